@@ -1,0 +1,48 @@
+# Each target does everything itself: it makes .venv, installs what it needs, and runs.
+PYTHON ?= python3
+BIN := .venv/bin
+export OPENBLAS_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help chart test test-thorough lint format bench clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 16
+
+.venv/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "shallows needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.core: .venv/.created pyproject.toml
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/.dev: .venv/.core pyproject.toml
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+chart: .venv/.core ## chart the embedded example problem
+	@$(BIN)/shallows chart
+
+test: lint ## format, types and the tests (quick hypothesis profile)
+	$(BIN)/pytest -n 2
+
+test-thorough: .venv/.dev ## all seeds, all sizes: run before an issue is called resolved
+	SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
+
+lint: .venv/.dev ## ruff format, ruff check and mypy
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: .venv/.dev ## reformat and fix what ruff can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.dev ## the ratio tables of bench/, one thread, one run
+	$(BIN)/python -m bench
+
+clean: ## remove .venv and caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,31 @@
+"""Two hypothesis profiles and the `thorough` marker, chosen by SHALLOWS_TEST_PROFILE."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+PROFILE = os.environ.get("SHALLOWS_TEST_PROFILE", "quick")
+
+settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
+settings.register_profile(
+    "thorough", max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(PROFILE)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the thorough tests out of the everyday run (deselected, not skipped: nothing is hidden)."""
+    if PROFILE == "thorough":
+        return
+    thorough = [item for item in items if "thorough" in item.keywords]
+    if thorough:
+        config.hook.pytest_deselected(items=thorough)
+        items[:] = [item for item in items if "thorough" not in item.keywords]
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed: tests never touch global random state."""
+    return np.random.default_rng(20261115)
