@@ -41,7 +41,7 @@ format: .venv/.dev ## reformat and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 
 bench: .venv/.dev ## the ratio tables of bench/, one thread, one run
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(ONLY)
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
