@@ -26,3 +26,7 @@ class MissingExtra(ShallowsError, ImportError):
         super().__init__(f"{package} is not installed. Fix: pip install 'shallows[{extra}]'")
         self.package = package
         self.extra = extra
+
+
+class NotDifferentiable(InvalidProblem):
+    """A derivative was asked for at a point where the loss has none (a zero ReLU neuron)."""

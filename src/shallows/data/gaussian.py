@@ -1,0 +1,73 @@
+"""x ~ N(m, Σ)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows import coordinates
+from shallows._checks import Array, finite_array, generator, positive_integer, symmetric_matrix
+from shallows.data.base import Distribution
+from shallows.errors import InvalidProblem
+
+
+class Gaussian(Distribution):
+    """N(mean, covariance) on R^n; standard by default. The covariance may be singular, not indefinite."""
+
+    def __init__(self, n: int, covariance: ArrayLike | None = None, mean: ArrayLike | None = None) -> None:
+        self.n = positive_integer("n", n)
+        self.covariance = self._checked_covariance(covariance)
+        self.mean = finite_array("mean", np.zeros(self.n) if mean is None else mean, 1)
+        if len(self.mean) != self.n:
+            raise InvalidProblem(f"mean has {len(self.mean)} entries; expected n = {self.n}.")
+        self.standard = covariance is None and not self.mean.any()
+
+    def _checked_covariance(self, given: ArrayLike | None) -> Array:
+        if given is None:
+            given = np.eye(self.n)
+        covariance = symmetric_matrix("covariance", given)
+        if len(covariance) != self.n:
+            raise InvalidProblem(f"covariance has shape {covariance.shape}; expected ({self.n}, {self.n}).")
+        lowest, highest = np.linalg.eigvalsh(covariance)[[0, -1]]
+        if lowest < -1e-12 * max(1.0, highest):
+            raise InvalidProblem(
+                f"covariance is indefinite: its smallest eigenvalue is {lowest:.6g}; expected a positive "
+                "semidefinite matrix."
+            )
+        return covariance
+
+    @property
+    def centred(self) -> bool:
+        """Whether the mean is zero."""
+        return not self.mean.any()
+
+    def root(self) -> Array:
+        """The symmetric square root Σ^{1/2}."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+    def moments(self, degree: int) -> Array:
+        """E[x^K] by Isserlis' recursion on the first index i of K.
+
+        E[x_i x^L] = m_i E[x^L] + Σ_{l ∈ L} Σ_{i,l} E[x^{L∖l}].
+        """
+        coordinates.require_storable(self.n, degree)
+        previous, current = np.zeros(0), np.ones(1)
+        for d in range(1, degree + 1):
+            table = coordinates.indices(self.n, d)
+            first, rest = table[:, 0], table[:, 1:]
+            following = self.mean[first] * current[coordinates.position(rest, self.n)]
+            for slot in range(d - 1):
+                left_out = coordinates.position(np.delete(rest, slot, axis=1), self.n)
+                following = following + self.covariance[first, rest[:, slot]] * previous[left_out]
+            previous, current = current, following
+        return current
+
+    def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
+        """m + Σ^{1/2} z with z standard normal."""
+        z = generator(rng).standard_normal((positive_integer("count", count, 0), self.n))
+        return z if self.standard else self.mean + z @ self.root()
+
+    def __repr__(self) -> str:
+        extra = "" if np.array_equal(self.covariance, np.eye(self.n)) else ", covariance=…"
+        return f"Gaussian({self.n}{extra}{'' if self.centred else ', mean=…'})"

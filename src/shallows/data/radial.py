@@ -1,0 +1,86 @@
+"""Rotation-invariant data x = ρ u, u uniform on the sphere (paper 000, equations 14 and 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from shallows._checks import Array, generator, positive_integer
+from shallows.data.base import Distribution
+from shallows.data.gaussian import Gaussian
+from shallows.data.moment_sequence import checked_moments, gauss_law
+from shallows.errors import InvalidProblem
+
+
+class Radial(Distribution):
+    """x = ρ u with a random radius ρ ≥ 0 of moments [1, E ρ, E ρ², …] and u uniform on the unit sphere."""
+
+    def __init__(self, n: int, radial_moments: Sequence[float]) -> None:
+        self.n = positive_integer("n", n)
+        self._radial = checked_moments("radial_moments", radial_moments, nonnegative=True)
+
+    def radial_moment(self, order: int) -> float:
+        """E ρ^order."""
+        if order >= len(self._radial):
+            raise InvalidProblem(
+                f"E ρ^{order} is needed, but radial moments were given only up to order {len(self._radial) - 1}. "
+                f"Fix: Radial(n, [1, E ρ, ..., E ρ^{order}])."
+            )
+        return float(self._radial[order])
+
+    def gaussian_ratio(self, order: int) -> float:
+        """E ρ^order / E‖g‖^order for even orders, g standard normal: E‖g‖^{2k} = n(n+2)⋯(n+2k−2)."""
+        if order == 0:
+            return 1.0
+        return self.radial_moment(order) / prod(range(self.n, self.n + order, 2))
+
+    def moments(self, degree: int) -> Array:
+        """The standard Gaussian's moments times E ρ^degree / E‖g‖^degree; zero for odd degrees."""
+        standard = Gaussian(self.n).moments(degree)
+        return standard if degree % 2 else standard * self.gaussian_ratio(degree)
+
+    @property
+    def sample_law(self) -> str:
+        """The Gauss-quadrature law of the radius, times a uniform direction."""
+        nodes, _ = gauss_law(self._radial, nonnegative=True)
+        return (
+            f"a uniform direction times the Gauss-quadrature law of ρ with these moments: {len(nodes)} atoms, "
+            f"moments exact to order {len(self._radial) - 1}"
+        )
+
+    def _radii(self, count: int, source: np.random.Generator) -> Array:
+        nodes, weights = gauss_law(self._radial, nonnegative=True)
+        return np.asarray(source.choice(np.maximum(nodes, 0.0), size=count, p=weights / weights.sum()))
+
+    def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
+        """Uniform directions times radii from the Gauss-quadrature law with the given moments."""
+        source = generator(rng)
+        g = source.standard_normal((positive_integer("count", count, 0), self.n))
+        return self._radii(len(g), source)[:, None] * g / np.linalg.norm(g, axis=1, keepdims=True)
+
+    def __repr__(self) -> str:
+        return f"Radial({self.n}, radial_moments={[float(f'{m:.6g}') for m in self._radial]})"
+
+
+class Sphere(Radial):
+    """Uniform on the unit sphere: ρ = 1."""
+
+    def __init__(self, n: int) -> None:
+        self.n = positive_integer("n", n)
+
+    def radial_moment(self, order: int) -> float:
+        """1, at any order."""
+        return 1.0
+
+    @property
+    def sample_law(self) -> str:
+        """The law itself."""
+        return "the uniform law on the unit sphere"
+
+    def _radii(self, count: int, source: np.random.Generator) -> Array:
+        return np.ones(count)
+
+    def __repr__(self) -> str:
+        return f"Sphere({self.n})"

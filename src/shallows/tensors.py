@@ -1,0 +1,132 @@
+"""Symmetric tensors: the second view of a polynomial network, s = Σ aᵢ wᵢ^⊗d in Sym^d(R^n)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows import coordinates
+from shallows._checks import Array, finite_array, points, positive_integer, symmetric_matrix
+from shallows.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from shallows.data import InnerProduct
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricTensor:
+    """A symmetric tensor T of degree d in n variables, as its entries T_{i1≤…≤id} in lexicographic order.
+
+    It is also the homogeneous polynomial T(x) = Σ_I mult(I) T_I x^I.
+
+    >>> T = SymmetricTensor([1.0, 2.0, 3.0], n=2, degree=2)   # x² + 4xy + 3y²
+    >>> float(T([1.0, 1.0]))
+    8.0
+    """
+
+    entries: Array
+    n: int
+    degree: int
+
+    def __post_init__(self) -> None:
+        n = positive_integer("n", self.n)
+        degree = positive_integer("degree", self.degree)
+        entries = finite_array("entries", self.entries, 1)
+        size = coordinates.dimension(n, degree)
+        if len(entries) != size:
+            raise InvalidProblem(
+                f"A symmetric tensor of degree {degree} in {n} variables has {size} entries T_(i1<=...<=id) in "
+                f"lexicographic order; {len(entries)} were given."
+            )
+        for name, value in (("n", n), ("degree", degree), ("entries", entries)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> SymmetricTensor:
+        """The tensor of degree 2 of a symmetric matrix."""
+        M = symmetric_matrix("matrix", matrix)
+        rows, columns = coordinates.indices(len(M), 2).T
+        return cls(M[rows, columns], len(M), 2)
+
+    @classmethod
+    def from_array(cls, array: ArrayLike) -> SymmetricTensor:
+        """The entries of a full n×…×n array, which must be symmetric to rounding."""
+        full = np.asarray(array, dtype=np.float64)
+        if full.ndim == 0 or len(set(full.shape)) != 1:
+            raise InvalidProblem(f"array has shape {full.shape}; expected n×…×n, all axes alike.")
+        n, degree = full.shape[0], full.ndim
+        tensor = cls(full[tuple(coordinates.indices(n, degree).T)], n, degree)
+        asymmetry = float(np.max(np.abs(tensor.to_array() - full)))
+        if asymmetry > 1e-10 * max(1.0, float(np.max(np.abs(full)))):
+            raise InvalidProblem(
+                f"array is not symmetric: entries differ by up to {asymmetry:.3g} under permutations of the "
+                "indices. Average it over permutations first."
+            )
+        return tensor
+
+    @classmethod
+    def from_powers(cls, W: ArrayLike, a: ArrayLike, degree: int) -> SymmetricTensor:
+        """τ(a, W) = Σᵢ aᵢ wᵢ^⊗d (paper 000, equation 5); rows of W are the wᵢ."""
+        weights, outer = finite_array("W", W, 2), finite_array("a", a, 1)
+        if len(outer) != len(weights):
+            raise InvalidProblem(
+                f"a has {len(outer)} entries for {len(weights)} rows of W; expected one a row."
+            )
+        return cls(outer @ coordinates.monomials(weights, degree), weights.shape[1], degree)
+
+    def to_array(self) -> Array:
+        """The full n×…×n array (n^d numbers)."""
+        coordinates.require_storable(self.n, self.degree)
+        grid = np.indices((self.n,) * self.degree).reshape(self.degree, -1).T
+        places = coordinates.position(np.sort(grid, axis=1).astype(np.intp), self.n)
+        return self.entries[places].reshape((self.n,) * self.degree)
+
+    def to_matrix(self) -> Array:
+        """The symmetric matrix of a tensor of degree 2."""
+        if self.degree != 2:
+            raise InvalidProblem(f"to_matrix needs degree 2; this tensor has degree {self.degree}.")
+        return self.to_array()
+
+    @property
+    def coefficients(self) -> Array:
+        """The polynomial's coefficients mult(I) T_I, in the same order."""
+        return self.entries * coordinates.multiplicities(self.n, self.degree)
+
+    def __call__(self, X: ArrayLike) -> Array:
+        """T(x) = ⟨T, x^⊗d⟩_F at points of shape (…, n)."""
+        return np.asarray(coordinates.monomials(points("X", X, self.n), self.degree) @ self.coefficients)
+
+    def inner(self, other: SymmetricTensor, data: InnerProduct) -> float:
+        """⟨T, S⟩ = tᵀ G s under the metric that `data` induces (paper 000, equation 13)."""
+        self._require_like(other)
+        return float(self.entries @ data.gram(self.degree) @ other.entries)
+
+    def norm(self, data: InnerProduct) -> float:
+        """√(tᵀ G t)."""
+        return float(np.sqrt(max(0.0, self.inner(self, data))))
+
+    def _require_like(self, other: SymmetricTensor) -> None:
+        if (self.n, self.degree) != (other.n, other.degree):
+            raise InvalidProblem(
+                f"Tensors of degree {self.degree} in {self.n} variables and of degree {other.degree} in "
+                f"{other.n} variables do not live in one space."
+            )
+
+    def __add__(self, other: SymmetricTensor) -> SymmetricTensor:
+        self._require_like(other)
+        return SymmetricTensor(self.entries + other.entries, self.n, self.degree)
+
+    def __sub__(self, other: SymmetricTensor) -> SymmetricTensor:
+        self._require_like(other)
+        return SymmetricTensor(self.entries - other.entries, self.n, self.degree)
+
+    def __mul__(self, scalar: float) -> SymmetricTensor:
+        return SymmetricTensor(self.entries * float(scalar), self.n, self.degree)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"SymmetricTensor(degree={self.degree}, n={self.n}, {len(self.entries)} entries)"
