@@ -1,0 +1,153 @@
+"""Compiled evaluators: H(x, t) with its extended Jacobian [∂H/∂x | ∂H/∂t], behind one C signature.
+
+The tracker is compiled once and calls an evaluator through a function pointer, so a new structured
+system costs the compilation of its own few lines and nothing else. The signature is
+
+    evaluate(point, complexes, reals, program, work, scratch, value, jacobian)
+
+    point      complex128*  the m unknowns, then t (the target is at t = 0, the start at t = 1)
+    complexes  complex128*  constant data of the system            reals  float64*  likewise, real
+    program    int64*       constant integers of the system
+    work       complex128*  room for intermediate results          scratch  float64*  likewise, real
+    value      complex128*  out: the k equations
+    jacobian   complex128*  out: k × (m+1), row by row; the last column is ∂H/∂t
+
+Importing this module imports numba: do it inside functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import carray, cfunc, types
+
+_COMPLEX = types.CPointer(types.complex128)
+_REAL = types.CPointer(types.float64)
+_INTEGER = types.CPointer(types.int64)
+SIGNATURE = types.void(_COMPLEX, _COMPLEX, _REAL, _INTEGER, _COMPLEX, _REAL, _COMPLEX, _COMPLEX)
+#: Positions in the header of a sparse program (see `sparse.compile_sparse`).
+HEADER = 12
+
+
+@cfunc(SIGNATURE, cache=True)
+def sparse(
+    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
+) -> None:
+    """Sparse polynomials whose coefficients, and whose parameters, are affine in t.
+
+    Powers of every symbol come first, then every distinct monomial once with its partial derivatives
+    (prefix and suffix products), then one sparse dot product an equation.
+    """
+    equations, unknowns, parameters, monomials = program[0], program[1], program[2], program[3]
+    at_degree, at_pointer, at_symbol, at_exponent = program[4], program[5], program[6], program[7]
+    at_row, at_term = program[8], program[9]
+    at_target, at_slope = program[10], program[11]
+    symbols = unknowns + parameters
+    width = unknowns + 1
+    t = point[unknowns]
+
+    # work: table of powers | monomial values | monomial derivatives, one a factor
+    offset = 0
+    for symbol in range(symbols):
+        x = point[symbol] if symbol < unknowns else complexes[symbol - unknowns]
+        if symbol >= unknowns:
+            x = x + t * complexes[parameters + symbol - unknowns]
+        power = 1.0 + 0.0j
+        for _ in range(program[at_degree + symbol] + 1):
+            work[offset] = power
+            power = power * x
+            offset += 1
+    at_values = offset
+    at_derivatives = at_values + monomials
+    for k in range(monomials):
+        first, last = program[at_pointer + k], program[at_pointer + k + 1]
+        prefix = 1.0 + 0.0j
+        for f in range(first, last):
+            base = program[at_symbol + f]
+            exponent = program[at_exponent + f]
+            work[at_derivatives + f] = prefix * (exponent * work[base + exponent - 1])
+            prefix = prefix * work[base + exponent]
+        work[at_values + k] = prefix
+        suffix = 1.0 + 0.0j
+        for back in range(last - first):
+            f = last - 1 - back
+            work[at_derivatives + f] = work[at_derivatives + f] * suffix
+            suffix = suffix * work[program[at_symbol + f] + program[at_exponent + f]]
+    at_index = at_exponent + program[at_pointer + monomials]  # which symbol a factor belongs to
+    for i in range(equations):
+        row = i * width
+        for j in range(width):
+            jacobian[row + j] = 0.0
+        total = 0.0 + 0.0j
+        drift = 0.0 + 0.0j
+        for k in range(program[at_row + i], program[at_row + i + 1]):
+            monomial = program[at_term + k]
+            slope = complexes[at_slope + k]
+            coefficient = complexes[at_target + k] + t * slope
+            total += coefficient * work[at_values + monomial]
+            drift += slope * work[at_values + monomial]
+            for f in range(program[at_pointer + monomial], program[at_pointer + monomial + 1]):
+                symbol = program[at_index + f]
+                change = coefficient * work[at_derivatives + f]
+                if symbol < unknowns:
+                    jacobian[row + symbol] += change
+                else:
+                    drift += change * complexes[parameters + symbol - unknowns]
+        value[i] = total
+        jacobian[row + unknowns] = drift
+
+
+@cfunc(SIGNATURE, cache=True)
+def rank_one(
+    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
+) -> None:
+    """H = γ t (v³ − v) + (1−t) (K(v,v,v) − B v) with K a real symmetric 4-tensor, B real symmetric.
+
+    With Q(v) = K(v,v), one real N×N product, N = n(n+1)/2, the value is Q(v)v − Bv and the Jacobian
+    3Q(v) − B. `reals` holds K (columns weighted by how often a product vₖvₗ occurs), then B.
+    """
+    n = program[0]
+    size = n * (n + 1) // 2
+    gamma = complexes[0]
+    t = point[n]
+    products_re = carray(scratch, 4 * size)[:size]
+    products_im = carray(scratch, 4 * size)[size : 2 * size]
+    form_re = carray(scratch, 4 * size)[2 * size : 3 * size]
+    form_im = carray(scratch, 4 * size)[3 * size :]
+    tensor = carray(reals, size * size)
+    a = 0
+    for i in range(n):
+        for j in range(i, n):
+            product = point[i] * point[j]
+            products_re[a] = product.real
+            products_im[a] = product.imag
+            form_re[a] = 0.0
+            form_im[a] = 0.0
+            a += 1
+    for b in range(size):
+        u, w = products_re[b], products_im[b]
+        column = tensor[b * size : (b + 1) * size]
+        for a in range(size):
+            form_re[a] += column[a] * u
+            form_im[a] += column[a] * w
+    width = n + 1
+    for i in range(n):
+        value[i] = 0.0
+    a = 0
+    for i in range(n):
+        for j in range(i, n):
+            q = complex(form_re[a], form_im[a])
+            linear = reals[size * size + i * n + j]
+            entry = (1.0 - t) * (3.0 * q - linear)
+            jacobian[i * width + j] = entry
+            jacobian[j * width + i] = entry
+            value[i] += (q - linear) * point[j]
+            if j > i:
+                value[j] += (q - linear) * point[i]
+            a += 1
+    for i in range(n):
+        square = point[i] * point[i]
+        start = gamma * (square - 1.0) * point[i]
+        jacobian[i * width + i] += t * gamma * (3.0 * square - 1.0)
+        jacobian[i * width + n] = start - value[i]
+        value[i] = t * start + (1.0 - t) * value[i]

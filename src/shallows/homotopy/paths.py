@@ -1,0 +1,229 @@
+"""Many paths at once: blocks of paths on threads, the compiled loop doing all the work.
+
+Each path depends on its own start point only, so the result is the same whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
+
+
+class PathStatus(IntEnum):
+    """How a path ended; `sentence` says it in words."""
+
+    ARRIVED = 0
+    STEP_TOO_SMALL = 1
+    TOO_MANY_STEPS = 2
+    HANDED_OVER = 3
+    DIVERGED = 4
+    CONVERGED = 5
+    UNCLOSED = 6
+
+    @property
+    def sentence(self) -> str:
+        """The status in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    PathStatus.ARRIVED: "the path reached t = 0 by Newton steps",
+    PathStatus.STEP_TOO_SMALL: "the step became too small before the end",
+    PathStatus.TOO_MANY_STEPS: "the path took more steps than allowed",
+    PathStatus.HANDED_OVER: "the path was left at the door of the endgame",
+    PathStatus.DIVERGED: "the path left every bounded region",
+    PathStatus.CONVERGED: "the Cauchy endgame converged",
+    PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
+}
+
+
+@dataclass(frozen=True)
+class Homotopy:
+    """A compiled homotopy H(x, t), start at t = 1, target at t = 0: an evaluator and its constant data.
+
+    `evaluate` is a `numba.cfunc` with the signature of `shallows.homotopy.evaluators`; `unknowns` counts
+    the homogenising one in PROJECTIVE mode.
+    """
+
+    evaluate: Any
+    complexes: NDArray[np.complex128]
+    reals: NDArray[np.float64]
+    program: NDArray[np.int64]
+    work: int
+    scratch: int
+    unknowns: int
+    mode: int = AFFINE
+
+
+@dataclass(frozen=True)
+class TrackerSettings:
+    """Tolerances of the predictor-corrector and the endgame.
+
+    prediction: relative size aimed at for the first Newton step after a prediction.
+    contraction: ratio aimed at between the second and the first Newton step.
+    longest, shortest: step lengths, as shares of the way and of what is left of it.
+    steps: most steps a path. endgame: |t| at which a path that cannot finish goes to the endgame.
+    divergence: norm at which an affine path counts as diverged. windings: largest winding number tried.
+    """
+
+    prediction: float = 2e-3
+    contraction: float = 0.03
+    longest: float = 0.2
+    shortest: float = 1e-10
+    steps: int = 5_000
+    endgame: float = 1e-2
+    divergence: float = 1e8
+    windings: int = 24
+
+    def tighter(self) -> TrackerSettings:
+        """Settings for a path that was lost or is under suspicion."""
+        return replace(
+            self,
+            prediction=self.prediction / 30,
+            contraction=self.contraction / 6,
+            longest=self.longest / 2,
+            shortest=self.shortest / 100,
+            endgame=self.endgame / 20,
+            steps=self.steps * 4,
+            windings=2 * self.windings,
+        )
+
+    def array(self) -> NDArray[np.float64]:
+        """In the order the compiled loop expects."""
+        return np.array(
+            [
+                self.prediction,
+                self.contraction,
+                self.longest,
+                self.shortest,
+                float(self.steps),
+                self.endgame,
+                self.divergence,
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Paths:
+    """End points of paths, one a row, and how each got there."""
+
+    ends: NDArray[np.complex128]
+    status: NDArray[np.int64]
+    winding: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    radius: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def with_rows(self, rows: NDArray[np.int64], other: Paths) -> Paths:
+        """These paths with the given rows taken from `other`."""
+        fresh = {}
+        for name in ("ends", "status", "winding", "steps", "radius", "error"):
+            values = getattr(self, name).copy()
+            values[rows] = getattr(other, name)
+            fresh[name] = values
+        return Paths(**fresh)
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads asked for, or one a core that this process may use."""
+    if threads is not None:
+        return max(1, int(threads))
+    available = getattr(os, "sched_getaffinity", None)
+    return len(available(0)) if available else os.cpu_count() or 1
+
+
+def track(
+    homotopy: Homotopy,
+    starts: NDArray[np.complex128],
+    settings: TrackerSettings | None = None,
+    *,
+    threads: int | None = None,
+    chart: NDArray[np.complex128] | None = None,
+    endgame: bool = True,
+    progress: bool = False,
+    start: complex = 1.0,
+    end: complex = 0.0,
+) -> Paths:
+    """Follow the paths through the rows of `starts` from t = start to t = end.
+
+    In PROJECTIVE mode a row is (x, 1) or any multiple; `chart` is used by PENCIL mode only.
+    """
+    from shallows.homotopy.endgame import run
+
+    settings = settings or TrackerSettings()
+    options = settings.array()
+    if not endgame:
+        options[5] = 0.0
+    ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
+    count = len(ends)
+    if homotopy.mode == PROJECTIVE:
+        ends /= np.linalg.norm(ends, axis=1, keepdims=True)
+        charts = ends.conj()
+    elif chart is not None:
+        charts = np.array(chart, dtype=np.complex128, ndmin=2)
+    else:
+        charts = np.zeros((1, 1), np.complex128)
+    codes = np.zeros((count, 3), np.int64)
+    figures = np.zeros((count, 2))
+
+    def block(rows: slice) -> None:
+        run(
+            homotopy.evaluate,
+            homotopy.complexes,
+            homotopy.reals,
+            homotopy.program,
+            homotopy.mode,
+            homotopy.work,
+            homotopy.scratch,
+            ends[rows],
+            charts[rows] if homotopy.mode == PROJECTIVE else charts,
+            options,
+            settings.windings,
+            complex(start),
+            complex(end),
+            codes[rows],
+            figures[rows],
+        )
+
+    workers = thread_count(threads)
+    size = max(1, min(64, count // (4 * workers) + 1))
+    blocks = [slice(k, k + size) for k in range(0, count, size)]
+    with _bar(count, progress) as advance:
+        if workers == 1 or len(blocks) <= 1:
+            for rows in blocks:
+                block(rows)
+                advance(size)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                for _ in pool.map(block, blocks):
+                    advance(size)
+    return Paths(ends, codes[:, 0], codes[:, 1], codes[:, 2], figures[:, 0], figures[:, 1])
+
+
+@contextmanager
+def _bar(total: int, shown: bool) -> Iterator[Any]:
+    """A transient bar on stderr, or nothing."""
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("tracking paths"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda amount: bar.update(task, advance=amount)
