@@ -2,6 +2,7 @@
 
 from shallows.activations import Polynomial, Power, ReLU, Smooth
 from shallows.data import IID, Frobenius, Gaussian, Metric, Mixture, Radial, Samples, Sphere
+from shallows.diagnostics import DerivativeCheck, check_derivatives
 from shallows.errors import (
     IncompleteChart,
     InvalidProblem,
@@ -11,10 +12,12 @@ from shallows.errors import (
     ShallowsError,
 )
 from shallows.network import Network
+from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 __all__ = [
     "IID",
+    "DerivativeCheck",
     "Frobenius",
     "Gaussian",
     "IncompleteChart",
@@ -27,6 +30,7 @@ __all__ = [
     "NotDifferentiable",
     "Polynomial",
     "Power",
+    "Problem",
     "Radial",
     "ReLU",
     "Samples",
@@ -34,4 +38,5 @@ __all__ = [
     "Smooth",
     "Sphere",
     "SymmetricTensor",
+    "check_derivatives",
 ]

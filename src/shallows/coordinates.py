@@ -134,7 +134,7 @@ def monomials_jvp(W: Array, dW: Array, degree: int) -> Array:
 @lru_cache(maxsize=64)
 def _raise_weights(n: int, degree: int) -> Array:
     """J_x + 1 for J of degree d−1: the factor when ∂/∂w_x acts on w^(J∪x)."""
-    return exponents(n, degree - 1) + 1.0
+    return np.asarray(exponents(n, degree - 1) + 1.0, dtype=np.float64)
 
 
 def gradient_matrix(coefficients: Array, n: int, degree: int) -> Array:

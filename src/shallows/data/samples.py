@@ -27,7 +27,8 @@ class Samples(Distribution):
         self.y = None if y is None else finite_array("y", y, (1, 2))
         if self.y is not None and (len(self.y) != len(self.X) or 0 in self.y.shape):
             raise InvalidProblem(
-                f"y has shape {self.y.shape} for {len(self.X)} samples; expected ({len(self.X)},) or ({len(self.X)}, M)."
+                f"y has shape {self.y.shape} for {len(self.X)} samples; expected "
+                f"({len(self.X)},) or ({len(self.X)}, M)."
             )
 
     @property

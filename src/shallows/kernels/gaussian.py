@@ -14,12 +14,12 @@ class GaussianCumulants(Cumulants):
     """c_10 = w·m, c_20 = wᵀΣw, c_11 = wᵀΣv, and the same for v; nothing above order two."""
 
     def __init__(self, data: Gaussian) -> None:
-        self.mean = None if data.centred else data.mean
+        self.centred, self.mean = data.centred, data.mean
         self.covariance = None if np.array_equal(data.covariance, np.eye(data.n)) else data.covariance
 
     def orders(self, left: int, right: int) -> list[Order]:
         """Orders one (when the mean is not zero) and two."""
-        means = [] if self.mean is None else [(1, 0), (0, 1)]
+        means = [] if self.centred else [(1, 0), (0, 1)]
         return [o for o in [*means, (2, 0), (1, 1), (0, 2)] if o[0] <= left and o[1] <= right]
 
     def _sigma(self, W: Array) -> Array:

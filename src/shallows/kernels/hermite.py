@@ -7,10 +7,13 @@ With w·x = α + s z, z standard normal, α = w·m, s² = wᵀΣw, and the ortho
 ρ the correlation of w·x and v·x. Differentiating under the expectation and integrating by parts gives the
 derivatives of σ for free: E[σ^(a)(α + s z) h_j(z)] = √((j+1)⋯(j+a)) c_{j+a} / s^a.
 
-ReLU's c_j have a closed form. Other c_j are computed by the trapezoidal rule on Hermite functions, which converges geometrically for analytic
-σ (Trefethen and Weideman 2014) and needs no more nodes for high j. What is left out is bounded by Parseval,
-|Σ_{j≥J} c_j c′_j ρ^j| ≤ √(E σ² − Σ_{j<J} c_j²) √(E τ² − Σ_{j<J} c′_j²), and reported; it is an error beyond
-`TOLERANCE`.
+ReLU's c_j have a closed form. Others are computed by the trapezoidal rule on Hermite functions, which
+converges geometrically for analytic σ (Trefethen and Weideman 2014) and needs no more nodes for high j. What
+is left out is bounded by Parseval,
+
+    |Σ_{j≥J} c_j c′_j ρ^j| ≤ √(E σ² − Σ_{j<J} c_j²) √(E τ² − Σ_{j<J} c′_j²),
+
+and reported (`truncation_error`); beyond `TOLERANCE` it is an error.
 """
 
 from __future__ import annotations
@@ -125,8 +128,8 @@ class HermiteExpectations:
     def series(self, W: Array, V: Array) -> tuple[HermiteSeries, HermiteSeries, Array]:
         """Both expansions and the correlations ρ_ij."""
         zeros = np.zeros(1)
-        centre_w = self.law.value((1, 0), W, V)[..., :, 0] if self.law.mean is not None else zeros
-        centre_v = self.law.value((0, 1), W, V)[..., 0, :] if self.law.mean is not None else zeros
+        centre_w = self.law.value((1, 0), W, V)[..., :, 0] if not self.law.centred else zeros
+        centre_v = self.law.value((0, 1), W, V)[..., 0, :] if not self.law.centred else zeros
         spread_w = np.sqrt(self.law.value((2, 0), W, V)[..., :, 0])
         spread_v = np.sqrt(self.law.value((0, 2), W, V)[..., 0, :])
         scale = spread_w[..., :, None] * spread_v[..., None, :]
