@@ -92,13 +92,13 @@ class ReLUKernel(Kernel):
         """∂₁k·dw + ∂₂k·dv."""
         W, V, dW = self._in(W), self._in(V), self._in(dW)
         angles = Angles.between(W, V)
-        _require_nonzero(angles.w_norm)
+        require_nonzero(angles.w_norm)
         radial = np.sum(angles.w_unit * dW, axis=-1)
         result = radial[..., :, None] * angles.v_norm[..., None, :] * angles.sine
         result = result + angles.supplement * (dW @ transpose(V))
         if dV is not None:
             dV = self._in(dV)
-            _require_nonzero(angles.v_norm)
+            require_nonzero(angles.v_norm)
             radial = np.sum(angles.v_unit * dV, axis=-1)
             result = result + radial[..., None, :] * angles.w_norm[..., :, None] * angles.sine
             result = result + angles.supplement * (W @ transpose(dV))
@@ -108,7 +108,7 @@ class ReLUKernel(Kernel):
         """Σⱼ B_ij (‖vⱼ‖ sin θ ŵᵢ + (π−θ) vⱼ) / 2π."""
         W, V = self._in(W), self._in(V)
         angles = Angles.between(W, V)
-        _require_nonzero(angles.w_norm)
+        require_nonzero(angles.w_norm)
         radial = np.sum(B * angles.sine * angles.v_norm[..., None, :], axis=-1)
         result = radial[..., None] * angles.w_unit + (B * angles.supplement) @ V
         return self._in(result) / TWO_PI
@@ -119,14 +119,14 @@ class ReLUKernel(Kernel):
         """The derivative of `gradient`, term by term as in the module's formula."""
         W, V, dW = self._in(W), self._in(V), self._in(dW)
         angles = Angles.between(W, V)
-        _require_nonzero(angles.w_norm)
+        require_nonzero(angles.w_norm)
         v_norm = angles.v_norm[..., None, :]
         d_unit = _unit_jvp(angles.w_unit, angles.w_norm, dW)
         d_cosine = d_unit @ transpose(angles.v_unit)
         result = np.sum(B * angles.sine * v_norm, axis=-1)[..., None] * d_unit
         if dV is not None:
             dV = self._in(dV)
-            _require_nonzero(angles.v_norm)
+            require_nonzero(angles.v_norm)
             d_norm = np.sum(angles.v_unit * dV, axis=-1)[..., None, :]
             result = result + np.sum(B * angles.sine * d_norm, axis=-1)[..., None] * angles.w_unit
             result = result + (B * angles.supplement) @ dV
@@ -144,7 +144,8 @@ def _unit_jvp(unit: Array, norm: Array, direction: Array) -> Array:
     return np.asarray((direction - radial * unit) / norm[..., None])
 
 
-def _require_nonzero(norms: Array) -> None:
+def require_nonzero(norms: Array) -> None:
+    """A typed error when a neuron is zero, where the loss has no derivative."""
     zero = np.argwhere(norms == 0)
     if len(zero):
         raise NotDifferentiable(

@@ -13,11 +13,13 @@ from shallows.data import Distribution, Frobenius, InnerProduct, Metric, Samples
 from shallows.data.base import LARGEST_GRAM
 from shallows.errors import InvalidProblem
 from shallows.kernels import kernel
+from shallows.kernels.relu import ReLUKernel
 from shallows.network import Network
 from shallows.objective.base import Objective
 from shallows.objective.cross import Cross, FormCross, TeacherCross
 from shallows.objective.function_space import FunctionSpaceObjective
 from shallows.objective.pairwise import PairwiseObjective
+from shallows.objective.relu import ReLUObjective
 from shallows.objective.sample_pass import SamplePassObjective
 from shallows.tensors import SymmetricTensor
 
@@ -54,7 +56,10 @@ def build_objective(
         return PairwiseObjective(student, [cross], energy)
     parts = teacher_parts(target)
     crosses = [TeacherCross(kernel(activation, part.activation, data), part.B, part.V) for part in parts]
-    return PairwiseObjective(student, crosses, teacher_energy(parts, data))
+    energy = teacher_energy(parts, data)
+    if isinstance(student, ReLUKernel) and isinstance(crosses[0].kernel, ReLUKernel) and len(crosses) == 1:
+        return ReLUObjective(student, crosses[0], energy)
+    return PairwiseObjective(student, crosses, energy)
 
 
 def labels_of(target: Network | SymmetricTensor | None, data: Samples) -> Array:
