@@ -71,4 +71,4 @@ def print_rows(title: str, rows: list[Row]) -> None:
         promised = "" if row.target is None else f"≥ {row.target:,g}×"
         mark = {True: " ✓", False: " ✗", None: ""}[row.met]
         table.add_row(row.question, row.ours, row.peer, ratio, promised + mark, row.note)
-    Console().print(table)
+    Console(width=150).print(table)

@@ -97,37 +97,37 @@ def product_table(n: int, left: int, right: int) -> NDArray[np.intp]:
     return table
 
 
-def _tails(n: int, degree: int) -> list[int]:
-    """Where, in degree d−1, the index tuples with all indices ≥ i begin, for i = 0, …, n−1."""
-    total = dimension(n, degree - 1)
-    return [total - dimension(n - i, degree - 1) for i in range(n)]
+@lru_cache(maxsize=64)
+def _first_and_rest(n: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each I of degree d: its first index, and where the other d−1 indices stand in degree d−1."""
+    table = indices(n, degree)
+    return np.ascontiguousarray(table[:, 0]), position(table[:, 1:], n)
+
+
+def _pick(X: Array, places: NDArray[np.intp]) -> Array:
+    return np.take(X, places, axis=-1, mode="clip")  # the places are valid; "clip" spares the check
 
 
 def monomials(W: Array, degree: int) -> Array:
-    """The entries w^I of w^⊗d for each row, (…, n) → (…, N)."""
-    n = W.shape[-1]
-    result = np.ones((*W.shape[:-1], 1))
-    for d in range(1, degree + 1):
-        blocks = [W[..., i : i + 1] * result[..., start:] for i, start in enumerate(_tails(n, d))]
-        result = np.concatenate(blocks, axis=-1)
+    """The entries w^I of w^⊗d for each row, (…, n) → (…, N): w^I = w_{i1} · w^(I∖i1)."""
+    if degree == 0:
+        return np.ones((*W.shape[:-1], 1))
+    result = W
+    for d in range(2, degree + 1):
+        first, rest = _first_and_rest(W.shape[-1], d)
+        result = _pick(W, first) * _pick(result, rest)
     return result
 
 
 def monomials_jvp(W: Array, dW: Array, degree: int) -> Array:
     """The derivative of `monomials` in direction dW (batch axes broadcast)."""
-    n = W.shape[-1]
-    value = np.ones((*W.shape[:-1], 1))
-    slope = np.zeros((*np.broadcast_shapes(W.shape, dW.shape)[:-1], 1))
-    for d in range(1, degree + 1):
-        tails = _tails(n, d)
-        slope = np.concatenate(
-            [
-                dW[..., i : i + 1] * value[..., s:] + W[..., i : i + 1] * slope[..., s:]
-                for i, s in enumerate(tails)
-            ],
-            axis=-1,
-        )
-        value = np.concatenate([W[..., i : i + 1] * value[..., s:] for i, s in enumerate(tails)], axis=-1)
+    if degree == 0:
+        return np.zeros((*np.broadcast_shapes(W.shape, dW.shape)[:-1], 1))
+    value, slope = W, dW
+    for d in range(2, degree + 1):
+        first, rest = _first_and_rest(W.shape[-1], d)
+        slope = _pick(dW, first) * _pick(value, rest) + _pick(W, first) * _pick(slope, rest)
+        value = _pick(W, first) * _pick(value, rest)
     return slope
 
 

@@ -54,4 +54,4 @@ class Layout:
         if self.norm:
             assert norm is not None
             parts.append(norm)
-        return np.concatenate(parts, axis=-1)
+        return np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]

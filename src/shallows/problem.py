@@ -168,15 +168,18 @@ class Problem:
     def value(self, theta: Array) -> Array:
         """L at parameter vectors of shape (…, p)."""
         W, A, norm = self._students(theta)
-        return self.objective.value(*self._expand(W, A, norm)) + self._penalty(W)[0]
+        value = self.objective.value(*self._expand(W, A, norm))
+        return value + self._penalty(W)[0] if self.orthogonality else value
 
     def value_and_gradient(self, theta: Array) -> tuple[Array, Array]:
         """L and ∇L at parameter vectors of shape (…, p)."""
         W, A, norm = self._students(theta)
         value, dU, dA = self.objective.value_and_gradient(*self._expand(W, A, norm))
-        penalty, slope = self._penalty(W)
         inner, outer, scale = self._contract(dU, dA)
-        return value + penalty, self.layout.join(inner + slope, outer, scale)
+        if self.orthogonality:
+            penalty, slope = self._penalty(W)
+            value, inner = value + penalty, inner + slope
+        return value, self.layout.join(inner, outer, scale)
 
     def hessian_product(self, theta: Array, direction: Array) -> Array:
         """∇²L(θ) · direction for one θ of shape (p,) and directions of shape (…, p)."""
@@ -187,7 +190,9 @@ class Problem:
         U, outer = self._expand(W, A, norm)
         dU, douter = self._expand_direction(dW, dA, dnorm)
         inner, outward, scale = self._contract(*self.objective.hvp(U, outer, dU, douter))
-        return self.layout.join(inner + self._penalty_product(W, dW), outward, scale)
+        if self.orthogonality:
+            inner = inner + self._penalty_product(W, dW)
+        return self.layout.join(inner, outward, scale)
 
     # -- the norm neuron: ‖x‖² = Σ (eᵢ·x)² is n more neurons, all with one weight -----------------------------
 
@@ -211,16 +216,12 @@ class Problem:
 
     # -- the orthogonality penalty γ‖WᵀW − I‖²_F ------------------------------------------------------------
 
-    def _penalty(self, W: Array) -> tuple[Array | float, Array | float]:
-        if not self.orthogonality:
-            return 0.0, 0.0
+    def _penalty(self, W: Array) -> tuple[Array, Array]:
         defect = W.swapaxes(-1, -2) @ W - np.eye(self.n)
-        value = self.orthogonality * np.sum(defect**2, axis=(-1, -2))
+        value = np.asarray(self.orthogonality * np.sum(defect**2, axis=(-1, -2)))
         return value, 4 * self.orthogonality * (W @ defect)
 
-    def _penalty_product(self, W: Array, dW: Array) -> Array | float:
-        if not self.orthogonality:
-            return 0.0
+    def _penalty_product(self, W: Array, dW: Array) -> Array:
         defect = W.T @ W - np.eye(self.n)
         change = dW.swapaxes(-1, -2) @ W + W.T @ dW
         return np.asarray(4 * self.orthogonality * (dW @ defect + W @ change))

@@ -30,7 +30,7 @@ class ReLUObjective(PairwiseObjective):
         if U.ndim != 3 or len(U) < SMALLEST_BATCH or A.shape[-2] != 1:
             return super().value_and_gradient(U, A)
         W = self._coloured(U)
-        require_nonzero(np.sqrt(np.sum(W**2, axis=-1)))
+        require_nonzero(np.einsum("...i,...i->...", W, W))
         outer = np.ascontiguousarray(np.broadcast_to(A[..., 0, :], W.shape[:-1]))
         value, dW, da = loss_and_gradient(W, outer, self.teacher, self.teacher_outer[0], self.energy)
         return value, self._coloured(dW), da[:, None, :]
