@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from shallows.homotopy.linear import factor
 from shallows.homotopy.tracker import (
     AFFINE,
     ARRIVED,
@@ -24,9 +25,12 @@ from shallows.homotopy.tracker import (
     DIVERGENCE,
     ENDGAME_START,
     HANDED_OVER,
+    INFINITE,
+    NOISE,
     PENCIL,
     PROJECTIVE,
     STEP_TOO_SMALL,
+    assemble,
     follow,
     largest,
     polish,
@@ -35,11 +39,13 @@ from shallows.homotopy.tracker import (
 
 CONVERGED, UNCLOSED = 5, 6
 VERTICES = 16
+SMALLEST = 1e-11
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def walk(
-    system: Any,
+    evaluate: Any,
+    constants: Any,
     mode: int,
     x: Any,
     radius: float,
@@ -51,8 +57,8 @@ def walk(
     room: Any,
     algebra: Any,
     history: Any,
-) -> tuple[int, int, float]:
-    """Walk around |t| = radius until the path closes: (winding number or 0, steps, gap at closing)."""
+) -> tuple[int, int]:
+    """Walk around |t| = radius until the path closes: winding number (0 when it does not), steps."""
     size = x.shape[0]
     origin[:] = x
     mean[:] = 0.0
@@ -68,11 +74,26 @@ def walk(
             if k + 1 == VERTICES:
                 there = radius + 0.0j
             status, _, first_step, used = follow(
-                system, mode, x, here, there, chart, True, settings, first_step, room, algebra, history
+                evaluate,
+                constants,
+                mode,
+                x,
+                here,
+                there,
+                chart,
+                True,
+                settings,
+                first_step,
+                room,
+                algebra,
+                history,
             )
             steps += used
-            if status != ARRIVED or polish(system, mode, x, there, chart, room, algebra, 4) < 0.0:
-                return 0, steps, 0.0
+            if (
+                status != ARRIVED
+                or polish(evaluate, constants, mode, x, there, chart, settings[NOISE], room, algebra, 4) < 0.0
+            ):
+                return 0, steps
             away = 0.0
             for j in range(size):
                 away = max(away, abs(x[j] - origin[j]))
@@ -83,13 +104,31 @@ def walk(
         if gap <= 1e-4 * extent or gap <= 1e-11 * largest(x):
             for j in range(size):
                 mean[j] /= loop * VERTICES
-            return loop, steps, gap
-    return 0, steps, 0.0
+            return loop, steps
+    return 0, steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pivots_ratio(
+    evaluate: Any, constants: Any, mode: int, x: Any, chart: Any, room: Any, algebra: Any
+) -> float:
+    """Smallest over largest pivot of the Jacobian at t = 0: a cheap measure of its rank."""
+    matrix, value, drift, pivots = algebra
+    size = x.shape[0]
+    assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrix, value, drift)
+    if not factor(matrix, pivots):
+        return 0.0
+    low, high = 1e300, 0.0
+    for i in range(size):
+        pivot = 1.0 / abs(matrix[i, i])  # `factor` leaves the inverses of the pivots
+        low, high = min(low, pivot), max(high, pivot)
+    return low / high
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def finish(
-    system: Any,
+    evaluate: Any,
+    constants: Any,
     mode: int,
     x: Any,
     radius: float,
@@ -104,7 +143,7 @@ def finish(
     size = x.shape[0]
     mean, last = np.empty(size, np.complex128), np.empty(size, np.complex128)
     best, origin = np.empty(size, np.complex128), np.empty(size, np.complex128)
-    points, tangents, _, _ = history
+    points, tangents, _, _, _ = history
     calm = settings.copy()
     calm[ENDGAME_START] = 0.0
     if mode == PROJECTIVE:
@@ -114,32 +153,65 @@ def finish(
     before, error, winding = 0, 1.0, 0
     steps = 0
     arrived = radius
-    for round_ in range(14):
-        loops, used, _ = walk(
-            system, mode, x, radius, chart, calm, most, mean, origin, room, algebra, history
-        )
-        steps += used
-        if loops > 0:
-            if loops == before:
-                gap = 0.0
-                for j in range(size):
-                    gap = max(gap, abs(mean[j] - last[j]))
-                gap /= largest(mean)
-                if gap < error:
-                    error, winding, arrived = gap, loops, radius
-                    best[:] = mean
-                if gap < 1e-10 or (error < 1e-7 and gap > 10.0 * error):
-                    break
-            last[:] = mean
-        else:
-            x[:] = origin
-        before = loops
+    older, newer, here = 0.0 + 0.0j, 0.0 + 0.0j, 0.0 + 0.0j  # x₀ on three radii, each 1/8 of the one before
+    while radius > SMALLEST:
+        older, newer, here = newer, here, x[size - 1]
+        outward, limit = 0.0, 0.0
+        if mode == PROJECTIVE and older != 0.0:
+            outward = np.log(abs(newer / here)) / np.log(8.0)
+            bend = older - 2.0 * newer + here
+            limit = abs((older * here - newer * newer) / bend) if bend != 0.0 else 0.0  # Aitken: x₀ at t = 0
+            away = abs(here) / largest(x)
+            if away < 1e-9 and outward > 0.03 and limit < 0.3 * abs(here):
+                return INFINITE, 0, away, radius, steps
+        elif mode == PROJECTIVE and newer != 0.0:
+            outward = np.log(abs(newer / here)) / np.log(8.0)
+        descending = mode == PROJECTIVE and abs(here) < 0.05 * largest(x) and radius > 1e-8
+        descending = descending and (newer == 0.0 or outward > 0.03)
+        if not descending:
+            loops, used = walk(
+                evaluate,
+                constants,
+                mode,
+                x,
+                radius,
+                chart,
+                calm,
+                most,
+                mean,
+                origin,
+                room,
+                algebra,
+                history,
+            )
+            steps += used
+            if loops > 0:
+                if loops == before:
+                    gap = 0.0
+                    for j in range(size):
+                        gap = max(gap, abs(mean[j] - last[j]))
+                    gap /= largest(mean)
+                    # around a cluster of regular points the walk closes too, but its mean is no singular point
+                    deficient = loops == 1 or pivots_ratio(
+                        evaluate, constants, mode, mean, chart, room, algebra
+                    ) < max(1e-6, 100.0 * gap)
+                    if gap < error and deficient:
+                        error, winding, arrived = gap, loops, radius
+                        best[:] = mean
+                    if (gap < 1e-10 and deficient) or (error < 1e-7 and gap > 10.0 * error):
+                        break
+                last[:] = mean
+            else:
+                x[:] = origin
+            before = loops
+        inside = radius / 8.0 + 0.0j
         status, _, _, used = follow(
-            system,
+            evaluate,
+            constants,
             mode,
             x,
             radius + 0.0j,
-            radius / 8.0 + 0.0j,
+            inside,
             chart,
             True,
             calm,
@@ -149,8 +221,17 @@ def finish(
             history,
         )
         steps += used
-        if status != ARRIVED or polish(system, mode, x, radius / 8.0 + 0.0j, chart, room, algebra, 4) < 0.0:
-            break
+        lost = (
+            status != ARRIVED
+            or polish(evaluate, constants, mode, x, inside, chart, settings[NOISE], room, algebra, 4) < 0.0
+        )
+        if lost or radius / 8.0 < SMALLEST:
+            away = abs(here) / largest(x)
+            going = mode == PROJECTIVE and (newer == 0.0 or outward > 0.03)
+            if going and (away < 1e-6 or (older != 0.0 and away < 1e-3 and limit < 0.3 * abs(here))):
+                return INFINITE, 0, away, radius, steps
+            if lost:
+                break
         radius /= 8.0
         if mode != PROJECTIVE and largest(x) > settings[DIVERGENCE]:
             return DIVERGED, 0, 1.0, radius, steps
@@ -200,26 +281,43 @@ def run(
         np.zeros((3, size), np.complex128),
         np.zeros(3, np.float64),
         np.empty(size, np.complex128),
+        np.empty(size + 1, np.complex128),
     )
-    system = (evaluate, complexes, reals, program)
+    constants = (complexes, reals, program)
     chart = charts[0].copy()
+    trial = np.empty(size, np.complex128)
     for path in range(count):
         x = ends[path]
         chart[:] = charts[path] if mode == PROJECTIVE else charts[0]
         status, done, _, steps = follow(
-            system, mode, x, start, end, chart, False, settings, 0.02, room, algebra, history
+            evaluate, constants, mode, x, start, end, chart, False, settings, 0.02, room, algebra, history
         )
         winding, error = 1, 0.0
         radius = abs(start + done * (end - start))
         ending = end == 0.0 and settings[ENDGAME_START] > 0.0
+        saved = history[4]
         if status == ARRIVED:
             radius = 0.0
-            error = polish(system, mode, x, end, chart, room, algebra, 6)
-            if error < 0.0 and ending:
-                status = UNCLOSED
-        elif ending and (status == HANDED_OVER or (status == STEP_TOO_SMALL and radius < 0.1)):
+            trial[:] = x
+            error = polish(evaluate, constants, mode, trial, end, chart, settings[NOISE], room, algebra, 6)
+            if error >= 0.0:
+                x[:] = trial
+            elif ending:  # smooth in t, yet Newton does not converge at the end: a rank-deficient point
+                status, error = CONVERGED, 1e-9
+        elif ending and saved[size].real > 0.0 and status in (HANDED_OVER, STEP_TOO_SMALL):
+            x[:] = saved[:size]
             status, winding, error, radius, more = finish(
-                system, mode, x, radius, chart, settings, windings_most, room, algebra, history
+                evaluate,
+                constants,
+                mode,
+                x,
+                saved[size].real,
+                chart,
+                settings,
+                windings_most,
+                room,
+                algebra,
+                history,
             )
             steps += more
         codes[path, 0], codes[path, 1], codes[path, 2] = status, winding, steps
@@ -228,4 +326,58 @@ def run(
             charts[path] = chart
 
 
-__all__ = ["AFFINE", "CONVERGED", "PENCIL", "UNCLOSED", "run"]
+@njit(cache=True, nogil=True, error_model="numpy")
+def inspect(
+    evaluate: Any,
+    complexes: Any,
+    reals: Any,
+    program: Any,
+    mode: int,
+    work: int,
+    scratch: int,
+    noise: float,
+    ends: Any,
+    newton: Any,
+    matrices: Any,
+    values: Any,
+    steps: Any,
+) -> None:
+    """Jacobian and value at t = 0 of every row of `ends`, after a few Newton steps where `newton` says so.
+
+    `steps` gets the last relative Newton step, −1 where Newton did not converge (that row is left alone).
+    """
+    count, size = ends.shape
+    room = (
+        np.empty(size + 1, np.complex128),
+        np.empty(size * (size + 1), np.complex128),
+        np.empty(work, np.complex128),
+        np.empty(scratch, np.float64),
+    )
+    algebra = (
+        np.empty((size, size), np.complex128),
+        np.empty(size, np.complex128),
+        np.empty(size, np.complex128),
+        np.empty(size, np.int64),
+    )
+    constants = (complexes, reals, program)
+    chart = np.zeros(size, np.complex128)
+    trial, drift = np.empty(size, np.complex128), np.empty(size, np.complex128)
+    for row in range(count):
+        x = ends[row]
+        if mode == PROJECTIVE:
+            norm = 0.0
+            for j in range(size):
+                norm += x[j].real ** 2 + x[j].imag ** 2
+            norm = np.sqrt(norm)
+            for j in range(size):
+                x[j] /= norm
+                chart[j] = np.conj(x[j])
+        if newton[row]:
+            trial[:] = x
+            steps[row] = polish(evaluate, constants, mode, trial, 0.0j, chart, noise, room, algebra, 6)
+            if steps[row] >= 0.0:
+                x[:] = trial
+        assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrices[row], values[row], drift)
+
+
+__all__ = ["AFFINE", "CONVERGED", "PENCIL", "UNCLOSED", "inspect", "run"]

@@ -91,7 +91,9 @@ class _Reader:
             left = _add(left, self.sum(), -1)
         token = self.next
         if token.kind != "end":
-            hint = " (write * between factors)" if token.kind in ("name", "number") or token.text == "(" else ""
+            hint = (
+                " (write * between factors)" if token.kind in ("name", "number") or token.text == "(" else ""
+            )
             raise self.fail(f"expected an operator or the end, found {token.text!r}{hint}", token.column)
         return left
 

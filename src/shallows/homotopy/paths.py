@@ -30,6 +30,7 @@ class PathStatus(IntEnum):
     DIVERGED = 4
     CONVERGED = 5
     UNCLOSED = 6
+    INFINITE = 7
 
     @property
     def sentence(self) -> str:
@@ -44,6 +45,7 @@ _SENTENCES = {
     PathStatus.HANDED_OVER: "the path was left at the door of the endgame",
     PathStatus.DIVERGED: "the path left every bounded region",
     PathStatus.CONVERGED: "the Cauchy endgame converged",
+    PathStatus.INFINITE: "the path runs to infinity",
     PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
 }
 
@@ -53,7 +55,8 @@ class Homotopy:
     """A compiled homotopy H(x, t), start at t = 1, target at t = 0: an evaluator and its constant data.
 
     `evaluate` is a `numba.cfunc` with the signature of `shallows.homotopy.evaluators`; `unknowns` counts
-    the homogenising one in PROJECTIVE mode.
+    the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is nothing but rounding,
+    0 when it is not known.
     """
 
     evaluate: Any
@@ -64,6 +67,7 @@ class Homotopy:
     scratch: int
     unknowns: int
     mode: int = AFFINE
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,7 @@ def track(
     from shallows.homotopy.endgame import run
 
     settings = settings or TrackerSettings()
-    options = settings.array()
+    options = np.append(settings.array(), homotopy.noise)
     if not endgame:
         options[5] = 0.0
     ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)

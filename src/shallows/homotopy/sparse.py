@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -128,6 +129,8 @@ def straight_line(
     header += [places[5], places[6], 2 * extra, 2 * extra + len(term_index)]
     program = np.array(header + [int(entry) for block in blocks for entry in block], dtype=np.int64)
     complexes = np.concatenate([here, there - here, at_target, slopes]).astype(np.complex128)
+    sizes = np.maximum(np.abs(at_target), np.abs(np.add(at_target, slopes)))
+    total = max(float(sizes[a:b].sum()) for a, b in itertools.pairwise(term_rows))
     return Homotopy(
         evaluate=evaluators.sparse,
         complexes=complexes,
@@ -137,4 +140,5 @@ def straight_line(
         scratch=1,
         unknowns=size,
         mode=PROJECTIVE if projective else AFFINE,
+        noise=2 * float(np.finfo(float).eps) * total if projective else 0.0,
     )

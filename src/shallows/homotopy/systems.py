@@ -86,10 +86,7 @@ class PolynomialSystem:
         """degrees[i, j]: the degree of equation i in the variables of group j."""
         places = self.check_groups(groups)
         return np.array(
-            [
-                [max(sum(e[k] for k in group) for e in terms) for group in places]
-                for terms in self.equations
-            ],
+            [[max(sum(e[k] for k in group) for e in terms) for group in places] for terms in self.equations],
             dtype=np.int64,
         )
 
@@ -176,7 +173,9 @@ def _from_strings(
     declared = [*(variables or ()), *parameters]
     parsed = [parse(row, f"equation {i + 1}", declared) for i, row in enumerate(rows)]
     found = {name for polynomial in parsed for monomial in polynomial for name, _ in monomial}
-    names = tuple(variables) if variables is not None else tuple(sorted(found - set(parameters), key=_natural))
+    names = (
+        tuple(variables) if variables is not None else tuple(sorted(found - set(parameters), key=_natural))
+    )
     symbols = (*names, *parameters)
     if len(set(symbols)) != len(symbols):
         raise InvalidProblem(f"a name occurs twice in the variables and parameters {symbols}")
@@ -240,7 +239,9 @@ def _from_dictionaries(
 def _check(system: PolynomialSystem) -> None:
     n = system.n
     if len(system.equations) != n:
-        more = "more equations than variables" if len(system.equations) > n else "fewer equations than variables"
+        more = (
+            "more equations than variables" if len(system.equations) > n else "fewer equations than variables"
+        )
         raise InvalidProblem(
             f"the system is not square: {len(system.equations)} equations in {n} variables "
             f"({', '.join(system.variables)}), {more}. Fix: give as many equations as variables"
@@ -252,5 +253,3 @@ def _check(system: PolynomialSystem) -> None:
                 f"equation {i + 1} is the constant {value}: it has no variable in it. "
                 "Fix: remove it or correct it"
             )
-
-

@@ -27,17 +27,26 @@ from numba import njit
 from shallows.homotopy.linear import factor, solve
 
 AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
-ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER, DIVERGED = 0, 1, 2, 3, 4
+ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER, DIVERGED, INFINITE = 0, 1, 2, 3, 4, 7
 # positions in the array of settings
-PREDICTION, CONTRACTION, LONGEST, SHORTEST, STEPS, ENDGAME_START, DIVERGENCE = 0, 1, 2, 3, 4, 5, 6
+PREDICTION, CONTRACTION, LONGEST, SHORTEST, STEPS, ENDGAME_START, DIVERGENCE, NOISE = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="never")
+@njit(cache=True, nogil=True, error_model="numpy")
 def assemble(
-    system: Any, mode: int, x: Any, t: complex, chart: Any, room: Any, matrix: Any, value: Any, drift: Any
+    evaluate: Any,
+    constants: Any,
+    mode: int,
+    x: Any,
+    t: complex,
+    chart: Any,
+    room: Any,
+    matrix: Any,
+    value: Any,
+    drift: Any,
 ) -> None:
     """Value, Jacobian and t-derivative of the square system of this mode at (x, t)."""
-    evaluate, complexes, reals, program = system
+    complexes, reals, program = constants
     point, buffer, work, scratch = room
     size = x.shape[0]
     for j in range(size):
@@ -137,22 +146,49 @@ def recentre(points: Any, tangents: Any, patch: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def escaping(point: Any, tangent: Any, log_speed: complex) -> tuple[float, float]:
+    """How far a projective point is from infinity, and the exponent v of its approach, x₀ ~ t^v.
+
+    The last coordinate is the homogenising one; `log_speed` is t / (dt/ds) for tangents d/ds.
+    """
+    size = point.shape[0]
+    length, across = 0.0, 0.0
+    for j in range(size):
+        length += point[j].real ** 2 + point[j].imag ** 2
+        across += (np.conj(point[j]) * tangent[j] * log_speed).real
+    last = point[size - 1]
+    if last == 0.0:
+        return 0.0, 1.0
+    return abs(last) / np.sqrt(length), (tangent[size - 1] * log_speed / last).real - across / length
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def polish(
-    system: Any, mode: int, x: Any, t: complex, chart: Any, room: Any, algebra: Any, most: int
+    evaluate: Any,
+    constants: Any,
+    mode: int,
+    x: Any,
+    t: complex,
+    chart: Any,
+    noise: float,
+    room: Any,
+    algebra: Any,
+    most: int,
 ) -> float:
     """Newton at fixed t until the steps stop shrinking; the last relative step, or −1 when it diverges."""
     matrix, value, drift, pivots = algebra
     before = 1e300
     for _ in range(most):
-        assemble(system, mode, x, t, chart, room, matrix, value, drift)
+        assemble(evaluate, constants, mode, x, t, chart, room, matrix, value, drift)
         if not factor(matrix, pivots):
             return -1.0
+        residual = largest(value)
         solve(matrix, pivots, value)
         step = largest(value) / largest(x)
         if not (step < 1e300):
             return -1.0
         if step > 0.5 * before:
-            if step < 1e-9:
+            if step < 1e-9 or (residual < noise and step < 1e-5):
                 return step
             return -1.0
         for j in range(x.shape[0]):
@@ -165,7 +201,8 @@ def polish(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def follow(
-    system: Any,
+    evaluate: Any,
+    constants: Any,
     mode: int,
     x: Any,
     start: complex,
@@ -181,17 +218,18 @@ def follow(
     """Follow the path through (x, start) to t = end, x changed in place.
 
     Returns the status, the share of the segment done, the last step length and the number of steps.
-    `still` keeps the patch where it is. With settings[ENDGAME_START] > 0 the path is handed over to the
-    endgame when |t| falls below it before t = end could be reached in one step.
+    `still` keeps the patch where it is. With settings[ENDGAME_START] = ε > 0 the first point with |t| < ε is
+    saved for the endgame, and the path is handed over to it when |t| < ε·10⁻⁹ and t = end is still out of
+    reach: branch points closer to the end than that are not told from a singular end.
     """
     matrix, value, drift, pivots = algebra
-    points, tangents, nodes, trial = history
+    points, tangents, nodes, trial, saved = history
     size = x.shape[0]
     direction = end - start
     tolerance, ratio_goal = settings[PREDICTION], settings[CONTRACTION]
     at, step, steps = 0.0, min(first_step, settings[LONGEST]), 0
 
-    assemble(system, mode, x, start, chart, room, matrix, value, drift)
+    assemble(evaluate, constants, mode, x, start, chart, room, matrix, value, drift)
     if not factor(matrix, pivots):
         return STEP_TOO_SMALL, 0.0, step, 0
     solve(matrix, pivots, drift)
@@ -202,6 +240,7 @@ def follow(
     known = 1
     budget = int(settings[STEPS])
     failures = 0
+    saved[size] = -1.0
     while at < 1.0:
         if steps >= budget:
             return TOO_MANY_STEPS, at, step, steps
@@ -219,9 +258,10 @@ def follow(
         first, previous, ratio = 0.0, 0.0, 0.0
         scale = largest(trial)
         for iteration in range(4):
-            assemble(system, mode, trial, t, chart, room, matrix, value, drift)
+            assemble(evaluate, constants, mode, trial, t, chart, room, matrix, value, drift)
             if not factor(matrix, pivots):
                 break
+            residual = largest(value)
             solve(matrix, pivots, value)
             delta = largest(value) / scale
             if not (delta < 1.0):
@@ -239,6 +279,10 @@ def follow(
                 now = delta / previous
                 if iteration == 1:
                     ratio = now
+                if residual < settings[NOISE] and delta < 1e-5:  # as far as rounding lets Newton go
+                    ratio = 0.0 if iteration == 1 else ratio
+                    accepted = True
+                    break
                 if now > 4.0 * ratio_goal and delta > 1e-12:
                     break
                 if delta * now * now < 1e-10 or delta < 1e-12:  # the next step of a quadratic sequence
@@ -269,15 +313,28 @@ def follow(
                     length += trial[j].real ** 2 + trial[j].imag ** 2
                 if length > 4.0 or length < 0.25:
                     recentre(points, tangents, chart)
+                if settings[ENDGAME_START] > 0.0 and abs(points[2, size - 1]) < 1e-13:
+                    away, exponent = escaping(points[2], tangents[2], (start + at * direction) / direction)
+                    if away < 1e-14 and exponent > 0.25 and at < 1.0:
+                        x[:] = points[2]
+                        return INFINITE, at, step, steps
             elif mode != PROJECTIVE and scale > settings[DIVERGENCE]:
                 for j in range(size):
                     x[j] = points[2, j]
                 return DIVERGED, at, step, steps
             if settings[ENDGAME_START] > 0.0 and at < 1.0:
                 distance = abs(start + at * direction)
-                if distance < settings[ENDGAME_START] and step < 0.5 * (1.0 - at):
-                    for j in range(size):
-                        x[j] = points[2, j]
+                if distance < settings[ENDGAME_START] and saved[size].real < 0.0:
+                    saved[:size] = points[2]
+                    saved[size] = distance
+                if distance < 1e-9 * settings[ENDGAME_START]:
+                    if mode == PROJECTIVE:
+                        away, exponent = escaping(
+                            points[2], tangents[2], (start + at * direction) / direction
+                        )
+                        if away < 1e-5 and exponent > 0.1:
+                            x[:] = points[2]
+                            return INFINITE, at, step, steps
                     return HANDED_OVER, at, step, steps
         else:
             failures += 1
@@ -285,6 +342,11 @@ def follow(
             if step < settings[SHORTEST] * max(1.0 - at, 1e-6):
                 for j in range(size):
                     x[j] = points[2, j]
+                if settings[ENDGAME_START] > 0.0 and mode == PROJECTIVE:
+                    # ill-conditioned because it is nearly at infinity, and still on its way there
+                    away, exponent = escaping(points[2], tangents[2], (start + at * direction) / direction)
+                    if away < 1e-6 and exponent > 0.25:
+                        return INFINITE, at, step, steps
                 return STEP_TOO_SMALL, at, step, steps
     for j in range(size):
         x[j] = points[2, j]

@@ -1,0 +1,37 @@
+"""What `solve` needs from a problem: how many paths, a homotopy with its start points, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.homotopy.paths import Homotopy
+from shallows.homotopy.sparse import scaled, scaling, straight_line
+from shallows.homotopy.start import linear_product, total_degree, unit
+from shallows.homotopy.systems import PolynomialSystem
+
+
+class SparseProblem:
+    """A polynomial system with a total-degree or a multihomogeneous start system."""
+
+    def __init__(self, system: PolynomialSystem, groups: Sequence[Sequence[str]] | None = None) -> None:
+        self.system, self.groups, self.n = system, groups, system.n
+        self.start = "total degree" if groups is None else "multihomogeneous"
+        self.path_count = system.bezout_number if groups is None else system.multihomogeneous_number(groups)
+        self._scaling = scaling(system)
+
+    def prepare(self, rng: np.random.Generator) -> tuple[Homotopy, NDArray[np.complex128]]:
+        """(1−t)·F + γ t·G, homogenised, and the solutions of G."""
+        if self.groups is None:
+            start = total_degree(self.system.degrees, rng)
+        else:
+            start = linear_product(self.system, self.groups, rng)
+        homotopy = straight_line(scaled(self.system, self._scaling), start.times(complex(unit(rng))), self.n)
+        ones = np.ones((len(start.points), 1), np.complex128)
+        return homotopy, np.hstack([start.points, ones])
+
+    def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """From the scaled coordinates of the tracker to the user's."""
+        return self._scaling.out(points)
