@@ -1,0 +1,114 @@
+"""Curved motions of the neurons that keep Σᵢ aᵢ wᵢwᵢᵀ: rescaling, rotations and hyperbolic boosts.
+
+With a = ±1 =: J, every M with Mᵀ J M = J maps W to MW inside the fiber (paper 000, equation 34). `PlaneMotion`
+turns a family of orthogonal planes span(uₖ, vₖ) of R^r by t·θₖ: circular planes lie within one sign of a, hyperbolic
+ones between a positive and a negative direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import schur
+
+from shallows._checks import Array
+from shallows.geometry.paths import Segment, State
+
+
+@dataclass(frozen=True, eq=False)
+class Rescale(Segment):
+    """aᵢ → sign(aᵢ)|aᵢ|^(1−t), wᵢ → |aᵢ|^(t/2) wᵢ: the terms aᵢ wᵢwᵢᵀ stay, and aᵢ ends as ±1 (or 0)."""
+
+    label: str
+    start: State
+    end: State
+
+    @classmethod
+    def to_signs(cls, label: str, state: State) -> Rescale:
+        """The rescaling of every neuron with a ≠ 0 to a = ±1."""
+        return cls(label, state, cls._moved(state, 1.0))
+
+    @staticmethod
+    def _moved(state: State, t: float) -> State:
+        a, W = state
+        size = np.where(a == 0.0, 1.0, np.abs(a))
+        return np.sign(a) * size ** (1 - t), size[:, None] ** (t / 2) * W
+
+    def at(self, t: float) -> State:
+        """The parameters at t."""
+        return self._moved(self.start, t)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneMotion(Segment):
+    """W(t) = M(t) W with M(t) turning the planes span(uₖ, vₖ) by t·θₖ, circularly or hyperbolically.
+
+    With x = UᵀW, y = VᵀW, c = cos tθ, s = sin tθ (or cosh, sinh):
+    circular W + U((c−1)x − s y) + V(s x + (c−1)y), hyperbolic W + U((c−1)x − s y) + V(−s x + (c−1)y).
+    """
+
+    label: str
+    start: State
+    end: State
+    U: Array
+    V: Array
+    angles: Array
+    hyperbolic: bool
+
+    @classmethod
+    def of(
+        cls, label: str, state: State, U: Array, V: Array, angles: Array, hyperbolic: bool = False
+    ) -> PlaneMotion:
+        """The motion from `state`; columns of U and V are the planes' bases, orthonormal all together."""
+        end = (state[0], _turned(state[1], U, V, angles, 1.0, hyperbolic))
+        return cls(label, state, end, U, V, angles, hyperbolic)
+
+    def at(self, t: float) -> State:
+        """The parameters at t."""
+        return self.start[0], _turned(self.start[1], self.U, self.V, self.angles, t, self.hyperbolic)
+
+
+def _turned(W: Array, U: Array, V: Array, angles: Array, t: float, hyperbolic: bool) -> Array:
+    x, y = U.T @ W, V.T @ W
+    angle = (t * angles)[:, None]
+    if hyperbolic:
+        less, s = 2 * np.sinh(angle / 2) ** 2, np.sinh(angle)  # cosh − 1 without cancellation
+        return W + U @ (less * x - s * y) + V @ (less * y - s * x)
+    less, s = -2 * np.sin(angle / 2) ** 2, np.sin(angle)
+    return W + U @ (less * x - s * y) + V @ (less * y + s * x)
+
+
+def rotation_planes(R: Array) -> tuple[Array, Array, Array]:
+    """Planes (U, V) and angles θ of R ∈ SO(m): R uₖ = cos θₖ uₖ + sin θₖ vₖ, and R is the identity elsewhere.
+
+    From the real Schur form, which is block diagonal for an orthogonal matrix; eigenvalues −1 come in pairs.
+    """
+    T, Z = schur(R)
+    first: list[int] = []
+    second: list[int] = []
+    angles: list[float] = []
+    negative: list[int] = []
+    i = 0
+    while i < len(R):
+        if i + 1 < len(R) and T[i + 1, i] != 0.0:
+            first.append(i)
+            second.append(i + 1)
+            angles.append(float(np.arctan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])))
+            i += 2
+        else:
+            if T[i, i] < 0:
+                negative.append(i)
+            i += 1
+    for j, k in zip(negative[::2], negative[1::2], strict=True):
+        first.append(j)
+        second.append(k)
+        angles.append(np.pi)
+    return Z[:, first], Z[:, second], np.array(angles)
+
+
+def in_rows(block: Array, rows: Array, width: int) -> Array:
+    """A (len(rows), m) block written into the given rows of a (width, m) matrix of zeros."""
+    padded = np.zeros((width, block.shape[1]))
+    padded[rows] = block
+    return padded
