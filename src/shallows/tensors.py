@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from shallows import coordinates
 from shallows._checks import Array, finite_array, points, positive_integer, symmetric_matrix
 from shallows.errors import InvalidProblem
+from shallows.polynomial_text import Exponents, checked_terms, default_names, read_form, write_form
 
 if TYPE_CHECKING:
     from shallows.data import InnerProduct
@@ -77,6 +79,42 @@ class SymmetricTensor:
             )
         return cls(outer @ coordinates.monomials(weights, degree), weights.shape[1], degree)
 
+    @classmethod
+    def from_polynomial(
+        cls, polynomial: str | Mapping[Exponents, float], variables: Sequence[str] | None = None
+    ) -> SymmetricTensor:
+        """The tensor of a homogeneous polynomial: text, or a mapping {exponents: coefficient}.
+
+        An entry is the coefficient over its multiplicity. In text the variables are those that occur, in natural
+        order, unless `variables` lists them.
+
+        >>> SymmetricTensor.from_polynomial("x1^2*x2").entries.round(3).tolist()
+        [0.0, 0.333, 0.0, 0.0]
+        """
+        if isinstance(polynomial, str):
+            terms, n, degree = read_form(polynomial, variables)
+        elif isinstance(polynomial, Mapping):
+            terms, n, degree = checked_terms(polynomial)  # type: ignore[assignment]
+        else:
+            raise InvalidProblem(
+                f"polynomial is {polynomial!r}; expected text such as 'x1^2*x2 - x2^3' or a mapping such as "
+                "{(2, 1): 1.0, (0, 3): -1.0}."
+            )
+        table = coordinates.exponents(n, degree)
+        values = np.array([float(terms.get(tuple(int(e) for e in row), 0)) for row in table])
+        return cls(values / coordinates.multiplicities(n, degree), n, degree)
+
+    def polynomial(self, variables: Sequence[str] | None = None, digits: int | None = None) -> str:
+        """The polynomial T(x) as text, in the variables x1, …, xn unless others are named.
+
+        >>> SymmetricTensor([1.0, 2.0, 3.0], n=2, degree=2).polynomial()
+        'x1^2 + 4*x1*x2 + 3*x2^2'
+        """
+        names = default_names(self.n) if variables is None else tuple(variables)
+        if len(names) != self.n:
+            raise InvalidProblem(f"{len(names)} variables were named; this tensor has {self.n}.")
+        return write_form(self.coefficients, coordinates.exponents(self.n, self.degree), names, digits)
+
     def to_array(self) -> Array:
         """The full n×…×n array (n^d numbers)."""
         coordinates.require_storable(self.n, self.degree)
@@ -98,6 +136,47 @@ class SymmetricTensor:
     def __call__(self, X: ArrayLike) -> Array:
         """T(x) = ⟨T, x^⊗d⟩_F at points of shape (…, n)."""
         return np.asarray(coordinates.monomials(points("X", X, self.n), self.degree) @ self.coefficients)
+
+    def contract(self, *vectors: ArrayLike) -> SymmetricTensor | float:
+        """T(v1, …, vk, ·, …, ·): a tensor of degree d−k, a number when k = d. Costs k·N·n, no n^d array.
+
+        >>> T = SymmetricTensor.from_matrix([[2.0, 1.0], [1.0, 3.0]])
+        >>> T.contract([1.0, 0.0]).entries.tolist(), T.contract([1.0, 0.0], [0.0, 1.0])
+        ([2.0, 1.0], 1.0)
+        """
+        if len(vectors) > self.degree:
+            raise InvalidProblem(
+                f"{len(vectors)} vectors were given to a tensor of degree {self.degree}: at most {self.degree}."
+            )
+        entries = np.asarray(self.entries)
+        for k, value in enumerate(vectors):
+            vector = finite_array("a vector to contract with", value, 1)
+            if len(vector) != self.n:
+                raise InvalidProblem(
+                    f"A vector of length {len(vector)} cannot be contracted with a tensor in {self.n} variables."
+                )
+            entries = entries[coordinates.product_table(self.n, self.degree - k - 1, 1)] @ vector
+        if len(vectors) == self.degree:
+            return float(entries[0])
+        return SymmetricTensor(entries, self.n, self.degree - len(vectors))
+
+    def gradient(self, X: ArrayLike) -> Array:
+        """∇T(x) = d·T(x, …, x, ·) at points of shape (…, n)."""
+        matrix = coordinates.gradient_matrix(self.coefficients, self.n, self.degree)
+        return np.asarray(coordinates.monomials(points("X", X, self.n), self.degree - 1) @ matrix)
+
+    def hessian(self, x: ArrayLike) -> Array:
+        """∇²T(x) = d(d−1)·T(x, …, x, ·, ·) at one point, shape (n, n); zero for degree 1."""
+        point = points("x", x, self.n)
+        if point.ndim != 1:
+            raise InvalidProblem(
+                f"x has shape {point.shape}; the Hessian is taken at one point of length {self.n}."
+            )
+        if self.degree == 1:
+            return np.zeros((self.n, self.n))
+        matrix = self.contract(*[point] * (self.degree - 2))
+        assert isinstance(matrix, SymmetricTensor)
+        return self.degree * (self.degree - 1) * matrix.to_matrix()
 
     def inner(self, other: SymmetricTensor, data: InnerProduct) -> float:
         """⟨T, S⟩ = tᵀ G s under the metric that `data` induces (paper 000, equation 13)."""

@@ -1,0 +1,74 @@
+"""Exact linear algebra over Q and modulo a prime, on python-flint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+PRIME = 2_147_483_647
+"""2³¹ − 1: products of two residues fit in 64 bits."""
+
+SIMPLE_DENOMINATOR = 4096
+ROUNDING = 4 * np.finfo(np.float64).eps
+
+Rational = Fraction | int | float
+
+
+def simple_rational(value: Rational) -> Fraction:
+    """The rational a float stands for: a simple one within rounding if there is one, else its exact value.
+
+    Floats cannot hold 1/3; what was meant is recovered when some p/q with q ≤ 4096 is within four units in the
+    last place. Fractions and integers pass unchanged.
+
+    >>> simple_rational(1 / 3), simple_rational(0.5), simple_rational(Fraction(1, 12345))
+    (Fraction(1, 3), Fraction(1, 2), Fraction(1, 12345))
+    """
+    if not isinstance(value, float):
+        return Fraction(value)
+    exact = Fraction(value)
+    simple = exact.limit_denominator(SIMPLE_DENOMINATOR)
+    return simple if abs(simple - exact) <= ROUNDING * abs(exact) else exact
+
+
+def to_flint(value: Fraction) -> Any:
+    """A python-flint rational."""
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def matrix(rows: Sequence[Sequence[Fraction]]) -> Any:
+    """A python-flint matrix of rationals."""
+    return flint.fmpq_mat(len(rows), len(rows[0]), [to_flint(value) for row in rows for value in row])
+
+
+def kernel(table: Any) -> list[list[Any]]:
+    """A basis of {x : table x = 0} over Q, from the reduced row echelon form."""
+    reduced, rank = table.rref()
+    columns = table.ncols()
+    pivots = [next(j for j in range(columns) if reduced[i, j] != 0) for i in range(rank)]
+    basis = []
+    for free in (j for j in range(columns) if j not in pivots):
+        vector = [flint.fmpq(0)] * columns
+        vector[free] = flint.fmpq(1)
+        for i, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[i, free]
+        basis.append(vector)
+    return basis
+
+
+def integer_rank(table: NDArray[np.object_]) -> int:
+    """The rank over Q of a matrix of Python integers."""
+    if 0 in table.shape:
+        return 0
+    return int(flint.fmpz_mat(table.shape[0], table.shape[1], table.ravel().tolist()).rank())
+
+
+def modular_rank(table: NDArray[np.int64], prime: int = PRIME) -> int:
+    """The rank modulo a prime: at most the rank over Q, so a proof of a lower bound."""
+    if 0 in table.shape:
+        return 0
+    return int(flint.nmod_mat(table.shape[0], table.shape[1], table.ravel().tolist(), prime).rank())
