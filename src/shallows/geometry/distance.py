@@ -253,8 +253,11 @@ class LocalGeometry:
     def _require_immersion(self) -> None:
         if self.chart.dimension == 0:
             return
-        values = np.linalg.svd(self._white_jacobian, compute_uv=False)
-        if values[-1] <= IMMERSION_TOLERANCE * values[0]:
+        values = np.zeros(self.chart.dimension)
+        nonzero = np.linalg.svd(self._white_jacobian, compute_uv=False)
+        values[: len(nonzero)] = nonzero
+        speed = self.chart.typical_speed(self._u) * np.linalg.norm(self._factor, 2)
+        if values[-1] <= IMMERSION_TOLERANCE * max(values[0], speed):
             raise InvalidProblem(
                 f"{self.chart!r} is not an immersion at these parameters: the singular values of its Jacobian go "
                 f"from {values[0]:.3g} down to {values[-1]:.3g}, so it is no chart of a manifold there."

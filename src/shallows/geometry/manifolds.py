@@ -51,6 +51,10 @@ class Chart(ABC):
         """k, the dimension of the manifold."""
         return len(self.base)
 
+    def typical_speed(self, u: Array) -> float:
+        """How large ∂x/∂u should be; where some direction is far slower, the chart is not an immersion."""
+        return float(np.max(np.abs(self.jacobian(u)), initial=0.0))
+
 
 class MatricesOfRank(Chart):
     """S(r, n), the symmetric matrices of rank r, near one of them (paper 000, section 4).
@@ -213,9 +217,8 @@ class SumsOfPowers(Chart):
     def jacobian(self, u: Array) -> Array:
         """Columns cᵢ εᵢ d · sym(v^⊗(d−1) ⊗ e_j)."""
         slopes = coordinates.monomials_jvp(self._shifted(u)[:, None, :], np.eye(self.n), self.degree)
-        return np.asarray(
-            ((self._scales * self.signs[:, None])[:, :, None] * slopes).reshape(self.neurons.size, -1).T
-        )
+        slopes = (self._scales * self.signs[:, None])[:, :, None] * slopes
+        return np.asarray(slopes.reshape(self.neurons.size, self.ambient).T)
 
     def second(self, u: Array, covector: Array) -> Array:
         """Block-diagonal: cᵢ² εᵢ times the Hessian of the polynomial Σ_I c_I w^I at each neuron."""

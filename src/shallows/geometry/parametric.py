@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -106,6 +107,10 @@ class ParametricChart(Chart):
             raw = _fourth_order(self.jacobian, u)
         return np.asarray((raw + raw.transpose(0, 2, 1)) / 2)
 
+    def typical_speed(self, u: Array) -> float:
+        """The largest of |∂x/∂u| and |∂²x/∂u²|: a curve that stops (a cusp) is slow against its acceleration."""
+        return float(max(np.max(np.abs(self.jacobian(u))), np.max(np.abs(self.derivatives(u)))))
+
     def _shaped(self, name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
         array = finite_array(f"{name}(u)", value, range(4))
         if array.shape != shape:
@@ -133,8 +138,10 @@ def _complex_step(function: VectorFunction, u: Array, name: str, remedy: str) ->
         shifted = np.array(u, dtype=np.complex128)
         shifted[j] += 1j * COMPLEX_STEP
         try:
-            moved = np.array(function(shifted), dtype=np.complex128)
-        except TypeError as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", np.exceptions.ComplexWarning)
+                moved = np.array(function(shifted), dtype=np.complex128)
+        except (TypeError, np.exceptions.ComplexWarning) as error:
             raise InvalidProblem(
                 f"{name} does not accept complex numbers ({error}), which the complex step needs. Write it with "
                 f"NumPy functions, or give {remedy}"
