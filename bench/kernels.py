@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 import shallows as sh
-from bench.report import Row, compare, seconds, show_time
+from bench.report import Row, compare, show_time, side_by_side
 from shallows._checks import Array
 from shallows.kernels import kernel
 
@@ -64,8 +66,8 @@ def iid_kernel(rng: np.random.Generator) -> list[Row]:
         return float(power(W[:1])[0] @ moments @ power(V[:1])[0])
 
     assert np.allclose(at_once(), ours.value(W, V), rtol=1e-10)
-    time_ours = seconds(lambda: ours.value(W, V))
-    time_once, time_pair = seconds(at_once), seconds(one_pair) * 2500
+    time_ours, time_once, time_one = side_by_side(lambda: ours.value(W, V), at_once, one_pair)
+    time_pair = 2500 * time_one
     return [
         Row("i.i.d. kernel, d=3, n=12, 50×50, against one moment-matrix product", show_time(time_ours),
             show_time(time_once), time_once / time_ours, 15),
@@ -76,48 +78,56 @@ def iid_kernel(rng: np.random.Generator) -> list[Row]:
 
 def iid_growth(rng: np.random.Generator) -> Row:
     """Ten times the dimension should cost at most ten times as much."""
-    times = []
-    for n in (100, 1000):
+
+    def at(n: int) -> Callable[[], Array]:
         W, V = rng.standard_normal((50, n)), rng.standard_normal((50, n))
         k = kernel(sh.Power(3), sh.Power(3), sh.IID.laplace(n))
-        times.append(seconds(lambda k=k, W=W, V=V: k.value(W, V)))
-    growth = times[1] / times[0]
-    note = f"time grew {growth:.1f}× for 10× the dimension; linear is 10×"
+        return lambda: k.value(W, V)
+
+    small, large = side_by_side(at(100), at(1000))
+    note = f"time grew {large / small:.1f}× for 10× the dimension; linear is 10×"
     return Row(
-        "i.i.d. kernel from n=100 to n=1000", show_time(times[1]), show_time(times[0]), 10 / growth, 1, note
+        "i.i.d. kernel from n=100 to n=1000", show_time(large), show_time(small), 10 * small / large, 1, note
     )
 
 
 def quadratic_statistics(rng: np.random.Generator) -> list[Row]:
-    """Labelled samples, d = 20, k = 20: after gathering, the cost does not depend on the sample count."""
-    d = k = 20
-    rows, times = [], {}
-    for count in (20_000, 100_000):
-        X, y = rng.standard_normal((count, d)), rng.standard_normal(count)
-        problem = sh.Problem(None, sh.Samples(X, y), width=k)
-        theta = rng.standard_normal(problem.size) / d
+    """Labelled samples, d = k = 20: after gathering, the cost does not depend on the sample count."""
+
+    def both(count: int) -> tuple[Callable[[], Array], Callable[[], Array]]:
+        X, y = rng.standard_normal((count, 20)), rng.standard_normal(count)
+        problem = sh.Problem(None, sh.Samples(X, y), width=20)
+        theta = rng.standard_normal(problem.size) / 20
         net = problem.unpack(theta)
 
-        def direct(
-            X: Array = X, y: Array = y, net: sh.Network = net, count: int = count
-        ) -> tuple[Array, Array]:
+        def direct() -> Array:
             z = X @ net.W.T
             residual = z**2 @ net.a - y
-            return 4 * (residual[:, None] * z * net.a).T @ X / count, 2 * (z**2).T @ residual / count
+            inner = 4 * (residual[:, None] * z * net.a).T @ X / count
+            return np.concatenate([inner.ravel(), 2 * (z**2).T @ residual / count])
 
-        slow = np.concatenate([part.ravel() for part in direct()])
-        fast = problem.value_and_gradient(theta)[1]
-        assert np.max(np.abs(slow - fast)) < 1e-10 * np.max(np.abs(slow))
-        times[count] = seconds(lambda problem=problem, theta=theta: problem.value_and_gradient(theta))
-        peer = seconds(direct)
-        if count == 100_000:
-            rows.append(
-                Row("quadratic loss and gradient, 100,000 samples, d=k=20, against the direct pass",
-                    show_time(times[count]), show_time(peer), peer / times[count], 200)
-            )  # fmt: skip
-    drift = times[20_000] / times[100_000]
-    rows.append(
-        Row("the same, 100,000 samples against 20,000", show_time(times[100_000]), show_time(times[20_000]), drift, 0.8,
-            "1 means independent of the sample count")
-    )  # fmt: skip
-    return rows
+        def ours() -> Array:
+            return problem.value_and_gradient(theta)[1]
+
+        assert np.max(np.abs(direct() - ours())) < 1e-10 * np.max(np.abs(direct()))
+        return ours, direct
+
+    (few, _), (many, direct) = both(20_000), both(100_000)
+    time_few, time_many, time_direct = side_by_side(few, many, direct)
+    return [
+        Row(
+            "quadratic loss and gradient, 100,000 samples, d=k=20, against the direct pass",
+            show_time(time_many),
+            show_time(time_direct),
+            time_direct / time_many,
+            200,
+        ),
+        Row(
+            "the same, 100,000 samples against 20,000",
+            show_time(time_many),
+            show_time(time_few),
+            time_few / time_many,
+            0.8,
+            "1 means independent of the sample count",
+        ),
+    ]

@@ -29,19 +29,27 @@ class Row:
         return self.ratio >= self.target
 
 
-def seconds(call: Callable[[], object], repeat: int = 5, budget: float = 1.0) -> float:
-    """The best time of one call: `repeat` rounds, each of as many calls as fit in budget/repeat seconds."""
+def _calls(call: Callable[[], object], budget: float) -> int:
+    """Warm up, and say how many calls fit into the budget of one round."""
     call()
     start = time.perf_counter()
     call()
-    once = max(time.perf_counter() - start, 1e-9)
-    number = max(1, int(budget / repeat / once))
-    best = once
-    for _ in range(repeat):
-        start = time.perf_counter()
-        for _ in range(number):
-            call()
-        best = min(best, (time.perf_counter() - start) / number)
+    return max(1, int(budget / max(time.perf_counter() - start, 1e-9)))
+
+
+def _round(call: Callable[[], object], number: int) -> float:
+    start = time.perf_counter()
+    for _ in range(number):
+        call()
+    return (time.perf_counter() - start) / number
+
+
+def side_by_side(*calls: Callable[[], object], rounds: int = 9, budget: float = 2.0) -> list[float]:
+    """The best time of each call; rounds alternate between the calls, so that a busy machine slows all alike."""
+    numbers = [_calls(call, budget / rounds / len(calls)) for call in calls]
+    best = [float("inf")] * len(calls)
+    for _ in range(rounds):
+        best = [min(t, _round(call, number)) for t, call, number in zip(best, calls, numbers, strict=True)]
     return best
 
 
@@ -54,11 +62,15 @@ def show_time(value: float) -> str:
 
 
 def compare(
-    question: str, ours: Callable[[], object], peer: Callable[[], object], target: float | None = None, **how
+    question: str,
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    target: float | None = None,
+    note: str = "",
 ) -> Row:
-    """Time both calls in this process, one after the other, and report the ratio peer / ours."""
-    time_ours, time_peer = seconds(ours, **how), seconds(peer, **how)
-    return Row(question, show_time(time_ours), show_time(time_peer), time_peer / time_ours, target)
+    """Time both calls in this process, side by side, and report the ratio peer / ours."""
+    time_ours, time_peer = side_by_side(ours, peer)
+    return Row(question, show_time(time_ours), show_time(time_peer), time_peer / time_ours, target, note)
 
 
 def print_rows(title: str, rows: list[Row]) -> None:

@@ -28,84 +28,72 @@ def _angle_over_root(t: float, c: Array) -> float:
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _pairs(
-    g: Array, count: int, norm: float, v_norm: Array, inverse: Array, c: Array, sine: Array, rest: Array
-) -> None:
-    """sin θ / 2π and (π−θ) / 2π for the first `count` entries of one row of Gram entries."""
-    scale = 1.0 / norm if norm > 0 else 0.0
-    for j in range(count):
-        cosine = g[j] * scale * inverse[j]
-        size = min(abs(cosine), 1.0)
+def _angles(cosine: Array, c: Array, sine: Array, rest: Array) -> None:
+    """sin θ / 2π and (π−θ) / 2π, elementwise on flat arrays: long loops vectorise, rows of a small matrix do not."""
+    for j in range(len(cosine)):
+        size = min(abs(cosine[j]), 1.0)
         root = np.sqrt(1 - size)
-        angle = root * _angle_over_root(2 * size - 1, c) / TWO_PI
-        rest[j] = angle if cosine < 0 else 0.5 - angle
-        sine[j] = root * np.sqrt(1 + size) / TWO_PI
+        angle = root * _angle_over_root(2 * size - 1, c) * (1 / TWO_PI)
+        rest[j] = angle if cosine[j] < 0 else 0.5 - angle
+        sine[j] = root * np.sqrt(1 + size) * (1 / TWO_PI)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _invert(x: Array, out: Array) -> None:
-    for j in range(len(x)):
-        out[j] = 1.0 / x[j] if x[j] > 0 else 0.0
+def _row_sums(g: Array, norm: Array, sine: Array, rest: Array, e: Array, own: float) -> tuple[float, float]:
+    """Σⱼ eⱼ k(w, uⱼ) and Σⱼ eⱼ‖uⱼ‖ sin θⱼ/2π for one neuron of length `own`."""
+    value, turn = 0.0, 0.0
+    for j in range(len(e)):
+        across = e[j] * norm[j] * sine[j]
+        turn += across
+        value += own * across + e[j] * rest[j] * g[j]
+    return value, turn
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def batch_loop(
-    W: Array, a: Array, V: Array, b: Array, v_norm: Array, c: Array, losses: Array, dW: Array, da: Array
-) -> None:
-    """Fill losses (less the teacher's energy) and both gradients for each network of the batch.
+    W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
+) -> float:
+    """Fill losses (less the teacher's energy) and both gradients for each network; return the shortest ‖wᵢ‖.
 
-    With S_ij = aᵢaⱼ(π−θ)/2π, T_ij = aᵢbⱼ(π−θ)/2π and ϱᵢ = aᵢ(Σⱼ aⱼ‖wⱼ‖ sin θ − Σⱼ bⱼ‖vⱼ‖ sin θ)/2π:
-    ∂L/∂W = 2 (S W − T V + diag(ϱ/‖w‖) W).
+    Students and teachers are one list U = (W, V) with coefficients e = (a, −b). With S_ij = eⱼ(π−θ_ij)/2π and
+    ϱᵢ = Σⱼ eⱼ‖uⱼ‖ sin θ_ij/2π: ∂L/∂W = 2 diag(a) (S U + diag(ϱ/‖w‖) W), ∂L/∂a = 2 Σⱼ eⱼ k(wᵢ, uⱼ).
+
+    The pair (i, i) needs no care: what rounding makes of θ = 0 cancels to second order between S and ϱ.
     """
     batch, k, n = W.shape
-    m = len(V)
-    own, cross = np.empty((k, k)), np.empty((k, m))
-    moved = np.empty((k, n))
-    norm, inverse, v_inverse = np.empty(k), np.empty(k), np.empty(m)
-    radial, gain = np.empty(k), np.empty(k)
-    sine, rest = np.empty(max(k, m)), np.empty(max(k, m))
-    V_t = np.ascontiguousarray(V.T)
-    _invert(v_norm, v_inverse)
+    m = k + len(V)
+    U, e = np.empty((m, n)), np.empty(m)
+    U[k:], e[k:] = V, -b
+    norm, inverse = np.empty(m), np.empty(m)
+    for j in range(k, m):
+        norm[j] = np.sqrt(np.dot(U[j], U[j]))
+        inverse[j] = 1.0 / norm[j] if norm[j] > 0 else 0.0
+    g = np.empty((k, m))
+    cosine, sine, rest = np.empty(k * m), np.empty(k * m), np.empty(k * m)
+    smallest = np.inf
     for l in range(batch):
-        w, outer = W[l], a[l]
-        np.dot(w, w.T, own)
-        np.dot(w, V_t, cross)
+        outer, slope = a[l], dW[l]
+        U[:k], e[:k] = W[l], outer
+        np.dot(U[:k], U.T, g)
+        for j in range(k):
+            norm[j] = np.sqrt(g[j, j])
+            inverse[j] = 1.0 / norm[j] if norm[j] > 0 else 0.0
+            smallest = min(smallest, norm[j])
         for i in range(k):
-            norm[i] = np.sqrt(own[i, i])
-            radial[i] = 0.0
-            gain[i] = 0.5 * outer[i] * own[i, i]
-        _invert(norm, inverse)
-        for i in range(k):
-            _pairs(own[i], i, norm[i], norm, inverse, c, sine, rest)
-            mine = outer[i]
-            value, turn = 0.0, 0.0
-            for j in range(i):
-                k_ij = norm[i] * norm[j] * sine[j] + rest[j] * own[i, j]
-                value += outer[j] * k_ij
-                turn += outer[j] * norm[j] * sine[j]
-                gain[j] += mine * k_ij
-                radial[j] += mine * norm[i] * sine[j]
-                own[i, j] = mine * outer[j] * rest[j]
-            gain[i] += value
-            radial[i] += turn
-        for i in range(k):
-            for j in range(i):
-                own[j, i] = own[i, j]
+            for j in range(m):
+                cosine[i * m + j] = g[i, j] * inverse[i] * inverse[j]
+        _angles(cosine, c, sine, rest)
         loss = 0.0
         for i in range(k):
-            mine = outer[i]
-            _pairs(cross[i], m, norm[i], v_norm, v_inverse, c, sine, rest)
-            value, turn = 0.0, 0.0
+            start, middle, end = i * m, i * m + k, (i + 1) * m
+            mine, turn = _row_sums(g[i, :k], norm[:k], sine[start:middle], rest[start:middle], e[:k], norm[i])
+            theirs, turned = _row_sums(g[i, k:], norm[k:], sine[middle:end], rest[middle:end], e[k:], norm[i])
+            loss += outer[i] * (mine + 2 * theirs)
+            da[l, i] = 2 * (mine + theirs)
+            factor = 2 * outer[i]
             for j in range(m):
-                value += b[j] * (norm[i] * v_norm[j] * sine[j] + rest[j] * cross[i, j])
-                turn += b[j] * v_norm[j] * sine[j]
-                cross[i, j] = mine * b[j] * rest[j]
-            loss += mine * (gain[i] - 2 * value)
-            da[l, i] = 2 * (gain[i] - value)
-            own[i, i] = 0.5 * mine * mine + mine * (radial[i] - turn) * inverse[i]
+                g[i, j] = factor * e[j] * rest[start + j]
+            g[i, i] += factor * (turn + turned) * inverse[i]
         losses[l] = loss
-        np.dot(own, w, dW[l])
-        np.dot(cross, V, moved)
-        for i in range(k):
-            for x in range(n):
-                dW[l, i, x] = 2 * (dW[l, i, x] - moved[i, x])
+        np.dot(g, U, slope)
+    return smallest

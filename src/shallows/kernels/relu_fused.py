@@ -14,6 +14,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from shallows._checks import Array
+from shallows.kernels.relu import require_nonzero
 
 DEGREE = 21
 
@@ -43,5 +44,7 @@ def loss_and_gradient(W: Array, a: Array, V: Array, b: Array, energy: float) -> 
     from shallows.kernels._relu_loop import batch_loop
 
     losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
-    batch_loop(W, a, V, b, np.sqrt(np.sum(V**2, axis=1)), arccos_polynomial(), losses, dW, da)
+    shortest = batch_loop(W, a, V, b, arccos_polynomial(), losses, dW, da)
+    if shortest == 0:
+        require_nonzero(np.sqrt(np.sum(W**2, axis=-1)))
     return np.maximum(losses + energy, 0.0), dW, da

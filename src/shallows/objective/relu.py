@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shallows._checks import Array
-from shallows.kernels.relu import ReLUKernel, require_nonzero
+from shallows.kernels.relu import ReLUKernel
 from shallows.kernels.relu_fused import loss_and_gradient
 from shallows.objective.cross import TeacherCross
 from shallows.objective.pairwise import PairwiseObjective
@@ -30,7 +30,6 @@ class ReLUObjective(PairwiseObjective):
         if U.ndim != 3 or len(U) < SMALLEST_BATCH or A.shape[-2] != 1:
             return super().value_and_gradient(U, A)
         W = self._coloured(U)
-        require_nonzero(np.einsum("...i,...i->...", W, W))
         outer = np.ascontiguousarray(np.broadcast_to(A[..., 0, :], W.shape[:-1]))
         value, dW, da = loss_and_gradient(W, outer, self.teacher, self.teacher_outer[0], self.energy)
         return value, self._coloured(dW), da[:, None, :]
