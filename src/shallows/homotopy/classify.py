@@ -76,12 +76,12 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     rounded = converged & (paths.winding == 1) & (steps >= 0) & (moved < 1e-5)
     rounded &= condition < SINGULAR_CONDITION
     regular = (arrived & (condition < 1e13)) | rounded
-    accuracy = np.where(regular, np.abs(steps) + 4 * _EPSILON * condition, paths.error)
+    accuracy = np.where(regular, np.abs(steps) + 4 * _EPSILON * condition, np.abs(paths.error) + 1e-9)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         affine = ends[:, :-1] / ends[:, -1:] if projective else ends
     kind = np.full(count, LOST)
     kind[regular] = REGULAR
-    kind[converged & ~rounded] = SINGULAR
+    kind[(converged & ~rounded) | (arrived & ~regular)] = SINGULAR
     suspicious = np.zeros(count, bool)
     if projective:
         away = np.abs(ends[:, -1])

@@ -296,6 +296,11 @@ def run(
         radius = abs(start + done * (end - start))
         ending = end == 0.0 and settings[ENDGAME_START] > 0.0
         saved = history[4]
+        if status == ARRIVED and ending and saved[size].real > 0.0:
+            trial[:] = x
+            ratio = pivots_ratio(evaluate, constants, mode, trial, chart, room, algebra)
+            if ratio < 1e-12:  # Newton's convergence on the last step was an accident of rounding
+                status = HANDED_OVER
         if status == ARRIVED:
             radius = 0.0
             trial[:] = x
@@ -380,4 +385,34 @@ def inspect(
         assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrices[row], values[row], drift)
 
 
-__all__ = ["AFFINE", "CONVERGED", "PENCIL", "UNCLOSED", "inspect", "run"]
+@njit(cache=True, nogil=True, error_model="numpy")
+def _evaluate(
+    evaluate: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, point: Any, out: Any
+) -> None:
+    value, jacobian = out
+    evaluate(
+        point.ctypes,
+        complexes.ctypes,
+        reals.ctypes,
+        program.ctypes,
+        work.ctypes,
+        scratch.ctypes,
+        value.ctypes,
+        jacobian.ctypes,
+    )
+
+
+def evaluate_once(homotopy: Any, point: Any) -> tuple[Any, Any]:
+    """Value and extended Jacobian of an evaluator at (x, t)."""
+    size = homotopy.unknowns
+    equations = size - 1 if homotopy.mode == PROJECTIVE else size
+    value = np.zeros(equations, np.complex128)
+    jacobian = np.zeros((equations, size + 1), np.complex128)
+    work, scratch = np.empty(homotopy.work, np.complex128), np.empty(homotopy.scratch)
+    place = np.ascontiguousarray(point, dtype=np.complex128)
+    constants = (homotopy.complexes, homotopy.reals, homotopy.program)
+    _evaluate(homotopy.evaluate, *constants, work, scratch, place, (value, jacobian))
+    return value, jacobian
+
+
+__all__ = ["AFFINE", "CONVERGED", "PENCIL", "UNCLOSED", "evaluate_once", "inspect", "run"]

@@ -77,7 +77,7 @@ def to_gaussian(value: object) -> Gaussian:
     if isinstance(value, Gaussian):
         return value
     if isinstance(value, Rational):
-        return Gaussian(Fraction(value.numerator, value.denominator))
+        return Gaussian(Fraction(int(value.numerator), int(value.denominator)))
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise InvalidProblem(f"coefficient {value!r} is not finite. Fix: give finite coefficients")

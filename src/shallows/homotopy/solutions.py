@@ -52,7 +52,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class SolutionSet(Sequence[Solution]):
+class SolutionSet:
     """Solutions of one class: `len(s)`, `s.count`, `s.points` (count × n), or go through them one by one."""
 
     solutions: tuple[Solution, ...] = ()

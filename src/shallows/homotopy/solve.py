@@ -65,11 +65,11 @@ def solve(
     seed = seed_of(rng)
     settings = settings or TrackerSettings()
     if hasattr(polynomials, "prepare"):
-        prepared = polynomials
+        prepared: Any = polynomials
     else:
         from shallows.homotopy.prepared import SparseProblem
 
-        system = PolynomialSystem.read(polynomials, variables)  # type: ignore[arg-type]
+        system = PolynomialSystem.read(polynomials, variables)
         if system.parameters:
             raise InvalidProblem(
                 f"the system has parameters {system.parameters}. Fix: use specialize, or solve_family"
@@ -84,7 +84,8 @@ def solve(
     if singular.any():
         again, other = prepared.prepare(np.random.default_rng([seed, 1]))
         second, _ = follow_all(again, other, settings, threads, progress)
-        continuum = moving(ends, second)
+        continuum, unclear = moving(ends, second)
+        ends.kind[unclear] = ends_of.LOST
         if continuum.any():
             notes.append(
                 f"{np.count_nonzero(continuum)} paths end at rank-deficient points that move with γ: "
@@ -141,8 +142,11 @@ def follow_all(
     return ends, paths
 
 
-def moving(first: Ends, second: Ends) -> NDArray[np.bool_]:
-    """Singular ends that another γ does not reproduce: they lie on positive-dimensional solution sets."""
+def moving(first: Ends, second: Ends) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Singular ends that another γ does not reproduce: they lie on positive-dimensional solution sets.
+
+    The second answer marks ends that come back only roughly, too ill-conditioned to tell.
+    """
     from scipy.spatial import cKDTree
 
     mine = np.flatnonzero(first.kind == ends_of.SINGULAR)
@@ -150,11 +154,13 @@ def moving(first: Ends, second: Ends) -> NDArray[np.bool_]:
     result = np.zeros(len(first.kind), bool)
     if not len(theirs):
         result[mine] = True
-        return result
+        return result, np.zeros_like(result)
     tree = cKDTree(chart_coordinates(second.points[theirs]))
     distance, _ = tree.query(chart_coordinates(first.points[mine]))
-    result[mine] = distance > 1e-5 + 10 * first.accuracy[mine]
-    return result
+    unclear = result.copy()
+    result[mine] = distance > 1e-3
+    unclear[mine] = (distance > 1e-5 + 10 * first.accuracy[mine]) & (distance <= 1e-3)
+    return result, unclear
 
 
 def assemble(
@@ -172,7 +178,7 @@ def assemble(
     real = realness(ends.points, ends.accuracy)
     scale = prepared.unscale
 
-    def make(row: int, multiplicity: int = 1, note: str = "") -> Solution:
+    def make(row: Any, multiplicity: int = 1, note: str = "") -> Solution:
         return Solution(
             scale(ends.points[row : row + 1])[0],
             multiplicity,

