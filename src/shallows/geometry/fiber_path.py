@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from shallows._checks import Array, finite_number
-from shallows.errors import InvalidProblem
+from shallows.errors import InvalidProblem, NotConverged
 from shallows.geometry.fibers import (
     DifferentComponents,
     Spectrum,
@@ -20,7 +20,7 @@ from shallows.geometry.fibers import (
     quadratic_parameters,
 )
 from shallows.geometry.motions import PlaneMotion, in_rows, rotation_planes
-from shallows.geometry.paths import Path, Segment, State, Straight, Trail, energy
+from shallows.geometry.paths import Path, Segment, State, Straight, Trail, distance, energy
 from shallows.geometry.spectral_form import to_spectral_form
 from shallows.network import Network
 
@@ -57,8 +57,19 @@ def join_in_fiber(first: State, second: State, spectrum: Spectrum) -> list[Segme
     _match_signs(trail, np.sign(other.state[0]))
     _match_orientation(trail, other.state, spectrum)
     _rotate(trail, other.state, spectrum)
-    trail.go("close the rounding gap", *other.state)
+    _close(trail, other.state)
     return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
+
+
+def _close(trail: Trail, target: State) -> None:
+    """A line over the rounding gap δ that is left; it leaves the fiber by at most |δ|²/4."""
+    gap = distance(trail.state, target)
+    if gap**2 > SAME_FUNCTION * np.sum(target[1] ** 2):
+        raise NotConverged(
+            f"The two halves of the fiber path end {gap:.3g} apart: the networks are too far from balanced (Σ|a|‖w‖² is "
+            "many orders of magnitude above the nuclear norm of S) for double precision."
+        )
+    trail.go("close the rounding gap", *target)
 
 
 def _require_one_fiber(net0: Network, net1: Network, tolerance: float) -> None:

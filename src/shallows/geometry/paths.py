@@ -190,12 +190,12 @@ class Path:
         return np.array([evaluate(net) for net in self.networks(count)])
 
     def drift(self, count: int = 1000) -> float:
-        """max over `count` points of ‖τ(t) − τ(0)‖_max / Σᵢ |aᵢ|‖wᵢ‖^d, the sum taken at t = 0.
+        """max over `count` points of ‖τ(t) − τ(0)‖_max / Σᵢ |aᵢ|‖wᵢ‖^d, the larger sum of the two ends.
 
         Zero, to rounding, for a path inside a fiber.
         """
-        first = self(0.0).tensor().entries
-        scale = energy(self(0.0))
+        first = self.start.tensor().entries
+        scale = max(energy(self.start), energy(self.end))
         worst = max(float(np.max(np.abs(net.tensor().entries - first))) for net in self.networks(count))
         return worst / scale if scale else worst
 
@@ -212,17 +212,15 @@ class Path:
     def __add__(self, other: Path) -> Path:
         """This path followed by another one that starts where this one ends."""
         if self.activation != other.activation or self.norm != other.norm:
-            raise InvalidProblem("The two paths are of different networks: activations or norm neurons differ.")
-        return Path(
-            [*self.segments, *other.segments], self.activation, self.norm, self.loss or other.loss
-        )
+            raise InvalidProblem(
+                "The two paths are of different networks: activations or norm neurons differ."
+            )
+        return Path([*self.segments, *other.segments], self.activation, self.norm, self.loss or other.loss)
 
     def __repr__(self) -> str:
         a, W = self.segments[0].start
         names = ", ".join(dict.fromkeys(self.labels))
-        return (
-            f"Path(width={len(a)}, n={W.shape[1]}, {len(self.segments)} segments, length={self.length:.4g}: {names})"
-        )
+        return f"Path(width={len(a)}, n={W.shape[1]}, {len(self.segments)} segments, length={self.length:.4g}: {names})"
 
 
 def energy(net: Network) -> float:

@@ -1,0 +1,218 @@
+"""Lifting a segment of symmetric matrices to networks: eigenpairs followed in closed form, through every crossing.
+
+Paper 000, Theorem 12, lifts S(t) = (1−t)S₀ + tS₁ to parameters by following the eigenpairs of S(t), which are
+continuous only while the eigenvalues are distinct. The eigenpairs of the *pencil* (B, Δ), Δ = S₁ − S₀ and B = S(b) a
+non-singular matrix of the line, do not depend on t: with Δ p = μ B p, pᵀBp = ε = ±1 and x the dual vectors,
+
+    S(t) = Σ_real ε (1 + (t−b)μ) x xᵀ + Σ_pairs 2 Re[(1 + (t−b)μ) x xᵀ].
+
+A real μ is a neuron with w = x fixed and a linear in t: it passes through zero without notice. A complex pair, with
+1 + (t−b)μ = ρ e^{iφ} and e^{iφ/2} x = y + iz, is 2ρ(yyᵀ − zzᵀ): two neurons whose w turn by φ/2; ρ never vanishes and φ
+stays in (−π, π). So the lift is analytic in t whatever the eigenvalues of S(t) do; one eigenproblem serves all t.
+It exists unless the pencil is singular or defective, which a detour over a nearby matrix avoids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shallows._checks import Array
+from shallows.geometry.fibers import Spectrum, invariant_of
+from shallows.geometry.paths import Segment, State
+
+BASES = (0.5, 0.0, 1.0)
+MORE_BASES = (0.25, 0.75, -1.0, 2.0, 0.4142)
+WELL_CONDITIONED = 1e-4
+ACCURACY = 1e-13
+LARGEST_ENERGY = 1e4
+CLUSTER = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class EigenPath(Segment):
+    """Networks with τ = (1−t)S₀ + tS₁. Neuron i sits in row `rows[i]`, with w turned over where `flips[i]` is −1.
+
+    `mu` has the real eigenvalues and one of each complex pair, `x` the dual vectors (complex for pairs).
+    """
+
+    label: str
+    base: float
+    mu_real: Array
+    epsilon: Array
+    x_real: Array
+    mu_pair: Array
+    x_pair: Array
+    width: int
+    rows: Array
+    flips: Array
+
+    @property
+    def start(self) -> State:  # type: ignore[override]
+        """The network of S₀."""
+        return self.at(0.0)
+
+    @property
+    def end(self) -> State:  # type: ignore[override]
+        """The network of S₁."""
+        return self.at(1.0)
+
+    @property
+    def size(self) -> int:
+        """How many neurons it uses."""
+        return len(self.mu_real) + 2 * len(self.mu_pair)
+
+    def at(self, t: float) -> State:
+        """The parameters at t."""
+        beta = 1 + (t - self.base) * self.mu_pair
+        turned = np.exp(0.5j * np.angle(beta))[:, None] * self.x_pair
+        radius = 2 * np.abs(beta)
+        a, W = np.zeros(self.width), np.zeros((self.width, self.x_real.shape[1]))
+        a[self.rows] = np.concatenate([self.epsilon * (1 + (t - self.base) * self.mu_real), radius, -radius])
+        W[self.rows] = self.flips[:, None] * np.vstack([self.x_real, turned.real, turned.imag])
+        return a, W
+
+    def seated_like(self, state: State, spectrum: Spectrum) -> EigenPath:
+        """The same lift with its neurons in the rows, and turned over, so that it starts in the component of `state`.
+
+        Rows are chosen to agree with the signs of a; when rank S₀ = width, a disagreeing orientation is mended by
+        turning one neuron of that sign over. When the rank is lower, the fiber is connected and any seating will do.
+        """
+        plain = replace(self, rows=np.arange(self.size), flips=np.ones(self.size))
+        a, W = plain.start
+        terms = np.abs(a) * np.sum(W * W, axis=1)
+        signs = np.where(terms > 1e-13 * np.sum(terms), np.sign(a), 0.0)[: self.size]
+        seated = replace(plain, rows=_seats(signs, np.sign(state[0])))
+        here, there = invariant_of(*seated.start, spectrum), invariant_of(*state, spectrum)
+        if here is None or there is None:
+            return seated
+        flips = np.ones(self.size)
+        for sign, same in ((1, here.positive == there.positive), (-1, here.negative == there.negative)):
+            if not same:
+                flips[np.flatnonzero(signs == sign)[0]] = -1.0
+        return replace(seated, flips=flips)
+
+
+def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenpairs") -> EigenPath | None:
+    """The lift of the segment from S₀ to S₁; None when the pencil is too close to singular or defective.
+
+    It is checked before it is returned: τ at both ends agrees with S₀ and S₁ to 1e-13 of Σ|aᵢ|‖wᵢ‖², and that sum is
+    at most 10⁴ times the norms.
+    """
+    chosen = _best_base(S0, S1)
+    if chosen is not None:
+        base, values, vectors = chosen
+        solved = _pencil(S1 - S0, values, vectors)
+    else:
+        frame = _common_range(S0, S1)
+        chosen = _best_base(frame.T @ S0 @ frame, frame.T @ S1 @ frame)
+        if chosen is None:
+            return None
+        base, values, vectors = chosen
+        solved = _pencil(frame.T @ (S1 - S0) @ frame, values, vectors, frame)
+    if solved is None:
+        return None
+    mu_real, epsilon, x_real, mu_pair, x_pair = solved
+    size = len(mu_real) + 2 * len(mu_pair)
+    lift = EigenPath(
+        label, base, mu_real, epsilon, x_real, mu_pair, x_pair, width, np.arange(size), np.ones(size)
+    )
+    return lift if _faithful(lift, S0, S1) else None
+
+
+def _seats(signs: Array, wanted: Array) -> Array:
+    """An injection of neurons into rows that agrees with the wanted signs as often as possible."""
+    rows = np.full(len(signs), -1)
+    free = list(range(len(wanted)))
+    for i, sign in enumerate(signs):
+        match = next((row for row in free if wanted[row] == sign), None)
+        if match is not None:
+            rows[i] = match
+            free.remove(match)
+    for i in np.flatnonzero(rows < 0):
+        rows[i] = free.pop(0)
+    return rows
+
+
+def _common_range(S0: Array, S1: Array) -> Array:
+    """An orthonormal basis of range S₀ + range S₁: outside it the pencil vanishes and no neuron is needed."""
+    _, sizes, right = np.linalg.svd(np.vstack([S0, S1]))
+    return right[: int(np.sum(sizes > 1e-13 * sizes[0]))].T
+
+
+def _best_base(S0: Array, S1: Array) -> tuple[float, Array, Array] | None:
+    """b with S(b) definite if there is one among the candidates, else the best conditioned; with its eigenpairs."""
+    best: tuple[float, Array, Array] | None = None
+    quality = 0.0
+    for base in (*BASES, *MORE_BASES):
+        if base == MORE_BASES[0] and quality >= WELL_CONDITIONED:
+            break
+        values, vectors = np.linalg.eigh((1 - base) * S0 + base * S1)
+        size = np.abs(values)
+        ratio = float(np.min(size) / np.max(size)) if len(size) and np.max(size) > 0 else 0.0
+        definite = values[0] > 0 or values[-1] < 0 if len(size) else True
+        score = ratio + (definite and ratio > 1e-8)
+        if best is None or score > quality:
+            best, quality = (base, values, vectors), score
+    return best if best is not None and (quality > 1e-10 or not len(S0)) else None
+
+
+def _pencil(
+    Delta: Array, values: Array, vectors: Array, frame: Array | None = None
+) -> tuple[Array, Array, Array, Array, Array] | None:
+    """Eigenvalues and dual vectors of (B, Δ), B = Σ values · vectors: (μ, ε, x) real and (μ, x) of complex pairs.
+
+    `frame` carries the dual vectors of a restricted pencil back to the whole space.
+    """
+    scale = np.sqrt(np.abs(values))
+    J = np.sign(values)
+    inner = (vectors.T @ Delta @ vectors) / np.outer(scale, scale)
+    dual = (J * scale)[:, None] * (vectors.T if frame is None else vectors.T @ frame.T)
+    empty = np.zeros(0), np.zeros((0, dual.shape[1]))
+    if np.all(J > 0) or np.all(J < 0):
+        mu, Q = np.linalg.eigh((inner + inner.T) / 2)
+        return J * mu, J, (Q.T @ dual) * J[:, None], *empty
+    mu, Q = np.linalg.eig(J[:, None] * inner)
+    real = np.imag(mu) == 0
+    basis = _orthogonalised(np.real(mu[real]), np.real(Q[:, real]), J)
+    if basis is None:
+        return None
+    mu_real, Q_real, epsilon = basis
+    upper = np.imag(mu) > 0
+    Q_pair = Q[:, upper]
+    squares = np.sum(Q_pair * J[:, None] * Q_pair, axis=0)
+    if np.any(np.abs(squares) < 1e-12):
+        return None
+    Q_pair = Q_pair / np.sqrt(squares)
+    return mu_real, epsilon, epsilon[:, None] * (Q_real.T @ dual), mu[upper], Q_pair.T @ dual
+
+
+def _orthogonalised(mu: Array, Q: Array, J: Array) -> tuple[Array, Array, Array] | None:
+    """Real eigenvectors with qᵀJq = ±1, J-orthogonal within clusters of equal eigenvalues; None if defective."""
+    order = np.argsort(mu)
+    mu, Q = mu[order], Q[:, order]
+    epsilon = np.empty(len(mu))
+    size = float(np.max(np.abs(mu), initial=0.0))
+    start = 0
+    while start < len(mu):
+        stop = start + 1
+        while stop < len(mu) and mu[stop] - mu[stop - 1] <= CLUSTER * size:
+            stop += 1
+        block = Q[:, start:stop]
+        values, vectors = np.linalg.eigh(block.T @ (J[:, None] * block))
+        if np.min(np.abs(values)) < 1e-12:
+            return None
+        Q[:, start:stop] = block @ vectors / np.sqrt(np.abs(values))
+        epsilon[start:stop] = np.sign(values)
+        start = stop
+    return mu, Q, epsilon
+
+
+def _faithful(lift: EigenPath, S0: Array, S1: Array) -> bool:
+    for (a, W), S in ((lift.start, S0), (lift.end, S1)):
+        energy = float(np.sum(np.abs(a) * np.sum(W * W, axis=1)))
+        size = float(np.linalg.norm(S0) + np.linalg.norm(S1))
+        if energy > LARGEST_ENERGY * size or np.max(np.abs((W.T * a) @ W - S)) > ACCURACY * max(energy, size):
+            return False
+    return True

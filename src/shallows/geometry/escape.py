@@ -1,0 +1,251 @@
+"""Escaping a point of the landscape: a path along which a convex loss never increases and at whose end it is lower.
+
+Paper 000, section 2.2, for L = ℓ∘τ with ℓ convex and a trained:
+
+- Theorem 12 (d = 2, width ≥ n): to the global minimum, by lifting the segment from S to the minimiser of ℓ;
+- Theorem 9 (width ≥ dim Sym^d): to the global minimum, by linear algebra;
+- Lemma 14: an idle neuron, or two parallel ones, lower the loss;
+- Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): every critical point meets the hypothesis of Lemma 14;
+- Theorem 37 with Lemma 14 (d = 2, rank S < width): the fiber is connected and contains a network with an idle neuron;
+- any other point that is not critical: a step along −∇L.
+
+Elsewhere the theory is silent, and so is the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shallows import coordinates
+from shallows._checks import Array, describe, generator
+from shallows.activations import Power
+from shallows.errors import InvalidProblem
+from shallows.geometry.convex import ConvexLoss, Landscape, LossLandscape, ProblemLandscape
+from shallows.geometry.fibers import Spectrum, matrix_of
+from shallows.geometry.idle import free_a_neuron, spend_idle_neuron
+from shallows.geometry.lifting import lifted_descent
+from shallows.geometry.paths import Path, Segment, State, Straight, Trail, energy
+from shallows.geometry.spanning import spanning_descent
+from shallows.geometry.spectral_form import to_spectral_form
+from shallows.network import Network
+from shallows.problem import Problem
+from shallows.tensors import SymmetricTensor
+
+ROUNDING = 1e-14
+NEARLY_PARALLEL = 1e-5
+PROBES = 9
+
+
+@dataclass(frozen=True)
+class Escape:
+    """A path and the theorem that gives it, or None and the reason; true when there is a path."""
+
+    path: Path | None
+    theorem: str
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.path is not None
+
+    def __repr__(self) -> str:
+        if self.path is None:
+            return f"Escape(none: {self.reason})"
+        return f"Escape({self.theorem}: {self.reason}; {self.path!r})"
+
+
+def escape_path(
+    problem: Problem | ConvexLoss, net: Network, rng: int | np.random.Generator = 0
+) -> Path | None:
+    """A path from `net` along which the loss never increases and at whose end it is lower, or None.
+
+    `problem` is a Problem, or any convex loss on tensors: an object with value(tensor) and gradient(tensor), the
+    Frobenius gradient. `explain_escape` also tells the theorem, or the reason for None.
+    """
+    return explain_escape(problem, net, rng).path
+
+
+def explain_escape(problem: Problem | ConvexLoss, net: Network, rng: int | np.random.Generator = 0) -> Escape:
+    """`escape_path` with the theorem that was used, or the reason why there is no path (paper 000, section 2.2)."""
+    source = generator(rng)
+    refusal = _outside_the_theory(problem, net)
+    if refusal:
+        return Escape(None, "", refusal)
+    tensor = net.tensor()
+    try:
+        landscape = _landscape(problem, tensor)
+    except InvalidProblem as error:
+        if not isinstance(problem, Problem):
+            raise
+        return Escape(None, "", f"The loss has no minimiser in Sym^d(R^n) that is known here: {error}")
+    if tensor.degree == 2 and net.width >= net.n:
+        return _to_global_minimum(landscape, net, source, "Theorem 12")
+    if net.width >= coordinates.dimension(net.n, tensor.degree):
+        return _to_global_minimum(landscape, net, source, "Theorem 9")
+    return _somewhere_lower(landscape, net, source)
+
+
+# -- what the theory covers ------------------------------------------------------------------------------------
+
+
+def _outside_the_theory(problem: Any, net: Any) -> str:
+    """Why no theorem of section 2.2 applies, or an empty string; a typed error when the input makes no sense."""
+    if not isinstance(net, Network):
+        raise InvalidProblem(f"net is {describe(net)}; expected a Network.")
+    if not isinstance(problem, Problem):
+        if not isinstance(problem, ConvexLoss):
+            raise InvalidProblem(
+                f"problem is {describe(problem)}; expected a Problem, or an object with value(tensor) and "
+                "gradient(tensor)."
+            )
+        if not isinstance(net.activation, Power) or net.a.ndim != 1 or np.any(net.norm):
+            raise InvalidProblem(
+                f"{net!r} is not a sum Σ a w^⊗d; a loss on tensors needs one output, a Power activation, no norm neuron."
+            )
+        return ""
+    problem.pack(net)
+    if problem.outer is not None:
+        return "The outer weights are fixed; the theorems move a."
+    if problem.orthogonality:
+        return "The loss has an orthogonality penalty: it is not a function of the tensor alone."
+    if problem.norm_neuron:
+        return "The norm neuron is trained too: the theorems are about Σ a w^⊗d alone."
+    if not isinstance(problem.activation, Power):
+        return f"The activation is {problem.activation!r}; the theorems are about powers."
+    if problem.outputs != 1:
+        return f"There are {problem.outputs} outputs; the theorems are about one."
+    return ""
+
+
+def _landscape(problem: Problem | ConvexLoss, tensor: SymmetricTensor) -> Landscape:
+    return ProblemLandscape(problem) if isinstance(problem, Problem) else LossLandscape(problem, tensor)
+
+
+AT_THE_BOTTOM = "The network is a global minimum: the loss cannot be lowered (to rounding)."
+
+
+def _lowered(landscape: Landscape, net: Network, segments: list[Segment]) -> Path | None:
+    """The path, if its end is lower than its start by more than rounding."""
+    path = Path(segments, net.activation, 0.0, landscape.loss)
+    before, after = landscape.loss(net), landscape.loss(path.end)
+    return path if before - after > ROUNDING * max(abs(before), abs(after)) else None
+
+
+# -- wide networks: all the way down ------------------------------------------------------------------------
+
+
+def _to_global_minimum(landscape: Landscape, net: Network, rng: np.random.Generator, theorem: str) -> Escape:
+    tensor, state = net.tensor(), (net.a, net.W)
+    goal = landscape.minimiser(tensor)
+    if _same_function(landscape, net, tensor, goal):
+        return Escape(None, "", AT_THE_BOTTOM)
+    if theorem == "Theorem 12":
+        segments = lifted_descent(landscape, state, tensor, goal, rng)
+        how = f"d = 2 and width {net.width} ≥ n = {net.n}: the segment to the minimiser is lifted"
+    else:
+        segments = spanning_descent(state, landscape.descend_to(tensor, goal), rng)
+        size = coordinates.dimension(net.n, tensor.degree)
+        how = f"width {net.width} ≥ dim Sym^{tensor.degree}(R^{net.n}) = {size}: a line in a, once the powers span"
+    if segments is None:
+        return Escape(
+            None, "", f"{theorem} applies, but the lift is too ill-conditioned for double precision."
+        )
+    path = _lowered(landscape, net, segments)
+    return Escape(path, theorem, how) if path else Escape(None, "", AT_THE_BOTTOM)
+
+
+def _same_function(
+    landscape: Landscape, net: Network, tensor: SymmetricTensor, goal: SymmetricTensor
+) -> bool:
+    """Whether S is the minimiser up to the rounding of τ."""
+    gap = float(np.max(np.abs(tensor.entries - goal.entries)))
+    return gap <= ROUNDING * max(energy(net), float(np.max(np.abs(goal.entries))))
+
+
+# -- narrow networks: one step down -------------------------------------------------------------------------
+
+
+def _somewhere_lower(landscape: Landscape, net: Network, rng: np.random.Generator) -> Escape:
+    tensor = net.tensor()
+    degree, n, width = tensor.degree, net.n, net.width
+    slope = landscape.gradient(tensor).entries
+    at_zero = landscape.gradient(0.0 * tensor).entries
+    if np.max(np.abs(slope)) <= ROUNDING * np.max(np.abs(at_zero)):
+        return Escape(None, "", AT_THE_BOTTOM)
+    covered = n == 2 and width >= (degree + 2) // 2
+    name = "Theorem 11" if covered else "Lemma 14"
+    trail = Trail((net.a, net.W))
+    if _spend(trail, landscape, degree, rng):
+        path = _lowered(landscape, net, trail.segments)
+        if path:
+            return Escape(path, name, "an idle neuron, or one of two parallel ones, is spent")
+    rank = Spectrum.of(matrix_of(net.a, net.W), energy(net)).rank if degree == 2 else width
+    if rank < width:
+        path = _lowered(landscape, net, _through_the_fiber(landscape, net, rng))
+        if path:
+            how = f"rank S = {rank} < width = {width}: the fiber holds a network with an idle neuron"
+            return Escape(path, "Theorem 37 and Lemma 14", how)
+    line = _gradient_step(landscape, net)
+    if line is not None:
+        return Escape(line, "Theorem 11" if covered else "not critical", "∇L ≠ 0: a step along −∇L")
+    return _nearly_parallel(landscape, net, rng, name)
+
+
+def _spend(trail: Trail, landscape: Landscape, degree: int, rng: np.random.Generator, **how: float) -> bool:
+    row = free_a_neuron(trail, degree, **how)
+    if row is None:
+        return False
+    spend_idle_neuron(trail, row, degree, landscape, rng)
+    return True
+
+
+def _through_the_fiber(landscape: Landscape, net: Network, rng: np.random.Generator) -> list[Segment]:
+    state: State = (net.a, net.W)
+    spectrum = Spectrum.of(matrix_of(*state), energy(net))
+    trail = to_spectral_form(state, spectrum)
+    _spend(trail, landscape, 2, rng)
+    return trail.segments
+
+
+def _gradient_step(landscape: Landscape, net: Network) -> Path | None:
+    """A straight line along −∇L, short enough for the slope to be negative at every probe; None at a critical point."""
+    da, dW = landscape.parameter_gradient(net)
+    size = float(np.hypot(np.linalg.norm(da), np.linalg.norm(dW)))
+    if size == 0.0:
+        return None
+    reach = (1.0 + float(np.hypot(np.linalg.norm(net.a), np.linalg.norm(net.W)))) / size
+    start: State = (net.a, net.W)
+    for _ in range(60):
+        end = (net.a - reach * da, net.W - reach * dW)
+        line = Straight("step along −∇L", start, end)
+        if all(_falls(landscape, net, line.at(t), da, dW) for t in np.linspace(0.0, 1.0, PROBES)):
+            return _lowered(landscape, net, [line])
+        reach /= 2
+    return None
+
+
+def _falls(landscape: Landscape, net: Network, state: State, da: Array, dW: Array) -> bool:
+    ga, gW = landscape.parameter_gradient(Network(state[1], state[0], net.activation))
+    return float(np.sum(ga * da) + np.sum(gW * dW)) > 0.0
+
+
+def _nearly_parallel(landscape: Landscape, net: Network, rng: np.random.Generator, name: str) -> Escape:
+    """At a numerically critical point parallel neurons are parallel only to the root of the rounding error."""
+    trail = Trail((net.a, net.W))
+    if _spend(trail, landscape, net.tensor().degree, rng, tolerance=NEARLY_PARALLEL):
+        path = _lowered(landscape, net, trail.segments)
+        if path and _never_rises(path):
+            return Escape(path, name, "two neurons are parallel to 1e-5: one of them is spent")
+    return Escape(
+        None,
+        "",
+        "The network is critical, no neuron is idle and no two are parallel: the theory is silent here (it may be a "
+        "bad local minimum, Prop. 10).",
+    )
+
+
+def _never_rises(path: Path) -> bool:
+    losses = path.losses(200)
+    return bool(np.all(np.diff(losses) <= 1e-12 * np.max(np.abs(losses))))
