@@ -95,19 +95,20 @@ class IID(Distribution):
         if df <= 2:
             raise InvalidProblem(f"df is {df}; Student's t has a variance only for df > 2.")
 
-        def even_moment(k: int) -> float:
-            if 2 * k >= df:
+        def moment(order: int) -> float:
+            if order >= df:
                 raise InvalidProblem(
-                    f"Student's t with df = {df} has no moment of order {2 * k}; this needs df > {2 * k}, or a "
+                    f"Student's t with df = {df:g} has no moment of order {order}; this needs df > {order}, or a "
                     "lower degree."
                 )
+            if order % 2:
+                return 0.0
+            k = order // 2
             ratio = gamma(k + 0.5) / sqrt(pi) * np.exp(lgamma(df / 2 - k) - lgamma(df / 2))
             return float((df - 2) ** k * ratio)
 
         scale = sqrt((df - 2) / df)
-        return cls._named(
-            n, f"IID.student({n}, df={df:g})", _even(even_moment), lambda g, s: scale * g.standard_t(df, s)
-        )
+        return cls._named(n, f"IID.student({n}, df={df:g})", moment, lambda g, s: scale * g.standard_t(df, s))
 
     def moment(self, order: int) -> float:
         """E[xᵢ^order]."""
@@ -115,7 +116,7 @@ class IID(Distribution):
 
     def moment_sequence(self, order: int) -> Array:
         """[1, E x, …, E x^order]."""
-        return np.array([self._moment(j) for j in range(order + 1)])
+        return np.array([self._moment(j) for j in range(order, -1, -1)])[::-1]  # a missing one is the highest
 
     def cumulant_sequence(self, order: int) -> Array:
         """[0, κ_1, …, κ_order] of one coordinate."""

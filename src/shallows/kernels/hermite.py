@@ -184,11 +184,11 @@ def _require_decay(left: Array, right: Array, order: Order) -> None:
 
 
 def _mehler(left: Array, right: Array, rho: Array) -> Array:
-    """Σ_j left_ij right_lj ρ_il^j by Horner's rule, stopping at the last term that matters."""
-    size = np.abs(left).max(axis=tuple(range(left.ndim - 1))) * np.abs(right).max(
-        axis=tuple(range(right.ndim - 1))
-    )
-    matters = np.flatnonzero(size > 1e-18 * max(size.max(), 1e-300))
+    """Σ_j left_ij right_lj ρ_il^j by Horner's rule, from the last term that matters down."""
+    leads = [tuple(range(c.ndim - 1)) for c in (left, right)]
+    size = np.max(np.abs(left), axis=leads[0]) * np.max(np.abs(right), axis=leads[1])
+    size = size * np.max(np.abs(rho)) ** np.arange(len(size))
+    matters = np.flatnonzero(size > 1e-19 * np.max(size, initial=1e-300))
     result = np.zeros(rho.shape)
     for j in range(int(matters[-1]) if len(matters) else 0, -1, -1):
         result = result * rho + left[..., :, None, j] * right[..., None, :, j]

@@ -1,0 +1,126 @@
+"""The ReLU kernel at its difficult places, and the fused loop against its slow twin."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shallows as sh
+from shallows.kernels.relu import Angles, ReLUKernel
+from shallows.kernels.relu_fused import arccos_polynomial, loss_and_gradient
+
+K = ReLUKernel()
+
+
+def mixed_block(w, v):
+    """∂₁∂₂k(w, v), column by column."""
+    n = len(w)
+    zero = np.zeros((1, n))
+    columns = [
+        K.gradient_jvp(w[None], v[None], np.ones((1, 1)), zero, np.eye(n)[i : i + 1], None)[0]
+        for i in range(n)
+    ]
+    return np.array(columns).T
+
+
+def test_lemma_1_of_paper_003_parallel_and_antiparallel_neurons(rng):
+    """In ½E units the off-diagonal block of two parallel neurons is ½I, of two antiparallel ones 0."""
+    w = rng.standard_normal(4)
+    np.testing.assert_allclose(mixed_block(w, w), np.eye(4) / 2, atol=1e-15)
+    np.testing.assert_allclose(mixed_block(w, 2.5 * w), np.eye(4) / 2, atol=1e-15)
+    np.testing.assert_allclose(mixed_block(w, -0.3 * w), np.zeros((4, 4)), atol=1e-15)
+
+
+@pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-6, 1e-3, np.pi - 1e-3, np.pi - 1e-6, np.pi - 1e-9])
+def test_the_hessian_is_accurate_at_nearly_parallel_neurons(angle):
+    """Against 50-digit arithmetic: arccos would lose half the digits here."""
+    w, v = np.array([1.0, 0.0]), np.array([np.cos(angle), np.sin(angle)])
+    with mpmath.workdps(50):
+
+        def k(a, b, c, d):
+            p, q, r = mpmath.hypot(a, b), mpmath.hypot(c, d), a * c + b * d
+            theta = mpmath.atan2(abs(a * d - b * c), r)
+            return p * q * (mpmath.sin(theta) + (mpmath.pi - theta) * mpmath.cos(theta)) / (2 * mpmath.pi)
+
+        at = tuple(mpmath.mpf(float(x)) for x in (*w, *v))
+        orders = {(0, 0): (1, 0, 1, 0), (0, 1): (1, 0, 0, 1), (1, 0): (0, 1, 1, 0), (1, 1): (0, 1, 0, 1)}
+        exact = np.zeros((2, 2))
+        h = mpmath.mpf(10) ** (-16) * min(angle, np.pi - angle)
+        for (i, j), order in orders.items():
+            exact[i, j] = float(mpmath.diff(k, at, order, h=h))
+    assert np.max(np.abs(mixed_block(w, v) - exact)) < 1e-13
+
+
+def test_angles_survive_extreme_lengths():
+    W = np.array([[1e-200, 0.0], [1e150, 1e150]])
+    angles = Angles.between(W, np.array([[3.0, 0.0]]))
+    np.testing.assert_allclose(angles.supplement[:, 0], [np.pi, 0.75 * np.pi], rtol=1e-15)
+
+
+def test_the_loss_evaluates_at_a_zero_neuron_and_derivatives_are_refused_by_name():
+    teacher = sh.Network(np.eye(3), activation=sh.ReLU())
+    problem = sh.Problem(teacher, sh.Gaussian(3), 2, outer="ones")
+    net = sh.Network([[1.0, 0, 0], [0, 0, 0]], activation=sh.ReLU())
+    single = sh.Problem(teacher, sh.Gaussian(3), 1, outer="ones")
+    assert problem.loss(net) == pytest.approx(single.loss(sh.Network([[1.0, 0, 0]], activation=sh.ReLU())))
+    for derivative in (problem.gradient, problem.hessian):
+        with pytest.raises(sh.NotDifferentiable, match="Neuron 1 is zero"):
+            derivative(net)
+    with pytest.raises(sh.NotDifferentiable, match="Neuron 1 is zero"):
+        problem.value_and_gradient(np.stack([problem.pack(net)] * 5))
+    assert issubclass(sh.NotDifferentiable, sh.InvalidProblem)
+
+
+def test_the_arccos_polynomial_is_right_to_rounding():
+    coefficients = arccos_polynomial()
+    worst = 0.0
+    with mpmath.workdps(40):
+        for a in [*np.linspace(0, 1, 301), *(1 - np.logspace(-15, -1, 60))]:
+            value = np.sqrt(1 - a) * np.polynomial.polynomial.polyval(2 * a - 1, coefficients)
+            worst = max(worst, abs(float(mpmath.acos(mpmath.mpf(float(a))) - mpmath.mpf(float(value)))))
+    assert worst < 1e-15
+
+
+@given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 6), st.integers(1, 5))
+def test_the_fused_loop_is_its_slow_twin(seed, k, m, n):
+    rng = np.random.default_rng(seed)
+    W, a = rng.standard_normal((5, k, n)), rng.standard_normal((5, k))
+    V, b = rng.standard_normal((m, n)), rng.standard_normal(m)
+    teacher = sh.Network(V, b, sh.ReLU())
+    problem = sh.Problem(teacher, sh.Gaussian(n), k)
+    energy = problem.objective.energy
+    loss, dW, da = loss_and_gradient(W, a, V, b, energy)
+    for i in range(5):
+        slow, inner, outer = super(type(problem.objective), problem.objective).value_and_gradient(
+            W[i], a[i][None]
+        )
+        scale = 1 + energy + np.sum(np.abs(a[i])) ** 2 * np.max(W[i] ** 2)
+        assert abs(loss[i] - slow) < 1e-12 * scale
+        assert np.max(np.abs(dW[i] - inner)) < 1e-12 * scale
+        assert np.max(np.abs(da[i] - outer[0])) < 1e-12 * scale
+
+
+def test_the_fused_loop_at_parallel_neurons_and_with_a_zero_teacher():
+    W = np.array([[[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]]] * 4)
+    V = np.array([[1.0, 0.0], [0.0, 0.0]])
+    problem = sh.Problem(sh.Network(V, activation=sh.ReLU()), sh.Gaussian(2), 3, outer="ones")
+    loss, gradient = problem.value_and_gradient(W.reshape(4, 6))
+    slow = problem.value_and_gradient(W[0].ravel())
+    assert loss[0] == pytest.approx(slow[0], abs=1e-15)
+    np.testing.assert_allclose(gradient[0], slow[1], atol=1e-15)
+
+
+def test_coloured_data_is_the_standard_problem_in_other_coordinates(rng):
+    factor = rng.standard_normal((3, 3))
+    data = sh.Gaussian(3, factor @ factor.T)
+    V, W = rng.standard_normal((2, 3)), rng.standard_normal((3, 3))
+    coloured = sh.Problem(sh.Network(V, activation=sh.ReLU()), data, 3, outer="ones")
+    root = data.root()
+    standard = sh.Problem(sh.Network(V @ root, activation=sh.ReLU()), sh.Gaussian(3), 3, outer="ones")
+    net, moved = sh.Network(W, activation=sh.ReLU()), sh.Network(W @ root, activation=sh.ReLU())
+    assert coloured.loss(net) == pytest.approx(standard.loss(moved), rel=1e-12)
+    gradient = standard.gradient(moved).reshape(3, 3) @ root
+    np.testing.assert_allclose(coloured.gradient(net).reshape(3, 3), gradient, rtol=1e-10, atol=1e-12)
+    batch = np.stack([coloured.pack(net)] * 6)
+    np.testing.assert_allclose(coloured.value_and_gradient(batch)[1][0], coloured.gradient(net), atol=1e-12)
