@@ -24,23 +24,20 @@ def slow_jacobian(chart, u, step=1e-5):
     return np.array([(chart.value(u + h) - chart.value(u - h)) / (2 * step) for h in eye]).T
 
 
-def slow_second(chart, u, covector, step=1e-4):
-    """Second differences of c·x(u): nothing of the chart but its value."""
-    k, eye = len(u), np.eye(len(u)) * step
-
-    def f(shift):
-        return covector @ chart.value(u + shift)
-
+def second_differences(f, k, step):
+    eye = np.eye(k) * step
     return np.array(
-        [
-            [
-                (f(eye[i] + eye[j]) - f(eye[i] - eye[j]) - f(eye[j] - eye[i]) + f(-eye[i] - eye[j]))
-                / (4 * step**2)
-                for j in range(k)
-            ]
-            for i in range(k)
-        ]
+        [[(f(a + b) - f(a - b) - f(b - a) + f(-a - b)) / (4 * step**2) for b in eye] for a in eye]
     )
+
+
+def slow_second(chart, u, covector, step=2e-3):
+    """Richardson's second differences of c·x(u), exact for degree ≤ 5: nothing of the chart but its value."""
+    wide, narrow = (
+        second_differences(lambda shift: covector @ chart.value(u + shift), len(u), h)
+        for h in (step, step / 2)
+    )
+    return (4 * narrow - wide) / 3
 
 
 def check_derivatives(chart, rng):
