@@ -86,6 +86,22 @@ def test_radial_data_is_gaussian_up_to_scale():
     assert expanded(focal_points(problem, S)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    "data,kurtosis", [(IID.laplace(3), 6.0), (IID.uniform(3), 1.8), (IID.normal(3), 3.0)]
+)
+def test_axis_points_of_iid_data_by_hand(data, kurtosis, index):
+    """T = diag(t), S = s eᵢeᵢᵀ with s = tᵢ + Σ_{j≠i} tⱼ/μ₄; by Prop. 32 the covector of v = T − S is
+    (μ₄−1) vⱼⱼ + tr v along eⱼeⱼᵀ, and κⱼ is that over 2s."""
+    t, i = np.array([4.0, 2.0, 1.0]), 2
+    s = t[i] + (t[0] + t[1]) / kurtosis
+    v = t - s * np.eye(3)[i]
+    curvatures = ((kurtosis - 1) * v + np.sum(v))[:2] / (2 * s)
+    problem = Problem(np.diag(t), data, width=1)
+    found = expanded(focal_points(problem, s * np.outer(np.eye(3)[i], np.eye(3)[i])))
+    assert found == pytest.approx(sorted(1 / curvatures[curvatures >= 1]))
+    assert len(found) == index
+
+
 def test_coloured_gaussian_data_is_whitened_gaussian_data(rng):
     """Under N(0, Σ), S ↦ Σ^{1/2} S Σ^{1/2} takes the problem to N(0, I)."""
     M = rng.standard_normal((3, 3))
