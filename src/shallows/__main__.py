@@ -1,0 +1,5 @@
+"""`python -m shallows` is the command line."""
+
+from shallows.cli import main
+
+main()

@@ -1,0 +1,80 @@
+"""Code blocks in README and docs are true, problem files load, the command line answers."""
+
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shallows as sh
+from shallows.problem_file import embedded_problem, load_problem, parse_problem
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_are_true(page):
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.testfile(str(page), module_relative=False, optionflags=options).failed == 0
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_example_files_load(file):
+    assert load_problem(file).size > 0
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "shallows", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_embedded_example_prints_regime_dimension_and_losses():
+    result = run("chart")
+    assert result.returncode == 0, result.stderr
+    for expected in ("low-dimensional", "dimension 3 of 6", "34.75", "230.5", "10.6667"):
+        assert expected in result.stdout
+    teacher = embedded_problem("gaussian")[1]
+    assert teacher.loss(sh.Network([[0.0, 0.0, 0.0]])) == pytest.approx(34.75)  # 2(4+2.25+1) + 4.5²
+
+
+def test_every_example_file_can_be_described():
+    for file in EXAMPLES:
+        result = run("chart", str(file))
+        assert result.returncode == 0, (file, result.stderr)
+
+
+def test_errors_are_sentences_and_exit_status_2(tmp_path):
+    bad = tmp_path / "bad.toml"
+    bad.write_text('width = "x"\n[target]\ndiagonal=[1.0]\n[data]\nlaw="gaussian"\nn=1\nfoo=1\n')
+    result = run("chart", str(bad))
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert "width" in result.stderr and "foo" in result.stderr
+    assert run("chart", str(tmp_path / "missing.toml")).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("width = ", "not valid TOML"),
+        ("width = 1", "data: Field required"),
+        ('width = 1\n[data]\nlaw = "cauchy"', "cauchy"),
+        ('width = 1\n[data]\nlaw = "iid"\nn = 2', "exactly one of moments, name"),
+        ('width = 1\n[data]\nlaw = "iid"\nn = 2\nname = "student"', "df"),
+        ('width = 1\n[target]\nentries = [1.0]\n[data]\nlaw = "gaussian"\nn = 1', "degree"),
+        (
+            'width = 1\n[target]\ndiagonal = [1.0]\nnorm = 1.0\n[data]\nlaw = "gaussian"\nn = 1',
+            "go with neurons",
+        ),
+        ('width = 1\n[data]\nlaw = "metric"\nn = 1', "needs degree and gram"),
+        ('width = 1\n[data]\nlaw = "samples"\nfile = "no.csv"', "Cannot read"),
+        ('width = 0\n[target]\ndiagonal = [1.0]\n[data]\nlaw = "gaussian"\nn = 1', "width is 0"),
+    ],
+)
+def test_bad_problem_files_are_refused(text, what):
+    with pytest.raises(sh.InvalidProblem, match=what):
+        parse_problem(text)
