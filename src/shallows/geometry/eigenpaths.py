@@ -15,11 +15,15 @@ It exists unless the pencil is singular or defective, which a detour over a near
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.geometry.fibers import Spectrum, invariant_of
+from shallows.geometry.motions import Rows
 from shallows.geometry.paths import Segment, State
 
 BASES = (0.5, 0.0, 1.0)
@@ -28,6 +32,8 @@ WELL_CONDITIONED = 1e-4
 ACCURACY = 1e-13
 LARGEST_ENERGY = 1e4
 CLUSTER = 1e-7
+DEFECTIVE = 1e-9
+SMALL_STEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +48,18 @@ class EigenPath(Segment):
     mu_real: Array
     epsilon: Array
     x_real: Array
-    mu_pair: Array
-    x_pair: Array
+    mu_pair: NDArray[Any]
+    x_pair: NDArray[Any]
     width: int
-    rows: Array
+    rows: Rows
     flips: Array
 
-    @property
+    @cached_property
     def start(self) -> State:  # type: ignore[override]
         """The network of S₀."""
         return self.at(0.0)
 
-    @property
+    @cached_property
     def end(self) -> State:  # type: ignore[override]
         """The network of S₁."""
         return self.at(1.0)
@@ -79,18 +85,17 @@ class EigenPath(Segment):
         Rows are chosen to agree with the signs of a; when rank S₀ = width, a disagreeing orientation is mended by
         turning one neuron of that sign over. When the rank is lower, the fiber is connected and any seating will do.
         """
-        plain = replace(self, rows=np.arange(self.size), flips=np.ones(self.size))
-        a, W = plain.start
-        terms = np.abs(a) * np.sum(W * W, axis=1)
-        signs = np.where(terms > 1e-13 * np.sum(terms), np.sign(a), 0.0)[: self.size]
-        seated = replace(plain, rows=_seats(signs, np.sign(state[0])))
+        a, W = self.start
+        terms = (np.abs(a) * np.sum(W * W, axis=1))[self.rows]
+        signs = np.where(terms > 1e-13 * np.sum(terms), np.sign(a[self.rows]), 0.0)
+        seated = replace(self, rows=_seats(signs, np.sign(state[0])))
         here, there = invariant_of(*seated.start, spectrum), invariant_of(*state, spectrum)
         if here is None or there is None:
             return seated
-        flips = np.ones(self.size)
+        flips = seated.flips.copy()
         for sign, same in ((1, here.positive == there.positive), (-1, here.negative == there.negative)):
             if not same:
-                flips[np.flatnonzero(signs == sign)[0]] = -1.0
+                flips[np.flatnonzero(signs == sign)[0]] *= -1.0
         return replace(seated, flips=flips)
 
 
@@ -100,38 +105,47 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
     It is checked before it is returned: τ at both ends agrees with S₀ and S₁ to 1e-13 of Σ|aᵢ|‖wᵢ‖², and that sum is
     at most 10⁴ times the norms.
     """
+    frame = np.eye(len(S0))
     chosen = _best_base(S0, S1)
-    if chosen is not None:
-        base, values, vectors = chosen
-        solved = _pencil(S1 - S0, values, vectors)
-    else:
+    if chosen is None:
         frame = _common_range(S0, S1)
         chosen = _best_base(frame.T @ S0 @ frame, frame.T @ S1 @ frame)
-        if chosen is None:
-            return None
-        base, values, vectors = chosen
-        solved = _pencil(frame.T @ (S1 - S0) @ frame, values, vectors, frame)
+    if chosen is None:
+        return None
+    base, values, vectors = chosen
+    solved = _pencil(frame.T @ (S1 - S0) @ frame, values, vectors)
     if solved is None:
         return None
-    mu_real, epsilon, x_real, mu_pair, x_pair = solved
-    size = len(mu_real) + 2 * len(mu_pair)
+    mu, epsilon, x = solved
+    real, upper = np.imag(mu) == 0, np.imag(mu) > 0
+    x = x @ frame.T
+    size = len(mu)
     lift = EigenPath(
-        label, base, mu_real, epsilon, x_real, mu_pair, x_pair, width, np.arange(size), np.ones(size)
+        label,
+        base,
+        np.real(mu[real]),
+        epsilon[real],
+        np.real(x[real]),
+        mu[upper],
+        x[upper],
+        width,
+        np.arange(size),
+        np.ones(size),
     )
     return lift if _faithful(lift, S0, S1) else None
 
 
-def _seats(signs: Array, wanted: Array) -> Array:
+def _seats(signs: Array, wanted: Array) -> Rows:
     """An injection of neurons into rows that agrees with the wanted signs as often as possible."""
-    rows = np.full(len(signs), -1)
+    rows = np.full(len(signs), -1, dtype=np.intp)
     free = list(range(len(wanted)))
     for i, sign in enumerate(signs):
         match = next((row for row in free if wanted[row] == sign), None)
         if match is not None:
             rows[i] = match
             free.remove(match)
-    for i in np.flatnonzero(rows < 0):
-        rows[i] = free.pop(0)
+    for unseated in np.flatnonzero(rows < 0):
+        rows[unseated] = free.pop(0)
     return rows
 
 
@@ -158,55 +172,79 @@ def _best_base(S0: Array, S1: Array) -> tuple[float, Array, Array] | None:
     return best if best is not None and (quality > 1e-10 or not len(S0)) else None
 
 
-def _pencil(
-    Delta: Array, values: Array, vectors: Array, frame: Array | None = None
-) -> tuple[Array, Array, Array, Array, Array] | None:
-    """Eigenvalues and dual vectors of (B, Δ), B = Σ values · vectors: (μ, ε, x) real and (μ, x) of complex pairs.
+def _pencil(Delta: Array, values: Array, vectors: Array) -> tuple[NDArray[Any], Array, NDArray[Any]] | None:
+    """Eigenvalues μ, signs ε and dual vectors x (rows) of (B, Δ), B = Σ values · vectors; None if it is defective.
 
-    `frame` carries the dual vectors of a restricted pencil back to the whole space.
+    B = Σ ε x xᵀ and Δ = Σ ε μ x xᵀ, sums over all eigenvalues; ε = 1 for complex ones.
     """
     scale = np.sqrt(np.abs(values))
     J = np.sign(values)
     inner = (vectors.T @ Delta @ vectors) / np.outer(scale, scale)
-    dual = (J * scale)[:, None] * (vectors.T if frame is None else vectors.T @ frame.T)
-    empty = np.zeros(0), np.zeros((0, dual.shape[1]))
+    dual = (J * scale)[:, None] * vectors.T
     if np.all(J > 0) or np.all(J < 0):
         mu, Q = np.linalg.eigh((inner + inner.T) / 2)
-        return J * mu, J, (Q.T @ dual) * J[:, None], *empty
+        return J * mu, J, J[:, None] * (Q.T @ dual)
     mu, Q = np.linalg.eig(J[:, None] * inner)
+    solved = _orthogonalised(mu, Q, J)
+    if solved is None:
+        return None
+    Q, epsilon = solved
+    primal = (vectors / scale) @ Q
+    matrix = (vectors * values) @ vectors.T
+    return _refined(mu, epsilon, epsilon[:, None] * (Q.T @ dual), primal, matrix, Delta)
+
+
+def _orthogonalised(mu: NDArray[Any], Q: NDArray[Any], J: Array) -> tuple[NDArray[Any], Array] | None:
+    """Eigenvectors with qᵀJq = ε, and ε: 1 for complex ones, ±1 for real ones; None if the matrix is defective.
+
+    Eigenvectors of different eigenvalues are J-orthogonal; within a cluster of equal real ones they are made so.
+    """
+    Q = Q.astype(complex)
+    squares = np.sum(Q * J[:, None] * Q, axis=0)
     real = np.imag(mu) == 0
-    basis = _orthogonalised(np.real(mu[real]), np.real(Q[:, real]), J)
-    if basis is None:
+    if np.any(np.abs(squares[~real]) < DEFECTIVE):
         return None
-    mu_real, Q_real, epsilon = basis
-    upper = np.imag(mu) > 0
-    Q_pair = Q[:, upper]
-    squares = np.sum(Q_pair * J[:, None] * Q_pair, axis=0)
-    if np.any(np.abs(squares) < 1e-12):
+    epsilon = np.where(real & (np.real(squares) < 0), -1.0, 1.0)
+    order = np.flatnonzero(real)[np.argsort(np.real(mu[real]))]
+    apart = np.diff(np.real(mu[order])) > CLUSTER * np.max(np.abs(mu))
+    for cluster in np.split(order, np.flatnonzero(apart) + 1):
+        if len(cluster) > 1:
+            block = np.real(Q[:, cluster])
+            values, vectors = np.linalg.eigh(block.T @ (J[:, None] * block))
+            Q[:, cluster], squares[cluster], epsilon[cluster] = block @ vectors, values, np.sign(values)
+    if np.any(np.abs(squares) < DEFECTIVE):
         return None
-    Q_pair = Q_pair / np.sqrt(squares)
-    return mu_real, epsilon, epsilon[:, None] * (Q_real.T @ dual), mu[upper], Q_pair.T @ dual
+    return Q / np.sqrt(squares * epsilon), epsilon
 
 
-def _orthogonalised(mu: Array, Q: Array, J: Array) -> tuple[Array, Array, Array] | None:
-    """Real eigenvectors with qᵀJq = ±1, J-orthogonal within clusters of equal eigenvalues; None if defective."""
-    order = np.argsort(mu)
-    mu, Q = mu[order], Q[:, order]
-    epsilon = np.empty(len(mu))
-    size = float(np.max(np.abs(mu), initial=0.0))
-    start = 0
-    while start < len(mu):
-        stop = start + 1
-        while stop < len(mu) and mu[stop] - mu[stop - 1] <= CLUSTER * size:
-            stop += 1
-        block = Q[:, start:stop]
-        values, vectors = np.linalg.eigh(block.T @ (J[:, None] * block))
-        if np.min(np.abs(values)) < 1e-12:
-            return None
-        Q[:, start:stop] = block @ vectors / np.sqrt(np.abs(values))
-        epsilon[start:stop] = np.sign(values)
-        start = stop
-    return mu, Q, epsilon
+def _refined(
+    mu: NDArray[Any], epsilon: Array, x: NDArray[Any], primal: NDArray[Any], B: Array, Delta: Array
+) -> tuple[NDArray[Any], Array, NDArray[Any]] | None:
+    """One Newton step for B = xᵀ diag(ε) x and Δ = xᵀ diag(εμ) x: x → (I + F) x. It makes up for eigenvalues that
+    are close together; None when they are too close for that.
+
+    With the defects δ, η of the two equations in the basis of the eigenvectors,
+    ε_i F_ij = (μ_j δ_ij − η_ij)/(μ_j − μ_i) off the diagonal and away from clusters, δ_ij/2 elsewhere. The defects are made exactly symmetric and conjugate rows
+    exactly conjugate: that is what brings the equations down to rounding.
+    """
+    delta = _symmetrised(primal.T @ (B - (x.T * epsilon) @ x) @ primal)
+    eta = _symmetrised(primal.T @ (Delta - (x.T * (epsilon * mu)) @ x) @ primal)
+    gap = mu[None, :] - mu[:, None]
+    near = np.abs(gap) <= CLUSTER * np.max(np.abs(mu))
+    F = np.where(near, delta / 2, (mu[None, :] * delta - eta) / np.where(near, 1.0, gap))
+    shift = epsilon * (np.diag(eta) - mu * np.diag(delta))
+    real = np.imag(mu) == 0
+    corrected = mu + np.where(real, np.real(shift), shift)
+    if np.max(np.abs(F)) > SMALL_STEP or np.any(np.sign(np.imag(corrected)) != np.sign(np.imag(mu))):
+        return None
+    moved = x + (epsilon[:, None] * F) @ x
+    upper = np.flatnonzero(np.imag(mu) > 0)
+    moved[upper] = (moved[upper] + np.conj(moved[upper + 1])) / 2  # LAPACK puts a pair side by side
+    return corrected, epsilon, moved
+
+
+def _symmetrised(matrix: NDArray[Any]) -> NDArray[Any]:
+    return (matrix + matrix.T) / 2
 
 
 def _faithful(lift: EigenPath, S0: Array, S1: Array) -> bool:

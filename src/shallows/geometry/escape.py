@@ -102,7 +102,8 @@ def _outside_the_theory(problem: Any, net: Any) -> str:
             )
         if not isinstance(net.activation, Power) or net.a.ndim != 1 or np.any(net.norm):
             raise InvalidProblem(
-                f"{net!r} is not a sum Σ a w^⊗d; a loss on tensors needs one output, a Power activation, no norm neuron."
+                f"{net!r} is not a sum Σ a w^⊗d: a loss on tensors needs one output, a Power activation and no norm "
+                "neuron."
             )
         return ""
     problem.pack(net)

@@ -19,8 +19,8 @@ from shallows.geometry.fibers import (
     matrix_of,
     quadratic_parameters,
 )
-from shallows.geometry.motions import PlaneMotion, in_rows, rotation_planes
-from shallows.geometry.paths import Path, Segment, State, Straight, Trail, distance, energy
+from shallows.geometry.motions import PlaneMotion, Rows, in_rows, rotation_planes
+from shallows.geometry.paths import ROUNDING_GAP, Path, Segment, State, Straight, Trail, distance, energy
 from shallows.geometry.spectral_form import to_spectral_form
 from shallows.network import Network
 
@@ -66,10 +66,10 @@ def _close(trail: Trail, target: State) -> None:
     gap = distance(trail.state, target)
     if gap**2 > SAME_FUNCTION * np.sum(target[1] ** 2):
         raise NotConverged(
-            f"The two halves of the fiber path end {gap:.3g} apart: the networks are too far from balanced (Σ|a|‖w‖² is "
-            "many orders of magnitude above the nuclear norm of S) for double precision."
+            f"The two halves of the fiber path end {gap:.3g} apart: the networks are too unbalanced for double "
+            "precision (Σ|a|‖w‖² is many orders of magnitude above the nuclear norm of S)."
         )
-    trail.go("close the rounding gap", *target)
+    trail.go(ROUNDING_GAP, *target)
 
 
 def _require_one_fiber(net0: Network, net1: Network, tolerance: float) -> None:
@@ -95,8 +95,7 @@ def _require_one_fiber(net0: Network, net1: Network, tolerance: float) -> None:
 def _move(trail: Trail, source: int, hole: int) -> None:
     """Carry the neuron `source` over to the idle neuron `hole`, which was zero; `source` is zero afterwards."""
     _lend(trail, source, hole)
-    a, W = trail.state
-    W = W.copy()
+    W = trail.state[1].copy()
     W[source] = 0.0
     trail.go("exchange neurons", W=W)
 
@@ -148,7 +147,7 @@ def _match_signs(trail: Trail, wanted: Array) -> None:
 # -- rotations -------------------------------------------------------------------------------------------
 
 
-def _relative_rotation(state: State, target: State, spectrum: Spectrum, sign: int) -> tuple[Array, Array]:
+def _relative_rotation(state: State, target: State, spectrum: Spectrum, sign: int) -> tuple[Rows, Array]:
     """The rows of one sign, and R ∈ O with R W = W′ on them (W = K D, W′ = K′ D, R = K′Kᵀ)."""
     rows = np.flatnonzero(np.sign(state[0]) == sign)
     factor = spectrum.factor(sign)
@@ -159,11 +158,12 @@ def _relative_rotation(state: State, target: State, spectrum: Spectrum, sign: in
 
 def _match_orientation(trail: Trail, target: State, spectrum: Spectrum) -> None:
     """Turn one neuron of a sign over when the rotation still to be made has determinant −1 there."""
+    if not np.any(trail.state[0] == 0.0):
+        return
     for sign in (1, -1):
         rows, R = _relative_rotation(trail.state, target, spectrum, sign)
-        holes = np.flatnonzero(trail.state[0] == 0.0)
-        if len(rows) and len(holes) and np.linalg.det(R) < 0:
-            _turn_over(trail, int(rows[0]), int(holes[0]))
+        if len(rows) and np.linalg.det(R) < 0:
+            _turn_over(trail, int(rows[0]), int(np.flatnonzero(trail.state[0] == 0.0)[0]))
 
 
 def _rotate(trail: Trail, target: State, spectrum: Spectrum) -> None:

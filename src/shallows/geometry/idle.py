@@ -1,7 +1,7 @@
 """Lemma 14 of paper 000 as a path: an idle neuron, or one of two parallel neurons, is spent to lower the loss.
 
-Of two parallel neurons one takes over the other's term, aⱼ + t aᵢ cᵈ and (1−t)aᵢ with w fixed, and the other is idle. An
-idle neuron (a = 0) may point anywhere; pointed to v with dℓ(v^⊗d) ≠ 0, its a moves to the minimum of the convex
+Of two parallel neurons one takes over the other's term, aⱼ + t aᵢ cᵈ and (1−t)aᵢ with w fixed, and the other is idle.
+An idle neuron (a = 0) may point anywhere; pointed to v with dℓ(v^⊗d) ≠ 0, its a moves to the minimum of the convex
 function s ↦ ℓ(S + s v^⊗d).
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from shallows import coordinates
 from shallows._checks import Array
 from shallows.geometry.convex import Landscape
-from shallows.geometry.paths import State, Trail
+from shallows.geometry.paths import Trail
 from shallows.tensors import SymmetricTensor
 
 PARALLEL = 1e-9
@@ -93,8 +93,3 @@ def steepest_direction(form: SymmetricTensor, rng: np.random.Generator) -> Array
         V = step + shift * V
         V /= np.linalg.norm(V, axis=1, keepdims=True)
     return np.asarray(V[int(np.argmax(np.abs(form(V))))])
-
-
-def state_tensor(state: State, degree: int) -> SymmetricTensor:
-    """τ(a, W)."""
-    return SymmetricTensor.from_powers(state[1], state[0], degree)

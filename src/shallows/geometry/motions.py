@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import schur
 
 from shallows._checks import Array
 from shallows.geometry.paths import Segment, State
+
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,7 @@ def rotation_planes(R: Array) -> tuple[Array, Array, Array]:
     return Z[:, first], Z[:, second], np.array(angles)
 
 
-def in_rows(block: Array, rows: Array, width: int) -> Array:
+def in_rows(block: Array, rows: Rows, width: int) -> Array:
     """A (len(rows), m) block written into the given rows of a (width, m) matrix of zeros."""
     padded = np.zeros((width, block.shape[1]))
     padded[rows] = block

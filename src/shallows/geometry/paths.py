@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ Loss = Callable[[Network], float]
 
 JOIN_TOLERANCE = 1e-9
 CHORDS_PER_SEGMENT = 64
+ROUNDING_GAP = "close the rounding gap"
 
 
 def distance(first: State, second: State) -> float:
@@ -219,7 +221,7 @@ class Path:
 
     def __repr__(self) -> str:
         a, W = self.segments[0].start
-        names = ", ".join(dict.fromkeys(self.labels))
+        names = ", ".join(name for name in dict.fromkeys(self.labels) if name != ROUNDING_GAP)
         return f"Path(width={len(a)}, n={W.shape[1]}, {len(self.segments)} segments, length={self.length:.4g}: {names})"
 
 
@@ -243,7 +245,7 @@ def as_network_loss(loss: Any) -> Loss:
 
 
 def _require_joined(segments: Sequence[Segment]) -> None:
-    for before, after in zip(segments, segments[1:], strict=False):
+    for before, after in pairwise(segments):
         if before.end[1].shape != after.start[1].shape:
             raise InvalidProblem("The segments of a path must move networks of one shape.")
         gap = distance(before.end, after.start)
@@ -259,7 +261,7 @@ def _length(segment: Segment) -> float:
     if isinstance(segment, Straight):
         return segment.chord
     states = [segment.at(t) for t in np.linspace(0.0, 1.0, CHORDS_PER_SEGMENT + 1)]
-    return sum(distance(p, q) for p, q in zip(states, states[1:], strict=False))
+    return sum(distance(p, q) for p, q in pairwise(states))
 
 
 class Trail:
