@@ -145,6 +145,10 @@ class Problem:
         """E(f − y)² (summed over outputs), plus the orthogonality penalty if there is one."""
         return float(self.value(self.pack(net)))
 
+    def truncation_error(self, net: Network) -> float:
+        """A bound on the error of `loss` beyond rounding: zero unless a Smooth activation needs a truncated series."""
+        return self.objective.truncation_error(*self._expand(*self._students(self.pack(net))))
+
     def gradient(self, net: Network) -> Array:
         """∇L at θ = pack(net)."""
         return self.value_and_gradient(self.pack(net))[1]

@@ -74,6 +74,16 @@ def test_the_reported_truncation_error_bounds_the_true_error(rng):
         assert np.all(np.abs(full - cut) <= np.outer(rest, rest) + 1e-12)
 
 
+def test_problems_report_the_truncation_error_and_closed_forms_have_none():
+    smooth = sh.Network([[0.5, 0.0]], activation=sh.Smooth(np.tanh))
+    assert 0 < sh.Problem(smooth, sh.Gaussian(2), 1).truncation_error(smooth) < 1e-9
+    mixed = sh.Mixture([0.5, 0.5], [sh.Gaussian(2), sh.Gaussian(2, 2 * np.eye(2))])
+    assert 0 < sh.Problem(smooth, mixed, 1).truncation_error(smooth) < 1e-9
+    for activation in (sh.ReLU(), sh.Power(3)):
+        net = sh.Network([[0.5, 0.0]], activation=activation)
+        assert sh.Problem(net, sh.Gaussian(2), 1).truncation_error(net) == 0.0
+
+
 @pytest.mark.parametrize("function", [lambda z: np.abs(z) ** 0.5, np.sign, lambda z: np.abs(np.sin(3 * z))])
 def test_a_series_that_does_not_converge_is_an_error(function, rng):
     W = rng.standard_normal((3, 2))

@@ -33,6 +33,10 @@ class Kernel(ABC):
     ) -> Array:
         """The derivative of `gradient` along (dW, dV, dB); None means held fixed."""
 
+    def truncation_error(self, W: Array, V: Array) -> float:
+        """A bound on |computed − true| of `value` beyond rounding: zero for closed forms."""
+        return 0.0
+
 
 def transpose(X: Array) -> Array:
     """The transpose of the last two axes."""

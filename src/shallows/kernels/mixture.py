@@ -20,6 +20,10 @@ class MixtureKernel(Kernel):
         """Σ γᵢ kᵢ(w, v)."""
         return np.asarray(sum(w * part.value(W, V) for w, part in self.terms))
 
+    def truncation_error(self, W: Array, V: Array) -> float:
+        """Σ γᵢ times the parts' bounds."""
+        return sum(w * part.truncation_error(W, V) for w, part in self.terms)
+
     def value_jvp(self, W: Array, V: Array, dW: Array, dV: Array | None) -> Array:
         """The weighted sum of the parts' derivatives."""
         return np.asarray(sum(w * part.value_jvp(W, V, dW, dV) for w, part in self.terms))

@@ -55,6 +55,10 @@ class PolynomialExpectations:
         self.mixing = mixing
         self.left, self.right = mixing.shape[0] - 1, mixing.shape[1] - 1
 
+    def truncation_error(self, W: Array, V: Array) -> float:
+        """Zero: the series of a polynomial is finite."""
+        return 0.0
+
     def table(self, W: Array, V: Array, orders: Iterable[Order]) -> dict[Order, Array]:
         """φ_ab = Σ_ij M_{i+a, j+b} C(i+a, a) C(j+b, b) E[(w·x)^i (v·x)^j]."""
         wanted = [(a, b) for a, b in orders if a <= self.left and b <= self.right]

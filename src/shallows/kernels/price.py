@@ -55,6 +55,10 @@ class Expectations(Protocol):
     left: int
     right: int
 
+    def truncation_error(self, W: Array, V: Array) -> float:
+        """A bound on what a truncated φ_00 leaves out, over all pairs; zero for closed forms."""
+        ...
+
     def table(self, W: Array, V: Array, orders: Iterable[Order]) -> dict[Order, Array]:
         """φ_ab(wᵢ, vⱼ) for the orders asked for; one that is absent from the answer is zero."""
         ...
@@ -73,6 +77,10 @@ class PriceKernel(Kernel):
         """φ_00."""
         shape = (*np.broadcast_shapes(W.shape[:-2], V.shape[:-2]), W.shape[-2], V.shape[-2])
         return np.broadcast_to(self.expectations.table(W, V, [(0, 0)]).get((0, 0), np.zeros(1)), shape).copy()
+
+    def truncation_error(self, W: Array, V: Array) -> float:
+        """What the expectations leave out."""
+        return self.expectations.truncation_error(W, V)
 
     def value_jvp(self, W: Array, V: Array, dW: Array, dV: Array | None) -> Array:
         """Σ φ_ab dc_ab."""

@@ -18,6 +18,10 @@ class Objective(ABC):
     def value_and_gradient(self, U: Array, A: Array) -> tuple[Array, Array, Array]:
         """L, ∂L/∂U and ∂L/∂A."""
 
+    def truncation_error(self, U: Array, A: Array) -> float:
+        """A bound on |computed − true| of L beyond rounding: zero for closed forms."""
+        return 0.0
+
     @abstractmethod
     def hvp(self, U: Array, A: Array, dU: Array, dA: Array) -> tuple[Array, Array]:
         """The derivative of (∂L/∂U, ∂L/∂A) along (dU, dA), whose extra leading axes are directions."""

@@ -56,10 +56,10 @@ def build_objective(
         return PairwiseObjective(student, [cross], energy)
     parts = teacher_parts(target)
     crosses = [TeacherCross(kernel(activation, part.activation, data), part.B, part.V) for part in parts]
-    energy = teacher_energy(parts, data)
+    energy, error = teacher_energy(parts, data)
     if isinstance(student, ReLUKernel) and isinstance(crosses[0].kernel, ReLUKernel) and len(crosses) == 1:
         return ReLUObjective(student, crosses[0], energy)
-    return PairwiseObjective(student, crosses, energy)
+    return PairwiseObjective(student, crosses, energy, error)
 
 
 def labels_of(target: Network | SymmetricTensor | None, data: Samples) -> Array:
@@ -127,14 +127,16 @@ def teacher_parts(target: Network | SymmetricTensor) -> list[TeacherPart]:
     return parts
 
 
-def teacher_energy(parts: list[TeacherPart], data: InnerProduct) -> float:
-    """E‖y‖² = Σ over pairs of groups ⟨BᵀB′, K(V, V′)⟩."""
-    total = 0.0
+def teacher_energy(parts: list[TeacherPart], data: InnerProduct) -> tuple[float, float]:
+    """E‖y‖² = Σ over pairs of groups ⟨BᵀB′, K(V, V′)⟩, and a bound on what truncated series leave out."""
+    total, error = 0.0, 0.0
     for left in parts:
         for right in parts:
-            values = kernel(left.activation, right.activation, data).value(left.V, right.V)
-            total += float(np.sum((left.B.T @ right.B) * values))
-    return total
+            pair = kernel(left.activation, right.activation, data)
+            total += float(np.sum((left.B.T @ right.B) * pair.value(left.V, right.V)))
+            size = float(np.sum(np.abs(left.B)) * np.sum(np.abs(right.B)))
+            error += size * pair.truncation_error(left.V, right.V)
+    return total, error
 
 
 def _tensor_cross(target: SymmetricTensor, data: InnerProduct, activation: Activation) -> tuple[Cross, float]:

@@ -9,14 +9,17 @@ import numpy as np
 from shallows._checks import Array
 from shallows.kernels import Kernel
 from shallows.objective.base import Objective
-from shallows.objective.cross import Cross
+from shallows.objective.cross import Cross, TeacherCross
 
 
 class PairwiseObjective(Objective):
     """The exact population loss of a student against a teacher, in terms of the neuron kernel."""
 
-    def __init__(self, kernel: Kernel, cross: Sequence[Cross], energy: float) -> None:
-        self.kernel, self.cross, self.energy = kernel, list(cross), energy
+    def __init__(
+        self, kernel: Kernel, cross: Sequence[Cross], energy: float, energy_error: float = 0.0
+    ) -> None:
+        self.kernel, self.cross = kernel, list(cross)
+        self.energy, self.energy_error = energy, energy_error
 
     def _assemble(self, A: Array, K: Array, c: Array) -> Array:
         quadratic = np.sum(A * (A @ K), axis=(-1, -2))
@@ -28,6 +31,16 @@ class PairwiseObjective(Objective):
     def value(self, U: Array, A: Array) -> Array:
         """L; what rounding pushes below zero is zero."""
         return self._assemble(A, self.kernel.value(U, U), self._teacher(U))
+
+    def truncation_error(self, U: Array, A: Array) -> float:
+        """(Σ|a|)² and Σ|a|Σ|b| times the kernels' bounds; the teacher's own energy is in there too."""
+        size = float(np.sum(np.abs(A)))
+        total = size**2 * self.kernel.truncation_error(U, U)
+        for cross in self.cross:
+            if isinstance(cross, TeacherCross):
+                teacher = float(np.sum(np.abs(cross.B)))
+                total += 2 * size * teacher * cross.kernel.truncation_error(U, cross.V)
+        return total + self.energy_error
 
     def value_and_gradient(self, U: Array, A: Array) -> tuple[Array, Array, Array]:
         """∂L/∂U = 2 Σⱼ (AᵀA)_ij ∂₁k(uᵢ,uⱼ) − 2 Σ_o A_oi ∇c_o(uᵢ),  ∂L/∂A = 2AK − 2c."""
