@@ -33,7 +33,7 @@ class MissingMsolve(MissingExtra):
 
     def __init__(self) -> None:
         super().__init__("msolve", "msolve")
-        self.args = (f"msolve is not installed. Fix: {_INSTALL}",)
+        self.msg = f"msolve is not installed. Fix: {_INSTALL}"
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Ends:
 
 def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     """Sort the ends of paths tracked to t = 0. Singular ends that coincide share a `cluster` number."""
-    from shallows.homotopy.endgame import inspect
+    from shallows.homotopy.compiled import inspect
 
     if homotopy.mode == PENCIL:
         raise ValueError("a pencil has no target at t = 0 to classify")
@@ -52,15 +52,9 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
         homotopy.complexes,
         homotopy.reals,
         homotopy.program,
-        homotopy.mode,
-        homotopy.work,
-        homotopy.scratch,
-        homotopy.noise,
-        ends,
-        converged & (paths.winding == 1),
-        matrices,
-        values,
-        steps,
+        (homotopy.mode, homotopy.work, homotopy.scratch, homotopy.noise),
+        (ends, converged & (paths.winding == 1)),
+        (matrices, values, steps),
     )
     sane = np.isfinite(matrices).all(axis=(1, 2))
     condition = np.full(count, np.inf)

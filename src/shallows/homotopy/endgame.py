@@ -19,7 +19,6 @@ from numba import njit
 
 from shallows.homotopy.linear import factor
 from shallows.homotopy.tracker import (
-    AFFINE,
     ARRIVED,
     DIVERGED,
     DIVERGENCE,
@@ -27,10 +26,10 @@ from shallows.homotopy.tracker import (
     HANDED_OVER,
     INFINITE,
     NOISE,
-    PENCIL,
     PROJECTIVE,
     STEP_TOO_SMALL,
     assemble,
+    copy,
     follow,
     largest,
     polish,
@@ -42,7 +41,7 @@ VERTICES = 16
 SMALLEST = 1e-11
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def walk(
     evaluate: Any,
     constants: Any,
@@ -60,8 +59,9 @@ def walk(
 ) -> tuple[int, int]:
     """Walk around |t| = radius until the path closes: winding number (0 when it does not), steps."""
     size = x.shape[0]
-    origin[:] = x
-    mean[:] = 0.0
+    copy(x, origin)
+    for j in range(size):
+        mean[j] = 0.0
     steps = 0
     extent = 0.0
     first_step = 0.3
@@ -108,7 +108,7 @@ def walk(
     return 0, steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def pivots_ratio(
     evaluate: Any, constants: Any, mode: int, x: Any, chart: Any, room: Any, algebra: Any
 ) -> float:
@@ -125,7 +125,7 @@ def pivots_ratio(
     return low / high
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def finish(
     evaluate: Any,
     constants: Any,
@@ -144,12 +144,13 @@ def finish(
     mean, last = np.empty(size, np.complex128), np.empty(size, np.complex128)
     best, origin = np.empty(size, np.complex128), np.empty(size, np.complex128)
     points, tangents, _, _, _ = history
-    calm = settings.copy()
+    calm = np.empty(settings.shape[0])
+    copy(settings, calm)
     calm[ENDGAME_START] = 0.0
     if mode == PROJECTIVE:
-        points[2] = x
+        copy(x, points[2])
         recentre(points, tangents, chart)
-        x[:] = points[2]
+        copy(points[2], x)
     before, error, winding = 0, 1.0, 0
     steps = 0
     arrived = radius
@@ -197,12 +198,12 @@ def finish(
                     ) < max(1e-6, 100.0 * gap)
                     if gap < error and deficient:
                         error, winding, arrived = gap, loops, radius
-                        best[:] = mean
+                        copy(mean, best)
                     if (gap < 1e-10 and deficient) or (error < 1e-7 and gap > 10.0 * error):
                         break
-                last[:] = mean
+                copy(mean, last)
             else:
-                x[:] = origin
+                copy(origin, x)
             before = loops
         inside = radius / 8.0 + 0.0j
         status, _, _, used = follow(
@@ -236,33 +237,24 @@ def finish(
         if mode != PROJECTIVE and largest(x) > settings[DIVERGENCE]:
             return DIVERGED, 0, 1.0, radius, steps
     if winding > 0 and error < 1e-6:
-        x[:] = best
+        copy(best, x)
         return CONVERGED, winding, error, arrived, steps
     return UNCLOSED, before, error, radius, steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def run(
-    evaluate: Any,
-    complexes: Any,
-    reals: Any,
-    program: Any,
-    mode: int,
-    work: int,
-    scratch: int,
-    ends: Any,
-    charts: Any,
-    settings: Any,
-    windings_most: int,
-    start: complex,
-    end: complex,
-    codes: Any,
-    figures: Any,
+@njit(nogil=True, error_model="numpy")
+def track_block(
+    evaluate: Any, complexes: Any, reals: Any, program: Any, sizes: Any, block: Any, how: Any, out: Any
 ) -> None:
     """Track every row of `ends` from t = start to t = end in place.
 
-    `codes` gets (status, winding, steps) and `figures` (|t| reached, error of the end point) of each path.
+    `sizes` is (mode, work, scratch), `block` (ends, charts), `how` (settings, largest winding number, start,
+    end). In `out`, `codes` gets (status, winding, steps) and `figures` (|t| reached, error of the end point).
     """
+    mode, work, scratch = sizes
+    ends, charts = block
+    settings, windings_most, start, end = how
+    codes, figures = out
     count, size = ends.shape
     room = (
         np.empty(size + 1, np.complex128),
@@ -284,11 +276,11 @@ def run(
         np.empty(size + 1, np.complex128),
     )
     constants = (complexes, reals, program)
-    chart = charts[0].copy()
+    chart = np.empty(charts.shape[1], np.complex128)
     trial = np.empty(size, np.complex128)
     for path in range(count):
         x = ends[path]
-        chart[:] = charts[path] if mode == PROJECTIVE else charts[0]
+        copy(charts[path if mode == PROJECTIVE else 0], chart)
         status, done, _, steps = follow(
             evaluate, constants, mode, x, start, end, chart, False, settings, 0.02, room, algebra, history
         )
@@ -297,20 +289,21 @@ def run(
         ending = end == 0.0 and settings[ENDGAME_START] > 0.0
         saved = history[4]
         if status == ARRIVED and ending and saved[size].real > 0.0:
-            trial[:] = x
+            copy(x, trial)
             ratio = pivots_ratio(evaluate, constants, mode, trial, chart, room, algebra)
             if ratio < 1e-12:  # Newton's convergence on the last step was an accident of rounding
                 status = HANDED_OVER
         if status == ARRIVED:
             radius = 0.0
-            trial[:] = x
+            copy(x, trial)
             error = polish(evaluate, constants, mode, trial, end, chart, settings[NOISE], room, algebra, 6)
             if error >= 0.0:
-                x[:] = trial
+                copy(trial, x)
             elif ending:  # smooth in t, yet Newton does not converge at the end: a rank-deficient point
                 status, error = CONVERGED, 1e-9
         elif ending and saved[size].real > 0.0 and status in (HANDED_OVER, STEP_TOO_SMALL):
-            x[:] = saved[:size]
+            for j in range(size):
+                x[j] = saved[j]
             status, winding, error, radius, more = finish(
                 evaluate,
                 constants,
@@ -328,29 +321,21 @@ def run(
         codes[path, 0], codes[path, 1], codes[path, 2] = status, winding, steps
         figures[path, 0], figures[path, 1] = radius, error
         if mode == PROJECTIVE:
-            charts[path] = chart
+            copy(chart, charts[path])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def inspect(
-    evaluate: Any,
-    complexes: Any,
-    reals: Any,
-    program: Any,
-    mode: int,
-    work: int,
-    scratch: int,
-    noise: float,
-    ends: Any,
-    newton: Any,
-    matrices: Any,
-    values: Any,
-    steps: Any,
+@njit(nogil=True, error_model="numpy")
+def inspect_block(
+    evaluate: Any, complexes: Any, reals: Any, program: Any, sizes: Any, block: Any, out: Any
 ) -> None:
     """Jacobian and value at t = 0 of every row of `ends`, after a few Newton steps where `newton` says so.
 
     `steps` gets the last relative Newton step, −1 where Newton did not converge (that row is left alone).
+    `sizes` is (mode, work, scratch, noise), `block` (ends, newton), `out` (matrices, values, steps).
     """
+    mode, work, scratch, noise = sizes
+    ends, newton = block
+    matrices, values, steps = out
     count, size = ends.shape
     room = (
         np.empty(size + 1, np.complex128),
@@ -378,17 +363,19 @@ def inspect(
                 x[j] /= norm
                 chart[j] = np.conj(x[j])
         if newton[row]:
-            trial[:] = x
+            copy(x, trial)
             steps[row] = polish(evaluate, constants, mode, trial, 0.0j, chart, noise, room, algebra, 6)
             if steps[row] >= 0.0:
-                x[:] = trial
+                copy(trial, x)
         assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrices[row], values[row], drift)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _evaluate(
-    evaluate: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, point: Any, out: Any
+@njit(nogil=True, error_model="numpy")
+def evaluate_point(
+    evaluate: Any, complexes: Any, reals: Any, program: Any, room: Any, point: Any, out: Any
 ) -> None:
+    """One call of an evaluator."""
+    work, scratch = room
     value, jacobian = out
     evaluate(
         point.ctypes,
@@ -400,19 +387,3 @@ def _evaluate(
         value.ctypes,
         jacobian.ctypes,
     )
-
-
-def evaluate_once(homotopy: Any, point: Any) -> tuple[Any, Any]:
-    """Value and extended Jacobian of an evaluator at (x, t)."""
-    size = homotopy.unknowns
-    equations = size - 1 if homotopy.mode == PROJECTIVE else size
-    value = np.zeros(equations, np.complex128)
-    jacobian = np.zeros((equations, size + 1), np.complex128)
-    work, scratch = np.empty(homotopy.work, np.complex128), np.empty(homotopy.scratch)
-    place = np.ascontiguousarray(point, dtype=np.complex128)
-    constants = (homotopy.complexes, homotopy.reals, homotopy.program)
-    _evaluate(homotopy.evaluate, *constants, work, scratch, place, (value, jacobian))
-    return value, jacobian
-
-
-__all__ = ["AFFINE", "CONVERGED", "PENCIL", "UNCLOSED", "evaluate_once", "inspect", "run"]

@@ -93,7 +93,7 @@ def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, s
 
     For writers of evaluators: about 1e-9 is right, 1e-3 or more means that a derivative is wrong.
     """
-    from shallows.homotopy.endgame import evaluate_once
+    from shallows.homotopy.compiled import evaluate_once
 
     where = np.append(np.asarray(point, np.complex128), t)
     _, jacobian = evaluate_once(homotopy, where)

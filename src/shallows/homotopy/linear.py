@@ -7,7 +7,7 @@ from typing import Any
 from numba import njit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def factor(matrix: Any, pivots: Any) -> bool:
     """LU of `matrix` in place, rows swapped as recorded in `pivots`. False when it is singular or not finite."""
     size = matrix.shape[0]
@@ -36,7 +36,7 @@ def factor(matrix: Any, pivots: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def solve(matrix: Any, pivots: Any, vector: Any) -> None:
     """Solve with the factors of `factor`, in place in `vector`."""
     size = matrix.shape[0]

@@ -166,7 +166,7 @@ def track(
 
     In PROJECTIVE mode a row is (x, 1) or any multiple; `chart` is used by PENCIL mode only.
     """
-    from shallows.homotopy.endgame import run
+    from shallows.homotopy.compiled import run
 
     settings = settings or TrackerSettings()
     options = np.append(settings.array(), homotopy.noise)
@@ -185,22 +185,16 @@ def track(
     figures = np.zeros((count, 2))
 
     def block(rows: slice) -> None:
+        own = charts[rows] if homotopy.mode == PROJECTIVE else charts
         run(
             homotopy.evaluate,
             homotopy.complexes,
             homotopy.reals,
             homotopy.program,
-            homotopy.mode,
-            homotopy.work,
-            homotopy.scratch,
-            ends[rows],
-            charts[rows] if homotopy.mode == PROJECTIVE else charts,
-            options,
-            settings.windings,
-            complex(start),
-            complex(end),
-            codes[rows],
-            figures[rows],
+            (homotopy.mode, homotopy.work, homotopy.scratch),
+            (ends[rows], own),
+            (options, settings.windings, complex(start), complex(end)),
+            (codes[rows], figures[rows]),
         )
 
     workers = thread_count(threads)

@@ -32,7 +32,7 @@ ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER, DIVERGED, INFINITE = 0, 1,
 PREDICTION, CONTRACTION, LONGEST, SHORTEST, STEPS, ENDGAME_START, DIVERGENCE, NOISE = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def assemble(
     evaluate: Any,
     constants: Any,
@@ -94,7 +94,7 @@ def assemble(
         drift[last] = offset * slope - chart[2 * unknowns + 3]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def largest(vector: Any) -> float:
     """The maximum norm."""
     best = 0.0
@@ -105,11 +105,19 @@ def largest(vector: Any) -> float:
     return np.sqrt(best)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
+def copy(source: Any, out: Any) -> None:
+    """out[j] = source[j] for every j of `source`: slices cost the compiler seconds, this does not."""
+    for j in range(source.shape[0]):
+        out[j] = source[j]
+
+
+@njit(nogil=True, error_model="numpy")
 def predict(points: Any, tangents: Any, nodes: Any, known: int, at: float, out: Any) -> None:
     """Hermite extrapolation through the newest `known` ≤ 3 points and tangents, evaluated at `at`."""
     size = out.shape[0]
-    out[:] = 0.0
+    for k in range(size):
+        out[k] = 0.0
     for i in range(3 - known, 3):
         basis, slope = 1.0, 0.0
         for j in range(3 - known, 3):
@@ -123,7 +131,7 @@ def predict(points: Any, tangents: Any, nodes: Any, known: int, at: float, out: 
             out[k] += by_point * points[i, k] + by_tangent * tangents[i, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def recentre(points: Any, tangents: Any, patch: Any) -> None:
     """Put the patch at the newest point (unit length there) and carry the history over to it."""
     size = patch.shape[0]
@@ -145,24 +153,27 @@ def recentre(points: Any, tangents: Any, patch: Any) -> None:
             tangents[i, j] = (tangents[i, j] - points[i, j] * drift) / along
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def escaping(point: Any, tangent: Any, log_speed: complex) -> tuple[float, float]:
-    """How far a projective point is from infinity, and the exponent v of its approach, x₀ ~ t^v.
-
-    The last coordinate is the homogenising one; `log_speed` is t / (dt/ds) for tangents d/ds.
-    """
-    size = point.shape[0]
-    length, across = 0.0, 0.0
-    for j in range(size):
+@njit(nogil=True, error_model="numpy")
+def from_infinity(point: Any) -> float:
+    """How far a projective point is from infinity: |x₀|/‖x‖, x₀ the last, homogenising coordinate."""
+    length = 0.0
+    for j in range(point.shape[0]):
         length += point[j].real ** 2 + point[j].imag ** 2
-        across += (np.conj(point[j]) * tangent[j] * log_speed).real
-    last = point[size - 1]
-    if last == 0.0:
-        return 0.0, 1.0
-    return abs(last) / np.sqrt(length), (tangent[size - 1] * log_speed / last).real - across / length
+    return abs(point[point.shape[0] - 1]) / np.sqrt(length)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
+def approach(marks: Any, distance: float, away: float) -> float:
+    """The exponent v in x₀ ~ t^v, from the last mark that lies well before: 0 when there is none.
+
+    Differences along the way and not the tangent: near a singular point at infinity the tangent is noise.
+    """
+    if not (marks[0] > 1.2 * distance and away > 0.0):
+        return 1.0 if away == 0.0 and marks[0] > 0.0 else 0.0
+    return np.log(marks[1] / away) / np.log(marks[0] / distance)
+
+
+@njit(nogil=True, error_model="numpy")
 def polish(
     evaluate: Any,
     constants: Any,
@@ -199,7 +210,7 @@ def polish(
     return before
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def follow(
     evaluate: Any,
     constants: Any,
@@ -241,6 +252,8 @@ def follow(
     budget = int(settings[STEPS])
     failures = 0
     saved[size] = -1.0
+    marks = np.empty(4)
+    marks[0], marks[1], marks[2], marks[3] = 0.0, 0.0, abs(start), from_infinity(x)
     while at < 1.0:
         if steps >= budget:
             return TOO_MANY_STEPS, at, step, steps
@@ -313,41 +326,38 @@ def follow(
                     length += trial[j].real ** 2 + trial[j].imag ** 2
                 if length > 4.0 or length < 0.25:
                     recentre(points, tangents, chart)
-                if settings[ENDGAME_START] > 0.0 and abs(points[2, size - 1]) < 1e-13:
-                    away, exponent = escaping(points[2], tangents[2], (start + at * direction) / direction)
-                    if away < 1e-14 and exponent > 0.25 and at < 1.0:
-                        x[:] = points[2]
+                if settings[ENDGAME_START] > 0.0:
+                    distance, away = abs(start + at * direction), from_infinity(points[2])
+                    if distance < 0.7 * marks[2]:  # keep two marks, the older one (0, 1) well behind
+                        marks[0], marks[1], marks[2], marks[3] = marks[2], marks[3], distance, away
+                    if away < 1e-14 and at < 1.0 and approach(marks, distance, away) > 0.25:
+                        copy(points[2], x)
                         return INFINITE, at, step, steps
             elif mode != PROJECTIVE and scale > settings[DIVERGENCE]:
-                for j in range(size):
-                    x[j] = points[2, j]
+                copy(points[2], x)
                 return DIVERGED, at, step, steps
             if settings[ENDGAME_START] > 0.0 and at < 1.0:
                 distance = abs(start + at * direction)
                 if distance < settings[ENDGAME_START] and saved[size].real < 0.0:
-                    saved[:size] = points[2]
+                    copy(points[2], saved)
                     saved[size] = distance
                 if distance < 1e-9 * settings[ENDGAME_START]:
                     if mode == PROJECTIVE:
-                        away, exponent = escaping(
-                            points[2], tangents[2], (start + at * direction) / direction
-                        )
-                        if away < 1e-5 and exponent > 0.1:
-                            x[:] = points[2]
+                        away = from_infinity(points[2])
+                        if away < 1e-5 and approach(marks, distance, away) > 0.1:
+                            copy(points[2], x)
                             return INFINITE, at, step, steps
                     return HANDED_OVER, at, step, steps
         else:
             failures += 1
             step *= 0.5 if failures < 3 else 0.2
             if step < settings[SHORTEST] * max(1.0 - at, 1e-6):
-                for j in range(size):
-                    x[j] = points[2, j]
+                copy(points[2], x)
                 if settings[ENDGAME_START] > 0.0 and mode == PROJECTIVE:
                     # ill-conditioned because it is nearly at infinity, and still on its way there
-                    away, exponent = escaping(points[2], tangents[2], (start + at * direction) / direction)
-                    if away < 1e-6 and exponent > 0.25:
+                    distance, away = abs(start + at * direction), from_infinity(points[2])
+                    if away < 1e-6 and approach(marks, distance, away) > 0.25:
                         return INFINITE, at, step, steps
                 return STEP_TOO_SMALL, at, step, steps
-    for j in range(size):
-        x[j] = points[2, j]
+    copy(points[2], x)
     return ARRIVED, 1.0, step, steps
