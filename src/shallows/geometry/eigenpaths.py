@@ -138,14 +138,12 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
 def _seats(signs: Array, wanted: Array) -> Rows:
     """An injection of neurons into rows that agrees with the wanted signs as often as possible."""
     rows = np.full(len(signs), -1, dtype=np.intp)
-    free = list(range(len(wanted)))
-    for i, sign in enumerate(signs):
-        match = next((row for row in free if wanted[row] == sign), None)
-        if match is not None:
-            rows[i] = match
-            free.remove(match)
-    for unseated in np.flatnonzero(rows < 0):
-        rows[unseated] = free.pop(0)
+    for sign in (1.0, -1.0, 0.0):
+        neurons, places = np.flatnonzero(signs == sign), np.flatnonzero(wanted == sign)
+        count = min(len(neurons), len(places))
+        rows[neurons[:count]] = places[:count]
+    unseated = rows < 0
+    rows[unseated] = np.setdiff1d(np.arange(len(wanted)), rows)[: int(np.sum(unseated))]
     return rows
 
 
@@ -224,8 +222,8 @@ def _refined(
     are close together; None when they are too close for that.
 
     With the defects δ, η of the two equations in the basis of the eigenvectors,
-    ε_i F_ij = (μ_j δ_ij − η_ij)/(μ_j − μ_i) off the diagonal and away from clusters, δ_ij/2 elsewhere. The defects are made exactly symmetric and conjugate rows
-    exactly conjugate: that is what brings the equations down to rounding.
+    ε_i F_ij = (μ_j δ_ij − η_ij)/(μ_j − μ_i) off the diagonal and away from clusters, δ_ij/2 elsewhere. The defects are
+    made exactly symmetric and conjugate rows exactly conjugate: that brings the equations down to rounding.
     """
     delta = _symmetrised(primal.T @ (B - (x.T * epsilon) @ x) @ primal)
     eta = _symmetrised(primal.T @ (Delta - (x.T * (epsilon * mu)) @ x) @ primal)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from shallows._checks import Array
+from shallows.coordinates import indices
 from shallows.geometry.convex import Landscape
 from shallows.geometry.eigenpaths import eigen_path
 from shallows.geometry.fiber_path import join_in_fiber
@@ -33,7 +34,7 @@ def lifted_descent(
 ) -> list[Segment] | None:
     """Segments from (a, W) to a network with tensor `goal` (or the lowest point towards it); None if all lifts fail."""
     goal = landscape.descend_to(start, goal)
-    direct = lift(state, start.to_matrix(), goal.to_matrix())
+    direct = lift(state, square(start), square(goal))
     if direct is not None:
         return direct
     nudge = LARGEST_NUDGE
@@ -42,14 +43,23 @@ def lifted_descent(
         if landscape.slope(middle, middle - start) > 0.0:
             nudge = max(nudge / 2, SMALLEST_NUDGE)
             continue
-        first = lift(state, start.to_matrix(), middle.to_matrix())
+        first = lift(state, square(start), square(middle))
         if first is None:
             continue
         low = landscape.descend_to(middle, goal)
-        second = lift(first[-1].end, middle.to_matrix(), low.to_matrix())
+        second = lift(first[-1].end, square(middle), square(low))
         if second is not None:
             return [*first, *second]
     return None
+
+
+def square(tensor: SymmetricTensor) -> Array:
+    """The symmetric matrix of a tensor of degree 2, written straight from its entries."""
+    rows, columns = indices(tensor.n, 2).T
+    matrix = np.empty((tensor.n, tensor.n))
+    matrix[rows, columns] = tensor.entries
+    matrix[columns, rows] = tensor.entries
+    return matrix
 
 
 def lift(state: State, S0: Array, S1: Array) -> list[Segment] | None:
