@@ -81,9 +81,9 @@ def explain_escape(problem: Problem | ConvexLoss, net: Network, rng: int | np.ra
             raise
         return Escape(None, "", f"The loss has no minimiser in Sym^d(R^n) that is known here: {error}")
     if tensor.degree == 2 and net.width >= net.n:
-        return _to_global_minimum(landscape, net, source, "Theorem 12")
+        return _to_global_minimum(landscape, net, tensor, source, "Theorem 12")
     if net.width >= coordinates.dimension(net.n, tensor.degree):
-        return _to_global_minimum(landscape, net, source, "Theorem 9")
+        return _to_global_minimum(landscape, net, tensor, source, "Theorem 9")
     return _somewhere_lower(landscape, net, source)
 
 
@@ -137,10 +137,12 @@ def _lowered(landscape: Landscape, net: Network, segments: list[Segment]) -> Pat
 # -- wide networks: all the way down ------------------------------------------------------------------------
 
 
-def _to_global_minimum(landscape: Landscape, net: Network, rng: np.random.Generator, theorem: str) -> Escape:
-    tensor, state = net.tensor(), (net.a, net.W)
+def _to_global_minimum(
+    landscape: Landscape, net: Network, tensor: SymmetricTensor, rng: np.random.Generator, theorem: str
+) -> Escape:
+    state: State = (net.a, net.W)
     goal = landscape.minimiser(tensor)
-    if _same_function(landscape, net, tensor, goal):
+    if _same_function(net, tensor, goal):
         return Escape(None, "", AT_THE_BOTTOM)
     if theorem == "Theorem 12":
         segments = lifted_descent(landscape, state, tensor, goal, rng)
@@ -157,9 +159,7 @@ def _to_global_minimum(landscape: Landscape, net: Network, rng: np.random.Genera
     return Escape(path, theorem, how) if path else Escape(None, "", AT_THE_BOTTOM)
 
 
-def _same_function(
-    landscape: Landscape, net: Network, tensor: SymmetricTensor, goal: SymmetricTensor
-) -> bool:
+def _same_function(net: Network, tensor: SymmetricTensor, goal: SymmetricTensor) -> bool:
     """Whether S is the minimiser up to the rounding of τ."""
     gap = float(np.max(np.abs(tensor.entries - goal.entries)))
     return gap <= ROUNDING * max(energy(net), float(np.max(np.abs(goal.entries))))

@@ -1,7 +1,8 @@
-"""Trivial symmetries: permutations of neurons and rescalings between layers (paper 000, before Prop. 4).
+"""Trivial symmetries of polynomial networks: permutations of neurons, and scalings between the layers.
 
-(α, W) and (PD^{−d}α, PDW) are the same function for an invertible diagonal D and a permutation P. For d ≥ 3 and
-identifiable (d, n, r) a generic network has no others; for d = 2 fibers are larger (Theorem 37).
+Paper 000, section 2.1: a′ = P D^(−d) a and W′ = P D W, with P a permutation and D diagonal and invertible, give the same
+function. For d ≥ 3 and an identifiable (d, n, r) a generic network has no other (Prop. 4); for d = 2 see
+`shallows.geometry.fibers`.
 """
 
 from __future__ import annotations
@@ -11,98 +12,102 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from shallows._checks import Array, finite_number
+from shallows._checks import Array, describe, finite_number
+from shallows.activations import Power
 from shallows.errors import InvalidProblem
-from shallows.geometry.parameterization import require_power_network
 from shallows.network import Network
-
-TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class TrivialSymmetry:
-    """Neuron i of the image is neuron permutation[i] of the source: w ↦ scales[i]·w, α ↦ scales[i]^{−d}·α."""
+    """Neuron i of the first network is neuron `permutation[i]` of the second, with w′ = scales[i]·w, a′ = a/scales[i]^d."""
 
     permutation: tuple[int, ...]
     scales: Array
 
-    def __call__(self, net: Network) -> Network:
-        """The image of a network: the same function."""
-        d = require_power_network(net)
-        if net.width != len(self.permutation):
-            raise InvalidProblem(
-                f"This symmetry moves {len(self.permutation)} neurons; the network has {net.width}."
-            )
-        order = list(self.permutation)
-        return Network(
-            self.scales[:, None] * net.W[order], self.scales ** (-d) * net.a[order], net.activation
-        )
-
     def __repr__(self) -> str:
-        scales = ", ".join(f"{s:.6g}" for s in self.scales)
+        scales = ", ".join(f"{scale:.4g}" for scale in self.scales)
         return f"TrivialSymmetry(permutation={self.permutation}, scales=({scales}))"
 
 
-def trivial_symmetry(
-    source: Network, target: Network, tolerance: float = TOLERANCE
-) -> TrivialSymmetry | None:
-    """The permutation and scales that take `source` to `target`, or None when no trivial symmetry does.
+def trivial_symmetry(net0: Network, net1: Network, tolerance: float = 1e-9) -> TrivialSymmetry | None:
+    """The trivial symmetry that carries net0 to net1, or None when there is none.
 
-    Neurons match when their directions (up to sign) and their sizes α‖w‖^d agree to `tolerance`, relative to each
-    neuron; idle neurons (α = 0 or w = 0) match only idle ones of the same kind.
-
-    >>> from shallows.activations import Power
-    >>> net = Network([[1.0, 2.0], [3.0, 1.0]], [1.0, 2.0], Power(3))
-    >>> trivial_symmetry(net, Network([[-3.0, -1.0], [2.0, 4.0]], [-2.0, 0.125], Power(3)))
-    TrivialSymmetry(permutation=(1, 0), scales=(-1, 2))
+    Terms aᵢ wᵢ^⊗d are compared up to `tolerance` of the largest one. Two neurons are related when they have the same
+    term; idle ones (a = 0 or w = 0) only when both are idle in the same way: a = 0 with parallel w, w = 0 with a that a
+    scaling can reach (the same sign when d is even).
     """
-    d = require_power_network(source)
-    if require_power_network(target) != d or (source.width, source.n) != (target.width, target.n):
-        raise InvalidProblem(
-            f"{source!r} and {target!r} cannot be compared: degree, width and inputs must agree."
-        )
-    limit = finite_number("tolerance", tolerance, minimum=0.0)
-    distance, scales = _compare(source, target, d)
-    rows, columns = linear_sum_assignment(distance > limit)
-    if np.any(distance[rows, columns] > limit):
+    tolerance = finite_number("tolerance", tolerance, minimum=0.0)
+    degree = _common_degree(net0, net1)
+    if (net0.width, net0.n) != (net1.width, net1.n):
         return None
-    return TrivialSymmetry(tuple(int(j) for j in columns), scales[rows, columns])
+    scale = max(_terms(net0, degree).max(), _terms(net1, degree).max())
+    costs = _distances(net0, net1, degree, scale)
+    rows, columns = linear_sum_assignment(np.minimum(costs, 1e6))
+    if np.any(costs[rows, columns] > tolerance):
+        return None
+    ratios = np.array([_ratio(net0, net1, i, j, degree) for i, j in zip(rows, columns, strict=True)])
+    return TrivialSymmetry(tuple(int(j) for j in columns), ratios)
 
 
-def related_by_symmetry(net0: Network, net1: Network, tolerance: float = TOLERANCE) -> bool:
-    """Whether two networks are equal up to permutations and rescalings."""
-    return trivial_symmetry(net0, net1, tolerance) is not None
+def _common_degree(net0: Network, net1: Network) -> int:
+    for name, net in (("net0", net0), ("net1", net1)):
+        if not isinstance(net, Network) or not isinstance(net.activation, Power) or net.a.ndim != 1:
+            raise InvalidProblem(
+                f"{name} is {describe(net)}; expected a one-output Network with a Power activation."
+            )
+    if net0.activation != net1.activation:
+        raise InvalidProblem(
+            f"The activations are {net0.activation!r} and {net1.activation!r}; trivial symmetries keep the activation."
+        )
+    assert isinstance(net0.activation, Power)
+    return net0.activation.degree
 
 
-def _compare(source: Network, target: Network, d: int) -> tuple[Array, Array]:
-    """For each neuron i of the target and j of the source: how far apart, and the scale that takes j to i."""
-    pairs = [[_match(target, i, source, j, d) for j in range(source.width)] for i in range(target.width)]
-    table = np.array(pairs)
-    return table[..., 0], table[..., 1]
+def _terms(net: Network, degree: int) -> Array:
+    """‖aᵢ wᵢ^⊗d‖ = |aᵢ|‖wᵢ‖^d."""
+    return np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** degree
 
 
-def _match(target: Network, i: int, source: Network, j: int, d: int) -> tuple[float, float]:
-    alpha, beta = float(target.a[i]), float(source.a[j])
-    w, v = target.W[i], source.W[j]
-    length, other = float(np.linalg.norm(w)), float(np.linalg.norm(v))
-    if (alpha == 0) != (beta == 0) or (length == 0) != (other == 0):
-        return np.inf, 1.0
-    if length == 0:
-        return _match_outer(alpha, beta, d)
-    sign = 1.0 if w @ v >= 0 else -1.0
-    scale = sign * length / other
-    angle = float(np.linalg.norm(w / length - sign * v / other))
-    if alpha == 0:
-        return angle, scale
-    size = float(np.log(abs(alpha)) - np.log(abs(beta)) + d * np.log(length / other))
-    opposite = (alpha > 0) != (beta * sign**d > 0)
-    return (np.inf if opposite else max(angle, abs(size))), scale
+def _kinds(net: Network, degree: int) -> Array:
+    """0: active; 1: a = 0, w ≠ 0; 2: both zero; 3 and 4: w = 0 with a > 0 and a < 0 (one kind when d is odd)."""
+    asleep = ~np.any(net.W, axis=1)
+    signed = np.where((net.a > 0) | (degree % 2 == 1), 3, 4)
+    return np.select([asleep & (net.a != 0), asleep, net.a == 0], [signed, np.full(net.width, 2), 1], 0)
 
 
-def _match_outer(alpha: float, beta: float, d: int) -> tuple[float, float]:
-    """Neurons with w = 0: any two outer weights of one sign are related, of any signs when d is odd."""
-    if alpha == 0:
-        return 0.0, 1.0
-    if alpha * beta < 0 and d % 2 == 0:
-        return np.inf, 1.0
-    return 0.0, float(np.sign(alpha * beta) * abs(beta / alpha) ** (1 / d))
+def _directions(net: Network) -> Array:
+    lengths = np.linalg.norm(net.W, axis=1, keepdims=True)
+    return np.asarray(net.W / np.where(lengths > 0, lengths, 1.0))
+
+
+def _distances(net0: Network, net1: Network, degree: int, scale: float) -> Array:
+    """How far neuron i of net0 is from being neuron j of net1, up to a scaling; infinite for different kinds.
+
+    With unit directions u, u′ and coefficients c = a‖w‖^d, the better of the two signs of u′ (whose power is (±1)^d).
+    """
+    kinds0, kinds1 = _kinds(net0, degree), _kinds(net1, degree)
+    U0, U1 = _directions(net0), _directions(net1)
+    c0 = np.sign(net0.a) * _terms(net0, degree)
+    c1 = np.sign(net1.a) * _terms(net1, degree)
+    size = np.maximum(np.abs(c0)[:, None], np.abs(c1)[None]) / (scale or 1.0)
+    weight = np.where((kinds0 == 1)[:, None], 1.0, size)
+    best = np.full((net0.width, net1.width), np.inf)
+    for sign in (1.0, -1.0):
+        turn = np.linalg.norm(U0[:, None] - sign * U1[None], axis=2) * weight
+        change = np.abs(c0[:, None] - sign**degree * c1[None]) / (scale or 1.0)
+        best = np.minimum(best, turn + change)
+    best[(kinds0[:, None] >= 2) & (kinds0[:, None] == kinds1[None])] = 0.0
+    best[kinds0[:, None] != kinds1[None]] = np.inf
+    return best
+
+
+def _ratio(net0: Network, net1: Network, i: int, j: int, degree: int) -> float:
+    """The scale D with w′ = D w, or with a′ = a/D^d where w = 0."""
+    square = float(net0.W[i] @ net0.W[i])
+    if square > 0:
+        return float(net0.W[i] @ net1.W[j]) / square
+    if net0.a[i] == 0:
+        return 1.0
+    ratio = float(net0.a[i] / net1.a[j])
+    return float(np.sign(ratio) * abs(ratio) ** (1 / degree))
