@@ -1,7 +1,7 @@
 """Trivial symmetries of polynomial networks: permutations of neurons, and scalings between the layers.
 
-Paper 000, section 2.1: a′ = P D^(−d) a and W′ = P D W, with P a permutation and D diagonal and invertible, give the same
-function. For d ≥ 3 and an identifiable (d, n, r) a generic network has no other (Prop. 4); for d = 2 see
+Paper 000, section 2.1: a′ = P D^(−d) a and W′ = P D W, with P a permutation and D diagonal and invertible, give the
+same function. For d ≥ 3 and an identifiable (d, n, r) a generic network has no other (Prop. 4); for d = 2 see
 `shallows.geometry.fibers`.
 """
 
@@ -20,7 +20,7 @@ from shallows.network import Network
 
 @dataclass(frozen=True, eq=False)
 class TrivialSymmetry:
-    """Neuron i of the first network is neuron `permutation[i]` of the second, with w′ = scales[i]·w, a′ = a/scales[i]^d."""
+    """Neuron i of the first network is neuron `permutation[i]` of the second: w′ = scales[i]·w, a′ = a/scales[i]^d."""
 
     permutation: tuple[int, ...]
     scales: Array
