@@ -193,6 +193,15 @@ def test_networks_without_a_tensor_are_refused(net):
         parameterization_rank(net)
 
 
+def test_degree_one_and_idle_neurons():
+    """d = 1: dτ is onto as soon as one neuron is active, and has the rank of the idle neurons otherwise."""
+    W = [[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]]
+    for a, rank in (([1.0, 1.0], 3), ([0.0, 1.0], 3), ([0.0, 0.0], 1)):
+        net = Network(W, a, Power(1))
+        assert parameterization_rank(net) == parameterization_rank(net, exact=True) == rank
+        assert differential_matrix(net).shape == (3, 8)
+
+
 def test_bad_directions_are_refused():
     with pytest.raises(InvalidProblem, match="expected"):
         differential(random_network(2, 2, 2, 0), np.ones((1, 2)), np.ones(2))

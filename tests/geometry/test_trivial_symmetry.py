@@ -38,7 +38,8 @@ def test_a_random_symmetry_is_recovered(case):
 def test_a_changed_neuron_is_noticed(case):
     d, n, r, seed = case
     rng = np.random.default_rng(seed)
-    net = Network(rng.standard_normal((r, n)), rng.uniform(1, 2, r), Power(d))
+    W = rng.standard_normal((r, n))
+    net = Network(W / np.linalg.norm(W, axis=1, keepdims=True), rng.uniform(1, 2, r), Power(d))
     heavier = net.a.copy()
     heavier[0] *= 1.001
     assert not related(net, Network(net.W, heavier, Power(d)))

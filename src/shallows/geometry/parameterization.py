@@ -63,7 +63,8 @@ def differential_matrix(net: Network) -> Array:
 
 def _slopes(W: Array, degree: int) -> Array:
     """∂ w^I / ∂w_j for each neuron, shape (r, n, N)."""
-    return coordinates.monomials_jvp(W[:, None, :], np.eye(W.shape[1])[None], degree)
+    directions = np.broadcast_to(np.eye(W.shape[1]), (len(W), W.shape[1], W.shape[1]))
+    return coordinates.monomials_jvp(W[:, None, :], directions, degree)
 
 
 def _spanning_set(net: Network, degree: int) -> Array:
