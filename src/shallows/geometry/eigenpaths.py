@@ -182,7 +182,7 @@ def _pencil(Delta: Array, values: Array, vectors: Array) -> tuple[NDArray[Any], 
     if np.all(J > 0) or np.all(J < 0):
         mu, Q = np.linalg.eigh((inner + inner.T) / 2)
         return J * mu, J, J[:, None] * (Q.T @ dual)
-    mu, Q = np.linalg.eig(J[:, None] * inner)
+    mu, Q = _real_where_nearly(*np.linalg.eig(J[:, None] * inner))
     solved = _orthogonalised(mu, Q, J)
     if solved is None:
         return None
@@ -190,6 +190,20 @@ def _pencil(Delta: Array, values: Array, vectors: Array) -> tuple[NDArray[Any], 
     primal = (vectors / scale) @ Q
     matrix = (vectors * values) @ vectors.T
     return _refined(mu, epsilon, epsilon[:, None] * (Q.T @ dual), primal, matrix, Delta)
+
+
+def _real_where_nearly(mu: NDArray[Any], Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A repeated real eigenvalue that rounding split into a pair is real again, with Re q and Im q as eigenvectors."""
+    close = np.abs(np.imag(mu)) <= CLUSTER * np.max(np.abs(mu))
+    upper = np.flatnonzero(close & (np.imag(mu) > 0))
+    if len(upper):
+        Q = Q.copy()
+        Q[:, upper], Q[:, upper + 1] = (
+            np.real(Q[:, upper]),
+            np.imag(Q[:, upper]),
+        )  # a pair stands side by side
+        mu = np.where(close, np.real(mu), mu)
+    return mu, Q
 
 
 def _orthogonalised(mu: NDArray[Any], Q: NDArray[Any], J: Array) -> tuple[NDArray[Any], Array] | None:
