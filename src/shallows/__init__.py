@@ -1,6 +1,8 @@
 """The loss landscapes of shallow neural networks."""
 
 from shallows.activations import Polynomial, Power, ReLU, Smooth
+from shallows.charts import Certificate, Chart, CriticalFamily, CriticalPoint, load_chart
+from shallows.critical import chart
 from shallows.data import IID, Frobenius, Gaussian, Metric, Mixture, Radial, Samples, Sphere
 from shallows.diagnostics import DerivativeCheck, check_derivatives
 from shallows.errors import (
@@ -17,6 +19,10 @@ from shallows.tensors import SymmetricTensor
 
 __all__ = [
     "IID",
+    "Certificate",
+    "Chart",
+    "CriticalFamily",
+    "CriticalPoint",
     "DerivativeCheck",
     "Frobenius",
     "Gaussian",
@@ -38,5 +44,7 @@ __all__ = [
     "Smooth",
     "Sphere",
     "SymmetricTensor",
+    "chart",
     "check_derivatives",
+    "load_chart",
 ]

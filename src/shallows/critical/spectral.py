@@ -1,0 +1,384 @@
+"""Closed forms: Theorem 34 (Frobenius) and Theorem 35 (Gaussian and all rotation-invariant data) of paper 000.
+
+With T = U diag(σ) Uᵀ, the critical points of rank r are, for each set I of r eigenvalues,
+
+    S_I = U diag(σ_i + c_I : i ∈ I) Uᵀ,   c_I = 0 (Frobenius),   c_I = Σ_{j∉I} σ_j / (r+2) (Gaussian),
+
+with loss Σ_{j∉I} σ_j² (Frobenius) or 2 Σ σ_j² + 2 (Σ σ_j)²/(r+2) (Gaussian) and, on the rank stratum, one negative
+direction for each pair i ∈ I, j ∉ I with 0 ≤ (σ_i + c_I)/(σ_j + c_I) < 1 (equations 29 and 31). N(0, Σ) reduces to the
+standard Gaussian by S → Σ^{1/2} S Σ^{1/2}.
+
+Repeated eigenvalues give families (products of Grassmannians); σ_i + c_I = 0 means that S_I has lower rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows._checks import Array
+from shallows.charts import Certificate, Chart, CriticalFamily, Points, PointTable
+from shallows.critical.eigenvalues import EigenEnclosure, enclose
+from shallows.critical.kinds import Signs, kinds
+from shallows.critical.realise import realise
+from shallows.data import IID, Frobenius, Gaussian, InnerProduct, Mixture, Radial
+from shallows.errors import InvalidProblem
+from shallows.network import Network
+from shallows.problem import Problem
+from shallows.tensors import SymmetricTensor
+
+EQUAL = 1e-10
+LARGEST_CHART = 2_000_000
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The metric is scale·(2‖S‖² + trace·(tr S)²)-like: `trace` is 1 for Gaussian data and 0 for Frobenius.
+
+    `root` is Σ^{1/2} for coloured Gaussians; σ and U are the eigenpairs of Σ^{1/2} T Σ^{1/2}.
+    """
+
+    sigma: Array
+    vectors: Array
+    scale: float
+    gaussian: bool
+    root: Array | None
+
+    @property
+    def n(self) -> int:
+        """The number of inputs."""
+        return len(self.sigma)
+
+    def shift(self, rank: int, left_out: Array) -> Array:
+        """c_I from Σ_{j∉I} σ_j."""
+        return left_out / (rank + 2) if self.gaussian else np.zeros_like(left_out)
+
+    def loss(self, rank: int, left_out: Array, squares: Array) -> Array:
+        """The loss from Σ_{j∉I} σ_j and Σ_{j∉I} σ_j²."""
+        if not self.gaussian:
+            return self.scale * squares
+        return self.scale * (2 * squares + 2 * left_out**2 / (rank + 2))
+
+    def slope(self, values: Array) -> Array:
+        """∇ℓ on the left-out eigenvectors, from σ_j + c_I."""
+        return -self.scale * (4.0 if self.gaussian else 2.0) * values
+
+    def matrix(self, chosen: NDArray[np.intp], eigenvalues: Array) -> Array:
+        """U diag(λ) Uᵀ in the problem's coordinates."""
+        U = self.vectors[:, chosen]
+        return np.asarray((U * eigenvalues) @ U.T)
+
+
+def spectrum_of(problem: Problem) -> Spectrum | None:
+    """The spectrum when the data has a closed form at degree 2, else None."""
+    if problem.degree != 2:
+        return None
+    T = problem.target_tensor().to_matrix()
+    data = problem.data
+    if isinstance(data, Gaussian) and data.centred and rotation_scale(data) is None:
+        root = data.root()
+        if np.linalg.eigvalsh(data.covariance)[0] <= 0:
+            return None
+        sigma, vectors = np.linalg.eigh(root @ T @ root)
+        return Spectrum(sigma, np.linalg.solve(root, vectors), 1.0, True, root)
+    scale = 1.0 if isinstance(data, Frobenius) else rotation_scale(data)
+    if scale is None:
+        return None
+    sigma, vectors = np.linalg.eigh(T)
+    return Spectrum(sigma, vectors, scale, not isinstance(data, Frobenius), None)
+
+
+def rotation_scale(data: InnerProduct) -> float | None:
+    """κ when E S(x)T(x) = κ(2 tr ST + tr S tr T) at degree 2: rotation-invariant fourth moments; else None."""
+    if isinstance(data, Gaussian):
+        variance = float(data.covariance[0, 0])
+        isotropic = (
+            data.centred and np.array_equal(data.covariance, variance * np.eye(data.n)) and variance > 0
+        )
+        return variance**2 if isotropic else None
+    if isinstance(data, Radial):
+        return data.gaussian_ratio(4)
+    if isinstance(data, IID):
+        centred = data.moment(1) == 0 and data.moment(3) == 0
+        mu2, mu4 = data.moment(2), data.moment(4)
+        return mu2**2 if centred and mu4 == 3 * mu2**2 else None
+    if isinstance(data, Mixture):
+        scales = [rotation_scale(part) for part in data.parts]
+        if any(scale is None for scale in scales):
+            return None
+        return float(sum(w * s for w, s in zip(data.weights, scales, strict=True) if s is not None))
+    return None
+
+
+def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart:
+    """All critical points by Theorems 34 and 35, at every rank up to the width."""
+    top = min(problem.width, spectrum.n)
+    total = sum(comb(spectrum.n, r) for r in range(top + 1))
+    if total > LARGEST_CHART:
+        raise InvalidProblem(
+            f"There are {total:,} critical points of rank up to {top} at n = {spectrum.n}, more than the limit of "
+            f"{LARGEST_CHART:,}. Use a smaller width."
+        )
+    simple, families = _split(spectrum, top)
+    enclosure = None
+    if certify and spectrum.root is None:
+        enclosure = enclose(problem.target_tensor().to_matrix(), spectrum.sigma, spectrum.vectors)
+    return _assemble(problem, spectrum, simple, families, enclosure)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Sets I of one rank, one a row, with what follows from the eigenvalues alone."""
+
+    rank: int
+    sets: NDArray[np.intp]
+    loss: Array
+    shift: Array
+    index: NDArray[np.intp]
+    slope: tuple[Array, Array]
+    positive: NDArray[np.intp]
+    certified: NDArray[np.bool_]
+
+
+def _clusters(sigma: Array) -> list[NDArray[np.intp]]:
+    """Positions of equal eigenvalues (to rounding), ascending."""
+    scale = max(float(np.max(np.abs(sigma))), 1e-300)
+    cuts = np.flatnonzero(np.diff(sigma) > EQUAL * scale) + 1
+    return np.split(np.arange(len(sigma)), cuts)
+
+
+def _choices(clusters: list[NDArray[np.intp]], rank: int) -> Iterator[tuple[int, ...]]:
+    """How many eigenvectors to take from each cluster."""
+    for counts in product(*(range(len(c) + 1) for c in clusters)):
+        if sum(counts) == rank:
+            yield counts
+
+
+def _split(
+    spectrum: Spectrum, top: int
+) -> tuple[list[NDArray[np.intp]], list[tuple[int, NDArray[np.intp], int]]]:
+    """Sets that give isolated points, by rank; and (rank, a set, dimension) for families."""
+    clusters = _clusters(spectrum.sigma)
+    if len(clusters) == spectrum.n:
+        return [_subsets(spectrum.n, r) for r in range(top + 1)], []
+    isolated: list[NDArray[np.intp]] = []
+    families = []
+    for rank in range(top + 1):
+        points = []
+        for counts in _choices(clusters, rank):
+            chosen = np.concatenate([c[:q] for c, q in zip(clusters, counts, strict=True)]).astype(np.intp)
+            dimension = sum(q * (len(c) - q) for c, q in zip(clusters, counts, strict=True))
+            if dimension:
+                families.append((rank, chosen, dimension))
+            else:
+                points.append(chosen)
+        isolated.append(np.array(points, dtype=np.intp).reshape(len(points), rank))
+    return isolated, families
+
+
+def _subsets(n: int, rank: int) -> NDArray[np.intp]:
+    flat = np.fromiter((i for c in combinations(range(n), rank) for i in c), dtype=np.intp)
+    return flat.reshape(comb(n, rank), rank)
+
+
+def _complement(sets: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    mask = np.ones((len(sets), n), bool)
+    np.put_along_axis(mask, sets, False, axis=1)
+    return np.nonzero(mask)[1].reshape(len(sets), n - sets.shape[1])
+
+
+def _select(spectrum: Spectrum, sets: NDArray[np.intp], enclosure: EigenEnclosure | None) -> Selection:
+    """Loss, index and slopes of the sets of one rank; an enclosure certifies signs."""
+    rank, sigma = sets.shape[1], spectrum.sigma
+    rest = _complement(sets, spectrum.n)
+    left_out, squares = sigma[rest].sum(axis=1), (sigma[rest] ** 2).sum(axis=1)
+    shift = spectrum.shift(rank, left_out)
+    inside, outside = sigma[sets] + shift[:, None], sigma[rest] + shift[:, None]
+    # 1 − (σ_j+c)/(σ_i+c) < 0, the sign of the Hessian on the pair (i, j), without dividing by σ_j + c
+    negative = (outside[:, None, :] - inside[:, :, None]) * np.sign(inside)[:, :, None] > 0
+    slopes = spectrum.slope(outside)
+    low = slopes.min(axis=1) if slopes.shape[1] else np.zeros(len(sets))
+    high = slopes.max(axis=1) if slopes.shape[1] else np.zeros(len(sets))
+    certified = np.zeros(len(sets), bool)
+    if enclosure is not None:
+        margin = enclosure.margin(sigma)
+        clear = np.abs(inside).min(axis=1, initial=np.inf) > margin
+        apart = np.abs(outside[:, None, :] - inside[:, :, None]).min(axis=(1, 2), initial=np.inf) > margin
+        certified = clear & apart
+    return Selection(
+        rank, sets, spectrum.loss(rank, left_out, squares), shift, negative.sum(axis=(1, 2)), (low, high),
+        (inside > 0).sum(axis=1), certified,
+    )  # fmt: skip
+
+
+def _assemble(
+    problem: Problem,
+    spectrum: Spectrum,
+    simple: list[NDArray[np.intp]],
+    families: list[tuple[int, NDArray[np.intp], int]],
+    enclosure: EigenEnclosure | None,
+) -> Chart:
+    signs = Signs.of(problem)
+    scale = max(float(np.max(np.abs(spectrum.sigma))), 1e-300)
+    described = [
+        _family(problem, spectrum, *family) for family in families if _fits(spectrum, signs, family[1])
+    ]
+    kept: list[Selection] = []
+    complex_count = {}
+    for sets in simple:
+        selection = _select(spectrum, sets, enclosure)
+        inside = spectrum.sigma[sets] + selection.shift[:, None]
+        falls = np.any(np.abs(inside) <= EQUAL * scale, axis=1)
+        described += [_fallen(problem, spectrum, selection, int(i)) for i in np.flatnonzero(falls)]
+        fits = signs.realisable(selection.positive, selection.rank - selection.positive)
+        complex_count[selection.rank] = int(np.count_nonzero(~falls))
+        kept.append(_rows(selection, ~falls & fits))
+    chart = _chart(problem, spectrum, kept, described, signs, enclosure)
+    return replace(chart, complex_count=complex_count)
+
+
+def _fits(spectrum: Spectrum, signs: Signs, chosen: NDArray[np.intp]) -> bool:
+    """Whether the matrices of a family can be realised with the problem's outer weights."""
+    selection = _select(spectrum, chosen[None, :], None)
+    return bool(signs.realisable(selection.positive, selection.rank - selection.positive)[0])
+
+
+def _rows(selection: Selection, chosen: NDArray[np.bool_]) -> Selection:
+    low, high = selection.slope
+    return Selection(
+        selection.rank, selection.sets[chosen], selection.loss[chosen], selection.shift[chosen],
+        selection.index[chosen], (low[chosen], high[chosen]), selection.positive[chosen], selection.certified[chosen],
+    )  # fmt: skip
+
+
+def _chart(
+    problem: Problem,
+    spectrum: Spectrum,
+    kept: list[Selection],
+    described: list[CriticalFamily],
+    signs: Signs,
+    enclosure: EigenEnclosure | None,
+) -> Chart:
+    n = spectrum.n
+    loss = np.concatenate([s.loss for s in kept]) + problem.floor
+    rank = np.concatenate([np.full(len(s.loss), s.rank, dtype=np.intp) for s in kept])
+    index = np.concatenate([s.index for s in kept])
+    positive = np.concatenate([s.positive for s in kept])
+    slope = tuple(np.concatenate([s.slope[i] for s in kept]) for i in (0, 1))
+    dimension = rank * (2 * n - rank + 1) // 2
+    signature = np.column_stack([dimension - index, np.zeros_like(index), index])
+    losses = [*loss.tolist(), *(f.loss for f in described)]
+    scale = spectrum.scale * 4 * max(float(np.max(np.abs(spectrum.sigma))), 1e-300)
+    kind = kinds(
+        loss, signature, signs.room(positive, rank - positive), (slope[0], slope[1]), scale, min(losses)
+    )
+    order = np.lexsort((rank, loss))
+    owner = [(s, i) for s in kept for i in range(len(s.loss))]
+    maker = SpectralMaker(problem, spectrum, [owner[i] for i in order], enclosure)
+    table = PointTable(loss[order], rank[order], signature[order], kind[order])
+    counts = {s.rank: len(s.loss) for s in kept}
+    expected: dict[int, int | None] = {s.rank: comb(n, s.rank) for s in kept}
+    theorem = "Theorem 35" if spectrum.gaussian else "Theorem 34"
+    return Chart(
+        points=Points(table, maker, problem),
+        completeness="proved",
+        method="closed-form",
+        complex_count=counts,
+        real_count=dict(counts),
+        expected_count=expected,
+        expected_source=dict.fromkeys(expected, f"C(n,r), paper 000 {theorem}"),
+        families=tuple(described),
+        problem=problem,
+    )
+
+
+@dataclass(frozen=True)
+class SpectralMaker:
+    """Makes points from their eigenvalues: nothing is computed before it is looked at."""
+
+    problem: Problem
+    spectrum: Spectrum
+    owner: list[tuple[Selection, int]]
+    enclosure: EigenEnclosure | None
+
+    def _eigenvalues(self, i: int) -> tuple[NDArray[np.intp], Array]:
+        selection, row = self.owner[i]
+        chosen = selection.sets[row]
+        return chosen, self.spectrum.sigma[chosen] + selection.shift[row]
+
+    def tensor(self, i: int) -> SymmetricTensor:
+        """U diag(σ_i + c_I) Uᵀ."""
+        return SymmetricTensor.from_matrix(self.spectrum.matrix(*self._eigenvalues(i)))
+
+    def network(self, i: int) -> Network:
+        """One neuron an eigenvalue that is kept."""
+        chosen, values = self._eigenvalues(i)
+        vectors = (self.spectrum.vectors[:, chosen] * np.sqrt(np.abs(values))).T
+        return realise(self.problem, vectors, np.sign(values))
+
+    def certificate(self, i: int) -> Certificate | None:
+        """The theorem gives existence; the enclosure proves rank, signature and how far the matrix is off."""
+        selection, row = self.owner[i]
+        if self.enclosure is None or not selection.certified[row]:
+            return None
+        spectrum = self.spectrum
+        matrix = self.tensor(i).to_matrix()
+        radius = self.enclosure.radius(
+            matrix, spectrum.vectors, selection.sets[row], spectrum.sigma, spectrum.gaussian
+        )
+        return Certificate(radius, True, True, "eigenvalue enclosures (Theorems 34, 35)")
+
+    def escape(self, i: int) -> SymmetricTensor | None:
+        """±uuᵀ with u the left-out eigenvector of steepest first-order descent that an idle neuron can take."""
+        selection, row = self.owner[i]
+        positive = np.array([selection.positive[row]])
+        room = Signs.of(self.problem).room(positive, selection.rank - positive)
+        rest = _complement(selection.sets[row][None, :], self.spectrum.n)[0]
+        if not len(rest):
+            return None
+        slopes = self.spectrum.slope(self.spectrum.sigma[rest] + selection.shift[row])
+        gain = np.maximum(np.where(room[0], -slopes, 0.0), np.where(room[1], slopes, 0.0))
+        best = int(np.argmax(gain))
+        if gain[best] <= 1e-9 * max(float(np.max(np.abs(slopes))), 1e-300):
+            return None
+        u = self.spectrum.vectors[:, rest[best]]
+        return SymmetricTensor.from_matrix(-np.sign(slopes[best]) * np.outer(u, u))
+
+
+def _family(
+    problem: Problem, spectrum: Spectrum, rank: int, chosen: NDArray[np.intp], dimension: int
+) -> CriticalFamily:
+    """A product of Grassmannians: any eigenvectors of the repeated eigenvalues will do."""
+    selection = _select(spectrum, chosen[None, :], None)
+    values = spectrum.sigma[chosen] + selection.shift[0]
+    rng = np.random.default_rng(0)
+    samples = []
+    for _ in range(3):
+        vectors = spectrum.vectors.copy()
+        for cluster in _clusters(spectrum.sigma):
+            turn, _ = np.linalg.qr(rng.standard_normal((len(cluster), len(cluster))))
+            vectors[:, cluster] = vectors[:, cluster] @ turn
+        U = vectors[:, chosen]
+        samples.append(SymmetricTensor.from_matrix((U * values) @ U.T))
+    eigenvalues = ", ".join(f"{v:.6g}" for v in spectrum.sigma[chosen])
+    return CriticalFamily(
+        rank, dimension, float(selection.loss[0]) + problem.floor,
+        f"eigenvalues {eigenvalues} kept, of which some are repeated: a product of Grassmannians", tuple(samples),
+    )  # fmt: skip
+
+
+def _fallen(problem: Problem, spectrum: Spectrum, selection: Selection, row: int) -> CriticalFamily:
+    """σ_i + c_I = 0: the point of this choice has lower rank, where it is listed already."""
+    chosen = selection.sets[row]
+    values = spectrum.sigma[chosen] + selection.shift[row]
+    tensor = SymmetricTensor.from_matrix(spectrum.matrix(chosen, values))
+    eigenvalues = ", ".join(f"{v:.6g}" for v in spectrum.sigma[chosen])
+    return CriticalFamily(
+        selection.rank, 0, float(selection.loss[row]) + problem.floor,
+        f"eigenvalues {eigenvalues} kept: one of them becomes 0, so the point falls to lower rank", (tensor,),
+    )  # fmt: skip
