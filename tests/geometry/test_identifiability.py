@@ -53,6 +53,12 @@ def test_identifiable_needs_full_rank_of_the_parameterization(d, n):
         ((5, 3, 7), True),
         ((4, 6, 21), False),
         ((3, 3, 4), False),
+        ((6, 3, 9), False),
+        ((6, 3, 8), True),
+        ((4, 4, 8), False),
+        ((4, 4, 7), True),
+        ((3, 6, 9), False),
+        ((3, 6, 8), True),
     ],
 )
 def test_special_cases(arguments, answer):

@@ -208,6 +208,20 @@ def test_quartics_against_a_dense_scan_of_the_pencil(c):
         assert sturm_count([Fraction(int(x.p), int(x.q)) for x in reversed(found)]) == 3 - (found[0] == 0)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_sextics_against_a_dense_scan_of_the_pencil(seed):
+    """Border rank 4: rank 4 when the scan meets four real roots, else 5, or 6 when all six roots are real."""
+    c = np.random.default_rng(seed).integers(-9, 10, size=7).tolist()
+    entries = [Fraction(x, comb(6, k)) for k, x in enumerate(c)]
+    basis = binary_forms.apolar_forms(entries, 4)
+    assert len(basis) == 2
+    p, q = (np.array([float(x.p) / float(x.q) for x in form]) for form in basis)
+    members = [np.cos(t) * p + np.sin(t) * q for t in np.linspace(0.001, np.pi, 1000)]
+    four_real = any(np.all(np.abs(np.roots(form).imag) < 1e-9) for form in members)
+    six_real = bool(np.all(np.abs(np.roots(c).imag) < 1e-9)) and c[0] != 0
+    assert rank_of(c) == (4 if four_real else 6 if six_real else 5)
+
+
 @given(st.lists(small, min_size=3, max_size=7))
 def test_root_counts_agree_with_sturm(c):
     assume(any(c))
