@@ -28,7 +28,8 @@ from shallows.geometry.paths import Segment, State
 
 BASES = (0.5, 0.0, 1.0)
 MORE_BASES = (0.25, 0.75, -1.0, 2.0, 0.4142)
-WELL_CONDITIONED = 1e-4
+GOOD = 1e-3
+ACCEPTABLE = 1e-4
 ACCURACY = 1e-13
 LARGEST_ENERGY = 1e4
 CLUSTER = 1e-7
@@ -143,7 +144,9 @@ def _seats(signs: Array, wanted: Array) -> Rows:
         count = min(len(neurons), len(places))
         rows[neurons[:count]] = places[:count]
     unseated = rows < 0
-    rows[unseated] = np.setdiff1d(np.arange(len(wanted)), rows)[: int(np.sum(unseated))]
+    free = np.ones(len(wanted), dtype=bool)
+    free[rows[~unseated]] = False
+    rows[unseated] = np.flatnonzero(free)[: int(np.sum(unseated))]
     return rows
 
 
@@ -158,7 +161,7 @@ def _best_base(S0: Array, S1: Array) -> tuple[float, Array, Array] | None:
     best: tuple[float, Array, Array] | None = None
     quality = 0.0
     for base in (*BASES, *MORE_BASES):
-        if base == MORE_BASES[0] and quality >= WELL_CONDITIONED:
+        if quality >= GOOD or (base == MORE_BASES[0] and quality >= ACCEPTABLE):
             break
         values, vectors = np.linalg.eigh((1 - base) * S0 + base * S1)
         size = np.abs(values)

@@ -44,18 +44,19 @@ def fiber_path(net0: Network, net1: Network, tolerance: float = SAME_FUNCTION) -
     scale = max(energy(net0), energy(net1))
     calmer = first if energy(net0) <= energy(net1) else second
     spectrum = Spectrum.of(matrix_of(*calmer), scale)
+    here, there = invariant_of(*first, spectrum), invariant_of(*second, spectrum)
+    if here is not None and there is not None and here != there:
+        raise DifferentComponents(here, there)
     segments = join_in_fiber(first, second, spectrum)
     return Path(segments or [Straight("stay", first, second)], net0.activation, float(net0.norm))
 
 
 def join_in_fiber(first: State, second: State, spectrum: Spectrum) -> list[Segment]:
-    """The segments from one point of the fiber to another; DifferentComponents when there are none."""
-    here, there = invariant_of(*first, spectrum), invariant_of(*second, spectrum)
-    if here is not None and there is not None and here != there:
-        raise DifferentComponents(here, there)
+    """The segments from one point of the fiber to another in the same component."""
     trail, other = to_spectral_form(first, spectrum), to_spectral_form(second, spectrum)
     _match_signs(trail, np.sign(other.state[0]))
     _match_orientation(trail, other.state, spectrum)
+    _rest(trail)
     _rotate(trail, other.state, spectrum)
     _close(trail, other.state)
     return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
@@ -92,14 +93,6 @@ def _require_one_fiber(net0: Network, net1: Network, tolerance: float) -> None:
 # -- exchanging neurons through an idle one ----------------------------------------------------------------
 
 
-def _move(trail: Trail, source: int, hole: int) -> None:
-    """Carry the neuron `source` over to the idle neuron `hole`, which was zero; `source` is zero afterwards."""
-    _lend(trail, source, hole)
-    W = trail.state[1].copy()
-    W[source] = 0.0
-    trail.go("exchange neurons", W=W)
-
-
 def _lend(trail: Trail, source: int, hole: int) -> None:
     """w of the idle neuron becomes the source's (a = 0 there), then a moves over: (1−t)α and tα, w fixed."""
     a, W = trail.state
@@ -121,9 +114,12 @@ def _turn_over(trail: Trail, row: int, hole: int) -> None:
     a = a.copy()
     a[row], a[hole] = a[hole], 0.0
     trail.go("turn a neuron over", a=a)
-    W = W.copy()
-    W[hole] = 0.0
-    trail.go("turn a neuron over", W=W)
+
+
+def _rest(trail: Trail) -> None:
+    """w → 0 for every neuron with a = 0."""
+    a, W = trail.state
+    trail.go("let idle neurons rest", W=np.where((a == 0.0)[:, None], 0.0, W))
 
 
 def _match_signs(trail: Trail, wanted: Array) -> None:
@@ -141,7 +137,7 @@ def _match_signs(trail: Trail, wanted: Array) -> None:
         else:
             hole = int(holes[0])
             source = int(np.flatnonzero(wrong & (signs != 0))[0])
-        _move(trail, source, hole)
+        _lend(trail, source, hole)
 
 
 # -- rotations -------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def invariant_of(a: Array, W: Array, spectrum: Spectrum) -> FiberInvariant | Non
     if spectrum.rank < len(a):
         return None
     return FiberInvariant(
-        tuple(int(s) for s in np.sign(a)),
+        tuple(np.sign(a).astype(int).tolist()),
         _orientation(W[a > 0] @ spectrum.V_positive),
         _orientation(W[a < 0] @ spectrum.V_negative),
     )

@@ -246,6 +246,8 @@ def as_network_loss(loss: Any) -> Loss:
 
 def _require_joined(segments: Sequence[Segment]) -> None:
     for before, after in pairwise(segments):
+        if before.end is after.start:
+            continue
         if before.end[1].shape != after.start[1].shape:
             raise InvalidProblem("The segments of a path must move networks of one shape.")
         gap = distance(before.end, after.start)
