@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,9 @@ class Collector:
         if self._find(root) is not None:
             return False
         self.roots.append(root)
-        self._where.append(_coordinates(root.point))
-        self._reach.append(_reach(root))
+        here = root.point
+        self._where.append(_coordinates(here))
+        self._reach.append(_reach(root, here))
         self._rebuild()
         return True
 
@@ -54,7 +56,8 @@ class Collector:
 
     def _find(self, root: CertifiedRoot) -> int | None:
         """The position of the stored root this one is proved equal to."""
-        here, reach = root.point, _reach(root)
+        here = root.point
+        reach = _reach(root, here)
         for sign in (1, -1) if self.sign_symmetric else (1,):
             for k in self._near(_coordinates(sign * here), reach):
                 if self._same(k, root, sign):
@@ -68,14 +71,12 @@ class Collector:
             close = tree.query_ball_point(where, reach + widest, p=np.inf)
             found += [start + int(k) for k in close]
             done = stop
-        for k in range(done, len(self.roots)):
-            if np.abs(self._where[k] - where).max() <= reach + self._reach[k]:
-                found.append(k)
+        if done < len(self.roots):
+            gaps = np.abs(np.array(self._where[done:]) - where).max(axis=1)
+            found += (done + np.flatnonzero(gaps <= reach + np.array(self._reach[done:]))).tolist()
         return found
 
     def _same(self, k: int, root: CertifiedRoot, sign: int) -> bool:
-        from shallows.certify.krawczyk import replace
-
         stored = self.roots[k]
         digits = 20
         while True:
@@ -107,6 +108,6 @@ def _coordinates(point: NDArray[np.complex128]) -> NDArray[np.float64]:
     return np.concatenate([point.real, point.imag])
 
 
-def _reach(root: CertifiedRoot) -> float:
+def _reach(root: CertifiedRoot, point: NDArray[np.complex128]) -> float:
     """Radius of the box around its double-precision midpoint, rounding of that midpoint included."""
-    return root.radius + 4 * float(np.finfo(float).eps) * float(np.abs(root.point).max()) + 1e-300
+    return root.radius + 4 * float(np.finfo(float).eps) * float(np.abs(point).max()) + 1e-300

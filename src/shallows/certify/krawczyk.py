@@ -4,8 +4,8 @@ For a box X around x, a matrix Y ≈ J(x)⁻¹ and a ball evaluation J(X) of the
 
     K(X) = x − Y F(x) + (I − Y J(X)) (X − x).
 
-K(X) ⊂ int X together with √2 ‖I − Y J(X)‖∞ < 1 proves that F has exactly one root in X, and that it lies
-in K(X) (R. Krawczyk, Computing 4, 1969; S. Rump 1983; P. Breiding, K. Rose, S. Timme, "Certifying zeros of
+K(X) ⊂ int X together with √2 ‖I − Y J(X)‖ < 1, in the norm whose unit ball is a multiple of the box, proves
+that F has exactly one root in X, and that it lies in K(X) (R. Krawczyk, Computing 4, 1969; S. Rump 1983; P. Breiding, K. Rose, S. Timme, "Certifying zeros of
 polynomial systems using interval arithmetic", ACM Trans. Math. Softw. 49, 2023, Theorem 3.4; the √2
 pays for complex rectangles and is not needed in a real box). A real system with a real box that passes has
 a real root there. A negative answer proves nothing: the box may be too large, or the root singular.
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from shallows.certify.intervals import BallEvaluator, ball_evaluator, precision
 from shallows.errors import NotConverged
 
-_SQRT2_UP = arb("1.4142135623730951")
 _SHARE = 8  # the box is this many times wider than the Newton step
+_NEAR = 1e-5  # relative Newton step beyond which a point does not count as an approximate root
 
 
 @dataclass(frozen=True)
@@ -126,39 +126,33 @@ def _intersection(a: Any, b: Any) -> Any:
     return a.intersection(b)
 
 
-def krawczyk(evaluator: BallEvaluator, centre: Sequence[Any], radius: Any, inverse: Any) -> Any:
-    """Try the box of this radius around exact points: (box, domain) when it passes, None when not."""
-    is_complex = isinstance(centre[0], acb)
-    n = len(centre)
-    value, _ = evaluator(centre)
-    step = (inverse * value).entries()
-    return _attempt(evaluator, centre, step, radius, inverse, is_complex, n)
-
-
 def _attempt(
     evaluator: BallEvaluator,
     centre: Sequence[Any],
     step: Sequence[Any],
-    radius: Any,
+    radii: NDArray[np.float64],
     inverse: Any,
     is_complex: bool,
-    n: int,
-) -> Any:
-    ball = arb(0, radius)
-    around = acb(ball, ball) if is_complex else ball
-    domain = [entry + around for entry in centre]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """Krawczyk's test for the box of these radii around exact points: (box, domain) when it passes."""
+    n = len(centre)
+    balls = [arb(0, float(radius)) for radius in radii]
+    around = [acb(ball, ball) if is_complex else ball for ball in balls]
+    domain = [entry + ball for entry, ball in zip(centre, around, strict=True)]
     _, slope = evaluator(domain)
     defect = (inverse * slope).entries()
-    norm = arb(0)
     for i in range(n):
         defect[i * n + i] = defect[i * n + i] - 1
-        row = sum((entry.abs_upper() for entry in defect[i * n : (i + 1) * n]), arb(0))
-        norm = norm if norm > row else row
-    factor = norm * _SQRT2_UP if is_complex else norm
-    if not factor < 1:
+    # the norm of the scaled space, in which the box is a cube
+    weights = radii.tolist()
+    norm = 0.0
+    for i in range(n):
+        row = sum((defect[i * n + j].abs_upper() * weights[j] for j in range(n)), arb(0)) / weights[i]
+        norm = max(norm, float(row.upper()))
+    if not norm * (1.4143 if is_complex else 1.0001) < 1.0:
         return None
     matrix: Any = acb_mat if is_complex else arb_mat
-    spread = (matrix(n, n, defect) * matrix(n, 1, [around] * n)).entries()
+    spread = (matrix(n, n, defect) * matrix(n, 1, around)).entries()
     box = [c - s + d for c, s, d in zip(centre, step, spread, strict=True)]
     if all(outer.contains_interior(inner) for outer, inner in zip(domain, box, strict=True)):
         return tuple(box), tuple(domain)
@@ -170,59 +164,76 @@ def certify_point(
 ) -> CertifiedRoot | None:
     """Prove a root near `point`, in a real box when `real`: None when the proof does not go through.
 
-    The point is first improved by a Newton step at the working precision, which only moves the centre of
-    the box: the proof is about the box it ends up with, and that box stays within a small multiple of the
-    Newton step from the point given.
+    A point that is not yet accurate is first improved by a Newton step at the working precision, which only
+    moves the centre of the box: the proof is about the box it ends up with, and that box stays within a
+    small multiple of the Newton step from the point given. The sides of the box follow the size of each
+    coordinate and its sensitivity |J⁻¹||J||x|, so badly scaled variables do no harm.
     """
-    matrix: Any = arb_mat if real else acb_mat
-    centre: list[Any] = [arb(float(z.real)) if real else acb(complex(z)) for z in point]
-    n = len(centre)
     if not np.isfinite(point).all():
         return None
+    matrix: Any = arb_mat if real else acb_mat
+    centre: list[Any] = [arb(float(z.real)) if real else acb(complex(z)) for z in point]
     value, slope = evaluator(centre)
-    inverse = _approximate_inverse(slope, matrix, real)
-    if inverse is None:
+    found = _approximate_inverse(slope, np.abs(point), matrix, real)
+    if found is None:
         return None
-    first = [entry.mid() for entry in (inverse * value).entries()]
-    size = max(float(np.abs(point).max()), 1e-300)
-    moved = max(float(abs(entry).abs_upper()) for entry in first)
-    if not moved < 1e-4 * size:  # the point is no approximate root: a proof would be about another one
-        return None
-    centre = [(c - s).mid() for c, s in zip(centre, first, strict=True)]
-    value, _ = evaluator(centre)
+    inverse, sensitivity = found
     step = (inverse * value).entries()
-    length = max((entry.abs_upper() for entry in step), key=float)
-    tightest = _SHARE * length + arb(size) * arb(2) ** (8 - bits)
-    widest = arb(max(_SHARE * moved, 1e-9 * size))
-    for radius in (widest, (tightest * widest).sqrt(), tightest):
-        radius = radius.mid()
-        found = _attempt(evaluator, centre, step, radius, inverse, not real, n)
-        if found is not None:
-            box, domain = found
+    moved = np.array([float(entry.abs_upper()) for entry in step])
+    size = np.maximum(np.abs(point), 1e-8 * sensitivity)
+    if not (moved <= _NEAR * size).all():  # the point is no approximate root: a proof would be about another
+        return None
+    if (moved > 1e-12 * size).any():  # worth a Newton step
+        centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
+        value, _ = evaluator(centre)
+        step = (inverse * value).entries()
+    length = np.array([float(entry.abs_upper()) for entry in step])
+    smallest = float(np.exp2(8.0 - bits)) * sensitivity
+    share = float((length / sensitivity).max())
+    tightest = _SHARE * np.maximum(length, share * sensitivity) + smallest
+    widest = np.maximum(_SHARE * moved, 1e-9 * size) + smallest
+    even = np.ones(len(point))  # a cube, for roots with coordinates that vanish
+    shapes = (widest, widest.max() * even, np.sqrt(tightest * np.maximum(widest, tightest)), tightest)
+    for radii in (*shapes, tightest.max() * even):
+        proof = _attempt(evaluator, centre, step, radii, inverse, not real)
+        if proof is not None:
+            box, domain = proof
             return CertifiedRoot(box, domain, _realness(box, real), bits, system)
     return None
 
 
-def _approximate_inverse(slope: Any, matrix: Any, real: bool) -> Any:
-    """Any nonsingular Y will do for the proof; a double-precision inverse is nearly always good enough."""
+def _approximate_inverse(
+    slope: Any, size: NDArray[np.float64], matrix: Any, real: bool
+) -> tuple[Any, NDArray[np.float64]] | None:
+    """Y ≈ J⁻¹ and |Y||J||x|. Any nonsingular Y will do for the proof; double precision nearly always does."""
     n = slope.nrows()
     entries = slope.entries()
     if real:
         table = np.array([float(entry.mid()) for entry in entries]).reshape(n, n)
     else:
         table = np.array([complex(entry.mid()) for entry in entries]).reshape(n, n)
-    rows = np.abs(table).max(axis=1, keepdims=True)
-    columns = np.abs(table).max(axis=0, keepdims=True)
-    if not (np.isfinite(table).all() and (rows > 0).all() and (columns > 0).all()):
+    absolute = np.abs(table)
+    rows = absolute.max(axis=1, keepdims=True)
+    if not (np.isfinite(table).all() and (rows > 0).all()):
         return None
-    balanced = table / rows
-    if np.linalg.cond(balanced) > 1e11:
-        try:
-            return slope.mid().inv().mid()
-        except ZeroDivisionError:
-            return None
-    inverse = np.linalg.inv(balanced) / rows.T
-    return matrix(n, n, inverse.ravel().tolist())
+    columns = (absolute / rows).max(axis=0)
+    if not (columns > 0).all():
+        return None
+    try:
+        balanced = np.linalg.inv(table / rows / columns)
+        if not np.abs(balanced).max() * n < 1e11:  # too ill-conditioned for double precision
+            exact = slope.mid().inv().mid()
+            kind = float if real else complex
+            inverse = np.array([kind(entry) for entry in exact.entries()]).reshape(n, n)
+        else:
+            inverse = balanced / columns[:, None] / rows.T
+            exact = matrix(n, n, inverse.ravel().tolist())
+    except (np.linalg.LinAlgError, ZeroDivisionError):
+        return None
+    spread = np.abs(inverse) @ absolute
+    sensitivity = spread @ (size if size.any() else np.ones(n))
+    floor = float(sensitivity.max()) * 1e-30
+    return exact, np.maximum(sensitivity, floor if floor > 0 else 1e-300)
 
 
 def _realness(box: Sequence[Any], real: bool) -> bool | None:

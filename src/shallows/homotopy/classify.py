@@ -86,6 +86,7 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     points = np.where((kind == INFINITE)[:, None], ends[:, :-1] if projective else ends, affine)
     points[~np.isfinite(points).all(axis=1)] = np.nan
     cluster = _clusters(points, accuracy, condition, kind)
+    _merge_multiple(points, accuracy, condition, kind, cluster)
     suspicious |= kind == LOST
     suspicious |= (kind == SINGULAR) & (condition < 1e6)  # claimed singular, and the Jacobian says otherwise
     suspicious |= _doubtful(cluster, kind, paths.winding)
@@ -148,6 +149,51 @@ def _clusters(
     return cluster
 
 
+def _merge_multiple(
+    points: NDArray[np.complex128],
+    accuracy: NDArray[np.float64],
+    condition: NDArray[np.float64],
+    kind: NDArray[np.int64],
+    cluster: NDArray[np.int64],
+) -> None:
+    """Merge, in place, ill-conditioned ends that double precision cannot tell from one multiple root.
+
+    Rounding splits an m-fold root into m points at distance about ε^(1/m), whose mean stays put: so points
+    are merged while (distance)^m is below a small multiple of ε, and moved to their mean.
+    """
+    hard = np.flatnonzero((cluster >= 0) & ((kind == SINGULAR) | (condition > 1e8)))
+    groups = [list(rows) for rows in _by_number(cluster, hard).values()]
+    if not groups or len(groups) > 2000:
+        return
+    merged = True
+    while merged and len(groups) > 1:
+        merged = False
+        centres = np.array([points[rows].mean(axis=0) for rows in groups])
+        where = chart_coordinates(centres)
+        gaps = np.linalg.norm(where[:, None] - where[None], axis=2)
+        np.fill_diagonal(gaps, np.inf)
+        for flat in np.argsort(gaps, axis=None)[: 4 * len(groups)]:
+            a, b = sorted(divmod(int(flat), len(groups)))
+            if gaps[a, b] ** (len(groups[a]) + len(groups[b])) < 1e-12:
+                groups[a] += groups.pop(b)
+                merged = True
+                break
+    for rows in groups:
+        cluster[rows] = cluster[rows[0]]
+        if len(rows) > 1:
+            spread = float(np.abs(points[rows] - points[rows].mean(axis=0)).max())
+            points[rows] = points[rows].mean(axis=0)
+            accuracy[rows] = accuracy[rows].max() + min(spread, 1e-7)
+            kind[rows] = SINGULAR
+
+
+def _by_number(cluster: NDArray[np.int64], rows: NDArray[np.int64]) -> dict[int, list[int]]:
+    members: dict[int, list[int]] = {}
+    for row in rows.tolist():
+        members.setdefault(int(cluster[row]), []).append(row)
+    return members
+
+
 def _doubtful(
     cluster: NDArray[np.int64], kind: NDArray[np.int64], winding: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
@@ -163,7 +209,7 @@ def _doubtful(
         for w in np.unique(winding[members]):
             if np.count_nonzero(winding[members] == w) % w:
                 doubtful[members] = True
-    for number in np.flatnonzero(sizes == 1):
-        member = np.flatnonzero(cluster == number)
-        doubtful[member] |= (kind[member] == SINGULAR) & (winding[member] > 1)
+    alone = used.copy()
+    alone[used] = sizes[cluster[used]] == 1
+    doubtful |= alone & (kind == SINGULAR) & (winding > 1)
     return doubtful

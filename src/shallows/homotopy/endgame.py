@@ -109,20 +109,21 @@ def walk(
 
 
 @njit(nogil=True, error_model="numpy")
-def pivots_ratio(
+def rank_measure(
     evaluate: Any, constants: Any, mode: int, x: Any, chart: Any, room: Any, algebra: Any
-) -> float:
-    """Smallest over largest pivot of the Jacobian at t = 0: a cheap measure of its rank."""
+) -> tuple[float, float]:
+    """Smallest over largest pivot of the Jacobian at t = 0, a cheap measure of its rank; and the residual."""
     matrix, value, drift, pivots = algebra
     size = x.shape[0]
     assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrix, value, drift)
+    residual = largest(value)
     if not factor(matrix, pivots):
-        return 0.0
+        return 0.0, residual
     low, high = 1e300, 0.0
     for i in range(size):
         pivot = 1.0 / abs(matrix[i, i])  # `factor` leaves the inverses of the pivots
         low, high = min(low, pivot), max(high, pivot)
-    return low / high
+    return low / high, residual
 
 
 @njit(nogil=True, error_model="numpy")
@@ -192,10 +193,12 @@ def finish(
                     for j in range(size):
                         gap = max(gap, abs(mean[j] - last[j]))
                     gap /= largest(mean)
-                    # around a cluster of regular points the walk closes too, but its mean is no singular point
-                    deficient = loops == 1 or pivots_ratio(
-                        evaluate, constants, mode, mean, chart, room, algebra
-                    ) < max(1e-6, 100.0 * gap)
+                    # a walk around several roots closes too, and its mean does not depend on the radius:
+                    # it is an end point only if it solves the system, and a singular one if w > 1
+                    ratio, residual = rank_measure(evaluate, constants, mode, mean, chart, room, algebra)
+                    deficient = loops == 1 or ratio < max(1e-6, 100.0 * gap)
+                    if settings[NOISE] > 0.0 and residual > 1e4 * settings[NOISE]:
+                        deficient = False
                     if gap < error and deficient:
                         error, winding, arrived = gap, loops, radius
                         copy(mean, best)
@@ -290,7 +293,7 @@ def track_block(
         saved = history[4]
         if status == ARRIVED and ending and saved[size].real > 0.0:
             copy(x, trial)
-            ratio = pivots_ratio(evaluate, constants, mode, trial, chart, room, algebra)
+            ratio, _ = rank_measure(evaluate, constants, mode, trial, chart, room, algebra)
             if ratio < 1e-12:  # Newton's convergence on the last step was an accident of rounding
                 status = HANDED_OVER
         if status == ARRIVED:

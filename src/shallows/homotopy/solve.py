@@ -19,6 +19,7 @@ from shallows.homotopy.systems import Exponents, PolynomialSystem
 #: How fast paths go on one core, for the estimate in a refusal only.
 _PATHS_A_SECOND = 1_000
 _RETRIES = 3
+_ATTEMPTS = 4
 
 
 def solve(
@@ -76,21 +77,7 @@ def solve(
             )
         prepared = SparseProblem(system, groups)
     check_limit(prepared.path_count, max_paths)
-    homotopy, starts = prepared.prepare(np.random.default_rng(seed))
-    ends, paths = follow_all(homotopy, starts, settings, threads, progress)
-    continuum = np.zeros(len(ends.kind), bool)
-    notes: list[str] = []
-    singular = ends.kind == ends_of.SINGULAR
-    if singular.any():
-        again, other = prepared.prepare(np.random.default_rng([seed, 1]))
-        second, _ = follow_all(again, other, settings, threads, progress)
-        continuum, unclear = moving(ends, second)
-        ends.kind[unclear] = ends_of.LOST
-        if continuum.any():
-            notes.append(
-                f"{np.count_nonzero(continuum)} paths end at rank-deficient points that move with γ: "
-                "a positive-dimensional solution set"
-            )
+    ends, paths, continuum, notes = settle(prepared, seed, settings, threads, progress)
     result = assemble(prepared, ends, paths, continuum, seed, notes, time.perf_counter() - started)
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(
@@ -142,25 +129,82 @@ def follow_all(
     return ends, paths
 
 
-def moving(first: Ends, second: Ends) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Singular ends that another γ does not reproduce: they lie on positive-dimensional solution sets.
+def settle(
+    prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: bool
+) -> tuple[Ends, Paths, NDArray[np.bool_], list[str]]:
+    """Track with one γ; with others too while paths are lost or singular ends are not confirmed.
 
-    The second answer marks ends that come back only roughly, too ill-conditioned to tell.
+    An isolated singular solution is where two choices of γ agree on its place and multiplicity. Ends that
+    no other γ reproduces lie on positive-dimensional solution sets: the third answer marks them.
     """
+    runs: list[tuple[Ends, Paths]] = []
+    for attempt in range(_ATTEMPTS):
+        generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+        homotopy, starts = prepared.prepare(generator)
+        ends, paths = follow_all(homotopy, starts, settings, threads, progress)
+        calm = not ends.suspicious.any()
+        agreed = any(_agree(ends, earlier) for earlier, _ in runs)
+        if calm and (agreed or not (ends.kind == ends_of.SINGULAR).any()):
+            notes = [f"settled by γ number {attempt + 1}"] if attempt > 1 else []
+            return ends, paths, np.zeros(len(ends.kind), bool), notes
+        runs.append((ends, paths))
+    best = min(range(len(runs)), key=lambda k: np.count_nonzero(runs[k][0].suspicious))
+    ends, paths = runs[best]
+    continuum, unclear = _moving(ends, [other for k, (other, _) in enumerate(runs) if k != best])
+    ends.kind[unclear] = ends_of.LOST
+    notes = []
+    if continuum.any():
+        notes.append(
+            f"{np.count_nonzero(continuum)} paths end at rank-deficient points that move with γ: "
+            "a positive-dimensional solution set"
+        )
+    return ends, paths, continuum, notes
+
+
+def _singular_points(ends: Ends) -> tuple[NDArray[np.complex128], NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Singular solutions of one run: points, multiplicities and the rows of their paths."""
+    numbers = np.unique(ends.cluster[ends.kind == ends_of.SINGULAR])
+    rows = [np.flatnonzero(ends.cluster == number) for number in numbers]
+    points = np.array([ends.points[members[0]] for members in rows]).reshape(len(rows), ends.points.shape[1])
+    return points, np.array([len(members) for members in rows], dtype=np.int64), rows
+
+
+def _nearest(points: NDArray[np.complex128], others: NDArray[np.complex128]) -> tuple[Any, Any]:
     from scipy.spatial import cKDTree
 
-    mine = np.flatnonzero(first.kind == ends_of.SINGULAR)
-    theirs = np.flatnonzero(second.kind == ends_of.SINGULAR)
-    result = np.zeros(len(first.kind), bool)
-    if not len(theirs):
-        result[mine] = True
-        return result, np.zeros_like(result)
-    tree = cKDTree(chart_coordinates(second.points[theirs]))
-    distance, _ = tree.query(chart_coordinates(first.points[mine]))
-    unclear = result.copy()
-    result[mine] = distance > 1e-3
-    unclear[mine] = (distance > 1e-5 + 10 * first.accuracy[mine]) & (distance <= 1e-3)
-    return result, unclear
+    if not len(others):
+        return np.full(len(points), np.inf), np.zeros(len(points), np.int64)
+    return cKDTree(chart_coordinates(others)).query(chart_coordinates(points))
+
+
+def _agree(first: Ends, second: Ends) -> bool:
+    """Whether two runs have the same singular solutions with the same multiplicities."""
+    mine, how_many, _ = _singular_points(first)
+    theirs, how_many_there, _ = _singular_points(second)
+    if len(mine) != len(theirs) or not len(mine):
+        return len(mine) == len(theirs)
+    distance, index = _nearest(mine, theirs)
+    return bool((distance < 1e-5).all() and (how_many == how_many_there[index]).all())
+
+
+def _moving(ends: Ends, others: list[Ends]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Paths whose singular end no other run has; and those that others have only roughly."""
+    continuum, unclear = np.zeros(len(ends.kind), bool), np.zeros(len(ends.kind), bool)
+    points, how_many, rows = _singular_points(ends)
+    if not len(points):
+        return continuum, unclear
+    gaps = np.full(len(points), np.inf)
+    confirmed = np.zeros(len(points), bool)
+    for other in others:
+        theirs, how_many_there, _ = _singular_points(other)
+        distance, index = _nearest(points, theirs)
+        gaps = np.minimum(gaps, distance)
+        if len(theirs):
+            confirmed |= (distance < 1e-5) & (how_many == how_many_there[index])
+    for k, members in enumerate(rows):
+        continuum[members] = not confirmed[k] and gaps[k] > 1e-3
+        unclear[members] = not confirmed[k] and gaps[k] <= 1e-3
+    return continuum, unclear
 
 
 def assemble(
@@ -190,10 +234,9 @@ def assemble(
         )
 
     n = prepared.n
-    regular = sorted((make(row) for row in regular_rows), key=_order)
-    singular = sorted(
-        (make(min(rows, key=lambda r: ends.accuracy[r]), len(rows)) for rows in singular_sets), key=_order
-    )
+    regular = [make(row) for row in _in_order(ends.points, regular_rows)]
+    sets = {min(rows, key=lambda r: ends.accuracy[r]): len(rows) for rows in singular_sets}
+    singular = [make(row, sets[row]) for row in _in_order(ends.points, list(sets))]
     infinite = [make(row) for row in np.flatnonzero(kind == ends_of.INFINITE)]
     lost = [
         make(
@@ -237,13 +280,18 @@ def _distinct(
         if len(rows) == 1 and kind[rows[0]] == ends_of.REGULAR:
             regular.append(rows[0])
         elif best > 1e8 or all(kind[row] == ends_of.SINGULAR for row in rows):
-            singular.append(rows)  # nearly or exactly multiple: double precision cannot tell them apart
+            singular.append(rows)
         else:
             regular.append(rows[0])
             clashes += rows[1:]
     return regular, singular, clashes
 
 
-def _order(solution: Solution) -> tuple[float, ...]:
-    rounded = np.round(solution.point, 9) + 0.0
-    return tuple(np.column_stack([rounded.real, rounded.imag]).ravel())
+def _in_order(points: NDArray[np.complex128], rows: list[int]) -> list[int]:
+    """Rows sorted by their points, so that the order does not depend on which path found which."""
+    if not rows:
+        return []
+    chosen = points[rows] / max(float(np.abs(points[rows]).max()), 1e-300)
+    rounded = np.round(chosen, 9) + 0.0
+    keys = np.stack([rounded.real, rounded.imag], axis=2).reshape(len(rows), -1)
+    return [rows[k] for k in np.lexsort(keys.T[::-1])]

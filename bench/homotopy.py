@@ -1,0 +1,159 @@
+"""Homotopy continuation against PHCpack and Bertini 2: same systems, one thread each.
+
+PHCpack is the program `phc` (Debian: phcpack), found on the PATH or through SHALLOWS_PHC. Bertini 2 is the
+Python package bertini2, imported by this interpreter or by the one that SHALLOWS_BERTINI_PYTHON names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from bench.report import Row, show_time, side_by_side
+from shallows.homotopy import PolynomialSystem, random_rank_one, solve
+from shallows.homotopy.literature import katsura, noon
+
+SEED = 0
+_BERTINI = """
+import json, sys, time, bertini
+task = json.load(sys.stdin)
+names = ["f%d" % i for i in range(len(task["rows"]))]
+text = "function " + ",".join(names) + ";\\nvariable_group " + ",".join(task["variables"]) + ";\\n"
+text += "".join("%s = %s;\\n" % pair for pair in zip(names, task["rows"]))
+start = time.perf_counter()
+system = bertini.parse.system(text)
+solver = bertini.ZeroDimSolver(system, mptype="adaptive")
+solver.solve()
+print(json.dumps({"seconds": time.perf_counter() - start, "count": len(solver.finite_solutions())}))
+"""
+
+
+def decimal_rows(system: PolynomialSystem) -> list[str]:
+    """The equations with coefficients as plain decimals (no exponent), which both peers read."""
+    rows = []
+    for terms in system.equations:
+        parts = []
+        for exponents, value in terms.items():
+            factors = [f"{x}^{e}" for x, e in zip(system.variables, exponents, strict=True) if e]
+            number = np.format_float_positional(float(value.real), unique=True, sign=True, trim="-")
+            parts.append("*".join([number, *factors]))
+        rows.append("".join(parts).lstrip("+"))
+    return rows
+
+
+def phc_seconds(system: PolynomialSystem) -> tuple[float, int] | None:
+    """Wall-clock time and number of solutions of `phc -b`; None when there is no phc."""
+    program = os.environ.get("SHALLOWS_PHC") or shutil.which("phc")
+    if not program:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        given, result = Path(folder) / "system", Path(folder) / "result"
+        rows = "".join(f"{row};\n" for row in decimal_rows(system))
+        given.write_text(f"{system.n}\n{rows}")
+        start = time.perf_counter()
+        subprocess.run([program, "-b", str(given), str(result)], check=True, capture_output=True, input=b"")
+        elapsed = time.perf_counter() - start
+        _, _, listed = given.read_text().partition("THE SOLUTIONS :")  # phc -b appends them to its input
+        return elapsed, int(listed.split()[0])
+
+
+def bertini_seconds(system: PolynomialSystem) -> tuple[float, int] | None:
+    """Time of parsing and solving in adaptive precision, without the import; None without bertini2."""
+    python = os.environ.get("SHALLOWS_BERTINI_PYTHON")
+    if not python:
+        if importlib.util.find_spec("bertini") is None:
+            return None
+        python = sys.executable
+    task = {"rows": decimal_rows(system), "variables": list(system.variables)}
+    done = subprocess.run(
+        [python, "-c", _BERTINI], input=json.dumps(task), text=True, capture_output=True, check=True
+    )
+    answer = json.loads(done.stdout.strip().splitlines()[-1])
+    return answer["seconds"], answer["count"]
+
+
+def _against(
+    question: str,
+    ours: float,
+    count: int,
+    peer: tuple[float, int] | None,
+    name: str,
+    target: float,
+    remark: str = "",
+) -> Row:
+    if peer is None:
+        return Row(question, show_time(ours), "—", None, target, f"{name} is not installed: skipped")
+    elapsed, found = peer
+    note = f"{count} solutions{remark}, {name} {found}"
+    return Row(question, show_time(ours), f"{name} {show_time(elapsed)}", elapsed / ours, target, note)
+
+
+def _rank_one_rows() -> list[Row]:
+    rows = []
+    for n, peer, name, target in ((6, phc_seconds, "phc -b", 50.0), (5, bertini_seconds, "Bertini 2", 100.0)):
+        system = random_rank_one(n, np.random.default_rng(SEED))
+        result = solve(system, rng=SEED, threads=1)
+        (ours,) = side_by_side(lambda system=system: solve(system, rng=SEED, threads=1))
+        measured = peer(system.polynomials())
+        rows.append(
+            _against(
+                f"rank-one generic, n={n}", ours, result.finite.count, measured, name, target, " up to sign"
+            )
+        )
+    return rows
+
+
+def _string_rows() -> list[Row]:
+    rows = []
+    for label, texts in (("katsura-8", katsura(8)), ("noon-5", noon(5))):
+        result = solve(texts, rng=SEED, threads=1)
+        (ours,) = side_by_side(lambda texts=texts: solve(texts, rng=SEED, threads=1))
+        system = PolynomialSystem.read(texts)
+        for peer, name in ((phc_seconds, "phc -b"), (bertini_seconds, "Bertini 2")):
+            question = f"{label} from strings"
+            rows.append(_against(question, ours, result.finite.count, peer(system), name, 1.0))
+    return rows
+
+
+def _certificate_row() -> Row:
+    result = solve(random_rank_one(6, np.random.default_rng(SEED)), rng=SEED, threads=1)
+    certificate = result.certify()
+    (whole,) = side_by_side(result.certify)
+    each = whole / result.finite.count
+    note = f"{certificate.count} of {result.finite.count} proved, complete: {certificate.complete}"
+    return Row("certificate a root, n=6", show_time(each), "allowed 1 ms", 1e-3 / each, 1.0, note)
+
+
+def _thread_row() -> Row:
+    system = random_rank_one(7, np.random.default_rng(SEED))
+    one, two = side_by_side(
+        lambda: solve(system, rng=SEED, threads=1), lambda: solve(system, rng=SEED, threads=2), budget=5.0
+    )
+    note = f"{os.cpu_count()} cores on this machine"
+    return Row(
+        "two threads against one, n=7", show_time(two), f"one thread {show_time(one)}", one / two, None, note
+    )
+
+
+def _growth_rows() -> list[Row]:
+    rows = []
+    for n in (4, 5, 6, 7, 8):
+        system = random_rank_one(n, np.random.default_rng(SEED))
+        (elapsed,) = side_by_side(lambda system=system: solve(system, rng=SEED, threads=1), rounds=3)
+        speed = f"{system.path_count / elapsed:,.0f} paths a second"
+        rows.append(Row(f"speed at n={n}", speed, "—", None, None, f"{system.path_count:,} paths"))
+    return rows
+
+
+def run() -> list[Row]:
+    """All the comparisons; peers that are missing give rows without a ratio."""
+    return [*_rank_one_rows(), *_string_rows(), _certificate_row(), _thread_row(), *_growth_rows()]
