@@ -5,10 +5,11 @@ For a box X around x, a matrix Y ≈ J(x)⁻¹ and a ball evaluation J(X) of the
     K(X) = x − Y F(x) + (I − Y J(X)) (X − x).
 
 K(X) ⊂ int X together with √2 ‖I − Y J(X)‖ < 1, in the norm whose unit ball is a multiple of the box, proves
-that F has exactly one root in X, and that it lies in K(X) (R. Krawczyk, Computing 4, 1969; S. Rump 1983; P. Breiding, K. Rose, S. Timme, "Certifying zeros of
-polynomial systems using interval arithmetic", ACM Trans. Math. Softw. 49, 2023, Theorem 3.4; the √2
-pays for complex rectangles and is not needed in a real box). A real system with a real box that passes has
-a real root there. A negative answer proves nothing: the box may be too large, or the root singular.
+that F has exactly one root in X, and that it lies in K(X) (R. Krawczyk, Computing 4, 1969; S. Rump 1983;
+P. Breiding, K. Rose, S. Timme, "Certifying zeros of polynomial systems using interval arithmetic", ACM Trans.
+Math. Softw. 49, 2023, Theorem 3.4; the √2 pays for complex rectangles and is not needed in a real box). A real
+system with a real box that passes has a real root there. A negative answer proves nothing: the box may be
+too large, or the root singular.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ def certify_point(
     inverse, sensitivity = found
     step = (inverse * value).entries()
     moved = np.array([float(entry.abs_upper()) for entry in step])
-    size = np.maximum(np.abs(point), 1e-8 * sensitivity)
+    size = np.maximum(np.maximum(np.abs(point), 1e-8 * sensitivity), 1e-10 * np.abs(point).max())
     if not (moved <= _NEAR * size).all():  # the point is no approximate root: a proof would be about another
         return None
     if (moved > 1e-12 * size).any():  # worth a Newton step
