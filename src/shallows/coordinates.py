@@ -123,7 +123,7 @@ def monomials_jvp(W: Array, dW: Array, degree: int) -> Array:
     """The derivative of `monomials` in direction dW (batch axes broadcast)."""
     if degree == 0:
         return np.zeros((*np.broadcast_shapes(W.shape, dW.shape)[:-1], 1))
-    value, slope = W, dW
+    value, slope = W, np.broadcast_to(dW, np.broadcast_shapes(W.shape, dW.shape))
     for d in range(2, degree + 1):
         first, rest = _first_and_rest(W.shape[-1], d)
         slope = _pick(dW, first) * _pick(value, rest) + _pick(W, first) * _pick(slope, rest)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from shallows._checks import generator
 from shallows.activations import Power
 from shallows.charts import Chart
-from shallows.critical.spectral import spectral_chart, spectrum_of
+from shallows.data import Samples
 from shallows.errors import InvalidProblem
 from shallows.problem import Problem
 
@@ -31,16 +32,36 @@ def chart(
     if method not in METHODS:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
     _require_polynomial(problem)
+    _require_metric(problem)
+    seed = int(generator(rng).integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    generator(seed)
+    result = None
     if method in ("auto", "closed-form"):
-        spectrum = spectrum_of(problem)
-        if spectrum is not None:
-            return _titled(spectral_chart(problem, spectrum, certify), problem)
-        if method == "closed-form":
+        result = _closed_form(problem, certify)
+        if result is None and method == "closed-form":
             raise InvalidProblem(
-                f"{problem.data!r} at degree {problem.degree} has no closed form; there is one for Frobenius and "
-                'rotation-invariant or Gaussian data at degree 2. Use method="homotopy".'
+                f"{problem.data!r} at degree {problem.degree} and width {problem.width} has no closed form; there is "
+                "one for Frobenius, rotation-invariant and Gaussian data at degree 2, and for i.i.d. data with a "
+                'diagonal target at width 1. Use method="homotopy".'
             )
-    raise InvalidProblem(f"method {method!r} is not available for {problem!r} in this version.")
+    if result is None and method in ("auto", "homotopy"):
+        from shallows.critical.algebraic import algebraic_chart
+
+        result = algebraic_chart(problem, certify, seed)
+    if result is None:
+        raise InvalidProblem(f"method {method!r} is not available for {problem!r} in this version.")
+    return replace(result, title=f"{problem!r}", seed=seed)
+
+
+def _closed_form(problem: Problem, certify: bool) -> Chart | None:
+    from shallows.critical import iid_diagonal, spectral
+
+    spectrum = spectral.spectrum_of(problem)
+    if spectrum is not None:
+        return spectral.spectral_chart(problem, spectrum, certify)
+    if iid_diagonal.applies(problem):
+        return iid_diagonal.iid_diagonal_chart(problem, certify)
+    return None
 
 
 def _require_polynomial(problem: Problem) -> None:
@@ -55,5 +76,18 @@ def _require_polynomial(problem: Problem) -> None:
         )
 
 
-def _titled(chart: Chart, problem: Problem) -> Chart:
-    return replace(chart, title=f"{problem!r}")
+def _require_metric(problem: Problem) -> None:
+    """The inner product must be positive definite: a vanishing direction would leave the loss flat."""
+    values, vectors = np.linalg.eigh(problem.gram())
+    if values[0] > 1e-12 * values[-1]:
+        return
+    vanishing = None
+    if isinstance(problem.data, Samples):
+        vanishing = problem.data.vanishing_polynomial(problem.degree)
+    entries = vectors[:, 0] if vanishing is None else vanishing.entries
+    shown = ", ".join(f"{x:.4g}" for x in entries[:10])
+    raise InvalidProblem(
+        f"The data's inner product on Sym^{problem.degree}(R^{problem.n}) is degenerate: its smallest eigenvalue is "
+        f"{values[0]:.3g} of {values[-1]:.3g}, and the tensor with entries ({shown}, …) vanishes on it. Use more "
+        "samples, or a Metric."
+    )

@@ -6,7 +6,6 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import ArrayLike
 
 from shallows._checks import Array, finite_array
@@ -49,9 +48,8 @@ def checked_moments(name: str, given: ArrayLike, nonnegative: bool = False) -> A
 def hankel(moments: Array, shift: int = 0) -> Array:
     """The moment matrix (μ_{i+j+shift})."""
     size = (len(moments) - 1 - shift) // 2 + 1
-    return np.asarray(
-        scipy.linalg.hankel(moments[shift : shift + size], moments[shift + size - 1 : shift + 2 * size - 1])
-    )
+    places = np.add.outer(np.arange(size), np.arange(size))
+    return np.asarray(moments[places + shift])
 
 
 def _require_psd(name: str, moments: Array, shift: int) -> None:
@@ -98,7 +96,7 @@ def gauss_law(moments: Array, nonnegative: bool = False) -> tuple[Array, Array]:
     if len(known) < len(factor):
         free = _radau_at_zero(diagonal, off_diagonal) if nonnegative else scaled[1]
         diagonal = np.append(diagonal, free)
-    nodes, vectors = scipy.linalg.eigh_tridiagonal(diagonal, off_diagonal)
+    nodes, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1))
     return nodes * scale, vectors[0] ** 2
 
 

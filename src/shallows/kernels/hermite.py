@@ -23,7 +23,6 @@ from functools import lru_cache
 from math import factorial
 
 import numpy as np
-from scipy.special import ndtr
 
 from shallows._checks import Array
 from shallows.activations import Activation, PolynomialActivation, ReLU
@@ -65,6 +64,8 @@ def _of_relu(shift: Array, scale: Array) -> tuple[Array, Array, Array]:
 
     c_0 = α Φ(−u) + s φ(u),   c_1 = s Φ(−u),   c_j = s φ(u) He_{j−2}(u) / √(j!).
     """
+    from scipy.special import ndtr
+
     safe = np.where(scale > 0, scale, 1.0)
     u = -shift / safe
     density, tail = np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi), ndtr(-u)

@@ -1,0 +1,65 @@
+"""All critical points under any metric, rank by rank, by homotopy continuation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.charts import Chart
+from shallows.critical.found import Counts, Found, assemble, origin
+from shallows.critical.low_rank import low_rank_stratum
+from shallows.critical.rank_one import Stratum, rank_one_stratum
+from shallows.critical.realise import spectral_terms
+from shallows.errors import InvalidProblem
+from shallows.problem import Problem
+
+
+def algebraic_chart(problem: Problem, certify: bool, seed: int) -> Chart:
+    """The strata of rank 0, …, min(width, n), one after the other."""
+    top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
+    families, notes, proved = [], [], True
+    for rank in range(1, top + 1):
+        stratum = _stratum(problem, rank, certify, seed)
+        found += stratum.found
+        counts[rank] = stratum.counts
+        families += stratum.families
+        notes += stratum.notes
+        proved = proved and stratum.proved
+    matched = all(c.expected is not None and c.complex == c.expected for c in counts.values())
+    completeness = "proved" if proved else "count-matched" if matched else "trace-tested"
+    return assemble(
+        problem,
+        found,
+        counts,
+        completeness=completeness,
+        method="homotopy",
+        attained=problem.degree == 2 or problem.width == 1,
+        families=families,
+        notes=notes,
+        seed=seed,
+    )
+
+
+def _stratum(problem: Problem, rank: int, certify: bool, seed: int) -> Stratum:
+    if problem.degree == 2 and rank == problem.n:
+        return _full_rank(problem)
+    if problem.degree == 2 and rank == 1:
+        return rank_one_stratum(problem, certify, seed)
+    if problem.degree == 2:
+        return low_rank_stratum(problem, rank, certify, seed)
+    raise InvalidProblem(
+        f"Critical points of rank {rank} at degree {problem.degree} are not charted in this version."
+    )
+
+
+def _full_rank(problem: Problem) -> Stratum:
+    """Matrices of full rank are an open set: the one critical point is the target, if it has full rank."""
+    matrix = problem.target_tensor().to_matrix()
+    n = problem.n
+    full = bool(np.linalg.matrix_rank(matrix) == n)
+    found = []
+    if full:
+        vectors, signs = spectral_terms(matrix, n)
+        size = n * (n + 1) // 2
+        found = [Found(vectors, signs, (size, 0, 0))]
+    return Stratum(found, Counts(len(found), int(full), "the target itself"), [], [], True)

@@ -1,0 +1,140 @@
+"""One quadratic neuron under any metric: the rank-one system K(v,v,v) = Bv, all solutions, certified.
+
+ℓ(ε vvᵀ) = q(v) − 2ε b(v) + const with q(v) = τ(v)ᵀGτ(v) and b(v) = τ(v)ᵀGt. Over C the sign ε moves into v, so one
+system has all critical points: a real v gives S = vvᵀ, a purely imaginary v = iu gives S = −uuᵀ, which solves the
+system with −B in u; the others are not real.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows._checks import Array
+from shallows.certify import Certification, CertifiedRoot, certify, inertia
+from shallows.certify.intervals import ball_evaluator
+from shallows.charts import Certificate, CriticalFamily
+from shallows.critical.found import Counts, Found, slope_matrix
+from shallows.homotopy import RankOneSystem, Solutions, solve
+from shallows.problem import Problem
+from shallows.tensors import SymmetricTensor
+
+REAL = 1e-7
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The critical points of one rank: those that are real, the counts, and what is proved."""
+
+    found: list[Found]
+    counts: Counts
+    families: list[CriticalFamily]
+    notes: list[str]
+    proved: bool
+
+
+def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, progress: bool = False) -> Stratum:
+    """All critical points of rank one at degree 2."""
+    gram, target = problem.gram(), problem.target_tensor().entries
+    B = slope_matrix(problem, gram @ target)
+    system = RankOneSystem.from_gram(gram, B)
+    solutions = solve(system, rng=seed, progress=progress)
+    points = solutions.isolated.points
+    expected = (3**problem.n - 1) // 2
+    proof = certify(system, points, bound=system.root_bound) if certify_points else None
+    mirror = RankOneSystem.from_gram(gram, -B)
+    real = _real_points(points, system, mirror, proof)
+    complete = proof is not None and proof.complete
+    notes = [] if solutions.singular.count == 0 else [_singular_note(solutions)]
+    return Stratum(
+        real,
+        Counts(len(points), expected, "(3ⁿ−1)/2, the ED degree of a generic metric"),
+        _families(problem, solutions),
+        notes,
+        complete,
+    )
+
+
+def _real_points(
+    points: NDArray[np.complex128],
+    system: RankOneSystem,
+    mirror: RankOneSystem,
+    proof: Certification | None,
+) -> list[Found]:
+    """Those with v real (S = vvᵀ) or purely imaginary (S = −uuᵀ), each with its signature."""
+    found = []
+    for i, v in enumerate(points):
+        size = float(np.max(np.abs(v)))
+        for sign, u, owner in ((1.0, v, system), (-1.0, -1j * v, mirror)):
+            if np.max(np.abs(u.imag)) > REAL * size:
+                continue
+            root = None
+            if proof is not None:
+                root = proof.roots[i] if sign > 0 else certify(mirror, u[None, :].real + 0j).roots[0]
+                if root is not None and root.real is not True:
+                    continue
+            found.append(_found(u.real, sign, owner, root))
+    return found
+
+
+def _found(u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | None) -> Found:
+    if root is not None:
+        u = root.point.real
+    hessian = _hessian(u, system)
+    values = np.linalg.eigvalsh(hessian)
+    tolerance = 1e-10 * float(np.max(np.abs(values)))
+    negative, zero = int(np.sum(values < -tolerance)), int(np.sum(np.abs(values) <= tolerance))
+    signature = (len(u) - negative - zero, zero, negative)
+    return Found(u[None, :], np.array([sign]), signature, _certificate(u, root, system, signature))
+
+
+def _hessian(u: Array, system: RankOneSystem) -> Array:
+    """3Q(u) − B, a quarter of the Hessian of ℓ(ε uuᵀ) in u."""
+    packed = np.array([[float(entry) for entry in row] for row in system.packed()])
+    rows, columns = np.array(system.pairs).T
+    entries = packed @ (u[rows] * u[columns])
+    Q = np.zeros((system.n, system.n))
+    Q[rows, columns] = Q[columns, rows] = entries
+    return np.asarray(3 * Q - np.array([[float(entry) for entry in row] for row in system.linear]))
+
+
+def _certificate(
+    u: Array, root: CertifiedRoot | None, system: RankOneSystem, signature: tuple[int, int, int]
+) -> Certificate | None:
+    """The root's box proves existence and realness; the Jacobian over the box proves the signature."""
+    if root is None:
+        return None
+    evaluator = ball_evaluator(system, 128)
+    proof = inertia(evaluator(list(root.box))[1])
+    radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
+    agrees = proof.certified and (proof.positive, 0, proof.negative) == signature
+    return Certificate(radius, agrees, True, "Krawczyk")
+
+
+def _singular_note(solutions: Solutions) -> str:
+    multiplicities = ", ".join(map(str, solutions.singular.multiplicities))
+    count = solutions.singular.count
+    return f"rank 1: {count} degenerate points (multiplicities {multiplicities}): on the discriminant"
+
+
+def _families(problem: Problem, solutions: Solutions) -> list[CriticalFamily]:
+    """Real points of positive-dimensional critical sets, one record a loss value."""
+    gram, target = problem.gram(), problem.target_tensor().entries
+    samples: dict[str, list[tuple[float, SymmetricTensor]]] = {}
+    for solution in solutions.continuum:
+        v = solution.point
+        S = np.outer(v, v)
+        if np.max(np.abs(S.imag)) > 1e-5 * np.max(np.abs(S)):
+            continue
+        tensor = SymmetricTensor.from_matrix(S.real)
+        gap = tensor.entries - target
+        loss = float(gap @ gram @ gap) + problem.floor
+        samples.setdefault(f"{loss:.6g}", []).append((loss, tensor))
+    return [
+        CriticalFamily(
+            1, 1, group[0][0], "a positive-dimensional set of critical points", tuple(t for _, t in group[:5])
+        )
+        for group in samples.values()
+    ]
