@@ -91,8 +91,8 @@ def count_zeros(form: Array, sizes: Array) -> tuple[NDArray[np.int64], NDArray[n
     """Real zeros of many forms at once, and where that number is certain.
 
     `form` holds F₀, …, F_D on its first axis, `sizes` bounds of Σ|terms| of each, so that every coefficient has an
-    error of at most a few units of rounding times its size. By Hermite and Hurwitz the number of distinct real zeros of a
-    form with simple zeros is 1 + the signature of the Bezoutian of ∂F/∂x and ∂F/∂y.
+    error of at most a few units of rounding times its size. By Hermite and Hurwitz the number of real zeros of a form
+    with simple zeros is 1 + the signature of the Bezoutian of ∂F/∂x and ∂F/∂y.
     """
     degree = len(form) - 1
     matrix, size = _bezoutian(form, np.subtract), _bezoutian(sizes, np.add)

@@ -163,12 +163,7 @@ class RankOneCurve(StudentCurve):
         """F(cos φ, sin φ) is linear in t: one column an entry of t; r₀ = 0."""
         rows = gram.tolist()
         columns = np.array([self.coefficients(rows, unit) for unit in np.eye(len(gram)).tolist()])
-        cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
-        k = np.arange(self.degree + 1)
-        powers = cos ** (self.degree - k) * sin**k
-        slopes = (k * cos ** (self.degree - k + 1) * sin ** np.maximum(k - 1, 0)) - (
-            (self.degree - k) * cos ** np.maximum(self.degree - k - 1, 0) * sin ** (k + 1)
-        )
+        powers, slopes = power_rows(self.degree, angles)
         zero = np.zeros((len(angles), 1))
         return np.hstack([zero, powers @ columns.T]), np.hstack([zero, slopes @ columns.T])
 
@@ -183,6 +178,11 @@ class ReducedRankOneCurve(RankOneCurve):
     """
 
     divisor: tuple[Fraction, ...]
+
+    @property
+    def whole(self) -> RankOneCurve:
+        """The same students, nothing left out."""
+        return RankOneCurve(self.tensor_degree)
 
     @property
     def title(self) -> str:
@@ -201,7 +201,7 @@ class ReducedRankOneCurve(RankOneCurve):
 
     def coefficients(self, gram: Sequence[Sequence[Ring]], target: Sequence[Ring]) -> list[Ring]:
         """F / g; exact over rings that hold the rationals, rounded for floats."""
-        whole = RankOneCurve(self.tensor_degree).coefficients(gram, target)
+        whole = self.whole.coefficients(gram, target)
         return binary.divide(whole, self.divisor, _scale)
 
 
@@ -350,3 +350,14 @@ def integral(polynomials: Sequence[fmpq_mpoly], names: Sequence[str]) -> list[fm
 
 def _bracket(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else f"({value})"
+
+
+def power_rows(degree: int, angles: Array) -> tuple[Array, Array]:
+    """The entries of w^⊗d, w = (cos φ, sin φ), and their derivatives in φ."""
+    k = np.arange(degree + 1)
+    cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    powers = cos ** (degree - k) * sin**k
+    slopes = k * cos ** (degree - k + 1) * sin ** np.maximum(k - 1, 0) - (degree - k) * (
+        cos ** np.maximum(degree - k - 1, 0) * sin ** (k + 1)
+    )
+    return powers, slopes

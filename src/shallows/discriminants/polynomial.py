@@ -10,13 +10,14 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flint import fmpq, fmpq_mat, fmpq_mpoly, fmpz_mpoly
+from flint import fmpq, fmpq_mpoly, fmpz_mpoly
 
 from shallows.data.base import InnerProduct
 from shallows.discriminants.binary import repeated_factor
 from shallows.discriminants.curves import RankOneCurve, ReducedRankOneCurve, StudentCurve
+from shallows.discriminants.metrics import metric_values, number, require_positive_definite
 from shallows.discriminants.render import to_latex, to_text
-from shallows.discriminants.values import over_rationals, rational, ring, simplest, substitution
+from shallows.discriminants.values import over_rationals, rational, ring, substitution
 from shallows.errors import InvalidProblem
 
 if TYPE_CHECKING:
@@ -188,13 +189,13 @@ class Discriminant:
         >>> from shallows.discriminants import rank_one
         >>> P = rank_one(3).specialize(data=Gaussian(2))
         >>> P.n_terms, P.reduced().n_terms, P.reduced().bidegree
-        (0, 5, (4, 0))
+        (0, 14, (4, 0))
         """
         if type(self.curve) is not RankOneCurve:
             return self
         if not all(entry.is_constant() for row in self.gram for entry in row):
             raise InvalidProblem("The metric is not all numbers yet. Fix: specialize(data=...) first.")
-        norm = self.curve.norm([[_number(entry) for entry in row] for row in self.gram])
+        norm = self.curve.norm([[number(entry) for entry in row] for row in self.gram])
         divisor = repeated_factor(norm)
         if len(divisor) == 1:
             return self
@@ -259,7 +260,7 @@ class Discriminant:
             raise InvalidProblem(f"no number was given for {', '.join(missing)}; every variable needs one.")
         gram = tuple(tuple(put(entry) for entry in row) for row in self.gram)
         require_positive_definite(gram)
-        return [[_number(e) for e in row] for row in gram], [_number(put(entry)) for entry in self.target]
+        return [[number(e) for e in row] for row in gram], [number(put(entry)) for entry in self.target]
 
     def _values(self, data: InnerProduct | str | None, values: Mapping[str, object]) -> dict[str, object]:
         found = {} if data is None else metric_values(self.curve, data)
@@ -336,69 +337,6 @@ def _largest(
     homogeneous = teachers == len(target)
     free = teachers - 1 if homogeneous else teachers
     return comb(first * max(linear, 1) + free, free) * comb(second * max(quadratic, 1) + metrics, metrics)
-
-
-def metric_values(curve: StudentCurve, data: InnerProduct | str) -> dict[str, object]:
-    """Values of the metric's variables: of a data object, for "moments", or for "symmetric iid"."""
-    if isinstance(data, str):
-        return _symbolic_metric(curve, data)
-    if not isinstance(data, InnerProduct):
-        raise InvalidProblem(
-            f'data is {data!r}; expected a data object with two inputs, "moments" or "symmetric iid".'
-        )
-    if data.n != 2:
-        raise InvalidProblem(
-            f"The data have {data.n} inputs; this discriminant is for 2. For more inputs there is no polynomial: "
-            "use focal_cloud or focal_slice."
-        )
-    gram = data.gram(len(curve.names) - 1)
-    size = len(curve.names)
-    return {
-        curve.names[i][j]: simplest(float(gram[i, j]) / (curve.weights[i] * curve.weights[j]))
-        for i in range(size)
-        for j in range(i, size)
-    }
-
-
-def _symbolic_metric(curve: StudentCurve, kind: str) -> dict[str, object]:
-    """m_IJ = E[x^(I∪J)] under one name a moment, or the products μ_a μ_b of a symmetric i.i.d. law."""
-    if kind not in ("moments", "symmetric iid"):
-        raise InvalidProblem(f'data is {kind!r}; expected a data object, "moments" or "symmetric iid".')
-    size = len(curve.names)
-    found: dict[str, object] = {}
-    for i in range(size):
-        for j in range(i, size):
-            ones, zeros = i + j, 2 * (size - 1) - i - j
-            if kind == "moments":
-                low = max(0, ones - size + 1)
-                found[curve.names[i][j]] = curve.names[low][ones - low]
-            else:
-                found[curve.names[i][j]] = 0 if ones % 2 else "*".join(f"mu{k}" for k in (zeros, ones) if k)
-    return found
-
-
-def require_positive_definite(gram: Sequence[Sequence[fmpq_mpoly]]) -> None:
-    """Refuse a Gram matrix that is all numbers and not positive definite (Sylvester's criterion, exactly)."""
-    if not all(entry.is_constant() for row in gram for entry in row):
-        return
-    numbers = [[_flint_number(entry) for entry in row] for row in gram]
-    for size in range(1, len(numbers) + 1):
-        minor = fmpq_mat([row[:size] for row in numbers[:size]]).det()
-        if minor <= 0:
-            shown = "; ".join(" ".join(str(entry) for entry in row) for row in numbers)
-            raise InvalidProblem(
-                f"The metric is not positive definite: its Gram matrix [{shown}] has the leading minor {minor} of "
-                f"size {size}. A distance needs all leading minors positive."
-            )
-
-
-def _flint_number(polynomial: fmpq_mpoly) -> fmpq:
-    return polynomial.leading_coefficient() if polynomial else fmpq(0)
-
-
-def _number(polynomial: fmpq_mpoly) -> Fraction:
-    value = _flint_number(polynomial)
-    return Fraction(int(value.p), int(value.q))
 
 
 def _content_free(polynomial: Any) -> Any:

@@ -23,6 +23,7 @@ from shallows.discriminants.binary import discriminant as form_discriminant
 from shallows.discriminants.counting import LandscapeCount, count_at, count_zeros, grid_forms
 from shallows.discriminants.curves import RankOneCurve
 from shallows.discriminants.known import rank_one
+from shallows.discriminants.metrics import metric_values
 from shallows.discriminants.polynomial import Discriminant
 from shallows.discriminants.signs import axis
 from shallows.errors import InvalidProblem
@@ -64,8 +65,9 @@ class Wall:
 class LandscapeRegions:
     """The numbers of real critical points and of local minima on a grid of two variables.
 
-    `real_counts[i, j]` and `local_minima[i, j]` belong to (x[j], y[i]); 0 marks points on a wall. `labels` has the region
-    of each point (0: on a wall). `exact` counts the points that needed exact arithmetic.
+    `real_counts[i, j]` and `local_minima[i, j]` belong to (x[j], y[i]); 0 marks points on a wall. `labels` has the
+    region of each point (0: on a wall); parts of a region that are thinner than the grid may come out as regions of
+    their own. `exact` counts the points that needed exact arithmetic.
     """
 
     discriminant: Discriminant
@@ -114,7 +116,8 @@ class LandscapeRegions:
         lines = [
             f"LandscapeRegions: {self.discriminant.curve.title}",
             f"  {self.horizontal} in [{self.x[0]:g}, {self.x[-1]:g}], "
-            f"{self.vertical} in [{self.y[0]:g}, {self.y[-1]:g}], {len(self.x)} x {len(self.y)} points, {self.exact} decided exactly",
+            f"{self.vertical} in [{self.y[0]:g}, {self.y[-1]:g}], {len(self.x)} x {len(self.y)} points, "
+            f"{self.exact} decided exactly",
         ]
         for r in self.regions:
             lines.append(
@@ -147,6 +150,12 @@ def landscape_regions(
     resolution = positive_integer("resolution", resolution, 2)
     (name_x, x), (name_y, y) = _axis(horizontal, resolution), _axis(vertical, resolution)
     discriminant = _on_slice(subject, (name_x, name_y), values)
+    for corner_x in (
+        x[0],
+        x[-1],
+    ):  # the Gram matrix is linear and the cone of metrics convex: corners are enough
+        for corner_y in (y[0], y[-1]):
+            _numbers(discriminant, {name_x: float(corner_x), name_y: float(corner_y)})
     real, minima, exact = _counts(discriminant, (name_x, name_y), x, y)
     labels, regions = _regions(real, minima, x, y)
     return LandscapeRegions(
@@ -188,7 +197,7 @@ def _on_slice(
         else:
             metric = {
                 name: value
-                for name, value in _metric(subject, curve).items()
+                for name, value in metric_values(curve, subject.data).items()
                 if name not in (*names, *values)
             }
             given = {**given, **metric}
@@ -209,12 +218,6 @@ def _numbers(
     discriminant: Discriminant, values: dict[str, object]
 ) -> tuple[list[list[Fraction]], list[Fraction]]:
     return discriminant.numbers(**values)  # type: ignore[arg-type]
-
-
-def _metric(problem: Problem, curve: RankOneCurve) -> dict[str, object]:
-    from shallows.discriminants.polynomial import metric_values
-
-    return metric_values(curve, problem.data)
 
 
 def _axis(given: Axis, resolution: int) -> tuple[str, Array]:
@@ -274,7 +277,7 @@ def _regions(
     labels = np.zeros(real.shape, dtype=np.int64)
     found: list[tuple[int, int, NDArray[np.bool_]]] = []
     for count, low in sorted({(int(a), int(b)) for a, b in zip(real.flat, minima.flat, strict=True) if a}):
-        parts, number = ndimage.label((real == count) & (minima == low))
+        parts, number = ndimage.label((real == count) & (minima == low), structure=np.ones((3, 3)))
         found += [(count, low, parts == k) for k in range(1, number + 1)]
     found.sort(key=lambda part: -int(np.sum(part[2])))
     regions = []
