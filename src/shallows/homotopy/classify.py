@@ -69,13 +69,16 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     moved = np.abs(ends - _aligned(paths.ends, ends)).max(axis=1)
     rounded = converged & (paths.winding == 1) & (steps >= 0) & (moved < 1e-5)
     rounded &= condition < SINGULAR_CONDITION
-    regular = (arrived & (condition < 1e13)) | rounded
+    precise = paths.status == PathStatus.PRECISE_REGULAR
+    regular = (arrived & (condition < 1e13)) | rounded | precise
     accuracy = np.where(regular, np.abs(steps) + 4 * _EPSILON * condition, np.abs(paths.error) + 1e-9)
+    accuracy[precise] = 8 * _EPSILON
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         affine = ends[:, :-1] / ends[:, -1:] if projective else ends
     kind = np.full(count, LOST)
     kind[regular] = REGULAR
     kind[(converged & ~rounded) | (arrived & ~regular)] = SINGULAR
+    kind[paths.status == PathStatus.PRECISE_SINGULAR] = SINGULAR
     suspicious = np.zeros(count, bool)
     if projective:
         away = np.abs(ends[:, -1])
@@ -88,6 +91,7 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     cluster = _clusters(points, accuracy, condition, kind)
     _merge_multiple(points, accuracy, condition, kind, cluster)
     suspicious |= kind == LOST
+    suspicious |= (kind == REGULAR) & (accuracy > 1e-6)  # more than double precision can hold
     suspicious |= (kind == SINGULAR) & (condition < 1e6)  # claimed singular, and the Jacobian says otherwise
     suspicious |= _doubtful(cluster, kind, paths.winding)
     return Ends(kind, points, accuracy, condition, residual, cluster, suspicious)
@@ -161,7 +165,8 @@ def _merge_multiple(
     Rounding splits an m-fold root into m points at distance about ε^(1/m), whose mean stays put: so points
     are merged while (distance)^m is below a small multiple of ε, and moved to their mean.
     """
-    hard = np.flatnonzero((cluster >= 0) & ((kind == SINGULAR) | (condition > 1e8)))
+    poor = (condition > 1e8) & (accuracy > 1e-12)
+    hard = np.flatnonzero((cluster >= 0) & ((kind == SINGULAR) | poor))
     groups = [list(rows) for rows in _by_number(cluster, hard).values()]
     if not groups or len(groups) > 2000:
         return

@@ -31,6 +31,8 @@ class PathStatus(IntEnum):
     CONVERGED = 5
     UNCLOSED = 6
     INFINITE = 7
+    PRECISE_REGULAR = 8
+    PRECISE_SINGULAR = 9
 
     @property
     def sentence(self) -> str:
@@ -46,6 +48,8 @@ _SENTENCES = {
     PathStatus.DIVERGED: "the path left every bounded region",
     PathStatus.CONVERGED: "the Cauchy endgame converged",
     PathStatus.INFINITE: "the path runs to infinity",
+    PathStatus.PRECISE_REGULAR: "the path reached t = 0 in multiple precision",
+    PathStatus.PRECISE_SINGULAR: "the path converged to a singular end in multiple precision",
     PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
 }
 
@@ -100,7 +104,7 @@ class TrackerSettings:
             shortest=self.shortest / 100,
             endgame=self.endgame / 20,
             steps=self.steps * 4,
-            windings=2 * self.windings,
+            windings=min(2 * self.windings, 36),
         )
 
     def array(self) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.homotopy.paths import Homotopy
+from shallows.homotopy.paths import Homotopy, Paths
 from shallows.homotopy.sparse import scaled, scaling, straight_line
-from shallows.homotopy.start import linear_product, total_degree, unit
+from shallows.homotopy.start import StartSystem, linear_product, total_degree, unit
 from shallows.homotopy.systems import PolynomialSystem
 
 
@@ -24,14 +24,31 @@ class SparseProblem:
 
     def prepare(self, rng: np.random.Generator) -> tuple[Homotopy, NDArray[np.complex128]]:
         """(1−t)·F + γ t·G, homogenised, and the solutions of G."""
+        start, gamma = self._start(rng)
+        homotopy = straight_line(scaled(self.system, self._scaling), start.times(gamma), self.n)
+        return homotopy, _lifted(start)
+
+    def precisely(self, rng: np.random.Generator, rows: NDArray[np.int64], steps: int) -> Paths:
+        """Track these rows of the same start points (same rng) in multiple precision."""
+        from shallows.homotopy.precise import PreciseHomotopy, scaled_exactly, track_precisely
+
+        start, gamma = self._start(rng)
+        exact = scaled_exactly(self.system, self._scaling.variables, self._scaling.equations)
+        homotopy = PreciseHomotopy.build(exact, start.times(gamma), self.n)
+        return track_precisely(homotopy, _lifted(start)[rows], steps)
+
+    def _start(self, rng: np.random.Generator) -> tuple[StartSystem, complex]:
         if self.groups is None:
             start = total_degree(self.system.degrees, rng)
         else:
             start = linear_product(self.system, self.groups, rng)
-        homotopy = straight_line(scaled(self.system, self._scaling), start.times(complex(unit(rng))), self.n)
-        ones = np.ones((len(start.points), 1), np.complex128)
-        return homotopy, np.hstack([start.points, ones])
+        return start, complex(unit(rng))
 
     def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """From the scaled coordinates of the tracker to the user's."""
         return self._scaling.out(points)
+
+
+def _lifted(start: StartSystem) -> NDArray[np.complex128]:
+    """(x, 1)."""
+    return np.hstack([start.points, np.ones((len(start.points), 1), np.complex128)])

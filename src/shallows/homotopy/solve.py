@@ -20,6 +20,7 @@ from shallows.homotopy.systems import Exponents, PolynomialSystem
 _PATHS_A_SECOND = 1_000
 _RETRIES = 3
 _ATTEMPTS = 4
+_PRECISE_PATHS = 40
 
 
 def solve(
@@ -114,13 +115,17 @@ def follow_all(
     settings: TrackerSettings,
     threads: int | None,
     progress: bool,
+    few: int = 0,
 ) -> tuple[Ends, Paths]:
-    """Track everything; track again, with tighter settings, what was lost or cannot be right."""
+    """Track everything; track again, with tighter settings, what was lost or cannot be right.
+
+    When only `few` are left after the first repetition, the others are skipped: the caller has better means.
+    """
     paths = track(homotopy, starts, settings, threads=threads, progress=progress)
     ends = classify(homotopy, paths)
-    for _ in range(_RETRIES):
+    for retry in range(_RETRIES):
         rows = np.flatnonzero(ends.suspicious)
-        if not len(rows):
+        if not len(rows) or (retry and len(rows) <= few):
             break
         settings = settings.tighter()
         fresh = track(homotopy, starts[rows], settings, threads=threads, progress=progress)
@@ -141,7 +146,13 @@ def settle(
     for attempt in range(_ATTEMPTS):
         generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
         homotopy, starts = prepared.prepare(generator)
-        ends, paths = follow_all(homotopy, starts, settings, threads, progress)
+        few = _PRECISE_PATHS if hasattr(prepared, "precisely") else 0
+        ends, paths = follow_all(homotopy, starts, settings, threads, progress, few)
+        doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, [earlier for earlier, _ in runs]))
+        if 0 < len(doubtful) <= few:
+            again = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+            paths = paths.with_rows(doubtful, prepared.precisely(again, doubtful, settings.steps))
+            ends = classify(homotopy, paths)
         calm = not ends.suspicious.any()
         agreed = any(_agree(ends, earlier) for earlier, _ in runs)
         if calm and (agreed or not (ends.kind == ends_of.SINGULAR).any()):
@@ -159,6 +170,22 @@ def settle(
             "a positive-dimensional solution set"
         )
     return ends, paths, continuum, notes
+
+
+def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
+    """Singular ends of a single path that are no continuum: an earlier run came near, or n = 1."""
+    lone = ends.kind == ends_of.SINGULAR
+    counts = np.bincount(ends.cluster[ends.cluster >= 0], minlength=1)
+    lone[lone] = counts[ends.cluster[lone]] == 1
+    if ends.points.shape[1] == 1 or not lone.any():
+        return lone
+    back = np.zeros(len(lone), bool)
+    rows = np.flatnonzero(lone)
+    for other in earlier:
+        finite = (other.kind == ends_of.SINGULAR) | (other.kind == ends_of.REGULAR)
+        distance, _ = _nearest(ends.points[rows], other.points[finite])
+        back[rows] |= distance < 1e-2
+    return back
 
 
 def _singular_points(ends: Ends) -> tuple[NDArray[np.complex128], NDArray[np.int64], list[NDArray[np.int64]]]:
