@@ -1,0 +1,158 @@
+"""Gradient flow θ̇ = −∇L(θ), by SciPy's integrators (paper 000, section 2.2).
+
+Along the flow of a Power(d) network with a trained, δᵢ = aᵢ² − ‖wᵢ‖²/d stays constant (Prop. 16); see `traps`.
+
+Time is cheap near a steady state: implicit integrators lengthen their steps as the flow slows down, so `time` may be
+enormous (1e12 by default). The flow ends at a steady state, ‖∇L‖ ≤ tolerance, which must be a point: while ‖θ‖ still
+grows like a power of t, a small gradient means that the flow escapes to infinity (Example 19), and that is what the
+status says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows._checks import Array, finite_number
+from shallows.descent.control import Control, Recorder
+from shallows.descent.run import Batch, Status
+from shallows.errors import InvalidProblem
+from shallows.problem import Problem
+
+INTEGRATORS = ("LSODA", "BDF", "Radau", "DOP853", "RK45", "RK23")
+IMPLICIT = ("LSODA", "BDF", "Radau")
+GROWTH = 0.02
+DECADES = 2.0
+
+
+@dataclass(frozen=True)
+class FlowOptions:
+    """How the flow is integrated; Radau with the exact Hessian by default, DOP853 for smooth early phases."""
+
+    integrator: str = "Radau"
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    time: float = 1e12
+    farthest: float = 1e8
+
+    def __post_init__(self) -> None:
+        if self.integrator not in INTEGRATORS:
+            raise InvalidProblem(
+                f"integrator is {self.integrator!r}; expected one of {', '.join(INTEGRATORS)} (the first three are for "
+                "stiff problems)."
+            )
+        for name in ("rtol", "atol", "time", "farthest"):
+            if finite_number(name, getattr(self, name)) <= 0:
+                raise InvalidProblem(f"{name} is {getattr(self, name)}; expected a positive number.")
+
+
+def flow(
+    problem: Problem,
+    batch: Batch,
+    control: Control,
+    options: FlowOptions | None = None,
+    recorder: Recorder | None = None,
+) -> None:
+    """Follow the gradient flow from each start to a steady state, to infinity, or to `options.time`."""
+    for row in batch.running():
+        if control.interrupted.is_set():
+            batch.status[row] = Status.INTERRUPTED
+            continue
+        _one(problem, batch, int(row), control, options or FlowOptions(), recorder if row == 0 else None)
+
+
+class _History:
+    """log‖θ‖ against log t at the accepted steps: how fast the point still runs away."""
+
+    def __init__(self) -> None:
+        self.log_time: list[float] = []
+        self.log_norm: list[float] = []
+
+    def add(self, t: float, theta: Array) -> None:
+        if t > 0:
+            self.log_time.append(float(np.log10(t)))
+            self.log_norm.append(float(np.log10(np.linalg.norm(theta) + 1e-300)))
+
+    def growth(self) -> float:
+        """The exponent of ‖θ‖ ~ t^growth over the last two decades of time; zero when there are not as many."""
+        if not self.log_time or self.log_time[-1] - self.log_time[0] < DECADES:
+            return 0.0
+        times = np.array(self.log_time)
+        recent = times >= times[-1] - DECADES
+        if np.ptp(times[recent]) < DECADES / 2:
+            return 0.0
+        return float(np.polyfit(times[recent], np.array(self.log_norm)[recent], 1)[0])
+
+
+def _one(
+    problem: Problem,
+    batch: Batch,
+    row: int,
+    control: Control,
+    options: FlowOptions,
+    recorder: Recorder | None,
+) -> None:
+    tolerance = float(np.broadcast_to(control.tolerance, len(batch.thetas))[row])
+    solver, history = _integrator(problem, batch.thetas[row], options), _History()
+    note = recorder or Recorder(None)
+    steps, status = 0, Status.RUNNING
+    while status is Status.RUNNING:
+        loss, gradient = problem.value_and_gradient(solver.y)
+        norm = float(np.linalg.norm(gradient))
+        history.add(solver.t, solver.y)
+        if steps % (note.every or 1) == 0:
+            note.note(solver.t, solver.y, float(loss), always=True)
+        status = _ended(solver, float(loss), norm, tolerance, history, steps, control, options)
+        if status is Status.RUNNING:
+            with np.errstate(over="ignore", invalid="ignore"):
+                solver.step()
+            steps += 1
+    batch.thetas[row], batch.losses[row], batch.norms[row] = solver.y, loss, norm
+    batch.iterations[row] += steps
+    batch.status[row] = status
+    note.note(solver.t, solver.y, float(loss), always=True)
+
+
+def _integrator(problem: Problem, theta: Array, options: FlowOptions):  # type: ignore[no-untyped-def]
+    """One of SciPy's step-by-step solvers of θ̇ = −∇L, with the Jacobian −∇²L where it is used."""
+    from scipy import integrate
+
+    def velocity(_: float, y: Array) -> Array:
+        return np.asarray(-problem.value_and_gradient(y)[1])
+
+    def jacobian(_: float, y: Array) -> Array:
+        return np.asarray(-problem.hessian_product(y, np.eye(problem.size)))
+
+    extra = {"jac": jacobian} if options.integrator in IMPLICIT else {}
+    solver = getattr(integrate, options.integrator)
+    return solver(velocity, 0.0, np.array(theta), options.time, rtol=options.rtol, atol=options.atol, **extra)
+
+
+def _ended(
+    solver: object,
+    loss: float,
+    norm: float,
+    tolerance: float,
+    history: _History,
+    steps: int,
+    control: Control,
+    options: FlowOptions,
+) -> Status:
+    state, theta = getattr(solver, "status", "running"), np.asarray(getattr(solver, "y", 0.0))
+    if not (np.isfinite(loss) and np.isfinite(norm)):
+        return Status.DIVERGED
+    growing = history.growth() > GROWTH
+    if np.linalg.norm(theta) > options.farthest:
+        return Status.ESCAPING
+    if norm <= tolerance:
+        return Status.ESCAPING if growing else Status.CONVERGED
+    if loss <= control.goal:
+        return Status.GOAL
+    if control.interrupted.is_set():
+        return Status.INTERRUPTED
+    if state == "failed":
+        return Status.ESCAPING if growing else Status.STALLED
+    if state == "finished" or steps >= control.iterations:
+        return Status.ESCAPING if growing else Status.LIMIT
+    return Status.RUNNING
