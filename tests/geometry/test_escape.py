@@ -22,6 +22,7 @@ from shallows import (
 from shallows.geometry.convex import ProblemLandscape
 from shallows.geometry.escape import escape_path, explain_escape
 from shallows.geometry.idle import parallel_pair, steepest_direction
+from shallows.geometry.steps import differential
 
 
 def falls(escape, net, problem=None, points=400):
@@ -250,6 +251,16 @@ def test_parallel_neurons_found_only_to_rounding(rng):
     assert losses[-1] < losses[0] * (1 - 1e-3)
 
 
+def test_an_idle_neuron_found_only_to_rounding(rng):
+    """A numerically critical point: the third neuron's term is 1e-8, the others are the best student of width 2."""
+    narrow = Problem(random_tensor(rng, 3, 3), Gaussian(3), 2)
+    best = frozen(narrow, random_student(rng, narrow))
+    problem = Problem(narrow.target, Gaussian(3), 3)
+    small = Network(np.vstack([best.W, 2e-3 * rng.normal(size=3)]), np.r_[best.a, 1.0], Power(3))
+    losses = falls(explain_escape(problem, small), small)
+    assert losses[-1] < losses[0] * (1 - 1e-3)
+
+
 def test_a_connected_fiber_lends_an_idle_neuron():
     """d = 2, rank S = 1 < width 3 < n = 4, no idle and no parallel neurons: the fiber holds a network with one."""
     x, y = np.eye(4)[:2]
@@ -322,6 +333,42 @@ def test_the_steepest_direction_beats_random_ones(degree, rng):
 
 
 # -- where there is no path ------------------------------------------------------------------------------------
+
+
+def test_a_minimum_at_infinity_is_not_mistaken_for_a_descent():
+    """Example 19's sequence, far out: the terms are 1e9 times their sum, the loss is lost in rounding."""
+    far = 1e9
+    target = SymmetricTensor([0.0, 1.0 / 3.0, 0.0, 0.0], 2, 3)  # x₁²x₂, of rank 3
+    problem = Problem(target, Gaussian(2), 2)
+    net = Network([[1.0, 1 / far], [1.0, 0.0]], [far / 3, -far / 3], Power(3))
+    escape = explain_escape(problem, net)
+    assert escape.path is None and ("rounding" in escape.reason)
+
+
+def test_the_differential_of_the_parameterization(rng):
+    """dτ by central differences of a cubic, which Richardson's rule makes exact."""
+    net = Network(rng.normal(size=(2, 3)), rng.normal(size=2), Power(2))
+    matrix = differential(net, 2)
+    direction = rng.normal(size=8)
+
+    def tau(t):
+        W, a = net.W + t * direction[:6].reshape(2, 3), net.a + t * direction[6:]
+        return SymmetricTensor.from_powers(W, a, 2).entries
+
+    slope = (8 * (tau(1.0) - tau(-1.0)) - (tau(2.0) - tau(-2.0))) / 12
+    assert np.allclose(matrix @ direction, slope, atol=1e-12)
+
+
+def test_a_step_towards_the_minimiser_where_the_gradient_is_small(rng):
+    """n = 2: near the split of the best rank-one student ∇L is small but dτ is onto, so a measurable step remains."""
+    single = Problem(random_tensor(rng, 2, 4), Gaussian(2), 1)
+    best = frozen(single, random_student(rng, single))
+    problem = Problem(single.target, Gaussian(2), 3)
+    W = np.repeat(best.W, 3, axis=0) + 1e-2 * rng.normal(size=(3, 2))
+    net = Network(W, best.a[0] * np.array([0.5, 0.3, 0.2]), Power(4))
+    escape = explain_escape(problem, net)
+    assert escape.reason == "∇L ≠ 0: a straight step down"
+    falls(escape, net)
 
 
 def test_silence_at_a_critical_point_of_a_narrow_network(rng):

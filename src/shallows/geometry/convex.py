@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -94,11 +95,15 @@ class Landscape(ABC):
         return sign * reach
 
 
-def _last_descent(slope: Any, upper: float) -> float:
-    """The zero of an increasing slope on [0, upper], from below."""
+def _last_descent(slope: Callable[[float], float], upper: float) -> float:
+    """The zero of an increasing slope on [0, upper], from below; 0 when the slope at 0 is not negative."""
+    if slope(0.0) >= 0.0:
+        return 0.0
     root = float(brentq(slope, 0.0, upper, xtol=1e-14 * upper, rtol=8.9e-16))
-    while root > 0 and slope(root) > 0:
-        root *= 1 - 1e-13
+    back = 1e-14
+    while slope(root) > 0.0 and back < 1.0:
+        root *= 1.0 - back
+        back *= 2
     return root
 
 

@@ -7,36 +7,40 @@ Paper 000, section 2.2, for L = ℓ∘τ with ℓ convex and a trained:
 - Lemma 14: an idle neuron, or two parallel ones, lower the loss;
 - Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): every critical point meets the hypothesis of Lemma 14;
 - Theorem 37 with Lemma 14 (d = 2, rank S < width): the fiber is connected and contains a network with an idle neuron;
-- any other point that is not critical: a step along −∇L.
+- any other point that is not critical: a straight step down, along −∇L or towards the minimiser.
 
 Elsewhere the theory is silent, and so is the answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shallows import coordinates
-from shallows._checks import Array, describe, generator
+from shallows._checks import describe, generator
 from shallows.activations import Power
 from shallows.errors import InvalidProblem
 from shallows.geometry.convex import ConvexLoss, Landscape, LossLandscape, ProblemLandscape
 from shallows.geometry.fibers import Spectrum, matrix_of
-from shallows.geometry.idle import free_a_neuron, spend_idle_neuron
+from shallows.geometry.idle import free_a_neuron, rest_smallest_neuron, spend_idle_neuron
 from shallows.geometry.lifting import lifted_descent
-from shallows.geometry.paths import Path, Segment, State, Straight, Trail, energy
+from shallows.geometry.paths import Path, Segment, State, Trail, energy
 from shallows.geometry.spanning import spanning_descent
 from shallows.geometry.spectral_form import to_spectral_form
+from shallows.geometry.steps import best_step_down
 from shallows.network import Network
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 ROUNDING = 1e-14
 NEARLY_PARALLEL = 1e-5
-PROBES = 9
+NEARLY_IDLE = 1e-5
+CHECKS = 200
+NOISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def explain_escape(problem: Problem | ConvexLoss, net: Network, rng: int | np.ra
         return _to_global_minimum(landscape, net, tensor, source, "Theorem 12")
     if net.width >= coordinates.dimension(net.n, tensor.degree):
         return _to_global_minimum(landscape, net, tensor, source, "Theorem 9")
-    return _somewhere_lower(landscape, net, source)
+    return _somewhere_lower(landscape, net, tensor, source)
 
 
 # -- what the theory covers ------------------------------------------------------------------------------------
@@ -129,9 +133,13 @@ SILENT = (
     "The network is critical, no neuron is idle and no two are parallel: the theory is silent here (it may be a bad "
     "local minimum, Prop. 10)."
 )
+TOO_LARGE = (
+    "The loss falls, but by less than the rounding errors of its computation: the neurons are so large that they "
+    "cancel (a minimum at infinity, Example 19). Fix: train from a smaller start."
+)
 NEARLY_CRITICAL = (
-    "Theorem 11 says that the network is escapable, but it is critical only to rounding and its neurons are not "
-    "parallel to 1e-5, so neither a gradient step nor Lemma 14 lowers the loss measurably. Fix: train it further first."
+    "Theorem 11 says that the network is escapable, but no way lowers the loss by more than rounding: it is close to a "
+    "global minimum, or on its way to a minimum at infinity (Remark 13), or not trained far enough for Lemma 14."
 )
 
 
@@ -176,30 +184,58 @@ def _same_function(net: Network, tensor: SymmetricTensor, goal: SymmetricTensor)
 # -- narrow networks: one step down -------------------------------------------------------------------------
 
 
-def _somewhere_lower(landscape: Landscape, net: Network, rng: np.random.Generator) -> Escape:
-    tensor = net.tensor()
-    degree, n, width = tensor.degree, net.n, net.width
+def _somewhere_lower(
+    landscape: Landscape, net: Network, tensor: SymmetricTensor, rng: np.random.Generator
+) -> Escape:
+    """A way along which the loss, as it is computed, falls and never rises: an exact one, else the one that ends lowest."""
     slope = landscape.gradient(tensor).entries
     at_zero = landscape.gradient(0.0 * tensor).entries
     if np.max(np.abs(slope)) <= ROUNDING * np.max(np.abs(at_zero)):
         return Escape(None, "", AT_THE_BOTTOM)
-    covered = n == 2 and width >= (degree + 2) // 2
+    covered = net.n == 2 and net.width >= (tensor.degree + 2) // 2
+    noisy = False
+    best: tuple[float, Escape] | None = None
+    for segments, theorem, how, exact in _ways(landscape, net, tensor, rng, covered):
+        path = _lowered(landscape, net, segments)
+        if path and _never_rises(path):
+            escape, end = Escape(path, theorem, how), landscape.loss(path.end)
+            best = (end, escape) if best is None or end < best[0] else best
+            if exact:
+                break
+        noisy = noisy or path is not None
+    if best is not None:
+        return best[1]
+    return Escape(None, "", TOO_LARGE if noisy else NEARLY_CRITICAL if covered else SILENT)
+
+
+def _ways(
+    landscape: Landscape, net: Network, tensor: SymmetricTensor, rng: np.random.Generator, covered: bool
+) -> Iterator[tuple[list[Segment], str, str, bool]]:
+    """Segments, the theorem that gives them, a sentence, and whether its hypothesis holds exactly; exact ways first."""
     name = "Theorem 11" if covered else "Lemma 14"
-    trail = Trail((net.a, net.W))
-    if _spend(trail, landscape, degree, rng):
-        path = _lowered(landscape, net, trail.segments)
-        if path:
-            return Escape(path, name, "an idle neuron, or one of two parallel ones, is spent")
-    rank = Spectrum.of(matrix_of(net.a, net.W), energy(net)).rank if degree == 2 else width
-    if rank < width:
-        path = _lowered(landscape, net, _through_the_fiber(landscape, net, rng))
-        if path:
-            how = f"rank S = {rank} < width = {width}: the fiber holds a network with an idle neuron"
-            return Escape(path, "Theorem 37 and Lemma 14", how)
-    line = _gradient_step(landscape, net)
+    state: State = (net.a, net.W)
+    trail = Trail(state)
+    if _spend(trail, landscape, tensor.degree, rng):
+        yield trail.segments, name, "an idle neuron, or one of two parallel ones, is spent", True
+    if tensor.degree == 2:
+        spectrum = Spectrum.of(matrix_of(*state), energy(net))
+        if spectrum.rank < net.width:
+            trail = to_spectral_form(state, spectrum)
+            _spend(trail, landscape, 2, rng)
+            how = f"rank S = {spectrum.rank} < width = {net.width}: the fiber holds a network with an idle neuron"
+            yield trail.segments, "Theorem 37 and Lemma 14", how, True
+    line = best_step_down(landscape, net, tensor)
     if line is not None:
-        return Escape(line, "Theorem 11" if covered else "not critical", "∇L ≠ 0: a step along −∇L")
-    return _nearly_parallel(landscape, net, rng, name)
+        yield [line], "Theorem 11" if covered else "not critical", "∇L ≠ 0: a straight step down", False
+    trail = Trail(state)
+    row = rest_smallest_neuron(trail, tensor.degree, landscape, NEARLY_IDLE)
+    if row is not None:
+        spend_idle_neuron(trail, row, tensor.degree, landscape, rng)
+        yield trail.segments, name, "a neuron is idle to 1e-5: it is spent", False
+    trail = Trail(state)
+    if _spend(trail, landscape, tensor.degree, rng, tolerance=NEARLY_PARALLEL):
+        # at a numerically critical point parallel neurons are parallel only to the root of the rounding error
+        yield trail.segments, name, "two neurons are parallel to 1e-5: one of them is spent", False
 
 
 def _spend(trail: Trail, landscape: Landscape, degree: int, rng: np.random.Generator, **how: float) -> bool:
@@ -210,46 +246,6 @@ def _spend(trail: Trail, landscape: Landscape, degree: int, rng: np.random.Gener
     return True
 
 
-def _through_the_fiber(landscape: Landscape, net: Network, rng: np.random.Generator) -> list[Segment]:
-    state: State = (net.a, net.W)
-    spectrum = Spectrum.of(matrix_of(*state), energy(net))
-    trail = to_spectral_form(state, spectrum)
-    _spend(trail, landscape, 2, rng)
-    return trail.segments
-
-
-def _gradient_step(landscape: Landscape, net: Network) -> Path | None:
-    """A straight line along −∇L, short enough for the slope to be negative at every probe; None at a critical point."""
-    da, dW = landscape.parameter_gradient(net)
-    size = float(np.hypot(np.linalg.norm(da), np.linalg.norm(dW)))
-    if size == 0.0:
-        return None
-    reach = (1.0 + float(np.hypot(np.linalg.norm(net.a), np.linalg.norm(net.W)))) / size
-    start: State = (net.a, net.W)
-    for _ in range(60):
-        end = (net.a - reach * da, net.W - reach * dW)
-        line = Straight("step along −∇L", start, end)
-        if all(_falls(landscape, net, line.at(t), da, dW) for t in np.linspace(0.0, 1.0, PROBES)):
-            return _lowered(landscape, net, [line])
-        reach /= 2
-    return None
-
-
-def _falls(landscape: Landscape, net: Network, state: State, da: Array, dW: Array) -> bool:
-    ga, gW = landscape.parameter_gradient(Network(state[1], state[0], net.activation))
-    return float(np.sum(ga * da) + np.sum(gW * dW)) > 0.0
-
-
-def _nearly_parallel(landscape: Landscape, net: Network, rng: np.random.Generator, name: str) -> Escape:
-    """At a numerically critical point parallel neurons are parallel only to the root of the rounding error."""
-    trail = Trail((net.a, net.W))
-    if _spend(trail, landscape, net.tensor().degree, rng, tolerance=NEARLY_PARALLEL):
-        path = _lowered(landscape, net, trail.segments)
-        if path and _never_rises(path):
-            return Escape(path, name, "two neurons are parallel to 1e-5: one of them is spent")
-    return Escape(None, "", NEARLY_CRITICAL if name == "Theorem 11" else SILENT)
-
-
 def _never_rises(path: Path) -> bool:
-    losses = path.losses(200)
-    return bool(np.all(np.diff(losses) <= 1e-12 * np.max(np.abs(losses))))
+    losses = path.losses(CHECKS)
+    return bool(np.all(np.diff(losses) <= NOISE * np.max(np.abs(losses))))

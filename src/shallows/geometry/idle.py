@@ -46,6 +46,27 @@ def free_a_neuron(trail: Trail, degree: int, tolerance: float = PARALLEL) -> int
     return i
 
 
+def rest_smallest_neuron(trail: Trail, degree: int, landscape: Landscape, tolerance: float) -> int | None:
+    """Make the neuron with the smallest term idle, if that is at most `tolerance` of the largest; return its row.
+
+    Its a first moves to the minimum of the convex function of a alone: then the loss falls, or its slope in a is zero
+    and taking a to zero costs only the square of the term.
+    """
+    a, W = trail.state
+    terms = np.abs(a) * np.linalg.norm(W, axis=1) ** degree
+    row = int(np.argmin(terms))
+    if len(a) < 2 or terms[row] > tolerance * np.max(terms) or not np.any(W[row]):
+        return None
+    power = SymmetricTensor.from_powers(W[row : row + 1], np.ones(1), degree)
+    best = a.copy()
+    best[row] += landscape.best_step(SymmetricTensor.from_powers(W, a, degree), power)
+    trail.go("settle the smallest neuron", a=best)
+    rested = best.copy()
+    rested[row] = 0.0
+    trail.go("let the smallest neuron rest", a=rested)
+    return row
+
+
 def parallel_pair(W: Array, tolerance: float = PARALLEL) -> tuple[int, int] | None:
     """The two most parallel rows i, j, ‖wᵢ‖ ≤ ‖wⱼ‖, if the sine of their angle is at most `tolerance`."""
     if len(W) < 2:
