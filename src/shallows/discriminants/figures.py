@@ -17,6 +17,7 @@ from shallows.discriminants.walls import vertex_curve
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+    from shallows.discriminants.follow import Following
     from shallows.discriminants.loci import FocalCloud
     from shallows.discriminants.regions import LandscapeRegions
 
@@ -41,7 +42,7 @@ def _layout(figure: Figure, title: str, x: str, y: str) -> Figure:
 def figure2_left(
     teachers: Sequence[tuple[float, float]] = ((0.45, 0.5), (1.9, 1.3)), p: object = 4, q: object = 1
 ) -> Figure:
-    """Figure 2, left: an ellipse, its focal curve, and teachers with their critical points (four inside, two outside)."""
+    """Figure 2, left: an ellipse, its focal curve, and teachers with their critical points: four inside, two out."""
     import plotly.graph_objects as go
 
     P = ellipse(p, q).specialize(m11=1, m12=0, m22=1)
@@ -57,6 +58,14 @@ def figure2_left(
     for k, (x, y) in enumerate(teachers):
         students = critical_students(P, x=x, y=y)
         color, count = SCALE[k % len(SCALE)], len(students)
+        figure.add_scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            marker={"color": color, "size": 14, "symbol": "star"},
+            name=f"teacher ({x:g}, {y:g}): {count} critical points",
+            legendgroup=str(k),
+        )
         for student in students:
             figure.add_scatter(
                 x=[x, student.entries[0]],
@@ -77,14 +86,6 @@ def figure2_left(
                 text=[f"loss {s.loss:.4g}" for s in chosen],
                 legendgroup=str(k),
             )
-        figure.add_scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            marker={"color": color, "size": 14, "symbol": "star"},
-            name=f"teacher ({x:g}, {y:g}): {count} critical points",
-            legendgroup=str(k),
-        )
     figure.update_yaxes(scaleanchor="x", scaleratio=1)
     return _layout(figure, "An ellipse, its focal curve and two teachers", "x", "y")
 
@@ -127,11 +128,13 @@ def figure2_right(moments: Sequence[float] = (1, 2, 4), radius: float = 2.0) -> 
     figure = go.Figure()
     phi = np.linspace(0, np.pi, 361)
     rays = np.stack([np.cos(phi) ** 2, np.cos(phi) * np.sin(phi), np.sin(phi) ** 2], axis=1)
-    figure.add_trace(_cone(rays, radius, "#9aa5b1", "rank-one matrices", 0.55))
-    for color, moment in zip(SCALE, moments, strict=False):
-        figure.add_trace(
-            _cone(focal_rays(moment, phi), radius, color, f"focal surface, m0101 = {moment:g}", 0.8)
-        )
+    for trace in _cone(rays, radius, "#9aa5b1", "rank-one matrices", 0.35):
+        figure.add_trace(trace)
+    opacities = np.linspace(0.9, 0.35, len(moments))  # the outer ones are seen through
+    for color, moment, opacity in zip(SCALE, moments, opacities, strict=False):
+        name = f"focal surface, m0101 = {moment:g}"
+        for trace in _cone(focal_rays(moment, phi), radius, color, name, float(opacity)):
+            figure.add_trace(trace)
     figure.update_layout(
         title="The cone of rank-one matrices and its focal surfaces",
         template="simple_white",
@@ -153,20 +156,26 @@ def focal_rays(moment: float, phi: Array) -> Array:
     return np.cross(value[:, 1:], slope[:, 1:])
 
 
-def _cone(rays: Array, radius: float, color: str, name: str, opacity: float) -> Any:
+def _cone(rays: Array, radius: float, color: str, name: str, opacity: float) -> list[Any]:
+    """The double cone over a curve of rays, cut off at a sphere, and its two rims."""
     import plotly.graph_objects as go
 
     size = np.linalg.norm(rays, axis=1, keepdims=True)
     unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > 1e-12 * np.max(size))
-    # orient neighbouring rays alike, so that the surface does not fold through the origin
-    for k in range(1, len(unit)):
+    for k in range(1, len(unit)):  # orient neighbouring rays alike, so that no strip folds through the origin
         if unit[k] @ unit[k - 1] < 0:
             unit[k] = -unit[k]
     points = radius * np.linspace(-1, 1, 21)[:, None, None] * unit[None]
-    return go.Surface(
+    surface = go.Surface(
         x=points[..., 0], y=points[..., 1], z=points[..., 2], surfacecolor=np.zeros(points.shape[:2]), name=name,
         colorscale=[[0, color], [1, color]], showscale=False, opacity=opacity, showlegend=True,
     )  # fmt: skip
+    rims = [
+        go.Scatter3d(x=edge[:, 0], y=edge[:, 1], z=edge[:, 2], mode="lines", line={"color": color, "width": 5},
+                     showlegend=False, hoverinfo="skip")
+        for edge in (points[0], points[-1])
+    ]  # fmt: skip
+    return [surface, *rims]
 
 
 def _blend(share: float) -> str:
@@ -259,3 +268,24 @@ def cloud_figure(cloud: FocalCloud, axes: Sequence[int] = (0, 1, 2)) -> Figure:
     else:
         figure.add_scatter(x=columns[0], y=columns[1], mode="markers", marker=marker, name="focal")
     return _layout(figure, f"Focal points: {cloud.title}", names[axes[0]], names[axes[1]])
+
+
+def following_figure(following: Following) -> Figure:
+    """The size of every critical point along a path: real ones solid, complex ones dotted, events as vertical lines."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    sizes = np.linalg.norm(following.tensors, axis=2)
+    for i in range(sizes.shape[1]):
+        for real, dash in ((True, "solid"), (False, "dot")):
+            shown = np.where(following.real[:, i] == real, sizes[:, i], np.nan)
+            figure.add_scatter(
+                x=following.positions, y=shown, mode="lines", showlegend=False,
+                line={"color": SCALE[0] if real else VERTEX, "dash": dash},
+            )  # fmt: skip
+    for event in following.events:
+        color = {"collision": FOCAL, "vertex": SCALE[2]}.get(event.kind, VERTEX)
+        before, after = event.real_counts
+        note = f"{event.kind}: {before} → {after}" if before != after else event.kind
+        figure.add_vline(x=event.position, line={"color": color, "dash": "dash"}, annotation_text=note)
+    return _layout(figure, "Critical points along the path", "τ", "norm of the critical tensor")
