@@ -187,7 +187,7 @@ def _same_function(net: Network, tensor: SymmetricTensor, goal: SymmetricTensor)
 def _somewhere_lower(
     landscape: Landscape, net: Network, tensor: SymmetricTensor, rng: np.random.Generator
 ) -> Escape:
-    """A way along which the loss, as it is computed, falls and never rises: an exact one, else the one that ends lowest."""
+    """A way along which the loss as computed falls and never rises: an exact one, else the one that ends lowest."""
     slope = landscape.gradient(tensor).entries
     at_zero = landscape.gradient(0.0 * tensor).entries
     if np.max(np.abs(slope)) <= ROUNDING * np.max(np.abs(at_zero)):
@@ -231,6 +231,7 @@ def _ways(
     row = rest_smallest_neuron(trail, tensor.degree, landscape, NEARLY_IDLE)
     if row is not None:
         spend_idle_neuron(trail, row, tensor.degree, landscape, rng)
+    if trail.segments:
         yield trail.segments, name, "a neuron is idle to 1e-5: it is spent", False
     trail = Trail(state)
     if _spend(trail, landscape, tensor.degree, rng, tolerance=NEARLY_PARALLEL):

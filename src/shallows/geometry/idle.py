@@ -49,8 +49,8 @@ def free_a_neuron(trail: Trail, degree: int, tolerance: float = PARALLEL) -> int
 def rest_smallest_neuron(trail: Trail, degree: int, landscape: Landscape, tolerance: float) -> int | None:
     """Make the neuron with the smallest term idle, if that is at most `tolerance` of the largest; return its row.
 
-    Its a first moves to the minimum of the convex function of a alone: then the loss falls, or its slope in a is zero
-    and taking a to zero costs only the square of the term.
+    Its a first moves to the minimum of the convex function of a alone. If that is far from zero the loss has fallen and
+    the neuron is not idle (None); else its slope in a is zero and taking a to zero costs only the square of the term.
     """
     a, W = trail.state
     terms = np.abs(a) * np.linalg.norm(W, axis=1) ** degree
@@ -61,6 +61,8 @@ def rest_smallest_neuron(trail: Trail, degree: int, landscape: Landscape, tolera
     best = a.copy()
     best[row] += landscape.best_step(SymmetricTensor.from_powers(W, a, degree), power)
     trail.go("settle the smallest neuron", a=best)
+    if np.abs(best[row]) * np.linalg.norm(W[row]) ** degree > tolerance * np.max(terms):
+        return None
     rested = best.copy()
     rested[row] = 0.0
     trail.go("let the smallest neuron rest", a=rested)
