@@ -75,3 +75,17 @@ def test_a_nearly_double_root_is_two_roots():
     result = solve(["(x - 1)^2 - 1/100000000"])
     assert result.finite.count == 2 and result.real.count == 2
     assert result.certify().complete
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(40))
+def test_multiplicities_many_seeds(seed):
+    for rows, regular, multiplicities in (
+        (["(x - 1)^2*(x - 2)^3*(x + 1)"], 1, [2, 3]),
+        (["(x - 1)^4*(x + 2)"], 1, [4]),
+        (["(x^2 - 1)^2", "y^2 - x"], 0, [2, 2, 2, 2]),
+        (["(x - 1)^4", "(y - 2)^4"], 0, [16]),
+        (["y - x^2 - y^2", "y - x^2 - x*y"], 1, [3]),
+    ):
+        result = solve(rows, rng=seed)
+        assert result.finite.count == regular and sorted(result.singular.multiplicities) == multiplicities

@@ -103,6 +103,39 @@ def test_wilkinson(degree):
         assert roots == pytest.approx(range(1, degree + 1), abs=1e-9)
 
 
+def wilkinson_twenty(seed):
+    result = solve(wilkinson(20), rng=seed)
+    assert result.finite.count == result.real.count == 20 and result.status is Status.COMPLETE
+    certificate = result.certify()
+    assert certificate.complete and certificate.real_count == 20
+
+
+def test_wilkinsons_polynomial_needs_multiple_precision():
+    wilkinson_twenty(0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_wilkinsons_polynomial_many_seeds(seed):
+    wilkinson_twenty(seed)
+
+
+def test_multiple_precision_agrees_with_double(rng):
+    from shallows.homotopy.paths import PathStatus, track
+    from shallows.homotopy.prepared import SparseProblem
+
+    problem = SparseProblem(PolynomialSystem.read(noon(3)))
+    homotopy, starts = problem.prepare(np.random.default_rng(2))
+    rows = np.arange(0, 27, 2)
+    precise = problem.precisely(np.random.default_rng(2), rows, 1000)
+    double = track(homotopy, starts[rows])
+    finite = double.status == PathStatus.ARRIVED
+    assert (precise.status[finite] == PathStatus.PRECISE_REGULAR).all() and finite.sum() > 8
+    assert (precise.status[~finite] == PathStatus.INFINITE).all()
+    overlap = np.abs(np.einsum("ij,ij->i", precise.ends.conj(), double.ends))[finite]
+    assert np.allclose(overlap / np.linalg.norm(double.ends[finite], axis=1), 1, atol=1e-12)
+
+
 def test_coefficients_over_twelve_orders_of_magnitude():
     rows = ["1e-6*x^2*y - 1e6*y + 3", "1e5*y^2*x - 1e-4*x + 1e-2"]
     for seed in range(4):

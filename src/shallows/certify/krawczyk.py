@@ -184,22 +184,26 @@ def certify_point(
     size = np.maximum(np.maximum(np.abs(point), 1e-8 * sensitivity), 1e-10 * np.abs(point).max())
     if not (moved <= _NEAR * size).all():  # the point is no approximate root: a proof would be about another
         return None
-    if (moved > 1e-12 * size).any():  # worth a Newton step
-        centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
-        value, _ = evaluator(centre)
-        step = (inverse * value).entries()
-    length = np.array([float(entry.abs_upper()) for entry in step])
     smallest = float(np.exp2(8.0 - bits)) * sensitivity
-    share = float((length / sensitivity).max())
-    tightest = _SHARE * np.maximum(length, share * sensitivity) + smallest
-    widest = np.maximum(_SHARE * moved, 1e-9 * size) + smallest
     even = np.ones(len(point))  # a cube, for roots with coordinates that vanish
-    shapes = (widest, widest.max() * even, np.sqrt(tightest * np.maximum(widest, tightest)), tightest)
-    for radii in (*shapes, tightest.max() * even):
-        proof = _attempt(evaluator, centre, step, radii, inverse, not real)
-        if proof is not None:
-            box, domain = proof
-            return CertifiedRoot(box, domain, _realness(box, real), bits, system)
+    improve = (moved > 1e-12 * size).any()
+    for _ in range(4):  # Newton steps move the centre: when they help at once, and while no box passes
+        if improve:
+            centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
+            value, _ = evaluator(centre)
+            step = (inverse * value).entries()
+        length = np.array([float(entry.abs_upper()) for entry in step])
+        tightest = _SHARE * float((length / sensitivity).max()) * sensitivity + smallest
+        widest = np.maximum(_SHARE * moved, 1e-9 * size) + smallest
+        between = np.sqrt(tightest * np.maximum(widest, tightest))
+        for radii in (widest, widest.max() * even, between, tightest, tightest.max() * even):
+            proof = _attempt(evaluator, centre, step, radii, inverse, not real)
+            if proof is not None:
+                box, domain = proof
+                return CertifiedRoot(box, domain, _realness(box, real), bits, system)
+        if improve and not (length < 0.1 * moved).any():
+            return None
+        improve, moved = True, length
     return None
 
 

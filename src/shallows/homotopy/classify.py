@@ -58,20 +58,23 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     )
     sane = np.isfinite(matrices).all(axis=(1, 2))
     condition = np.full(count, np.inf)
-    size_of = np.ones(count)
+    size_of, smallest = np.ones(count), np.zeros(count)
     if sane.any():
         singular_values = np.linalg.svd(matrices[sane], compute_uv=False)
         with np.errstate(divide="ignore"):
             condition[sane] = singular_values[:, 0] / singular_values[:, -1]
         size_of[sane] = np.maximum(singular_values[:, 0], 1e-300)
+        smallest[sane] = singular_values[:, -1]
     residual = np.abs(values).max(axis=1) / size_of
     # a converged end of winding number one from which Newton converges to a regular point next to it
     moved = np.abs(ends - _aligned(paths.ends, ends)).max(axis=1)
-    rounded = converged & (paths.winding == 1) & (steps >= 0) & (moved < 1e-5)
+    rounded = converged & (paths.winding == 1) & (steps >= 0) & (steps < 1e-10) & (moved < 1e-5)
     rounded &= condition < SINGULAR_CONDITION
     precise = paths.status == PathStatus.PRECISE_REGULAR
     regular = (arrived & (condition < 1e13)) | rounded | precise
-    accuracy = np.where(regular, np.abs(steps) + 4 * _EPSILON * condition, np.abs(paths.error) + 1e-9)
+    # rounding of the equations, seen through the inverse Jacobian
+    rounding = np.maximum(4 * _EPSILON * condition, homotopy.noise / np.maximum(smallest, 1e-300))
+    accuracy = np.where(regular, np.abs(steps) + rounding, np.abs(paths.error) + 1e-9)
     accuracy[precise] = 8 * _EPSILON
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         affine = ends[:, :-1] / ends[:, -1:] if projective else ends
@@ -82,7 +85,7 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     suspicious = np.zeros(count, bool)
     if projective:
         away = np.abs(ends[:, -1])
-        far = np.where(kind == REGULAR, away < np.maximum(1e-13, 10 * accuracy), away < 1e-7)
+        far = np.where(kind == REGULAR, away < np.clip(10 * accuracy, 1e-13, 1e-8), away < 1e-7)
         escaped |= (kind != LOST) & far
         suspicious |= (kind == SINGULAR) & ~far & (away < 1e-5)
     kind[escaped] = INFINITE
@@ -91,7 +94,7 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     cluster = _clusters(points, accuracy, condition, kind)
     _merge_multiple(points, accuracy, condition, kind, cluster)
     suspicious |= kind == LOST
-    suspicious |= (kind == REGULAR) & (accuracy > 1e-6)  # more than double precision can hold
+    suspicious |= (kind == REGULAR) & ((accuracy > 1e-6) | (steps > 1e-9)) & ~precise  # too much for doubles
     suspicious |= (kind == SINGULAR) & (condition < 1e6)  # claimed singular, and the Jacobian says otherwise
     suspicious |= _doubtful(cluster, kind, paths.winding)
     return Ends(kind, points, accuracy, condition, residual, cluster, suspicious)

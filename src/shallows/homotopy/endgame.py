@@ -291,11 +291,7 @@ def track_block(
         radius = abs(start + done * (end - start))
         ending = end == 0.0 and settings[ENDGAME_START] > 0.0
         saved = history[4]
-        if status == ARRIVED and ending and saved[size].real > 0.0:
-            copy(x, trial)
-            ratio, _ = rank_measure(evaluate, constants, mode, trial, chart, room, algebra)
-            if ratio < 1e-12:  # Newton's convergence on the last step was an accident of rounding
-                status = HANDED_OVER
+        backup_status, backup_error = ARRIVED, -1.0
         if status == ARRIVED:
             radius = 0.0
             copy(x, trial)
@@ -304,7 +300,12 @@ def track_block(
                 copy(trial, x)
             elif ending:  # smooth in t, yet Newton does not converge at the end: a rank-deficient point
                 status, error = CONVERGED, 1e-9
-        elif ending and saved[size].real > 0.0 and status in (HANDED_OVER, STEP_TOO_SMALL):
+            if ending and saved[size].real > 0.0 and not (0.0 <= error < 1e-10):
+                # Newton's convergence on the last step may have been an accident of rounding
+                copy(x, trial)
+                backup_status, backup_error = status, error
+                status = HANDED_OVER
+        if ending and saved[size].real > 0.0 and status in (HANDED_OVER, STEP_TOO_SMALL):
             for j in range(size):
                 x[j] = saved[j]
             status, winding, error, radius, more = finish(
@@ -321,6 +322,9 @@ def track_block(
                 history,
             )
             steps += more
+            if backup_error >= 0.0 and status not in (CONVERGED, INFINITE):
+                copy(trial, x)
+                status, winding, error, radius = backup_status, 1, backup_error, 0.0
         codes[path, 0], codes[path, 1], codes[path, 2] = status, winding, steps
         figures[path, 0], figures[path, 1] = radius, error
         if mode == PROJECTIVE:

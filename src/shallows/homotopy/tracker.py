@@ -198,8 +198,8 @@ def polish(
         step = largest(value) / largest(x)
         if not (step < 1e300):
             return -1.0
-        if step > 0.5 * before:
-            if step < 1e-9 or (residual < noise and step < 1e-5):
+        if step > 0.3 * before:  # Newton halves the distance to a double root: that is no convergence
+            if step < 1e-11 or (residual < noise and step < 1e-5):
                 return step
             return -1.0
         for j in range(x.shape[0]):
@@ -292,7 +292,8 @@ def follow(
                 now = delta / previous
                 if iteration == 1:
                     ratio = now
-                if residual < settings[NOISE] and delta < 1e-5:  # as far as rounding lets Newton go
+                early = final and settings[ENDGAME_START] > 0.0 and saved[size].real < 0.0
+                if residual < settings[NOISE] and delta < 1e-5 and not early:  # as far as rounding goes
                     ratio = 0.0 if iteration == 1 else ratio
                     accepted = True
                     break
