@@ -194,7 +194,7 @@ def _scaled(
     """A random student about as large as the teacher."""
     chart = draw(source)
     point = chart.value(chart.base)
-    factor = float(np.linalg.norm(teacher) / max(np.linalg.norm(point), 1e-300))
+    factor = float(np.linalg.norm(teacher)) / max(float(np.linalg.norm(point)), 1e-300)
     if isinstance(chart, MatricesOfRank):
         matrix = np.zeros((chart.n, chart.n))
         rows, columns = coordinates.indices(chart.n, 2).T
@@ -205,11 +205,11 @@ def _scaled(
 
 
 def _move(
-    chart: Chart, gram: Array, teacher: Array, places: list[int], steps: int = 40
+    chart: Chart, gram: Array, teacher: Array, places: list[int], steps: int = 25
 ) -> tuple[LocalGeometry, Array] | None:
     """Gauss-Newton with steps of least length from a random start; None when it does not arrive."""
     k = chart.dimension
-    scale = max(float(teacher @ gram @ teacher), 1e-300) ** 0.5
+    scale = float(np.sqrt(max(float(teacher @ gram @ teacher), 1e-300)))
 
     def equations(z: Array) -> Array:
         u, null = z[:k], z[k : 2 * k]
@@ -225,9 +225,9 @@ def _move(
         value = equations(z)
         if not np.isfinite(value).all():
             return None
-        if np.max(np.abs(value)) < 1e-12:
+        if np.max(np.abs(value)) < 1e-11:
             break
-        slopes = np.array([(equations(z + e) - equations(z - e)) / 2e-6 for e in 1e-6 * np.eye(len(z))]).T
+        slopes = np.array([(equations(z + e) - value) / 1e-7 for e in 1e-7 * np.eye(len(z))]).T
         step = np.linalg.lstsq(slopes, value, rcond=1e-10)[0]
         z = z - step * min(1.0, 1.0 / max(float(np.linalg.norm(step[: 2 * k])), 1e-300))
     if not np.max(np.abs(equations(z))) < 1e-9:

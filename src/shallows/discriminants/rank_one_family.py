@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class RankOneFamily:
 
     def __init__(self, n: int, degree: int, rng: int = 0) -> None:
         self.n, self.degree = n, degree
-        self.family: Any = PolynomialFamily(_system(n, degree))
+        self.family = cast(Any, PolynomialFamily(_system(n, degree)))
         self.expected = ((2 * degree - 1) ** n - (degree - 1) ** n) // degree
         self.base = random_parameters(self.family, np.random.default_rng(rng))
         found = solve(self.family.member(self.base.tolist()), rng=rng).finite.points
