@@ -137,3 +137,5 @@ def test_a_compiled_family_of_ones_own():
     assert found.count == 3 and found.completeness == "trace-tested"
     result = solve_member(family, found.points, start, [8.0])
     assert result.finite.count == 3 and np.allclose(result.real.points, [[2]])
+    with pytest.raises(InvalidProblem, match="no exact system"):
+        result.certify()

@@ -198,9 +198,13 @@ def test_the_summary():
         assert words in text
 
 
-def test_progress_goes_to_stderr(capsys):
+def test_progress_goes_to_stderr_and_only_when_it_takes_long(capsys, monkeypatch):
     solve(katsura(3), progress=True)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("shallows.homotopy.paths.PATIENCE", 0.0)
+    solve(katsura(3), progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == "" and "tracking paths" in shown.err
 
 
 def test_bad_rank_one_systems():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
+#: Seconds of work before a progress bar appears.
+PATIENCE = 2.0
 
 
 class PathStatus(IntEnum):
@@ -218,7 +221,7 @@ def track(
 
 @contextmanager
 def _bar(total: int, shown: bool) -> Iterator[Any]:
-    """A transient bar on stderr, or nothing."""
+    """A transient bar on stderr once the work has taken two seconds, or nothing."""
     if not shown:
         yield lambda _: None
         return
@@ -226,6 +229,17 @@ def _bar(total: int, shown: bool) -> Iterator[Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("tracking paths"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda amount: bar.update(task, advance=amount)
+    bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    task = bar.add_task("", total=total)
+    begun = time.monotonic()
+
+    def advance(amount: int) -> None:
+        bar.update(task, advance=amount)
+        if not bar.live.is_started and time.monotonic() - begun > PATIENCE:
+            bar.start()
+
+    try:
+        yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()

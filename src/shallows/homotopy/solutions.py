@@ -147,7 +147,10 @@ class Solutions:
     def certify(self, digits: int = 10) -> Certification:
         """Prove the finite solutions: see `shallows.certify.certify`."""
         from shallows.certify import certify
+        from shallows.errors import InvalidProblem
 
+        if self.system is None:
+            raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")
         return certify(self.system, self.finite.points, digits=digits, bound=self._proved_bound())
 
     def _proved_bound(self) -> int | None:
