@@ -258,7 +258,6 @@ def test_an_idle_neuron_found_only_to_rounding(size, drop, rng):
     best = frozen(narrow, random_student(rng, narrow))
     problem = Problem(narrow.target, Gaussian(3), 3)
     small = Network(np.vstack([best.W, size * rng.normal(size=3)]), np.r_[best.a, 1.0], Power(3))
-    assert ()
     losses = falls(explain_escape(problem, small), small)
     assert losses[-1] < losses[0] * (1 - drop)
 
