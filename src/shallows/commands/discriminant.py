@@ -10,7 +10,7 @@ import typer
 from shallows.errors import InvalidProblem
 
 if TYPE_CHECKING:
-    from shallows.discriminants import Discriminant, LandscapeRegions
+    from shallows.discriminants import Discriminant
 
 KINDS = ("rank-one", "ellipse")
 LAWS = ("frobenius", "gaussian", "normal", "uniform", "laplace", "rademacher", "student:DF")

@@ -18,12 +18,13 @@ from shallows._checks import Array, generator, positive_integer
 from shallows.activations import Power
 from shallows.data.base import InnerProduct, as_inner_product
 from shallows.errors import InvalidProblem
-from shallows.geometry.distance import LocalGeometry
 from shallows.geometry.manifolds import Chart, MatricesOfRank, SumsOfPowers
 from shallows.problem import Problem
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+    from shallows.geometry.distance import LocalGeometry
 
 #: Curvatures below this times the largest one are flat: the focal point is at infinity.
 _FLAT = 1e-9
@@ -85,6 +86,8 @@ def focal_cloud(
     >>> bool(np.min(np.diff(values)) < 1e-9)                  # Prop. 33: a double eigenvalue
     True
     """
+    from shallows.geometry.distance import LocalGeometry  # scipy.linalg takes a while to import
+
     data = as_inner_product(data)
     rank, degree = positive_integer("rank", rank), positive_integer("degree", degree, 2)
     count, source = positive_integer("count", count), generator(rng)
@@ -208,6 +211,8 @@ def _move(
     chart: Chart, gram: Array, teacher: Array, places: list[int], steps: int = 25
 ) -> tuple[LocalGeometry, Array] | None:
     """Gauss-Newton with steps of least length from a random start; None when it does not arrive."""
+    from shallows.geometry.distance import LocalGeometry
+
     k = chart.dimension
     scale = float(np.sqrt(max(float(teacher @ gram @ teacher), 1e-300)))
 

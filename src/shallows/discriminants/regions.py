@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from shallows._checks import Array, generator, positive_integer
 from shallows.activations import Power
@@ -274,6 +273,8 @@ def _decide(
 def _regions(
     real: NDArray[np.int64], minima: NDArray[np.int64], x: Array, y: Array
 ) -> tuple[NDArray[np.int64], tuple[Region, ...]]:
+    from scipy import ndimage  # takes a while to import
+
     labels = np.zeros(real.shape, dtype=np.int64)
     found: list[tuple[int, int, NDArray[np.bool_]]] = []
     for count, low in sorted({(int(a), int(b)) for a, b in zip(real.flat, minima.flat, strict=True) if a}):

@@ -81,7 +81,7 @@ def polynomial_signs(
         return np.zeros((len(y), len(x)), dtype=np.int8), 0
     (table,) = joint_tables([polynomial], names)
     value, size = table_values(table, x, y)
-    signs = np.sign(value).astype(np.int8)
+    signs = np.sign(np.nan_to_num(value)).astype(np.int8)
     undecided = np.argwhere(~(np.abs(value) > (6 * sum(table.shape) + 16) * _ROUNDING * size))
     rational: Any = over_rationals(polynomial) if len(undecided) else None
     order = [polynomial.context().names().index(name) for name in names]
