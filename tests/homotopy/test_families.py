@@ -49,8 +49,6 @@ def test_the_trace_test_fails_when_a_solution_is_missing(rng):
     for k in range(4):
         partial = trace_test(family, np.delete(points, k, axis=0), p, rng)
         assert not partial.passed
-    stopped = trace_test(family, points, p, rng, max_loops=1)
-    assert not stopped.passed or stopped.section == whole.section
 
 
 def test_a_symmetry_group_is_divided_out(rng):

@@ -202,6 +202,7 @@ def test_progress_goes_to_stderr_and_only_when_it_takes_long(capsys, monkeypatch
     solve(katsura(3), progress=True)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("shallows.homotopy.paths.PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
     solve(katsura(3), progress=True)
     shown = capsys.readouterr()
     assert shown.out == "" and "tracking paths" in shown.err

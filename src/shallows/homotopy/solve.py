@@ -276,6 +276,9 @@ def assemble(
         for row in clashes
     ]
     on_sets = [make(row) for row in np.flatnonzero(continuum)]
+    accounted = len(regular) + sum(sets.values()) + len(infinite) + len(lost) + len(on_sets)
+    if accounted != len(kind):
+        raise AssertionError(f"{accounted} ends for {len(kind)} paths: a path was dropped or counted twice")
     status = Status.INCOMPLETE if lost else Status.POSITIVE_DIMENSIONAL if on_sets else Status.COMPLETE
     return Solutions(
         prepared.system,
@@ -300,7 +303,8 @@ def _distinct(
     """Rows of regular solutions, rows a singular solution, and rows that clash with a regular one."""
     regular, singular, clashes = [], [], []
     members: dict[int, list[int]] = {}
-    for row in np.flatnonzero((ends.cluster >= 0) & ~continuum):
+    placed = (kind == ends_of.REGULAR) | (kind == ends_of.SINGULAR)
+    for row in np.flatnonzero((ends.cluster >= 0) & placed & ~continuum):
         members.setdefault(int(ends.cluster[row]), []).append(int(row))
     for rows in members.values():
         best = min(ends.condition[row] for row in rows)
