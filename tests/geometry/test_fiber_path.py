@@ -105,7 +105,7 @@ def test_the_energy_falls_to_the_nuclear_norm_and_rises(rng, samples):
     assert energies[bottom] == pytest.approx(np.sum(np.abs(np.linalg.eigvalsh(S))), rel=1e-6)
 
 
-@pytest.mark.parametrize(("spread", "boost"), [(8.0, 1.0), (4.0, 4.0), (0.0, 7.0)])
+@pytest.mark.parametrize(("spread", "boost"), [(8.0, 1.0), (4.0, 4.0), (0.0, 7.0), (0.0, 9.0)])
 def test_ill_conditioned(spread, boost, rng, samples):
     """Eigenvalues over eight decades; networks a million times larger than their matrix."""
     S = samples.symmetric(rng, 4, 2, 1, spread)

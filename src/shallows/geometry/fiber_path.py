@@ -25,6 +25,7 @@ from shallows.geometry.spectral_form import to_spectral_form
 from shallows.network import Network
 
 SAME_FUNCTION = 1e-10
+CLOSE = 1e-11
 
 
 def fiber_path(net0: Network, net1: Network, tolerance: float = SAME_FUNCTION) -> Path:
@@ -58,14 +59,19 @@ def join_in_fiber(first: State, second: State, spectrum: Spectrum) -> list[Segme
     _match_orientation(trail, other.state, spectrum)
     _rest(trail)
     _rotate(trail, other.state, spectrum)
-    _close(trail, other.state)
+    _close(trail, other.state, max(_terms(first), _terms(second)))
     return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
 
 
-def _close(trail: Trail, target: State) -> None:
-    """A line over the rounding gap δ that is left; it leaves the fiber by at most |δ|²/4."""
+def _terms(state: State) -> float:
+    """Σᵢ |aᵢ|‖wᵢ‖²."""
+    return float(np.sum(np.abs(state[0]) * np.sum(state[1] ** 2, axis=1)))
+
+
+def _close(trail: Trail, target: State, scale: float) -> None:
+    """A line over the rounding gap δ that is left; it leaves the fiber by at most |δ|²/4, far below `scale`."""
     gap = distance(trail.state, target)
-    if gap**2 > SAME_FUNCTION * np.sum(target[1] ** 2):
+    if gap**2 > CLOSE * scale:
         raise NotConverged(
             f"The two halves of the fiber path end {gap:.3g} apart: the networks are too unbalanced for double "
             "precision (Σ|a|‖w‖² is many orders of magnitude above the nuclear norm of S)."
