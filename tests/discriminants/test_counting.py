@@ -32,8 +32,9 @@ def test_counts_against_a_scan_of_the_loss(degree, rng):
     P = rank_one(degree)
     gram = sh.IID.laplace(2).gram(degree)
     seen = set()
-    for _ in range(12):
-        target = np.round([1, *np.zeros(degree - 1), 1] + 0.6 * rng.standard_normal(degree + 1), 3)
+    for k in range(12):
+        centre = np.array([1, *np.zeros(degree - 1), 1]) * (k % 2)
+        target = np.round(centre + (1 - 0.6 * (k % 2)) * rng.standard_normal(degree + 1), 3)
         found = landscape_at(P, data=sh.IID.laplace(2), **dict(zip(P.teacher, target.tolist(), strict=True)))
         assert (found.real_count, found.local_minima) == scan(gram, target)
         seen.add(found.real_count)

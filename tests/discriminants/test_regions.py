@@ -99,7 +99,7 @@ def test_a_problem_and_its_discriminant_give_the_same_slice():
     assert free.real_counts[7, 5] == at.real_count
 
 
-# -- focal curves and vertex walls ----------------------------------------------------------------------------------------
+# -- focal curves and vertex walls ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_vertex_wall_of_iid_data():
         vertex_curve(ellipse().specialize(**EUCLIDEAN))
 
 
-# -- bad input -----------------------------------------------------------------------------------------------------------------
+# -- bad input -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_the_vertex_wall_of_iid_data():
         (lambda: landscape_regions(LAPLACE, ("t00", 0, 1), ("m0101", -1, 1), t01=0, t11=1), "positive definite"),
         (lambda: landscape_regions(sh.Problem(np.eye(3), sh.Gaussian(3), 1), ("t00", 0, 1), ("t11", 0, 1)), "3 inputs"),
         (lambda: landscape_regions(sh.Problem(np.eye(2), sh.Gaussian(2), 2), ("t00", 0, 1), ("t11", 0, 1)), "width 2"),
-        (lambda: landscape_regions(sh.Problem(np.eye(2), sh.Gaussian(2), 1, outer="ones"), ("t00", 0, 1), ("t11", 0, 1)),
-         "outer weight is fixed"),
+        (lambda: landscape_regions(sh.Problem(np.eye(2), sh.Gaussian(2), 1, outer="ones"), ("t00", 0, 1),
+                                   ("t11", 0, 1)), "outer weight is fixed"),
         (lambda: landscape_regions(sh.Problem(np.eye(2), sh.Gaussian(2), 1, norm_neuron=True), ("t00", 0, 1),
                                    ("t11", 0, 1)), "norm neuron"),
         (lambda: focal_curve(rank_one(2)), "exactly two"),

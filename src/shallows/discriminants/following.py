@@ -155,6 +155,8 @@ def _fold(segment: Segment, tau: float, points: RankOnePoints) -> tuple[float, A
             ]
         )
 
-    found = root(equations, np.concatenate([u, direction, [tau]]), tol=1e-14)
-    u = found.x[: family.n] if found.success else u
-    return (float(found.x[-1]) if found.success else tau), sign * coordinates.monomials(u, family.degree)
+    begin = np.concatenate([u, direction, [tau]])
+    found = root(equations, begin, tol=1e-14).x
+    if np.max(np.abs(equations(found))) > 1e-3 * np.max(np.abs(equations(begin))):
+        return tau, sign * coordinates.monomials(u, family.degree)
+    return float(found[-1]), sign * coordinates.monomials(found[: family.n], family.degree)
