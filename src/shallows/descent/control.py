@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,15 +10,30 @@ from shallows._checks import Array
 from shallows.descent.run import Trajectory
 
 
+class Interrupt:
+    """A flag that compiled loops can read too."""
+
+    def __init__(self) -> None:
+        self.flag = np.zeros(1, dtype=np.int64)
+
+    def set(self) -> None:
+        """Ask all runs to stop."""
+        self.flag[0] = 1
+
+    def is_set(self) -> bool:
+        """Whether someone asked."""
+        return bool(self.flag[0])
+
+
 @dataclass(frozen=True, eq=False)
 class Control:
-    """Stop at ‖g‖ ≤ tolerance, at a loss ≤ goal, or after `iterations` (in all); `scale` is the size of a loss, E y²."""
+    """Stop at ‖g‖ ≤ tolerance, at a loss ≤ goal, or after `iterations` in all; `scale` is E y²."""
 
     tolerance: float | Array = 1e-12
     iterations: int = 100_000
     goal: float = -np.inf
     scale: float = 1.0
-    interrupted: threading.Event = field(default_factory=threading.Event)
+    interrupted: Interrupt = field(default_factory=Interrupt)
 
     def tightened(self, tolerance: float | Array) -> Control:
         """The same, with another tolerance."""

@@ -21,6 +21,7 @@ from shallows import coordinates
 from shallows._checks import Array
 from shallows.activations import Power
 from shallows.data import Frobenius, Gaussian, InnerProduct, Radial, Samples
+from shallows.descent.compiled import Compiled
 from shallows.kernels.relu import require_nonzero
 from shallows.kernels.relu_fused import arccos_polynomial
 from shallows.network import Network
@@ -75,6 +76,8 @@ def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
             dW = dW @ root
         return np.maximum(losses + objective.energy, 0.0), problem.layout.join(dW, da, None)
 
+    if root is None:
+        evaluate.compiled = _compiled(problem, 0, teacher, outer, polynomial, objective.energy)  # type: ignore[attr-defined]
     return evaluate
 
 
@@ -133,7 +136,14 @@ def _dot_product(problem: Problem, coefficients: Array) -> Evaluate:
             dW = dW @ root
         return np.maximum(losses + energy, 0.0), problem.layout.join(dW, da, None)
 
+    if root is None:
+        evaluate.compiled = _compiled(problem, degree, V, b, coefficients, energy)  # type: ignore[attr-defined]
     return evaluate
+
+
+def _compiled(problem: Problem, degree: int, V: Array, b: Array, c: Array, energy: float) -> Compiled:
+    outer = np.zeros(problem.width) if problem.outer is None else np.ascontiguousarray(problem.outer[0])
+    return Compiled(problem.width, problem.n, outer, degree, problem.outer is None, V, b, c, energy)
 
 
 def _energy(V: Array, b: Array, coefficients: Array, degree: int) -> float:

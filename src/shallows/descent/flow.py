@@ -2,8 +2,11 @@
 
 Along the flow of a Power(d) network with a trained, δᵢ = aᵢ² − ‖wᵢ‖²/d stays constant (Prop. 16); see `traps`.
 
+An integrator that is accurate to rtol cannot make the velocity much smaller than rtol: the flow stops at a steady state
+‖∇L‖ ≤ max(tolerance, 100 rtol (1 + ‖∇L(θ₀)‖)), and what is left to the tolerance is polished away by Newton's method.
+
 Time is cheap near a steady state: implicit integrators lengthen their steps as the flow slows down, so `time` may be
-enormous (1e12 by default). The flow ends at a steady state, ‖∇L‖ ≤ tolerance, which must be a point: while ‖θ‖ still
+enormous (1e12 by default). A steady state must be a point: while ‖θ‖ still
 grows like a power of t, a small gradient means that the flow escapes to infinity (Example 19), and that is what the
 status says.
 """
@@ -11,11 +14,13 @@ status says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shallows._checks import Array, finite_number
 from shallows.descent.control import Control, Recorder
+from shallows.descent.evaluate import Evaluate, evaluator
 from shallows.descent.run import Batch, Status
 from shallows.errors import InvalidProblem
 from shallows.problem import Problem
@@ -24,14 +29,15 @@ INTEGRATORS = ("LSODA", "BDF", "Radau", "DOP853", "RK45", "RK23")
 IMPLICIT = ("LSODA", "BDF", "Radau")
 GROWTH = 0.02
 DECADES = 2.0
+STEADY = 1e2
 
 
 @dataclass(frozen=True)
 class FlowOptions:
-    """How the flow is integrated; Radau with the exact Hessian by default, DOP853 for smooth early phases."""
+    """How the flow is integrated: stiff (LSODA, BDF, Radau, with the exact Hessian) or not (DOP853, RK45, RK23)."""
 
     integrator: str = "Radau"
-    rtol: float = 1e-9
+    rtol: float = 1e-8
     atol: float = 1e-12
     time: float = 1e12
     farthest: float = 1e8
@@ -93,17 +99,20 @@ def _one(
     options: FlowOptions,
     recorder: Recorder | None,
 ) -> None:
+    evaluate = evaluator(problem)
     tolerance = float(np.broadcast_to(control.tolerance, len(batch.thetas))[row])
-    solver, history = _integrator(problem, batch.thetas[row], options), _History()
+    first = float(np.linalg.norm(evaluate(batch.thetas[row : row + 1])[1]))
+    tolerance = max(tolerance, STEADY * options.rtol * (1 + first))
+    solver, history = _integrator(problem, evaluate, batch.thetas[row], options), _History()
     note = recorder or Recorder(None)
     steps, status = 0, Status.RUNNING
     while status is Status.RUNNING:
-        loss, gradient = problem.value_and_gradient(solver.y)
-        norm = float(np.linalg.norm(gradient))
+        losses, gradients = evaluate(solver.y[None])
+        loss, norm = float(losses[0]), float(np.linalg.norm(gradients[0]))
         history.add(solver.t, solver.y)
         if steps % (note.every or 1) == 0:
-            note.note(solver.t, solver.y, float(loss), always=True)
-        status = _ended(solver, float(loss), norm, tolerance, history, steps, control, options)
+            note.note(solver.t, solver.y, loss, always=True)
+        status = _ended(solver, loss, norm, tolerance, history, steps, control, options)
         if status is Status.RUNNING:
             with np.errstate(over="ignore", invalid="ignore"):
                 solver.step()
@@ -111,15 +120,15 @@ def _one(
     batch.thetas[row], batch.losses[row], batch.norms[row] = solver.y, loss, norm
     batch.iterations[row] += steps
     batch.status[row] = status
-    note.note(solver.t, solver.y, float(loss), always=True)
+    note.note(solver.t, solver.y, loss, always=True)
 
 
-def _integrator(problem: Problem, theta: Array, options: FlowOptions):  # type: ignore[no-untyped-def]
+def _integrator(problem: Problem, evaluate: Evaluate, theta: Array, options: FlowOptions) -> Any:
     """One of SciPy's step-by-step solvers of θ̇ = −∇L, with the Jacobian −∇²L where it is used."""
     from scipy import integrate
 
     def velocity(_: float, y: Array) -> Array:
-        return np.asarray(-problem.value_and_gradient(y)[1])
+        return np.asarray(-evaluate(y[None])[1][0])
 
     def jacobian(_: float, y: Array) -> Array:
         return np.asarray(-problem.hessian_product(y, np.eye(problem.size)))

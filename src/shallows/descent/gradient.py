@@ -11,7 +11,7 @@ from shallows.descent.first_order import iterate
 from shallows.descent.front import Front, norms_of
 from shallows.descent.run import Batch
 
-DECREASE = 0.3
+DECREASE = 0.5
 GROWTH = 1.25
 SHRINK = 0.5
 SMALLEST_STEP = 1e-14
@@ -22,17 +22,25 @@ def fixed_step(
     evaluate: Evaluate, batch: Batch, step: float, control: Control, recorder: Recorder | None = None
 ) -> None:
     """θ ← θ − s∇L(θ) with the same s for all."""
+    compiled = getattr(evaluate, "compiled", None)
+    if compiled is not None and recorder is None:
+        compiled.descend(batch, step, control)
+        return
     iterate(evaluate, batch, lambda front: front.theta - step * front.gradient, control, recorder)
 
 
 def line_search(evaluate: Evaluate, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
     """θ ← θ − s∇L(θ), each run with its own step: one evaluation an iteration.
 
-    A step s is taken when L falls by at least 0.3 s‖g‖² (Armijo), or, where rounding hides the change of L, when the
-    slope there satisfies g₊·g ≥ −0.4‖g‖², which for a quadratic function is the same condition (Hager and Zhang's
-    approximate Wolfe test). Both mean s ≤ 1.4/λ along g: no step jumps across a valley. A step taken grows by 1.25,
-    one refused is halved; a run whose step falls below 1e-14 of its first one has stalled.
+    A step s is taken when L falls by at least s‖g‖²/2 (Armijo), or, where rounding hides the change of L, when the
+    slope there satisfies g₊·g ≥ 0, which for a quadratic function is the same condition (Hager and Zhang's
+    approximate Wolfe test). Both mean s ≤ 1/λ along g: no step goes past the bottom of a valley. A step
+    taken grows by 1.25, one refused is halved; a run whose step falls below 1e-14 of its first one has stalled.
     """
+    compiled = getattr(evaluate, "compiled", None)
+    if compiled is not None and recorder is None:
+        compiled.descend(batch, None, control)
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         front = Front(evaluate, batch, control, recorder or Recorder(None))
         if not len(front):

@@ -1,4 +1,4 @@
-"""L-BFGS (SciPy's L-BFGS-B without bounds), one run at a time."""
+"""L-BFGS (Nocedal 1980) for a batch of runs: the two-loop recursion on ten stored pairs, each run with its own step."""
 
 from __future__ import annotations
 
@@ -7,69 +7,86 @@ import numpy as np
 from shallows._checks import Array
 from shallows.descent.control import Control, Recorder
 from shallows.descent.evaluate import Evaluate
-from shallows.descent.run import Batch, Status
+from shallows.descent.front import Front, norms_of
+from shallows.descent.run import Batch
+
+PAIRS = 10
+DECREASE = 1e-4
+RESOLUTION = 1e-12
+SMALLEST_STEP = 1e-13
+
+
+class Memory:
+    """The last pairs s = θ₊ − θ, y = g₊ − g of each run, newest last; pairs with s·y ≤ 0 are not stored."""
+
+    def __init__(self, count: int, size: int) -> None:
+        self.s, self.y = np.zeros((count, PAIRS, size)), np.zeros((count, PAIRS, size))
+        self.product = np.zeros((count, PAIRS))  # s·y, zero for an empty place
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Drop runs that have ended."""
+        self.s, self.y, self.product = self.s[mask], self.y[mask], self.product[mask]
+
+    def add(self, rows: np.ndarray, s: Array, y: Array) -> None:
+        """Store a pair for these rows where its curvature is positive."""
+        product = np.einsum("ij,ij->i", s, y)
+        sound = product > 1e-12 * norms_of(s) * norms_of(y)
+        rows, s, y, product = rows[sound], s[sound], y[sound], product[sound]
+        for store, new in ((self.s, s), (self.y, y), (self.product, product)):
+            store[rows, :-1] = store[rows, 1:]
+            store[rows, -1] = new
+
+    def forget(self, rows: np.ndarray) -> None:
+        """Start these rows afresh."""
+        self.product[rows] = 0.0
+
+    def direction(self, gradient: Array) -> Array:
+        """−H g, H the inverse Hessian estimate."""
+        q, weights = gradient.copy(), np.zeros(self.product.shape)
+        safe = np.where(self.product > 0, self.product, 1.0)
+        used = self.product > 0
+        for i in reversed(range(PAIRS)):
+            weights[:, i] = used[:, i] * np.einsum("bp,bp->b", self.s[:, i], q) / safe[:, i]
+            q -= weights[:, i, None] * self.y[:, i]
+        squares = np.einsum("bp,bp->b", self.y[:, -1], self.y[:, -1])
+        newest = used[:, -1] & (squares > 0)
+        q *= np.where(newest, safe[:, -1] / np.where(newest, squares, 1.0), 1.0)[:, None]
+        for i in range(PAIRS):
+            back = used[:, i] * np.einsum("bp,bp->b", self.y[:, i], q) / safe[:, i]
+            q += ((weights[:, i] - back) * used[:, i])[:, None] * self.s[:, i]
+        return -q
 
 
 def lbfgs(evaluate: Evaluate, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
-    """Minimise from each start with 20 stored pairs; runs whose line search meets rounding end as stalled."""
-    recorder = recorder or Recorder(None)
-    for row in batch.running():
-        if control.interrupted.is_set():
-            batch.status[row] = Status.INTERRUPTED
-            batch.losses[row], batch.norms[row] = _at(evaluate, batch.thetas[row])
-            continue
-        _one(evaluate, batch, int(row), control, recorder)
+    """Minimise from all starts at once. A refused step is halved, and one that keeps being refused ends the run."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        front = Front(evaluate, batch, control, recorder or Recorder(None))
+        memory = Memory(len(front), batch.thetas.shape[1])
+        steps = np.ones(len(front))
+        while len(front):
+            kept = front.release(steps < SMALLEST_STEP)
+            if kept is not None:
+                memory.keep(kept)
+                steps = steps[kept]
+            if len(front):
+                steps = _try(front, memory, steps)
 
 
-def _at(evaluate: Evaluate, theta: Array) -> tuple[float, float]:
-    loss, gradient = evaluate(theta[None])
-    return float(loss[0]), float(np.linalg.norm(gradient[0]))
-
-
-def _one(evaluate: Evaluate, batch: Batch, row: int, control: Control, recorder: Recorder) -> None:
-    from scipy.optimize import minimize
-
-    tolerance = float(np.broadcast_to(control.tolerance, len(batch.thetas))[row])
-    last: list[tuple[float, Array]] = []
-
-    def value(theta: Array) -> tuple[float, Array]:
-        loss, gradient = evaluate(theta[None])
-        return float(loss[0]), gradient[0]
-
-    def after_step(theta: Array) -> None:
-        last.append((0.0, theta))
-        if row == 0 and recorder.every is not None:
-            recorder.note(len(last), theta, _at(evaluate, theta)[0])
-        if control.interrupted.is_set():
-            raise StopIteration
-
-    if row == 0:
-        recorder.note(0, batch.thetas[0], _at(evaluate, batch.thetas[0])[0])
-    size = np.sqrt(batch.thetas.shape[1])  # SciPy's gtol is on the largest component
-    options = {"maxiter": control.iterations, "maxfun": 20 * control.iterations, "maxcor": 20, "ftol": 0.0}
-    result = minimize(
-        value,
-        batch.thetas[row],
-        jac=True,
-        method="L-BFGS-B",
-        callback=after_step,
-        options={**options, "gtol": tolerance / size, "maxls": 50},
-    )
-    loss, norm = _at(evaluate, result.x)
-    batch.thetas[row], batch.losses[row], batch.norms[row] = result.x, loss, norm
-    batch.iterations[row] += result.nit
-    batch.status[row] = _status(loss, norm, tolerance, result.status, control)
-    if row == 0:
-        recorder.note(result.nit, result.x, loss, always=True)
-
-
-def _status(loss: float, norm: float, tolerance: float, code: int, control: Control) -> Status:
-    if not np.isfinite(loss) or not np.isfinite(norm):
-        return Status.DIVERGED
-    if norm <= tolerance:
-        return Status.CONVERGED
-    if loss <= control.goal:
-        return Status.GOAL
-    if control.interrupted.is_set():
-        return Status.INTERRUPTED
-    return Status.LIMIT if code == 1 else Status.STALLED
+def _try(front: Front, memory: Memory, steps: Array) -> Array:
+    """One trial along −H g for all runs; returns the next steps."""
+    direction = memory.direction(front.gradient)
+    fresh = memory.product[:, -1] == 0
+    direction[fresh] *= (0.01 * (norms_of(front.theta) + 1e-3) / np.maximum(front.norm, 1e-300))[fresh, None]
+    slope = np.einsum("ij,ij->i", direction, front.gradient)
+    memory.forget(np.flatnonzero((slope >= 0) | ~np.isfinite(slope)))
+    trial = front.theta + steps[:, None] * direction
+    loss, gradient = front.evaluate(trial)
+    norm = norms_of(gradient)
+    noise = RESOLUTION * (np.abs(front.loss) + front.control.scale)
+    drop, needed = front.loss - loss, -DECREASE * steps * slope
+    hidden = (-steps * slope < noise) & (drop > -noise) & (norm <= 2 * front.norm)
+    taken = ((drop >= needed) | hidden) & np.isfinite(norm) & (slope < 0)
+    rows = np.flatnonzero(taken)
+    memory.add(rows, (trial - front.theta)[rows], (gradient - front.gradient)[rows])
+    front.accept(taken, trial, loss, gradient, norm)
+    return np.where(taken, 1.0, 0.5 * steps)

@@ -72,9 +72,9 @@ def solve_damped(J: Array, r: Array, damping: Array) -> Array:
     Jt = J.swapaxes(-1, -2)
     if columns <= rows:
         matrix = Jt @ J + damping[:, None, None] * np.eye(columns)
-        return -np.linalg.solve(matrix, Jt @ r[..., None])[..., 0]
+        return np.asarray(-np.linalg.solve(matrix, Jt @ r[..., None])[..., 0])
     matrix = J @ Jt + damping[:, None, None] * np.eye(rows)
-    return -(Jt @ np.linalg.solve(matrix, r[..., None]))[..., 0]
+    return np.asarray(-(Jt @ np.linalg.solve(matrix, r[..., None]))[..., 0])
 
 
 def _status(

@@ -79,7 +79,7 @@ def _quality(
 def steihaug(problem: Problem, theta: Array, gradient: Array, radius: float) -> tuple[Array, float, bool]:
     """The step, its predicted decrease −g·s − ½sᵀHs, and whether it ends on the boundary ‖s‖ = radius."""
     norm = float(np.linalg.norm(gradient))
-    forcing = min(0.1, np.sqrt(norm)) * norm
+    forcing = min(0.1, float(np.sqrt(norm))) * norm
     step, curved = np.zeros_like(gradient), np.zeros_like(gradient)  # s and Hs
     residual, direction = gradient.copy(), -gradient
     square = norm**2
@@ -94,7 +94,7 @@ def steihaug(problem: Problem, theta: Array, gradient: Array, radius: float) -> 
             return _to_edge(step, curved, direction, image, gradient, radius)
         step, curved, residual = following, curved + length * image, residual + length * image
         new_square = float(residual @ residual)
-        if np.sqrt(new_square) <= forcing:
+        if new_square <= forcing**2:
             break
         direction, square = -residual + (new_square / square) * direction, new_square
     return step, -float(gradient @ step) - 0.5 * float(step @ curved), False

@@ -3,7 +3,7 @@
 Plain descent decides the basin; Newton-CG only finishes. From ‖g‖ ≤ 1e-3 (times min(1, ‖g₀‖)) a run is handed to
 Newton-CG. It goes back to descent, to a tenth of the last level, when
 
-- a direction of negative curvature turns up in CG, or in a Lanczos run at the end point (a saddle, which descent leaves),
+- a direction of negative curvature turns up in CG, or in a Lanczos run at the end point (descent leaves saddles),
 - a Newton step does not halve the gradient norm, or
 - the point moves by more than a quarter of its length.
 
@@ -177,7 +177,9 @@ def is_saddle(evaluate: Evaluate, theta: Array) -> np.ndarray:
         projections = np.einsum("bjp,bp->bj", basis[:, : j + 1], image)
         tridiagonal[:, j, : j + 1] = tridiagonal[:, : j + 1, j] = projections
         for _ in range(2):  # orthogonalise twice: differences are not exactly symmetric
-            image = image - np.einsum("bj,bjp->bp", np.einsum("bjp,bp->bj", basis[:, : j + 1], image), basis[:, : j + 1])
+            image = image - np.einsum(
+                "bj,bjp->bp", np.einsum("bjp,bp->bj", basis[:, : j + 1], image), basis[:, : j + 1]
+            )
         length = norms_of(image)
         q = image / np.maximum(length, 1e-300)[:, None]
         q[length < 1e-12 * (1 + np.abs(projections).max(axis=1))] = 0.0

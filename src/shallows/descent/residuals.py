@@ -51,7 +51,7 @@ def _function_space(problem: Problem) -> Residual:
         powers = coordinates.monomials(W, d)
         slopes = coordinates.monomials_jvp(W[..., None, :], np.eye(n), d)  # (batch, k, n, N)
         s = A @ powers - optimum
-        if norm is not None:
+        if norm is not None and identity is not None:
             s = s + norm[..., None] * identity
         parts = []
         for o in range(outputs):
@@ -122,6 +122,8 @@ def _with_penalty(problem: Problem, main: Residual) -> Residual:
                 change[:, j, :, i * n + j] += W[:, i, :]
                 change[:, :, j, i * n + j] += W[:, i, :]
         rows = weight * change.reshape(len(W), n * n, -1)
-        return np.concatenate([r, weight * defect.reshape(len(W), -1)], axis=1), np.concatenate([J, rows], axis=1)
+        return np.concatenate([r, weight * defect.reshape(len(W), -1)], axis=1), np.concatenate(
+            [J, rows], axis=1
+        )
 
     return residual

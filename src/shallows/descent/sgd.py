@@ -100,13 +100,13 @@ def sgd(
     minibatches = Minibatches(problem, sources, batch_size)
     horizon = max(1.0, control.iterations / 10)
     rows = batch.running()
-    theta, steps = batch.thetas[rows], 0
+    theta, steps, cap = batch.thetas[rows], 0, np.full(len(rows), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         for steps in range(control.iterations):
             if control.interrupted.is_set() or not len(rows):
                 break
             value, gradient = minibatch_gradient(problem, theta, *minibatches.next(rows, steps))
-            cap = BLOW_UP * (1 + value) if steps == 0 else cap
+            cap = np.minimum(cap, BLOW_UP * (1 + value)) if steps == 0 else cap
             sound = (value <= cap) & np.isfinite(norms_of(gradient))
             if not sound.all():
                 batch.status[rows[~sound]] = Status.DIVERGED

@@ -67,9 +67,7 @@ def is_definite(tensor: SymmetricTensor, sign: float) -> bool:
     return bool(np.linalg.eigvalsh(catalecticant)[0] > 0)
 
 
-def trap_probability(
-    n: int, degree: int, inner_variance: float = 1.0, outer_variance: float = 1.0
-) -> float:
+def trap_probability(n: int, degree: int, inner_variance: float = 1.0, outer_variance: float = 1.0) -> float:
     """The probability that one random neuron has a > 0 and a² > ‖w‖²/d.
 
     For w ~ N(0, σ_w² I) and a ~ N(0, σ_a²) the ratio a√n/(σ_a ‖w‖/σ_w) is Student's t with n degrees of freedom, so it

@@ -1,0 +1,121 @@
+"""Gradient descent in one compiled loop a run, for the fused losses; its slow twins are in `gradient`.
+
+Nothing here holds the interpreter's lock, so threads train at full speed. `flag[0] ≠ 0` asks all runs to stop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shallows._checks import Array
+from shallows.descent._loops import dot_product_loop
+from shallows.kernels._relu_loop import batch_loop
+
+CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = 0, 1, 2, 4, 5, 6
+BLOW_UP, PATIENCE = 1e8, 20_000
+DECREASE, GROWTH, SHRINK, SMALLEST_STEP, RESOLUTION = 0.5, 1.25, 0.5, 1e-14, 1e-12
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _evaluate(
+    theta: Array, W: Array, a: Array, dW: Array, da: Array, loss: Array, gradient: Array,
+    degree: int, free: bool, V: Array, b: Array, c: Array, energy: float,
+) -> float:  # fmt: skip
+    """L and ∇L of one θ; degree 0 stands for ReLU. Returns L."""
+    _, k, n = W.shape
+    inner = k * n
+    for i in range(k):
+        for j in range(n):
+            W[0, i, j] = theta[i * n + j]
+    if free:
+        for i in range(k):
+            a[0, i] = theta[inner + i]
+    if degree == 0:
+        batch_loop(W, a, V, b, c, loss, dW, da)
+    else:
+        dot_product_loop(W, a, V, b, c, degree, loss, dW, da)
+    for i in range(k):
+        for j in range(n):
+            gradient[i * n + j] = dW[0, i, j]
+    if free:
+        for i in range(k):
+            gradient[inner + i] = da[0, i]
+    return max(loss[0] + energy, 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _dot(x: Array, y: Array) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def descent_loop(
+    thetas: Array, k: int, n: int, outer: Array, degree: int, free: bool, V: Array, b: Array, c: Array,
+    energy: float, step: float, tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray,
+    losses: Array, norms: Array, status: np.ndarray, iterations: np.ndarray,
+) -> None:  # fmt: skip
+    """Train each row of `thetas` in place; step ≤ 0 asks for the line search of `gradient.line_search`."""
+    p = thetas.shape[1]
+    W, dW = np.empty((1, k, n)), np.empty((1, k, n))
+    a, da, one = np.empty((1, k)), np.empty((1, k)), np.empty(1)
+    a[0] = outer
+    gradient, trial, new = np.empty(p), np.empty(p), np.empty(p)
+    searching = step <= 0
+    for row in range(len(thetas)):
+        theta = thetas[row]
+        loss = _evaluate(theta, W, a, dW, da, one, gradient, degree, free, V, b, c, energy)
+        norm = np.sqrt(_dot(gradient, gradient))
+        cap = BLOW_UP * (1 + loss)
+        s = 0.01 * (np.sqrt(_dot(theta, theta)) + 1e-3) / max(norm, 1e-300) if searching else step
+        smallest = SMALLEST_STEP * s
+        best, since, iteration, code = np.inf, 0, 0, -1
+        while code < 0:
+            if not (np.isfinite(loss) and np.isfinite(norm)):
+                code = DIVERGED
+            elif norm <= tolerances[row]:
+                code = CONVERGED
+            elif loss <= goal:
+                code = GOAL
+            elif flag[0] != 0:
+                code = INTERRUPTED
+            elif iteration >= limits[row]:
+                code = LIMIT
+            elif searching and s < smallest:
+                code = STALLED
+            elif not searching and iteration % 500 == 0:
+                if norm < 0.99 * best:
+                    best, since = norm, iteration
+                elif iteration - since >= PATIENCE:
+                    code = STALLED
+            if code >= 0:
+                break
+            for i in range(p):
+                trial[i] = theta[i] - s * gradient[i]
+            value = _evaluate(trial, W, a, dW, da, one, new, degree, free, V, b, c, energy)
+            size = np.sqrt(_dot(new, new))
+            iteration += 1
+            if searching:
+                drop, needed, noise = (
+                    loss - value,
+                    DECREASE * s * norm * norm,
+                    RESOLUTION * (abs(loss) + scale),
+                )
+                taken = drop >= needed
+                if not taken and needed < noise and drop > -noise:
+                    taken = _dot(new, gradient) >= (2 * DECREASE - 1) * norm * norm
+                taken = taken and np.isfinite(size)
+                s = GROWTH * s if taken else SHRINK * s
+            else:
+                taken = value <= cap and np.isfinite(size)
+                if not taken:
+                    code = DIVERGED
+            if taken:
+                loss, norm = value, size
+                for i in range(p):
+                    theta[i], gradient[i] = trial[i], new[i]
+        losses[row], norms[row], status[row] = loss, norm, code
+        iterations[row] += iteration
