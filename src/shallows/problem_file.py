@@ -260,12 +260,17 @@ def parse_problem(text: str, source: str = "problem file", folder: Path | None =
 
 def load_problem(path: str | Path) -> Problem:
     """The problem written in a TOML file; `examples/` has one of each kind."""
+    return load_titled_problem(path)[1]
+
+
+def load_titled_problem(path: str | Path) -> tuple[str, Problem]:
+    """Title and problem of a TOML file."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidProblem(f"Cannot read {file}: {error.strerror or error}.") from None
-    return parse_problem(text, str(file), file.parent)[1]
+    return parse_problem(text, str(file), file.parent)
 
 
 def embedded_problem(name: str) -> tuple[str, Problem]:

@@ -28,7 +28,7 @@ COMPLETENESS = {
     "proved": "no critical point is missing: a theorem, or as many certified points as there can be",
     "count-matched": "as many points as the known count, not all of them certified",
     "trace-tested": "the trace test found none missing; no proof",
-    "sampled": "what descents happened to find: others may exist",
+    "sampled": "what descents or loops happened to find: others may exist",
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.charts import Chart
+from shallows.charts.result import COMPLETENESS
 from shallows.critical.found import Counts, Found, assemble, origin
 from shallows.critical.low_rank import low_rank_stratum
+from shallows.critical.powers import powers_stratum
 from shallows.critical.rank_one import Stratum, rank_one_stratum
 from shallows.critical.realise import spectral_terms
-from shallows.errors import InvalidProblem
 from shallows.problem import Problem
 
 
@@ -17,16 +18,15 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int) -> Chart:
     """The strata of rank 0, …, min(width, n), one after the other."""
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
-    families, notes, proved = [], [], True
+    families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):
         stratum = _stratum(problem, rank, certify, seed)
         found += stratum.found
         counts[rank] = stratum.counts
         families += stratum.families
         notes += stratum.notes
-        proved = proved and stratum.proved
-    matched = all(c.expected is not None and c.complex == c.expected for c in counts.values())
-    completeness = "proved" if proved else "count-matched" if matched else "trace-tested"
+        levels.append(stratum.completeness)
+    completeness = max(levels, key=list(COMPLETENESS).index)
     return assemble(
         problem,
         found,
@@ -47,9 +47,7 @@ def _stratum(problem: Problem, rank: int, certify: bool, seed: int) -> Stratum:
         return rank_one_stratum(problem, certify, seed)
     if problem.degree == 2:
         return low_rank_stratum(problem, rank, certify, seed)
-    raise InvalidProblem(
-        f"Critical points of rank {rank} at degree {problem.degree} are not charted in this version."
-    )
+    return powers_stratum(problem, rank, certify, seed)
 
 
 def _full_rank(problem: Problem) -> Stratum:
@@ -62,4 +60,4 @@ def _full_rank(problem: Problem) -> Stratum:
         vectors, signs = spectral_terms(matrix, n)
         size = n * (n + 1) // 2
         found = [Found(vectors, signs, (size, 0, 0))]
-    return Stratum(found, Counts(len(found), int(full), "the target itself"), [], [], True)
+    return Stratum(found, Counts(len(found), int(full), "the target itself"), [], [], "proved")

@@ -10,68 +10,44 @@ from shallows.certify import CertifiedRoot, certify
 from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found
 from shallows.critical.low_rank_balls import LowRankSystem, prove_shape
-from shallows.critical.low_rank_family import Shape, SolvedMember, family, frame_action, pack, solved_member
+from shallows.critical.low_rank_family import Shape, frame_action
+from shallows.critical.members import Run, run_member
 from shallows.critical.rank_one import Stratum
 from shallows.critical.realise import spectral_terms
 from shallows.geometry.strata import stratum as stratum_of
-from shallows.homotopy import Solutions, solve_member
+from shallows.homotopy import Solutions
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 REAL = 1e-7
-ATTEMPTS = 6
 
 
 def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: int) -> Stratum:
     """All critical points of one rank at degree 2."""
     shape = Shape(problem.n, rank)
-    known = solved_member(shape)
     gram, target = problem.gram(), problem.target_tensor().entries
     scale = float(np.abs(gram).max())
     size = float(np.abs(gram @ target).max()) or 1.0
-    frame, solutions = _solve(shape, known, (gram / scale, gram @ target / size), seed)
+    frame, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
+    action = frame_action(frame)
+    # in units where G and g are of size one: S is then measured in units of size / scale
+    run = run_member(shape, action.T @ gram @ action / scale, action.T @ (gram @ target) / size, seed)
+    solutions = run.solutions
     unit = size / scale
     points = _rescale(shape, solutions.finite.points, unit)
     system = LowRankSystem(shape, gram, target, frame)
     proof = certify(system, points) if certify_points else None
     found = _real(problem, system, points, proof.roots if proof is not None else (None,) * len(points))
-    degree = shape.degree
+    degree = shape.count
     whole = proof is not None and degree is not None and proof.count == degree
+    completeness = "proved" if whole else run.completeness
     source = (
         "generic ED degree (duality, or Ottaviani-Spaenlehauer-Sturmfels 2014)" if degree else "not known"
     )
     return Stratum(
         found, Counts(len(points), degree, source), _families(problem, shape, frame, solutions, unit),
-        _notes(rank, solutions, known.completeness), whole,
+        _notes(rank, run), completeness,
     )  # fmt: skip
-
-
-def _solve(
-    shape: Shape, known: SolvedMember, member: tuple[Array, Array], seed: int
-) -> tuple[Array, Solutions]:
-    """All solutions in a random orthogonal frame, in units where G and g are of size one.
-
-    A path can come close to infinity in one frame and not in another: when paths are lost, all are tracked again in
-    a new frame.
-    """
-    gram, g = member
-    for attempt in range(ATTEMPTS):
-        rng = np.random.default_rng([seed, shape.r, attempt])
-        frame, _ = np.linalg.qr(rng.standard_normal((shape.n, shape.n)))
-        action = frame_action(frame)
-        wanted = pack(action.T @ gram @ action, action.T @ g)
-        solutions = solve_member(
-            family(shape),
-            known.points,
-            known.parameters.tolist(),
-            wanted.tolist(),
-            rng=seed + attempt,
-            detour=attempt > 0,
-            on_incomplete="return" if attempt + 1 < ATTEMPTS else "raise",
-        )
-        if solutions.failed.count == 0:
-            break
-    return frame, solutions
 
 
 def _rescale(shape: Shape, points: NDArray[np.complex128], unit: float) -> NDArray[np.complex128]:
@@ -119,16 +95,11 @@ def _found(problem: Problem, system: LowRankSystem, S: Array, root: CertifiedRoo
     return Found(vectors, signs, signature, Certificate(radius, agrees, rank.certified, "Krawczyk"))
 
 
-def _notes(rank: int, solutions: Solutions, completeness: str) -> list[str]:
-    notes = [f"rank {rank}: parameter homotopy from a generic member ({completeness})"]
-    if solutions.singular.count:
-        notes.append(
-            f"rank {rank}: {solutions.singular.count} degenerate points: on the discriminant, or not isolated"
-        )
-    if solutions.at_infinity.count:
-        notes.append(
-            f"rank {rank}: {solutions.at_infinity.count} paths to infinity: this metric is not generic"
-        )
+def _notes(rank: int, run: Run) -> list[str]:
+    notes = [f"rank {rank}: {run.how} ({run.completeness})"]
+    if run.solutions.singular.count:
+        count = run.solutions.singular.count
+        notes.append(f"rank {rank}: {count} degenerate points: on the discriminant, or not isolated")
     return notes
 
 

@@ -8,16 +8,13 @@ many equations as unknowns. Their number of solutions for generic (G, g) is the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shallows import coordinates
 from shallows._checks import Array
-from shallows.homotopy import CompiledFamily, Homotopy, monodromy
-
-Complex = NDArray[np.complex128]
+from shallows.critical.members import Complex, draw
+from shallows.homotopy import Homotopy
 
 #: Generic ED degrees of n×n symmetric matrices of rank ≤ r (Ottaviani, Spaenlehauer and Sturmfels, "Exact solutions in
 #: structured low-rank approximation", SIAM J. Matrix Anal. Appl. 35, 2014).
@@ -43,12 +40,7 @@ class Shape:
         return self.r * (2 * self.n - self.r + 1) // 2
 
     @property
-    def parameters(self) -> int:
-        """Symmetric G and g."""
-        return self.entries * (self.entries + 1) // 2 + self.entries
-
-    @property
-    def degree(self) -> int | None:
+    def count(self) -> int | None:
         """The generic ED degree where it is known: from duality r ↔ n−r and (3ⁿ−1)/2 at rank one."""
         if self.r in (1, self.n - 1):
             return int((3**self.n - 1) // 2)
@@ -67,78 +59,36 @@ class Shape:
         A, U = self.split(x)
         return np.asarray(U @ A @ U.T)
 
+    def orbit(self, x: Complex) -> Complex:
+        """S determines A and Z: no symmetry."""
+        return x[None, :]
 
-def pack(gram: NDArray[np.generic], g: NDArray[np.generic]) -> Complex:
-    """The parameters (upper triangle of G, g) as one vector."""
-    return np.concatenate([gram[np.triu_indices(len(gram))], g]).astype(np.complex128)
-
-
-def _unpack(shape: Shape, p: Complex) -> tuple[Complex, Complex]:
-    size = shape.entries
-    gram = np.zeros((size, size), np.complex128)
-    gram[np.triu_indices(size)] = p[:-size]
-    return gram + np.triu(gram, 1).T, p[-size:]
-
-
-@lru_cache(maxsize=32)
-def family(shape: Shape) -> CompiledFamily:
-    """The family with its compiled evaluator."""
-
-    def make(start: Complex, target: Complex) -> Homotopy:
+    def homotopy(self, start: tuple[Complex, Complex], target: tuple[Complex, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
         from shallows.critical._low_rank_loop import low_rank
 
-        (G1, g1), (G0, g0) = _unpack(shape, start), _unpack(shape, target)
-        size, n = shape.entries, shape.n
+        (G1, g1), (G0, g0) = start, target
+        size, n = self.entries, self.n
         return Homotopy(
             evaluate=low_rank,
             complexes=np.concatenate([G0.ravel(), (G1 - G0).ravel(), g0, g1 - g0]),
             reals=np.zeros(1),
-            program=np.array([n, shape.r], np.int64),
-            work=2 * n * shape.r + 5 * size + size * size + 2 * n * n,
+            program=np.array([n, self.r], np.int64),
+            work=2 * n * self.r + 5 * size + size * size + 2 * n * n,
             scratch=1,
-            unknowns=shape.unknowns,
+            unknowns=self.unknowns,
         )
 
-    return CompiledFamily(shape.unknowns, shape.parameters, make)
-
-
-@dataclass(frozen=True)
-class SolvedMember:
-    """All solutions at generic complex parameters, and how complete they are known to be."""
-
-    parameters: Complex
-    points: Complex
-    completeness: str
-
-
-@lru_cache(maxsize=32)
-def solved_member(shape: Shape, seed: int = 0) -> SolvedMember:
-    """A generic member solved by monodromy, once a process: every problem of this shape starts from it.
-
-    The first solution is free: a random S of rank r, a random M with M U = 0, a random G, and g = G s − e(M).
-    """
-    rng = np.random.default_rng([seed, shape.n, shape.r])
-    x, p = _seed(shape, rng)
-    result = monodromy(family(shape), x[None, :], p, rng=seed, target=shape.degree, patience=6)
-    return SolvedMember(p, result.points, result.completeness)
-
-
-def _seed(shape: Shape, rng: np.random.Generator) -> tuple[Complex, Complex]:
-    def draw(*size: int) -> Complex:
-        return np.asarray(rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2)
-
-    x = draw(shape.unknowns)
-    _, U = shape.split(x)
-    Z = U[shape.r :]
-    kernel = np.concatenate([-Z.T, np.eye(shape.n - shape.r)])
-    core = draw(shape.n - shape.r, shape.n - shape.r)
-    M = kernel @ (core + core.T) @ kernel.T
-    rows, columns = coordinates.indices(shape.n, 2).T
-    e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)
-    gram = draw(shape.entries, shape.entries)
-    gram = gram + gram.T
-    s = shape.matrix(x)[rows, columns]
-    return x, pack(gram, gram @ s - e)
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """A random S of rank r, a random M with M U = 0, and g = G s − e(M)."""
+        x = draw(rng, self.unknowns)
+        _, U = self.split(x)
+        kernel = np.concatenate([-U[self.r :].T, np.eye(self.n - self.r)])
+        core = draw(rng, self.n - self.r, self.n - self.r)
+        M = kernel @ (core + core.T) @ kernel.T
+        rows, columns = coordinates.indices(self.n, 2).T
+        e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+        return x, gram @ self.matrix(x)[rows, columns] - e
 
 
 def frame_action(R: Array) -> Array:

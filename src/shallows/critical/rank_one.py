@@ -7,7 +7,7 @@ system with −B in u; the others are not real.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from shallows.certify import Certification, CertifiedRoot, certify, inertia
 from shallows.certify.intervals import ball_evaluator
 from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
-from shallows.homotopy import RankOneSystem, Solutions, solve
+from shallows.critical.members import run_member
+from shallows.critical.powers_family import PowerShape
+from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
@@ -32,7 +34,7 @@ class Stratum:
     counts: Counts
     families: list[CriticalFamily]
     notes: list[str]
-    proved: bool
+    completeness: str
 
 
 def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, progress: bool = False) -> Stratum:
@@ -40,21 +42,44 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, progress
     gram, target = problem.gram(), problem.target_tensor().entries
     B = slope_matrix(problem, gram @ target)
     system = RankOneSystem.from_gram(gram, B)
-    solutions = solve(system, rng=seed, progress=progress)
+    solutions, completeness, notes = _solve(problem, system, gram, B, seed, progress)
     points = solutions.isolated.points
     expected = (3**problem.n - 1) // 2
     proof = certify(system, points, bound=system.root_bound) if certify_points else None
     mirror = RankOneSystem.from_gram(gram, -B)
     real = _real_points(points, system, mirror, proof)
-    complete = proof is not None and proof.complete
-    notes = [] if solutions.singular.count == 0 else [_singular_note(solutions)]
+    if proof is not None and proof.complete:
+        completeness = "proved"
+    if solutions.singular.count:
+        notes.append(_singular_note(solutions))
     return Stratum(
         real,
         Counts(len(points), expected, "(3ⁿ−1)/2, the ED degree of a generic metric"),
         _families(problem, solutions),
         notes,
-        complete,
+        completeness,
     )
+
+
+def _solve(
+    problem: Problem, system: RankOneSystem, gram: Array, B: Array, seed: int, progress: bool
+) -> tuple[Solutions, str, list[str]]:
+    """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself."""
+    solutions = solve(system, rng=seed, progress=progress, on_incomplete="return")
+    if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
+        return solutions, "count-matched", []
+    shape = PowerShape(2, problem.n, 1)
+    scale, size = float(np.abs(gram).max()), float(np.abs(B).max()) or 1.0
+    target = problem.target_tensor().entries
+    run = run_member(shape, gram / scale, gram @ target / size, seed, special=True)
+    found = run.solutions.finite
+    unit = np.sqrt(size / scale)
+    moved = tuple(replace(s, point=s.point * unit) for s in found)
+    empty = SolutionSet((), problem.n)
+    scaled = replace(
+        run.solutions, system=system, finite=SolutionSet(moved, problem.n), singular=empty, at_infinity=empty
+    )
+    return scaled, run.completeness, [f"rank 1: {run.how} ({run.completeness})"]
 
 
 def _real_points(

@@ -1,0 +1,130 @@
+"""Problems and charts for the terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from shallows.charts import Chart
+from shallows.charts.result import COMPLETENESS
+from shallows.geometry.widths import regime
+from shallows.problem import Problem
+
+SHOWN = 15
+
+
+def show_problem(title: str, problem: Problem) -> None:
+    """What is charted, and where its width stands in the function space."""
+    console = Console()
+    console.print(f"[bold]{title or 'problem'}[/bold]")
+    console.print(f"  {problem!r}", highlight=False)
+    place = regime(problem.degree, problem.n, problem.width)
+    low, high = place.filling
+    filling = str(low) if low == high else f"between {low} and {high}"
+    console.print(
+        f"  function space: width {problem.width} is {place.name}; dimension {place.dimension} of {place.ambient} "
+        f"(thick from width {place.thick}, filling from {filling})",
+        highlight=False,
+    )
+
+
+def show_charts(charts: list[tuple[str, Chart]]) -> None:
+    """Counts of all charts side by side, then the points of each."""
+    console = Console()
+    console.print(_summary(charts))
+    for title, chart in charts:
+        console.print(_points(title, chart))
+        for family in chart.families:
+            console.print(
+                f"  family of rank {family.rank}, dimension {family.dimension}: {family.description}"
+            )
+        for note in chart.notes:
+            console.print(f"  {note}", highlight=False)
+
+
+def _summary(charts: list[tuple[str, Chart]]) -> Table:
+    table = Table(title="Critical points", title_justify="left")
+    for heading in ("problem", "rank", "complex", "expected", "real", "completeness"):
+        table.add_column(heading, justify="left" if heading in ("problem", "completeness") else "right")
+    for title, chart in charts:
+        for rank in sorted(chart.real_count):
+            expected = chart.expected_count.get(rank)
+            table.add_row(
+                title if rank == 0 else "",
+                str(rank),
+                str(chart.complex_count.get(rank, "")),
+                "?" if expected is None else str(expected),
+                str(chart.real_count[rank]),
+                chart.completeness if rank == 0 else "",
+            )
+    table.caption = "; ".join(f"{name}: {COMPLETENESS[name]}" for name in {c.completeness for _, c in charts})
+    return table
+
+
+def _points(title: str, chart: Chart) -> Table:
+    table = Table(title=title, title_justify="left")
+    for heading in ("loss", "rank", "index", "signature (+, 0, −)", "kind", "certified"):
+        table.add_column(heading, justify="right" if heading in ("loss", "rank", "index") else "left")
+    rows = chart.points.table
+    start = 0
+    shown = 0
+    while start < len(rows) and shown < SHOWN:
+        stop = start + 1
+        while stop < len(rows) and _alike(rows, start, stop):
+            stop += 1
+        count = f" × {stop - start}" if stop - start > 1 else ""
+        certificate = chart.points[start].certificate
+        proved = "yes" if certificate is not None and certificate.signature_certified else "no"
+        table.add_row(
+            f"{rows.loss[start]:.8g}",
+            str(rows.rank[start]),
+            str(rows.signature[start][2]),
+            "({}, {}, {})".format(*rows.signature[start]),
+            f"{rows.kind[start]}{count}",
+            proved,
+        )
+        start, shown = stop, shown + 1
+    if start < len(rows):
+        table.caption = f"and {len(rows) - start} more; --out saves them all"
+    return table
+
+
+def _alike(rows: Any, i: int, j: int) -> bool:
+    """Points that a symmetry makes equal in all that is shown."""
+    same_loss = abs(rows.loss[i] - rows.loss[j]) <= 1e-9 * max(1.0, abs(rows.loss[i]))
+    return bool(same_loss and rows.rank[i] == rows.rank[j] and (rows.signature[i] == rows.signature[j]).all())
+
+
+def chart_json(charts: list[tuple[str, Chart]]) -> str:
+    """The charts as one JSON document."""
+    return json.dumps([_document(title, chart) for title, chart in charts], ensure_ascii=False, indent=1)
+
+
+def _document(title: str, chart: Chart) -> dict[str, Any]:
+    rows = chart.points.table
+    return {
+        "title": title,
+        "completeness": chart.completeness,
+        "method": chart.method,
+        "seed": chart.seed,
+        "real": {str(rank): count for rank, count in chart.real_count.items()},
+        "complex": {str(rank): count for rank, count in chart.complex_count.items()},
+        "expected": {str(rank): count for rank, count in chart.expected_count.items()},
+        "points": [
+            {
+                "loss": float(rows.loss[i]),
+                "rank": int(rows.rank[i]),
+                "signature": [int(x) for x in rows.signature[i]],
+                "kind": str(rows.kind[i]),
+            }
+            for i in range(len(rows))
+        ],
+        "families": [
+            {"rank": f.rank, "dimension": f.dimension, "loss": f.loss, "description": f.description}
+            for f in chart.families
+        ],
+        "notes": list(chart.notes),
+    }

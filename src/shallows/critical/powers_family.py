@@ -1,0 +1,88 @@
+"""The critical equations of Σ_j w_j^⊗d, outer weights absorbed over C.
+
+Solutions come in orbits of permutations of the neurons and of d-th roots of unity on each: one an orbit is kept. For
+rank one and a generic metric there are ((2d−1)ⁿ − (d−1)ⁿ)/d orbits; beyond that the count is not known beforehand, and
+the trace test tells when monodromy has found all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from shallows import coordinates
+from shallows.critical.members import Complex, draw
+from shallows.homotopy import Homotopy
+
+
+@dataclass(frozen=True)
+class PowerShape:
+    """Sums of r powers of degree d in n variables."""
+
+    degree: int
+    n: int
+    r: int
+
+    @property
+    def entries(self) -> int:
+        """N = C(n+d−1, d)."""
+        return coordinates.dimension(self.n, self.degree)
+
+    @property
+    def unknowns(self) -> int:
+        """r n."""
+        return self.r * self.n
+
+    @property
+    def count(self) -> int | None:
+        """The number of orbits for a generic metric, where it is known."""
+        if self.r > 1:
+            return None
+        d = self.degree
+        return int(((2 * d - 1) ** self.n - (d - 1) ** self.n) // d)
+
+    def tensor(self, x: Complex) -> Complex:
+        """The entries of Σ_j w_j^⊗d."""
+        W = x.reshape(self.r, self.n)
+        return np.asarray(np.prod(W[:, coordinates.indices(self.n, self.degree)], axis=-1).sum(axis=0))
+
+    def orbit(self, x: Complex) -> Complex:
+        """All permutations and root-of-unity multiples of the neurons."""
+        W = x.reshape(self.r, self.n)
+        roots = np.exp(2j * np.pi * np.arange(self.degree) / self.degree)
+        images = []
+        for order in permutations(range(self.r)):
+            for turn in product(roots, repeat=self.r):
+                images.append((np.array(turn)[:, None] * W[list(order)]).ravel())
+        return np.array(images)
+
+    def homotopy(self, start: tuple[Complex, Complex], target: tuple[Complex, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
+        from shallows.critical._powers_loop import powers
+
+        (G1, g1), (G0, g0) = start, target
+        size = self.entries
+        head = [self.n, self.r, self.degree, size]
+        table = np.concatenate([head, coordinates.exponents(self.n, self.degree).ravel()]).astype(np.int64)
+        return Homotopy(
+            evaluate=powers,
+            complexes=np.concatenate([G0.ravel(), (G1 - G0).ravel(), g0, g1 - g0]),
+            reals=np.zeros(1),
+            program=table,
+            work=self.unknowns * (self.degree + 1 + 2 * size) + 3 * size + size * size,
+            scratch=1,
+            unknowns=self.unknowns,
+        )
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """Random neurons, a random form e with ∇e(w_j) = 0, and g = G s − e."""
+        x = draw(rng, self.unknowns)
+        W = x.reshape(self.r, self.n)
+        lower = np.prod(W[:, coordinates.indices(self.n, self.degree - 1)], axis=-1)
+        slopes = coordinates.gradient_matrix(np.eye(self.entries), self.n, self.degree)
+        conditions = np.concatenate([np.einsum("m,imx->xi", row, slopes) for row in lower])
+        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
+        e = draw(rng, len(kernel)) @ kernel
+        return x, gram @ self.tensor(x) - e

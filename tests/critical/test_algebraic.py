@@ -1,0 +1,184 @@
+"""Any metric by homotopy: the known counts, every point critical, certified, with the right signature."""
+
+import numpy as np
+import pytest
+
+import shallows as sh
+from shallows.critical.low_rank_balls import LowRankSystem
+from shallows.critical.low_rank_family import Shape, frame_action
+from shallows.critical.members import family, pack, solved_generic
+from shallows.geometry.focal import index_by_eigenvalues, index_by_focal_points
+from shallows.homotopy import check_homotopy
+from shallows.homotopy.parameter import random_parameters
+
+
+def check(chart, everything_certified=True):
+    problem = chart.problem
+    scale = 1 + chart.losses[-1]
+    for point in chart.points:
+        assert np.linalg.norm(problem.gradient(point.network)) < 1e-7 * scale
+        assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8, abs=1e-9)
+        if point.rank and point.signature[1] == 0:
+            assert point.index == index_by_eigenvalues(problem, point, tolerance=1e-7)
+        if everything_certified and point.rank < problem.n:
+            assert point.certificate is not None and point.certificate.signature_certified
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_generic_3x3(generic, seed):
+    chart = sh.chart(generic(3, 2, seed), rng=seed)
+    assert chart.complex_count == {0: 1, 1: 13, 2: 13}
+    assert chart.completeness == "proved"
+    check(chart)
+
+
+def test_generic_4x4(generic):
+    chart = sh.chart(generic(4, 3, 0))
+    assert chart.complex_count == {0: 1, 1: 40, 2: 122, 3: 40}
+    assert chart.completeness == "proved"
+    check(chart)
+    lowest = next(point for point in chart.points if point.rank == 2)
+    assert index_by_focal_points(chart.problem, lowest) == lowest.index  # Theorem 26
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(8))
+def test_generic_4x4_many_seeds(generic, seed):
+    chart = sh.chart(generic(4, 3, seed), rng=seed)
+    assert chart.complex_count == {0: 1, 1: 40, 2: 122, 3: 40}
+    check(chart)
+
+
+@pytest.mark.thorough
+def test_generic_5x5(generic):
+    chart = sh.chart(generic(5, 2, 0), certify=False)
+    assert chart.complex_count == {0: 1, 1: 121, 2: 1042}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n", [6, 7, 8])
+def test_generic_rank_one_large(generic, n):
+    chart = sh.chart(generic(n, 1, 0))
+    assert chart.complex_count[1] == (3**n - 1) // 2
+    assert chart.completeness == "proved"
+
+
+def test_full_width_ends_at_the_target(generic):
+    problem = generic(2, 5, 0)
+    chart = sh.chart(problem)
+    assert chart.complex_count == {0: 1, 1: 4, 2: 1}
+    assert chart.minimum.kind == "global minimum" and chart.minimum.loss < 1e-12
+    assert chart.kinds()["saddle"] == len(chart.points) - 1
+
+
+def test_the_iid_metric_is_not_generic_at_rank_two():
+    T = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.3
+    chart = sh.chart(sh.Problem(T, sh.IID.laplace(4), 2))
+    assert chart.complex_count == {0: 1, 1: 40, 2: 110}
+    assert chart.expected_count[2] == 122
+    assert any("not generic" in note for note in chart.notes)
+    check(chart)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        sh.Mixture([0.8, 0.2], [sh.Gaussian(2), sh.Gaussian(2, 9 * np.eye(2), [1.0, 0.0])]),
+        sh.Gaussian(2, mean=[0.5, -1.0]),
+        sh.Samples(np.random.default_rng(0).standard_normal((30, 2))),
+    ],
+)
+def test_other_metrics(data):
+    chart = sh.chart(sh.Problem(np.array([[2.0, 0.5], [0.5, -1.0]]), data, 1))
+    assert chart.complex_count[1] == 4 and chart.completeness == "proved"
+    check(chart)
+
+
+def test_labelled_samples_have_a_floor(rng):
+    X, y = rng.standard_normal((60, 3)), rng.standard_normal(60)
+    problem = sh.Problem(None, sh.Samples(X, y), 2)
+    chart = sh.chart(problem)
+    assert chart.complex_count == {0: 1, 1: 13, 2: 13}
+    assert chart.losses[0] > problem.floor > 0
+    check(chart)
+
+
+def test_negating_the_teacher_negates_the_points(generic):
+    problem = generic(3, 1, 5)
+    other = sh.Problem(-1.0 * problem.target_tensor(), problem.data, 1)
+    np.testing.assert_allclose(sh.chart(problem).losses, sh.chart(other).losses, rtol=1e-9)
+
+
+def test_nearly_on_the_discriminant_there_are_two_close_points_and_on_it_they_are_degenerate():
+    """Frobenius, n = 2: the discriminant is where the eigenvalues meet."""
+    close = sh.chart(sh.Problem(np.diag([1.0, 1.0 + 1e-6]), sh.Frobenius(2), 1), method="homotopy")
+    assert close.real_count[1] == 2 and abs(close.losses[0] - close.losses[1]) < 1e-4
+    assert {point.index for point in close.points[:2]} == {0, 1}
+
+
+def test_fixed_signs_filter_real_points(generic):
+    problem = generic(3, 2, 1)
+    free = sh.chart(problem)
+    ones = sh.chart(sh.Problem(problem.target, problem.data, 2, outer="ones"))
+    positive = [p for p in free.points if np.linalg.eigvalsh(p.tensor.to_matrix())[0] > -1e-9]
+    assert len(ones.points) == len(positive)
+    for point in ones.points:
+        assert np.all(point.network.a == 1)
+
+
+def test_the_compiled_evaluator_has_the_right_jacobian(rng):
+    for n, r in [(3, 1), (3, 2), (4, 2), (5, 3)]:
+        shape = Shape(n, r)
+        members = family(shape)
+        start, end = random_parameters(members, rng), random_parameters(members, rng)
+        x = rng.standard_normal(shape.unknowns) + 1j * rng.standard_normal(shape.unknowns)
+        assert check_homotopy(members.segment(start, end), x) < 1e-7
+
+
+def test_the_ball_evaluator_is_the_compiled_one(generic, rng):
+    """Two implementations of one system, in floats and in balls."""
+    from shallows.homotopy.compiled import evaluate_once
+
+    problem = generic(4, 2, 3)
+    shape, gram, target = Shape(4, 2), problem.gram(), problem.target_tensor().entries
+    frame, _ = np.linalg.qr(rng.standard_normal((4, 4)))
+    action = frame_action(frame)
+    p = pack(action.T @ gram @ action, action.T @ gram @ target)
+    x = rng.standard_normal(shape.unknowns)
+    value, jacobian = evaluate_once(family(shape).segment(p, p), np.append(x, 0.0))
+    balls = LowRankSystem(shape, gram, target, frame).ball_evaluator(128)
+    from flint import arb
+
+    exact, slope = balls([arb(float(v)) for v in x])
+    np.testing.assert_allclose([float(v) for v in exact.entries()], value.real, atol=1e-10)
+    dense = np.array([float(v) for v in slope.entries()]).reshape(shape.unknowns, shape.unknowns)
+    np.testing.assert_allclose(dense, jacobian[:, :-1].real, atol=1e-10)
+
+
+@pytest.mark.parametrize(("n", "r", "count"), [(3, 2, 13), (4, 2, 122), (4, 3, 40)])
+def test_monodromy_finds_the_ed_degree(n, r, count):
+    assert len(solved_generic(Shape(n, r)).points) == count == Shape(n, r).count
+
+
+REFUSALS = [
+    (lambda generic: sh.chart(generic(2, 1, 0), method="guess"), "expected one of"),
+    (lambda generic: sh.chart(generic(2, 1, 0), method="closed-form"), "no closed form"),
+    (lambda generic: sh.chart(sh.Problem(np.eye(3), sh.Samples(np.eye(3)), 1)), "degenerate"),
+    (lambda generic: sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 1, norm_neuron=True)), "descent"),
+    (
+        lambda generic: sh.chart(sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), 1)),
+        'method="descent"',
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "what"), REFUSALS, ids=[what for _, what in REFUSALS])
+def test_refusals(build, what, generic):
+    with pytest.raises(sh.InvalidProblem, match=what):
+        build(generic)
+
+
+def test_the_same_seed_gives_the_same_chart(generic):
+    first, second = (sh.chart(generic(3, 2, 4), rng=3) for _ in range(2))
+    np.testing.assert_array_equal(first.losses, second.losses)
+    assert first.seed == second.seed == 3

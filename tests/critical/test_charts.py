@@ -1,0 +1,78 @@
+"""Charts as results: text, files, frames, figures."""
+
+import json
+
+import numpy as np
+import pytest
+
+import shallows as sh
+
+
+@pytest.fixture(scope="module")
+def chart():
+    return sh.chart(sh.Problem(np.diag([2.0, 2.0, 1.5, 1.0]), sh.Gaussian(4), 2))
+
+
+def test_the_text_says_what_a_person_wants_to_know(chart):
+    text = repr(chart)
+    for expected in (
+        "proved",
+        "rank  complex  expected  real",
+        "global minimum",
+        "family of rank",
+        "Theorem 35",
+    ):
+        assert expected in text
+
+
+def test_save_and_load(tmp_path, chart):
+    path = chart.save(tmp_path / "chart")
+    loaded = sh.load_chart(path)
+    np.testing.assert_array_equal(loaded.losses, chart.losses)
+    assert loaded.points.table.kind.tolist() == chart.points.table.kind.tolist()
+    assert (loaded.completeness, loaded.method, loaded.seed) == (chart.completeness, chart.method, chart.seed)
+    assert loaded.real_count == chart.real_count and loaded.expected_count == chart.expected_count
+    assert [f.description for f in loaded.families] == [f.description for f in chart.families]
+    for mine, theirs in zip(chart.points, loaded.points, strict=True):
+        np.testing.assert_array_equal(mine.tensor.entries, theirs.tensor.entries)
+        np.testing.assert_array_equal(mine.network.W, theirs.network.W)
+        assert mine.certificate == theirs.certificate
+        assert (mine.escape is None) == (theirs.escape is None)
+    assert loaded.points[0].parameter_signature is None
+    again = sh.load_chart(path, problem=chart.problem)
+    assert again.points[0].parameter_signature == chart.points[0].parameter_signature
+
+
+def test_files_of_another_kind_are_refused(tmp_path, chart):
+    path = chart.save(tmp_path / "chart")
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"version": 99}))
+    with pytest.raises(sh.InvalidProblem, match="version 99"):
+        sh.load_chart(path)
+    with pytest.raises(sh.InvalidProblem, match="Cannot read"):
+        sh.load_chart(tmp_path / "nothing")
+
+
+def test_the_figure_has_one_mark_a_point(chart):
+    figure = chart.figure()
+    assert sum(len(trace.x) for trace in figure.data) == len(chart.points)
+    assert {trace.name.split(" (")[0] for trace in figure.data} == set(chart.kinds())
+
+
+def test_points_behave_like_a_list(chart):
+    assert chart.points[-1].loss == chart.losses[-1]
+    assert [p.loss for p in chart.points[:3]] == chart.losses[:3].tolist()
+    assert chart.points[0] is chart.points[0]
+    with pytest.raises(IndexError):
+        chart.points[len(chart.points)]
+
+
+def test_a_data_frame_needs_pandas_and_says_so(chart):
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        with pytest.raises(sh.MissingExtra, match=r"shallows\[learn\]"):
+            chart.to_dataframe()
+    else:
+        frame = chart.to_dataframe()
+        assert len(frame) == len(chart.points) and frame["certified"].dtype == bool
