@@ -51,8 +51,8 @@ def test_rank_two_cubics_and_distances():
 
 def test_slices_agree_with_the_polynomial_for_two_inputs():
     problem = sh.Problem(np.eye(2), sh.IID.laplace(2), width=1)
-    cloud = focal_slice(problem, ("t00", -1, 3), ("t01", -2, 2), count=12, rng=3)
-    assert len(cloud) >= 3
+    cloud = focal_slice(problem, ("t00", -1, 3), ("t01", -2, 2), starts=3, steps=30, rng=3)
+    assert len(cloud) >= 20
     P = rank_one(2).specialize(data=sh.IID.laplace(2), t11=1)
     for t00, t01, t11 in cloud.teachers:
         assert t11 == 1 and -1 <= t00 <= 3 and -2 <= t01 <= 2
@@ -64,12 +64,24 @@ def test_slices_for_three_inputs_and_rank_two():
     """Frobenius: the points of the slice have a double eigenvalue, and the fixed entries are the problem's."""
     target = np.array([[1.0, 0.2, 0.0], [0.2, 1.5, 0.0], [0.0, 0.0, 0.5]])
     problem = sh.Problem(target, sh.Frobenius(3), width=2)
-    cloud = focal_slice(problem, ("t00", -2, 3), ("t22", -2, 3), count=14, rng=1)
-    assert len(cloud) >= 2
+    cloud = focal_slice(problem, ("t00", -2, 3), ("t22", -2, 3), starts=6, steps=2, rng=1)
+    assert len(cloud) >= 3
     values = np.linalg.eigvalsh(matrices(cloud.teachers, 3))
     assert np.max(np.min(np.diff(values, axis=1), axis=1)) < 1e-6
     assert np.all(cloud.teachers[:, 1] == 0.2)
     assert "FocalCloud(rank 2" in repr(cloud)
+
+
+def test_slices_of_rank_two_under_iid_data():
+    target = np.array([[1.0, 0.2, 0.1], [0.2, 1.5, 0.3], [0.1, 0.3, 0.5]])
+    cloud = focal_slice(
+        sh.Problem(target, sh.IID.laplace(3), width=2), ("t00", -1, 3), ("t01", -2, 2), 4, 10, rng=2
+    )
+    assert len(cloud) >= 5 and np.max(cloud.defects) < 1e-6
+    fixed = np.delete(cloud.teachers, [0, 1], axis=1)
+    assert np.array_equal(fixed, np.tile([0.1, 1.5, 0.3, 0.5], (len(cloud), 1)))
+    rank = np.abs(np.linalg.eigvalsh(matrices(cloud.students, 3)))
+    assert np.max(np.min(rank, axis=1)) < 1e-9
 
 
 def test_same_seed_same_cloud():

@@ -2,9 +2,10 @@
 
 from shallows.discriminants.counting import LandscapeCount, landscape_at
 from shallows.discriminants.envelope import FocalCurve, focal_curve
+from shallows.discriminants.focal_slices import focal_slice
 from shallows.discriminants.follow import Event, Following, follow
 from shallows.discriminants.known import ellipse, rank_one
-from shallows.discriminants.loci import FocalCloud, focal_cloud, focal_slice
+from shallows.discriminants.loci import FocalCloud, focal_cloud
 from shallows.discriminants.polynomial import Discriminant, Factor, Factorization
 from shallows.discriminants.regions import LandscapeRegions, Region, Wall, landscape_regions
 from shallows.discriminants.signs import SignSlice

@@ -253,7 +253,7 @@ def cloud_figure(cloud: FocalCloud, axes: Sequence[int] = (0, 1, 2)) -> Figure:
 
     names = cloud.names
     columns = [cloud.teachers[:, k] for k in axes]
-    marker = {"size": 3, "color": np.log10(cloud.distances), "colorscale": "Viridis", "showscale": True,
+    marker: dict[str, Any] = {"size": 3, "color": np.log10(cloud.distances), "colorscale": "Viridis", "showscale": True,
               "colorbar": {"title": "log10 distance<br>to student"}}  # fmt: skip
     figure = go.Figure()
     if len(axes) == 3:
@@ -266,7 +266,12 @@ def cloud_figure(cloud: FocalCloud, axes: Sequence[int] = (0, 1, 2)) -> Figure:
             )
         )
     else:
-        figure.add_scatter(x=columns[0], y=columns[1], mode="markers", marker=marker, name="focal")
+        for branch in np.unique(cloud.branches):
+            part = cloud.branches == branch
+            look = (
+                {"mode": "lines", "line": {"color": FOCAL}} if np.any(cloud.branches) else {"mode": "markers"}
+            )
+            figure.add_scatter(x=columns[0][part], y=columns[1][part], name="focal", showlegend=False, **look)
     return _layout(figure, f"Focal points: {cloud.title}", names[axes[0]], names[axes[1]])
 
 
@@ -287,5 +292,7 @@ def following_figure(following: Following) -> Figure:
         color = {"collision": FOCAL, "vertex": SCALE[2]}.get(event.kind, VERTEX)
         before, after = event.real_counts
         note = f"{event.kind}: {before} → {after}" if before != after else event.kind
-        figure.add_vline(x=event.position, line={"color": color, "dash": "dash"}, annotation_text=note)
+        figure.add_vline(
+            x=event.position, line={"color": color, "dash": "dash", "width": 1.5}, annotation_text=note
+        )
     return _layout(figure, "Critical points along the path", "τ", "norm of the critical tensor")
