@@ -56,12 +56,12 @@ def _students(problem: Problem, thetas: Array) -> tuple[Array, Array]:
         outer = np.broadcast_to(problem.outer[0], (len(thetas), problem.width))
     else:
         outer = A[:, 0, :]
-    return np.ascontiguousarray(W), np.ascontiguousarray(outer)
+    return np.array(W, order="C"), np.array(outer, order="C")
 
 
 def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
-    polynomial = arccos_polynomial()
-    root, teacher, outer = objective.root, objective.teacher, np.ascontiguousarray(objective.teacher_outer[0])
+    polynomial = np.array(arccos_polynomial())  # writable copies: one compiled version of the loops serves all problems
+    root, teacher, outer = objective.root, np.array(objective.teacher), np.array(objective.teacher_outer[0])
 
     def evaluate(thetas: Array) -> tuple[Array, Array]:
         from shallows.descent._loops import relu_loop
@@ -120,8 +120,8 @@ def _dot_product(problem: Problem, coefficients: Array) -> Evaluate:
     data, degree = problem.data, problem.degree
     plain = not isinstance(data, Gaussian) or np.array_equal(data.covariance, np.eye(data.n))
     root = None if plain or not isinstance(data, Gaussian) else data.root()
-    V = np.ascontiguousarray(part.V if root is None else part.V @ root)
-    b = np.ascontiguousarray(part.B[0])
+    V = np.array(part.V if root is None else part.V @ root, order="C")
+    b = np.array(part.B[0])
     energy = _energy(V, b, coefficients, degree)
 
     def evaluate(thetas: Array) -> tuple[Array, Array]:
@@ -142,7 +142,7 @@ def _dot_product(problem: Problem, coefficients: Array) -> Evaluate:
 
 
 def _compiled(problem: Problem, degree: int, V: Array, b: Array, c: Array, energy: float) -> Compiled:
-    outer = np.zeros(problem.width) if problem.outer is None else np.ascontiguousarray(problem.outer[0])
+    outer = np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0])
     return Compiled(problem.width, problem.n, outer, degree, problem.outer is None, V, b, c, energy)
 
 

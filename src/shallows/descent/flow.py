@@ -28,7 +28,7 @@ from shallows.problem import Problem
 INTEGRATORS = ("LSODA", "BDF", "Radau", "DOP853", "RK45", "RK23")
 IMPLICIT = ("LSODA", "BDF", "Radau")
 GROWTH = 0.02
-DECADES = 2.0
+DECADES = 0.5
 STEADY = 1e2
 
 
@@ -81,12 +81,12 @@ class _History:
             self.log_norm.append(float(np.log10(np.linalg.norm(theta) + 1e-300)))
 
     def growth(self) -> float:
-        """The exponent of ‖θ‖ ~ t^growth over the last two decades of time; zero when there are not as many."""
+        """The exponent of ‖θ‖ ~ t^growth over the last half decade of time; zero when there is not as much."""
         if not self.log_time or self.log_time[-1] - self.log_time[0] < DECADES:
             return 0.0
         times = np.array(self.log_time)
         recent = times >= times[-1] - DECADES
-        if np.ptp(times[recent]) < DECADES / 2:
+        if np.sum(recent) < 3 or np.ptp(times[recent]) < DECADES / 2:
             return 0.0
         return float(np.polyfit(times[recent], np.array(self.log_norm)[recent], 1)[0])
 

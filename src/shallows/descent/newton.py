@@ -104,7 +104,8 @@ def _to_edge(
     step: Array, curved: Array, direction: Array, image: Array, gradient: Array, radius: float
 ) -> tuple[Array, float, bool]:
     """Go on along `direction` to the boundary."""
-    a, b, c = direction @ direction, 2 * step @ direction, step @ step - radius**2
-    length = float((-b + np.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a))
+    a, b = float(direction @ direction), 2 * float(step @ direction)
+    c = float(step @ step) - radius**2
+    length = (-b + max(b * b - 4 * a * c, 0.0) ** 0.5) / (2 * a)
     step, curved = step + length * direction, curved + length * image
     return step, -float(gradient @ step) - 0.5 * float(step @ curved), True

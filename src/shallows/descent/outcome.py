@@ -110,9 +110,9 @@ class Ensemble:
 
     def figure(self, kind: str = "shares") -> Any:
         """A Plotly figure: "shares" by minimum, or "losses" of all runs."""
-        from shallows.descent import figures
+        from shallows.descent.figures import losses, shares
 
-        makers = {"shares": figures.shares, "losses": figures.losses}
+        makers = {"shares": shares, "losses": losses}
         if kind not in makers:
             raise InvalidProblem(f"kind is {kind!r}; expected one of {', '.join(makers)}.")
         return makers[kind](self)

@@ -1,8 +1,8 @@
 """When two end points are the same: up to neuron permutations, signs, the fiber, and the teacher's own symmetries.
 
 - Power(d) networks are compared in function space: s = Σ aᵢ wᵢ^⊗d does not see the order of the neurons, their signs
-  (d even), scalings between the layers, nor, for d = 2, where on the fiber a network lies. What is left are the coordinate
-  symmetries of target and data, whose orbits are searched.
+  (d even), scalings between the layers, nor, for d = 2, where on the fiber a network lies. What is left are the
+  coordinate symmetries of target and data, whose orbits are searched.
 - Other networks are compared neuron by neuron: rows are neurons, columns the teacher's neurons (or inputs), and two
   matrices are the same when some permutation of rows, and of columns that the teacher cannot tell apart, carries one to
   the other (paper 003, section 4.2). Smooth invariants find candidates, an explicit matching decides.
