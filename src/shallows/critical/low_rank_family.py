@@ -13,7 +13,7 @@ import numpy as np
 
 from shallows import coordinates
 from shallows._checks import Array
-from shallows.critical.members import Complex, draw
+from shallows.critical.members import Complex, draw, rounding
 from shallows.homotopy import Homotopy
 
 #: Generic ED degrees of n×n symmetric matrices of rank ≤ r (Ottaviani, Spaenlehauer and Sturmfels, "Exact solutions in
@@ -77,6 +77,7 @@ class Shape:
             work=2 * n * self.r + 5 * size + size * size + 2 * n * n,
             scratch=1,
             unknowns=self.unknowns,
+            noise=rounding(size),
         )
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:

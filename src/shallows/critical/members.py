@@ -1,12 +1,13 @@
 """Solving one member of a family of critical equations F(x; G, g): from a generic member, or under its own metric.
 
-For a generic metric every path of the parameter homotopy from a generic (G, g) ends at a finite point. A special metric
-(Frobenius, Gaussian, i.i.d. at rank two) has fewer critical points: paths would run to infinity. Then monodromy over the
-targets alone, the metric held fixed, finds how many there are, and no path of the last homotopy is lost.
+For a generic metric every path of the parameter homotopy from a generic (G, g) ends at a finite point. A special
+metric (Frobenius, Gaussian, i.i.d. at rank two) has fewer critical points: paths would run to infinity. Then monodromy
+over the targets alone, the metric held fixed, finds how many there are, and no path of the last homotopy is lost.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
@@ -21,7 +22,7 @@ Complex = NDArray[np.complex128]
 ATTEMPTS = 6
 
 
-class Shape(Protocol):
+class Shape(Hashable, Protocol):
     """What the critical equations of one kind of student bring: sizes, an evaluator, a first solution."""
 
     @property
@@ -70,7 +71,7 @@ def family(shape: Shape, gram: Complex | None = None) -> CompiledFamily:
     return CompiledFamily(shape.unknowns, size if gram is not None else pairs + size, make)
 
 
-def pack(gram: Complex, g: Complex) -> Complex:
+def pack(gram: Complex | Array, g: Complex | Array) -> Complex:
     """(upper triangle of G, g) as one vector of parameters."""
     return np.concatenate([gram[np.triu_indices(len(gram))], g]).astype(np.complex128)
 
@@ -105,6 +106,11 @@ def _loops(
 ) -> SolvedMember:
     result = monodromy(members, x[None, :], p, rng=seed, group=shape.orbit, target=count, patience=8)
     return SolvedMember(p, result.points, result.completeness)
+
+
+def rounding(size: int) -> float:
+    """Residuals below this are rounding: G and g are of size about one, s and U of size up to about ten."""
+    return 1e3 * float(np.finfo(float).eps) * size
 
 
 def draw(rng: np.random.Generator, *size: int) -> Complex:

@@ -26,7 +26,6 @@ LARGEST_COUNT = 20_000
 def powers_stratum(problem: Problem, rank: int, certify_points: bool, seed: int) -> Stratum:
     """All critical points that are sums of exactly `rank` powers."""
     shape = PowerShape(problem.degree, problem.n, rank)
-    _require_charted(shape)
     gram, target = problem.gram(), problem.target_tensor().entries
     scale = float(np.abs(gram).max())
     size = float(np.abs(gram @ target).max()) or 1.0
@@ -60,7 +59,9 @@ def _frobenius_count(shape: PowerShape) -> int | None:
     return ((d - 1) ** shape.n - 1) // (d - 2) if shape.r == 1 else None
 
 
-def _require_charted(shape: PowerShape) -> None:
+def require_charted(degree: int, n: int, rank: int) -> None:
+    """Refuse, before any work starts, what has too many points or is not identifiable."""
+    shape = PowerShape(degree, n, rank)
     if shape.count is not None and shape.count > LARGEST_COUNT:
         raise InvalidProblem(
             f"There are {shape.count:,} complex critical points of rank one at degree {shape.degree}, n = {shape.n}; "

@@ -13,7 +13,7 @@ from itertools import permutations, product
 import numpy as np
 
 from shallows import coordinates
-from shallows.critical.members import Complex, draw
+from shallows.critical.members import Complex, draw, rounding
 from shallows.homotopy import Homotopy
 
 
@@ -74,6 +74,7 @@ class PowerShape:
             work=self.unknowns * (self.degree + 1 + 2 * size) + 3 * size + size * size,
             scratch=1,
             unknowns=self.unknowns,
+            noise=rounding(size),
         )
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:

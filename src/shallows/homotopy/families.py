@@ -20,8 +20,15 @@ Vector = NDArray[np.complex128]
 class Family(Protocol):
     """A family of square systems: what a parameter homotopy and monodromy need."""
 
-    n: int
-    parameter_count: int
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        ...
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of parameters."""
+        ...
 
     def segment(self, start: Vector, target: Vector) -> Homotopy:
         """F(x; p(t)) with p(t) = (1−t)·target + t·start, in affine coordinates."""
