@@ -1,0 +1,88 @@
+"""Charts: roots a second, what certificates cost, and the second problem of a shape against the first."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import shallows as sh
+from bench.report import Row, show_time, side_by_side
+from shallows import coordinates
+from shallows.critical.low_rank_family import Shape
+from shallows.critical.members import solved_generic
+from shallows.critical.powers_family import PowerShape
+
+
+def run() -> list[Row]:
+    """Rank one, rank two, cubics, closed forms."""
+    rows = [rank_one(n) for n in (5, 6, 7, 8)]
+    rows += [second_problem("rank 2, n=4", Shape(4, 2), problem(4, 2, 0), problem(4, 2, 1))]
+    rows += [second_problem("cubic, n=3", PowerShape(3, 3, 1), problem(3, 1, 0, 3), problem(3, 1, 1, 3))]
+    return [*rows, closed_form()]
+
+
+def problem(n: int, width: int, seed: int, degree: int = 2) -> sh.Problem:
+    """A random metric and teacher."""
+    rng = np.random.default_rng([seed, n, degree])
+    size = coordinates.dimension(n, degree)
+    A = rng.standard_normal((size, size))
+    target = sh.SymmetricTensor(rng.standard_normal(size), n, degree)
+    return sh.Problem(target, sh.Metric(n, degree, A @ A.T / size + np.eye(size) / 2), width)
+
+
+def seconds(call: object) -> float:
+    """One call, once: these are long enough."""
+    start = time.perf_counter()
+    call()  # type: ignore[operator]
+    return time.perf_counter() - start
+
+
+def rank_one(n: int) -> Row:
+    """All (3ⁿ−1)/2 points, with and without certificates."""
+    given = problem(n, 1, 0)
+    sh.chart(problem(2, 1, 0))
+    bare = seconds(lambda: sh.chart(given, certify=False))
+    proved = seconds(lambda: sh.chart(given))
+    count = (3**n - 1) // 2
+    note = f"{count:,} roots, {count / proved:,.0f} a second; certificates are {1 - bare / proved:.0%} of the time"
+    return Row(
+        f"rank one, n={n}, certified (peer: without certificates)",
+        show_time(proved),
+        show_time(bare),
+        None,
+        None,
+        note,
+    )
+
+
+def second_problem(name: str, shape: object, first: sh.Problem, second: sh.Problem) -> Row:
+    """The first problem of a shape pays for monodromy, the second only for the parameter homotopy."""
+    sh.chart(second, certify=False)  # compiled and warm
+    solved_generic.cache_clear()
+    cold = seconds(lambda: sh.chart(first, certify=False))
+    warm = min(seconds(lambda: sh.chart(second, certify=False)) for _ in range(3))
+    return Row(
+        f"{name}: a second problem against the first", show_time(warm), show_time(cold), cold / warm, 5
+    )
+
+
+def closed_form() -> Row:
+    """1,351 points at n=20, width 3: a point against one 20×20 matrix product."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((20, 20))
+    chart = sh.chart(sh.Problem(A + A.T, sh.Gaussian(20), 3), certify=False)
+    whole, product = side_by_side(
+        lambda: sh.chart(chart.problem, certify=False),
+        lambda: A @ A,  # type: ignore[arg-type]
+    )
+    per_point = whole / len(chart.points)
+    note = f"{len(chart.points):,} points in {show_time(whole)}, no matrix made"
+    return Row(
+        "closed form, n=20: one point (peer: a 20×20 product)",
+        show_time(per_point),
+        show_time(product),
+        None,
+        None,
+        note,
+    )
