@@ -48,6 +48,10 @@ def chart(
         from shallows.critical.algebraic import algebraic_chart
 
         result = algebraic_chart(problem, certify, seed)
+    if method == "exact":
+        from shallows.critical.exact import exact_chart
+
+        result = exact_chart(problem)
     if result is None:
         raise InvalidProblem(f"method {method!r} is not available for {problem!r} in this version.")
     return replace(result, title=f"{problem!r}", seed=seed)

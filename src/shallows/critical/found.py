@@ -36,7 +36,7 @@ class Found:
 class Counts:
     """What is known about the number of critical points of one rank."""
 
-    complex: int
+    complex: int | None
     expected: int | None
     source: str
 
@@ -95,7 +95,7 @@ def assemble(
         points=Points(table, maker, problem),
         completeness=completeness,
         method=method,
-        complex_count={r: c.complex for r, c in counts.items()},
+        complex_count={r: c.complex for r, c in counts.items() if c.complex is not None},
         real_count={r: int(np.sum(rank == r)) for r in counts},
         expected_count={r: c.expected for r, c in counts.items()},
         expected_source={r: c.source for r, c in counts.items()},
