@@ -18,7 +18,7 @@ from shallows.discriminants.polynomial import generic
 from shallows.discriminants.values import over_rationals
 
 #: Seconds that Macaulay2 gets; when it takes longer the ratio is a lower bound.
-PATIENCE = 300.0
+PATIENCE = 120.0
 
 MACAULAY2 = """
 R = QQ[z, t00,t01,t11, m0000,m0001,m0011,m0101,m0111,m1111,

@@ -1,11 +1,12 @@
 """The discriminants of paper 000, section 3.3: published sizes, closed forms, slow references, bad input."""
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
-from flint import Ordering, fmpz_mpoly_ctx
+from flint import Ordering, fmpq, fmpz, fmpz_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,6 +171,15 @@ def test_specialising_and_evaluating_commute(rng):
     assert step.sign(**m) == P.sign(t00=1, t01=2, t11=3, **m)
 
 
+def test_numbers_of_every_kind_are_read_exactly():
+    P = ellipse(4, 1).specialize(**EUCLIDEAN)
+    numbers = ("1/2", "0.5", 0.5, Fraction(1, 2), Decimal("0.5"), fmpq(1, 2), np.float64(0.5))
+    half = {P.evaluate(x=value, y=1) for value in numbers}
+    assert len(half) == 1
+    assert P.evaluate(x=fmpz(3), y=1) == P.evaluate(x=3, y=np.int64(1))
+    assert P.evaluate(x=0.1, y=0) != P.evaluate(x="0.1", y=0)  # a float is the binary number it is
+
+
 def test_variable_to_variable_and_polynomials():
     P = rank_one(2).specialize(data=sh.IID.uniform(2))
     twice = P.specialize(t00="a + b", t11="a - b", t01=0)
@@ -317,6 +327,8 @@ def test_damaged_files_are_refused(tmp_path):
         (lambda: ellipse().specialize(m11=1, m12=2, m22=1), "not positive definite"),
         (lambda: ellipse().evaluate(x=1, y=1, m11=-1, m12=0, m22=1), "not positive definite"),
         (lambda: ellipse().evaluate(x=1, y=1), "no number was given"),
+        (lambda: ellipse().specialize(**EUCLIDEAN).evaluate(x="y", y=1), "expected a number"),
+        (lambda: rank_one(2).specialize(t00=1j), "expected a real number"),
         (lambda: rank_one(2).specialize(data=sh.Gaussian(2)).evaluate(t00=1, t01=1), "no number"),
         (lambda: rank_one(2).specialize(data=sh.Gaussian(2)).evaluate(t00=1, t01=1, t11=1, u=2), "unknown"),
         (lambda: rank_one(2).reduced(), "all numbers"),

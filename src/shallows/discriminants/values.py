@@ -21,7 +21,12 @@ _LARGEST_DENOMINATOR = 100_000
 
 
 def rational(name: str, value: object) -> Fraction:
-    """A real number, exactly: int, Fraction, Decimal, fmpq, or a float's binary value."""
+    """A real number, exactly: int, Fraction, Decimal, fmpq, text such as "9/5", or a float's binary value."""
+    if isinstance(value, str):
+        terms = terms_of(name, value)
+        if set(terms) - {()}:
+            raise InvalidProblem(f"{name} is {value!r}; expected a number.")
+        return terms.get((), Fraction(0))
     exact = to_gaussian(int(value) if type(value).__name__ == "fmpz" else value)  # type: ignore[call-overload]
     if exact.imag:
         raise InvalidProblem(f"{name} is {value!r}; expected a real number.")
