@@ -248,7 +248,8 @@ class Discriminant:
         """The sign of P on a grid of two variables, the others fixed; exact everywhere (see `signs`)."""
         from shallows.discriminants.signs import sign_slice
 
-        return sign_slice(self.specialize(data=data, **values), horizontal, vertical)
+        rest = self if data is None and not values else self.specialize(data=data, **values)
+        return sign_slice(rest, horizontal, vertical)
 
     def numbers(
         self, *, data: InnerProduct | str | None = None, **values: object

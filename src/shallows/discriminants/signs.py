@@ -80,9 +80,9 @@ def polynomial_signs(
     if not polynomial:
         return np.zeros((len(y), len(x)), dtype=np.int8), 0
     (table,) = joint_tables([polynomial], names)
-    value, size = table_values(table, x, y)
-    signs = np.sign(np.nan_to_num(value)).astype(np.int8)
-    undecided = np.argwhere(~(np.abs(value) > (6 * sum(table.shape) + 16) * _ROUNDING * size))
+    value, bound = table_values(table, x, y, (6 * sum(table.shape) + 16) * _ROUNDING)
+    signs = (value > bound).view(np.int8) - (value < -bound).view(np.int8)
+    undecided = np.argwhere(signs == 0)
     rational: Any = over_rationals(polynomial) if len(undecided) else None
     order = [polynomial.context().names().index(name) for name in names]
     for i, j in undecided:
@@ -111,14 +111,15 @@ def joint_tables(polynomials: Sequence[fmpz_mpoly], names: tuple[str, str]) -> l
     return tables
 
 
-def table_values(table: Array, x: Array, y: Array) -> tuple[Array, Array]:
-    """Σ C_ji xⁱ yʲ on the grid, and Σ |C_ji xⁱ yʲ| with a margin for underflow."""
+def table_values(table: Array, x: Array, y: Array, factor: float = 1.0) -> tuple[Array, Array]:
+    """Σ C_ji xⁱ yʲ on the grid, and `factor` times Σ |C_ji xⁱ yʲ| with a margin for underflow."""
     powers_x, powers_y = _powers(x, table.shape[1]), _powers(y, table.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
-        value = powers_y @ table @ powers_x.T
-        size = np.abs(powers_y) @ np.abs(table) @ np.abs(powers_x).T
-        tiny = 1e-280 * table.size * max(1.0, np.max(np.abs(powers_x))) * max(1.0, np.max(np.abs(powers_y)))
-    return value, size + tiny
+        value = (powers_y @ table) @ powers_x.T
+        sizes_x, sizes_y = np.abs(powers_x), np.abs(powers_y)
+        size = (factor * sizes_y @ np.abs(table)) @ sizes_x.T
+        size += 1e-280 * table.size * max(1.0, float(np.max(sizes_x))) * max(1.0, float(np.max(sizes_y)))
+    return value, size
 
 
 def _powers(values: Array, count: int) -> Array:
