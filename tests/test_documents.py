@@ -59,6 +59,14 @@ def test_example_files_are_charted_and_saved(file, tmp_path):
     assert len(sh.load_chart(tmp_path / "chart").points) > 1
 
 
+def test_relu_problems_are_charted_by_descent():
+    result = run("chart", str(ROOT / "examples" / "relu.toml"), "--method", "descent")
+    assert result.returncode == 0, result.stderr
+    assert "sampled" in result.stdout and "global minimum" in result.stdout
+    refused = run("chart", str(ROOT / "examples" / "relu.toml"))
+    assert refused.returncode == 2 and "descent" in refused.stderr
+
+
 def test_errors_are_sentences_and_exit_status_2(tmp_path):
     bad = tmp_path / "bad.toml"
     bad.write_text('width = "x"\n[target]\ndiagonal=[1.0]\n[data]\nlaw="gaussian"\nn=1\nfoo=1\n')

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows._checks import Array
-from shallows.errors import MissingExtra
+from shallows.errors import InvalidProblem, MissingExtra
 from shallows.network import Network
 from shallows.tensors import SymmetricTensor
 
@@ -95,14 +95,17 @@ class Maker(Protocol):
 class Stored:
     """A maker of points that are all there already."""
 
-    tensors: Sequence[SymmetricTensor]
+    tensors: Sequence[SymmetricTensor | None]
     networks: Sequence[Network]
     certificates: Sequence[Certificate | None]
     escapes: Sequence[SymmetricTensor | None]
 
     def tensor(self, i: int) -> SymmetricTensor:
         """The point in Sym^d(R^n)."""
-        return self.tensors[i]
+        tensor = self.tensors[i]
+        if tensor is None:
+            raise InvalidProblem("This activation is no power, so the point is no tensor: use point.network.")
+        return tensor
 
     def network(self, i: int) -> Network:
         """A network of the problem that realises it."""

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from shallows.activations import Power
 from shallows.charts import Chart
 from shallows.charts.result import COMPLETENESS
 from shallows.geometry.widths import regime
@@ -21,6 +22,9 @@ def show_problem(title: str, problem: Problem) -> None:
     console = Console()
     console.print(f"[bold]{title or 'problem'}[/bold]")
     console.print(f"  {problem!r}", highlight=False)
+    if not isinstance(problem.activation, Power):
+        console.print(f"  function space: infinite-dimensional ({problem.activation!r})", highlight=False)
+        return
     place = regime(problem.degree, problem.n, problem.width)
     low, high = place.filling
     filling = str(low) if low == high else f"between {low} and {high}"
@@ -53,12 +57,12 @@ def _summary(charts: list[tuple[str, Chart]]) -> Table:
         for rank in sorted(chart.real_count):
             expected = chart.expected_count.get(rank)
             table.add_row(
-                title if rank == 0 else "",
+                title if rank == min(chart.real_count) else "",
                 str(rank),
                 str(chart.complex_count.get(rank, "")),
                 "?" if expected is None else str(expected),
                 str(chart.real_count[rank]),
-                chart.completeness if rank == 0 else "",
+                chart.completeness if rank == min(chart.real_count) else "",
             )
     table.caption = "; ".join(f"{name}: {COMPLETENESS[name]}" for name in {c.completeness for _, c in charts})
     return table

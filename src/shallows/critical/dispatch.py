@@ -31,10 +31,14 @@ def chart(
     """
     if method not in METHODS:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    source = generator(rng)
+    seed = int(source.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    if method == "descent":
+        from shallows.critical.descent import descent_chart
+
+        return replace(descent_chart(problem, seed), title=f"{problem!r}")
     _require_polynomial(problem)
     _require_metric(problem)
-    seed = int(generator(rng).integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
-    generator(seed)
     result = None
     if method in ("auto", "closed-form"):
         result = _closed_form(problem, certify)
