@@ -133,6 +133,27 @@ def test_nearly_on_the_discriminant_there_are_two_close_points_and_on_it_they_ar
     assert {point.index for point in close.points[:2]} == {0, 1}
 
 
+def wall(shift):
+    """I.i.d. data, diagonal teacher: two mirror points meet a third where β + γ t₁ = 0 (see `iid_diagonal`)."""
+    mu4 = 30.0
+    gamma = (mu4 - 1) / (mu4 - 3)
+    k = (1 - 3 * gamma) / (mu4 + 3)
+    t = np.array([-k / (k + gamma) + shift, 1.0])
+    return sh.chart(sh.Problem(np.diag(t), sh.IID(2, [1, 0, 1, 0, mu4]), 1), method="homotopy")
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-8])
+def test_beside_the_discriminant_close_points_are_kept_apart(shift):
+    assert wall(shift).real_count[1] == 4 and wall(-shift).real_count[1] == 2
+    assert wall(shift).completeness == wall(-shift).completeness == "proved"
+
+
+def test_on_the_discriminant_the_point_is_degenerate():
+    chart = wall(0.0)
+    assert chart.count("degenerate") == 1 and chart.completeness != "proved"
+    assert any("on the discriminant" in note for note in chart.notes)
+
+
 def test_fixed_signs_filter_real_points(generic):
     problem = generic(3, 2, 1)
     free = sh.chart(problem)

@@ -41,7 +41,8 @@ def chart(
     else:
         problems = [load_titled_problem(file)]
     charts = [
-        (title, compute(problem, method=method, certify=certify, rng=seed)) for title, problem in problems
+        (title, compute(problem, method=method, certify=certify, rng=seed, progress=not quiet))
+        for title, problem in problems
     ]
     if out is not None:
         for i, (_, result) in enumerate(charts):

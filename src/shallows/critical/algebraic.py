@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 
 from shallows.charts import Chart
@@ -14,7 +16,7 @@ from shallows.critical.realise import spectral_terms
 from shallows.problem import Problem
 
 
-def algebraic_chart(problem: Problem, certify: bool, seed: int) -> Chart:
+def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
     """The strata of rank 0, …, min(width, n), one after the other."""
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
     if problem.degree > 2:
@@ -23,7 +25,8 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int) -> Chart:
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):
-        stratum = _stratum(problem, rank, certify, seed)
+        with _status(f"rank {rank} of {top}: tracking paths and proving points", progress):
+            stratum = _stratum(problem, rank, certify, seed)
         found += stratum.found
         counts[rank] = stratum.counts
         families += stratum.families
@@ -41,6 +44,15 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int) -> Chart:
         notes=notes,
         seed=seed,
     )
+
+
+def _status(text: str, progress: bool) -> AbstractContextManager[object]:
+    """A line on stderr while something runs, gone when it is done."""
+    if not progress:
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True).status(text)
 
 
 def _stratum(problem: Problem, rank: int, certify: bool, seed: int) -> Stratum:

@@ -17,13 +17,19 @@ METHODS = ("auto", "closed-form", "homotopy", "exact", "descent")
 
 
 def chart(
-    problem: Problem, method: str = "auto", certify: bool = True, rng: int | np.random.Generator = 0
+    problem: Problem,
+    method: str = "auto",
+    certify: bool = True,
+    rng: int | np.random.Generator = 0,
+    *,
+    progress: bool = False,
 ) -> Chart:
     """Every critical point of the loss in function space, for every rank up to the width.
 
     `method`: "closed-form" (Theorems 34, 35, 36), "homotopy" (any metric), "exact" (msolve), "descent" (samples
     only what training finds); "auto" takes the strongest that applies. `certify` proves points, signatures and
-    realness in ball arithmetic. The result says what is proved: `chart.completeness`, `point.certificate`.
+    realness in ball arithmetic; `progress` shows on stderr what is being done. The result says what is proved:
+    `chart.completeness`, `point.certificate`.
 
     >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1))
     >>> [float(loss) for loss in chart.losses]
@@ -51,7 +57,7 @@ def chart(
     if result is None and method in ("auto", "homotopy"):
         from shallows.critical.algebraic import algebraic_chart
 
-        result = algebraic_chart(problem, certify, seed)
+        result = algebraic_chart(problem, certify, seed, progress)
     if method == "exact":
         from shallows.critical.exact import exact_chart
 

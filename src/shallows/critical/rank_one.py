@@ -24,6 +24,7 @@ from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 REAL = 1e-7
+DEGENERATE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,19 @@ def _real_points(
                 root = proof.roots[i] if sign > 0 else certify(mirror, u[None, :].real + 0j).roots[0]
                 if root is not None and root.real is not True:
                     continue
+            if root is None and any(_close(u.real, sign, other) for other in found):
+                continue  # a degenerate point that several paths reach, each with its own error
             found.append(_found(u.real, sign, owner, root))
     return found
+
+
+def _close(u: Array, sign: float, other: Found) -> bool:
+    """Whether two uncertified points are one to the accuracy of a multiple root."""
+    if other.certificate is not None or other.signs[0] != sign:
+        return False
+    v = other.vectors[0]
+    gap = min(float(np.max(np.abs(u - v))), float(np.max(np.abs(u + v))))
+    return gap < DEGENERATE * float(np.max(np.abs(v)))
 
 
 def _found(u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | None) -> Found:
