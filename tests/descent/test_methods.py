@@ -119,7 +119,9 @@ def test_fresh_minibatches_are_unbiased():
     problem = sh.Problem(np.diag([1.0, -0.5]), sh.Gaussian(2), 1)
     theta = np.array([0.7, 0.3, 0.9])
     batches = Minibatches(problem, [np.random.default_rng(0)], 64)
-    draws = [minibatch_gradient(problem, theta[None], *batches.next(np.array([0]), t))[1][0] for t in range(3000)]
+    draws = [
+        minibatch_gradient(problem, theta[None], *batches.next(np.array([0]), t))[1][0] for t in range(3000)
+    ]
     error = np.std(draws, axis=0) / np.sqrt(3000)
     assert np.all(np.abs(np.mean(draws, axis=0) - problem.gradient(problem.unpack(theta))) < 5 * error)
 
@@ -145,7 +147,11 @@ def test_residuals_are_the_loss_and_their_jacobian_the_gradient(problem):
 def test_the_damped_step_is_the_same_on_either_side():
     rng = np.random.default_rng(0)
     for rows, columns in ((7, 4), (4, 7)):
-        J, r, damping = rng.standard_normal((2, rows, columns)), rng.standard_normal((2, rows)), np.array([0.1, 2.0])
+        J, r, damping = (
+            rng.standard_normal((2, rows, columns)),
+            rng.standard_normal((2, rows)),
+            np.array([0.1, 2.0]),
+        )
         step = solve_damped(J, r, damping)
         for b in range(2):
             expected = -np.linalg.solve(J[b].T @ J[b] + damping[b] * np.eye(columns), J[b].T @ r[b])
@@ -172,8 +178,12 @@ def test_steihaug_solves_newton_systems_and_follows_negative_curvature():
 
 
 def test_scipy_agrees_on_a_generic_cubic_problem():
-    problem = sh.Problem(sh.Network([[1.0, 0.2], [0.1, -0.7]], activation=sh.Power(3)), sh.Gaussian(2), 2, outer="ones")
+    problem = sh.Problem(
+        sh.Network([[1.0, 0.2], [0.1, -0.7]], activation=sh.Power(3)), sh.Gaussian(2), 2, outer="ones"
+    )
     start = np.array([0.9, 0.1, 0.3, -0.8])
-    peer = minimize(lambda t: problem.value_and_gradient(t), start, jac=True, method="BFGS", options={"gtol": 1e-10})
+    peer = minimize(
+        lambda t: problem.value_and_gradient(t), start, jac=True, method="BFGS", options={"gtol": 1e-10}
+    )
     for method in ("gd", "lbfgs", "newton", "lm"):
         assert descend(problem, start, method=method).loss == pytest.approx(peer.fun, abs=1e-10)

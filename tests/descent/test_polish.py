@@ -58,7 +58,7 @@ def test_newton_cg_refuses_a_saddle_and_lanczos_sees_it():
     near = saddle + np.array([[0.02, 0.0]])
     theta, _, norm = newton_cg(evaluate, near, Control(1e-12))
     assert norm[0] > 1e-12 or is_saddle(evaluate, theta)[0]
-    theta, loss, norm = newton_cg(evaluate, minimum + 0.01, Control(1e-12))
+    theta, _, norm = newton_cg(evaluate, minimum + 0.01, Control(1e-12))
     assert norm[0] <= 1e-12 and np.allclose(theta, minimum, atol=1e-10)
 
 

@@ -57,11 +57,15 @@ def test_relu_scaling_between_layers_is_a_symmetry():
 def test_polynomial_points_up_to_fiber_and_teacher(problem, seed):
     rng = np.random.default_rng(seed)
     W, a = rng.standard_normal((problem.width, 3)), rng.standard_normal(problem.width)
-    scale = rng.uniform(0.5, 2.0, problem.width) * (rng.choice([-1, 1], problem.width) if problem.degree == 2 else 1)
+    scale = rng.uniform(0.5, 2.0, problem.width) * (
+        rng.choice([-1, 1], problem.width) if problem.degree == 2 else 1
+    )
     order = rng.permutation(problem.width)
     moved = (scale[:, None] * W)[order], (a / scale**problem.degree)[order]
     swapped = moved[0][:, [1, 0, 2]], moved[1]
-    thetas = [problem.layout.join(w, x[None], None) for w, x in ((W, a), moved, swapped, (W[:, [2, 1, 0]], a))]
+    thetas = [
+        problem.layout.join(w, x[None], None) for w, x in ((W, a), moved, swapped, (W[:, [2, 1, 0]], a))
+    ]
     view = TensorView(problem, np.array(thetas))
     assert view.same(0, 1) and view.same(0, 2)
     assert view.same(0, 3) == (problem is CUBIC)  # diag(1, 1, ½) tells the third coordinate from the others
@@ -81,7 +85,9 @@ def test_the_group_of_a_problem_by_brute_force():
     places, signs = action(3, 2, (1, 0, 2), (1, -1, 1))
     matrix = np.arange(9.0).reshape(3, 3)
     matrix = matrix + matrix.T
-    moved = sh.SymmetricTensor(signs * sh.SymmetricTensor.from_matrix(matrix).entries[places], 3, 2).to_matrix()
+    moved = sh.SymmetricTensor(
+        signs * sh.SymmetricTensor.from_matrix(matrix).entries[places], 3, 2
+    ).to_matrix()
     P = np.diag([1, -1, 1]) @ np.eye(3)[[1, 0, 2]]
     assert np.allclose(moved, P @ matrix @ P.T)
     generic = coordinate_group(np.array([[1.0, 0.2, 0.3, 2.0, 0.4, 3.0]]), sh.Gaussian(3).gram(2), 3, 2)

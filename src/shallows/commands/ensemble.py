@@ -43,7 +43,7 @@ def ensemble(
         result = train(
             problem, runs, method, init, step, tolerance, seed, chart=known, cores=cores, watch=live.watch
         )
-    console.print(result.table())
+    console.print(result.table(), soft_wrap=not console.is_terminal)
     ended = ", ".join(f"{count} {name}" for name, count in result.counts().items())
     console.print(f"{len(result)} of {result.requested} runs in {result.seconds:.1f} s: {ended}.")
     console.print(f"{result.share_of_global:.1%} at the lowest loss, {result.global_loss:.8g}.")

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from shallows._checks import Array
-from shallows.descent._loops import dot_product_loop
+from shallows.descent._loops import dot_product_one, quadratic_one, teacher_space
 from shallows.kernels._relu_loop import batch_loop
 
 CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = 0, 1, 2, 4, 5, 6
@@ -19,32 +19,43 @@ DECREASE, GROWTH, SHRINK, SMALLEST_STEP, RESOLUTION = 0.5, 1.25, 0.5, 1e-14, 1e-
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _evaluate(
-    theta: Array, W: Array, a: Array, dW: Array, da: Array, loss: Array, gradient: Array,
-    degree: int, free: bool, V: Array, b: Array, c: Array, energy: float,
+    theta: Array, gradient: Array, W: Array, a: Array, dW: Array, da: Array, one: Array, degree: int, free: bool,
+    V: Array, b: Array, c: Array, energy: float, space: tuple, square: tuple,
 ) -> float:  # fmt: skip
     """L and ∇L of one θ; degree 0 stands for ReLU. Returns L."""
     _, k, n = W.shape
+    U, e, p, g, along, across = space
     inner = k * n
-    for i in range(k):
-        for j in range(n):
-            W[0, i, j] = theta[i * n + j]
     if free:
         for i in range(k):
-            a[0, i] = theta[inner + i]
+            e[i] = a[0, i] = theta[inner + i]
     if degree == 0:
-        batch_loop(W, a, V, b, c, loss, dW, da)
+        for i in range(k):
+            for j in range(n):
+                W[0, i, j] = theta[i * n + j]
+        batch_loop(W, a, V, b, c, one, dW, da)
+        loss = one[0]
+    elif degree == 2:
+        T, D, Z = square
+        for i in range(k):
+            for j in range(n):
+                W[0, i, j] = theta[i * n + j]
+        loss = quadratic_one(W[0], a[0], T, D, Z, c, dW[0], da[0])
     else:
-        dot_product_loop(W, a, V, b, c, degree, loss, dW, da)
+        for i in range(k):
+            for j in range(n):
+                U[i, j] = theta[i * n + j]
+        loss = dot_product_one(U, e, p, g, along, across, c, degree, dW[0], da[0])
     for i in range(k):
         for j in range(n):
             gradient[i * n + j] = dW[0, i, j]
     if free:
         for i in range(k):
             gradient[inner + i] = da[0, i]
-    return max(loss[0] + energy, 0.0)
+    return max(loss + energy, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _dot(x: Array, y: Array) -> float:
     total = 0.0
     for i in range(len(x)):
@@ -63,11 +74,14 @@ def descent_loop(
     W, dW = np.empty((1, k, n)), np.empty((1, k, n))
     a, da, one = np.empty((1, k)), np.empty((1, k)), np.empty(1)
     a[0] = outer
+    space = teacher_space(k, n, V, b)
+    space[1][:k] = outer
+    square = (np.dot(V.T * b, V), np.empty((n, n)), np.empty((k, n)))
     gradient, trial, new = np.empty(p), np.empty(p), np.empty(p)
     searching = step <= 0
     for row in range(len(thetas)):
         theta = thetas[row]
-        loss = _evaluate(theta, W, a, dW, da, one, gradient, degree, free, V, b, c, energy)
+        loss = _evaluate(theta, gradient, W, a, dW, da, one, degree, free, V, b, c, energy, space, square)
         norm = np.sqrt(_dot(gradient, gradient))
         cap = BLOW_UP * (1 + loss)
         s = 0.01 * (np.sqrt(_dot(theta, theta)) + 1e-3) / max(norm, 1e-300) if searching else step
@@ -95,7 +109,7 @@ def descent_loop(
                 break
             for i in range(p):
                 trial[i] = theta[i] - s * gradient[i]
-            value = _evaluate(trial, W, a, dW, da, one, new, degree, free, V, b, c, energy)
+            value = _evaluate(trial, new, W, a, dW, da, one, degree, free, V, b, c, energy, space, square)
             size = np.sqrt(_dot(new, new))
             iteration += 1
             if searching:

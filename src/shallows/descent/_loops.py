@@ -56,43 +56,109 @@ def _fill(g: Array, p: Array, c: Array, degree: int, along: Array, across: Array
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def dot_product_loop(
-    W: Array, a: Array, V: Array, b: Array, c: Array, degree: int, losses: Array, dW: Array, da: Array
-) -> None:
-    """Losses (less the teacher's energy) and gradients for k(w, v) = Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h).
-
-    Students and teachers are one list U = (W, V) with coefficients e = (a, −b). With ρ = w·u, p = ‖w‖² and
-    zᵢ = Σⱼ eⱼ ∂₁k(wᵢ, uⱼ) = Σⱼ eⱼ (∂k/∂ρ uⱼ + 2∂k/∂p wᵢ):  ∂L/∂wᵢ = 2aᵢzᵢ, and by Euler ∂L/∂aᵢ = 2 wᵢ·zᵢ/d.
-    """
-    batch, k, n = W.shape
+def teacher_space(k: int, n: int, V: Array, b: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Work space U, e, p, g, ∂k/∂ρ, 2∂k/∂p of `dot_product_one`, with the teacher's part filled in."""
     m = k + len(V)
     U, e, p = np.empty((m, n)), np.empty(m), np.empty(m)
     U[k:], e[k:] = V, -b
     for j in range(k, m):
         p[j] = np.dot(U[j], U[j])
-    g, along, across = np.empty((k, m)), np.empty((k, m)), np.empty((k, m))
+    return U, e, p, np.empty((k, m)), np.empty((k, m)), np.empty((k, m))
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def dot_product_one(
+    U: Array,
+    e: Array,
+    p: Array,
+    g: Array,
+    along: Array,
+    across: Array,
+    c: Array,
+    degree: int,
+    dW: Array,
+    da: Array,
+) -> float:
+    """The loss (less the teacher's energy) and gradients for k(w, v) = Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h).
+
+    Students and teachers are one list U = (W, V) with coefficients e = (a, −b). With ρ = w·u, p = ‖w‖² and
+    zᵢ = Σⱼ eⱼ ∂₁k(wᵢ, uⱼ) = Σⱼ eⱼ (∂k/∂ρ uⱼ + 2∂k/∂p wᵢ):  ∂L/∂wᵢ = 2aᵢzᵢ, and by Euler ∂L/∂aᵢ = 2 wᵢ·zᵢ/d.
+    """
+    k, m = g.shape
+    np.dot(U[:k], U.T, g)
+    for j in range(k):
+        p[j] = g[j, j]
+    _fill(g, p, c, degree, along, across)
+    loss = 0.0
+    for i in range(k):
+        mine, turned, theirs, radial = 0.0, 0.0, 0.0, 0.0
+        for j in range(k):
+            mine += e[j] * along[i, j] * g[i, j]
+            turned += e[j] * across[i, j]
+        for j in range(k, m):
+            theirs += e[j] * along[i, j] * g[i, j]
+            radial += e[j] * across[i, j]
+        mine += p[i] * turned
+        theirs += p[i] * radial
+        loss += e[i] * (mine + 2 * theirs)
+        da[i] = 2 * (mine + theirs) / degree
+        factor = 2 * e[i]
+        for j in range(m):
+            along[i, j] *= factor * e[j]
+        along[i, i] += factor * (turned + radial)
+    np.dot(along, U, dW)
+    return loss / degree
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def quadratic_one(W: Array, a: Array, T: Array, D: Array, Z: Array, c: Array, dW: Array, da: Array) -> float:
+    """Degree 2 without teacher neurons: with D = Σ aᵢ wᵢwᵢᵀ − T, L = c₀‖D‖² + c₁ tr(D)², a sum of squares.
+
+    With G = 2c₀D + 2c₁tr(D) I:  ∂L/∂wᵢ = 2aᵢ Gwᵢ,  ∂L/∂aᵢ = wᵢᵀGwᵢ.
+    """
+    k, n = W.shape
+    for i in range(k):
+        for j in range(n):
+            Z[i, j] = a[i] * W[i, j]
+    np.dot(W.T, Z, D)
+    trace, square = 0.0, 0.0
+    for i in range(n):
+        for j in range(n):
+            D[i, j] -= T[i, j]
+            square += D[i, j] * D[i, j]
+            D[i, j] *= 2 * c[0]
+        trace += D[i, i] / (2 * c[0])
+    low = c[1] if len(c) > 1 else 0.0
+    for i in range(n):
+        D[i, i] += 2 * low * trace
+    np.dot(W, D, Z)
+    for i in range(k):
+        slope, factor = 0.0, 2 * a[i]
+        for j in range(n):
+            slope += Z[i, j] * W[i, j]
+            dW[i, j] = factor * Z[i, j]
+        da[i] = slope
+    return c[0] * square + low * trace * trace
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def quadratic_loop(
+    W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
+) -> None:
+    """`quadratic_one` for each network of a batch, against T = Σ bⱼ vⱼvⱼᵀ."""
+    _, k, n = W.shape
+    T, D, Z = np.dot(V.T * b, V), np.empty((n, n)), np.empty((k, n))
+    for l in range(len(W)):
+        losses[l] = quadratic_one(W[l], a[l], T, D, Z, c, dW[l], da[l])
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def dot_product_loop(
+    W: Array, a: Array, V: Array, b: Array, c: Array, degree: int, losses: Array, dW: Array, da: Array
+) -> None:
+    """`dot_product_one` for each network of a batch."""
+    batch, k, n = W.shape
+    U, e, p, g, along, across = teacher_space(k, n, V, b)
     for l in range(batch):
         U[:k], e[:k] = W[l], a[l]
-        np.dot(U[:k], U.T, g)
-        for j in range(k):
-            p[j] = g[j, j]
-        _fill(g, p, c, degree, along, across)
-        loss = 0.0
-        for i in range(k):
-            mine, turned, theirs, radial = 0.0, 0.0, 0.0, 0.0
-            for j in range(k):
-                mine += e[j] * along[i, j] * g[i, j]
-                turned += e[j] * across[i, j]
-            for j in range(k, m):
-                theirs += e[j] * along[i, j] * g[i, j]
-                radial += e[j] * across[i, j]
-            mine += p[i] * turned
-            theirs += p[i] * radial
-            loss += a[l, i] * (mine + 2 * theirs)
-            da[l, i] = 2 * (mine + theirs) / degree
-            factor = 2 * a[l, i]
-            for j in range(m):
-                along[i, j] *= factor * e[j]
-            along[i, i] += factor * (turned + radial)
-        losses[l] = loss / degree
-        np.dot(along, U, dW[l])
+        losses[l] = dot_product_one(U, e, p, g, along, across, c, degree, dW[l], da[l])

@@ -3,7 +3,8 @@
 | problem | route |
 | --- | --- |
 | ReLU against ReLU, N(0, Σ) | the fused loop of `kernels._relu_loop` |
-| Power(d) against a network or a matrix; N(0, Σ), rotation-invariant data, Frobenius | a fused loop over Gram entries |
+| Power(2), N(0, Σ), rotation-invariant data, Frobenius | c₀‖S − T‖² + c₁ tr(S − T)², fused |
+| Power(d) against a network, the same data | a fused loop over Gram entries |
 | Power(d) of small degree and dimension, any other data | sufficient statistics: (s − s*)ᵀG(s − s*) + L* |
 | everything else | `Problem.value_and_gradient` |
 
@@ -60,7 +61,9 @@ def _students(problem: Problem, thetas: Array) -> tuple[Array, Array]:
 
 
 def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
-    polynomial = np.array(arccos_polynomial())  # writable copies: one compiled version of the loops serves all problems
+    polynomial = np.array(
+        arccos_polynomial()
+    )  # writable copies: one compiled version of the loops serves all problems
     root, teacher, outer = objective.root, np.array(objective.teacher), np.array(objective.teacher_outer[0])
 
     def evaluate(thetas: Array) -> tuple[Array, Array]:
@@ -122,16 +125,19 @@ def _dot_product(problem: Problem, coefficients: Array) -> Evaluate:
     root = None if plain or not isinstance(data, Gaussian) else data.root()
     V = np.array(part.V if root is None else part.V @ root, order="C")
     b = np.array(part.B[0])
-    energy = _energy(V, b, coefficients, degree)
+    energy = 0.0 if degree == 2 else _energy(V, b, coefficients, degree)
 
     def evaluate(thetas: Array) -> tuple[Array, Array]:
-        from shallows.descent._loops import dot_product_loop
+        from shallows.descent._loops import dot_product_loop, quadratic_loop
 
         W, a = _students(problem, thetas)
         if root is not None:
             W = np.ascontiguousarray(W @ root)
         losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
-        dot_product_loop(W, a, V, b, coefficients, degree, losses, dW, da)
+        if degree == 2:
+            quadratic_loop(W, a, V, b, coefficients, losses, dW, da)
+        else:
+            dot_product_loop(W, a, V, b, coefficients, degree, losses, dW, da)
         if root is not None:
             dW = dW @ root
         return np.maximum(losses + energy, 0.0), problem.layout.join(dW, da, None)

@@ -7,11 +7,35 @@ import numpy as np
 from shallows._checks import Array
 from shallows.descent.control import Control, Recorder
 from shallows.descent.front import norms_of
-from shallows.descent.residuals import residual_of
+from shallows.descent.residuals import Residual, residual_of
 from shallows.descent.run import Batch, Status
 from shallows.problem import Problem
 
 LARGEST = 1e16
+
+
+class _State:
+    """Points, residuals, Jacobians and damping of the runs that go on."""
+
+    names = ("rows", "theta", "r", "J", "gradient", "damping", "floor", "factor", "constant")
+
+    def __init__(self, problem: Problem, residual: Residual, batch: Batch) -> None:
+        self.rows = batch.running()
+        self.theta = batch.thetas[self.rows]
+        self.r, self.J = residual(self.theta)
+        self.gradient = 2 * np.einsum("bri,br->bi", self.J, self.r)
+        self.damping = 1e-3 * np.einsum("bri,bri->bi", self.J, self.J).max(axis=1) + 1e-300
+        self.floor, self.factor = 1e-16 * self.damping, np.full(len(self.rows), 2.0)
+        self.constant = problem.value(self.theta) - self.squares()
+
+    def squares(self) -> Array:
+        """‖r‖² of each run."""
+        return np.asarray(np.sum(self.r**2, axis=1))
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Drop runs that have ended."""
+        for name in self.names:
+            setattr(self, name, getattr(self, name)[mask])
 
 
 def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
@@ -21,49 +45,53 @@ def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Record
     """
     residual = residual_of(problem)
     recorder = recorder or Recorder(None)
-    rows = batch.running()
-    theta = batch.thetas[rows]
-    r, J = residual(theta)
-    gradient = 2 * np.einsum("bri,br->bi", J, r)
-    damping = 1e-3 * np.einsum("bri,bri->bi", J, J).max(axis=1) + 1e-300
-    floor = 1e-16 * damping
-    factor = np.full(len(rows), 2.0)
-    constant = problem.value(theta) - np.sum(r**2, axis=1)
-    for iteration in range(control.iterations + 1):
-        norm = norms_of(gradient)
-        loss = np.sum(r**2, axis=1) + constant
-        if len(rows) and rows[0] == 0:
-            recorder.note(iteration, theta[0], loss[0])
-        status = _status(control, rows, loss, norm, damping, iteration)
+    state, iteration = _State(problem, residual, batch), 0
+    while len(state.rows):
+        norm, loss = norms_of(state.gradient), state.squares() + state.constant
+        if state.rows[0] == 0:
+            recorder.note(iteration, state.theta[0], loss[0])
+        status = _status(control, state.rows, loss, norm, state.damping, iteration)
         gone = status != Status.RUNNING
         if gone.any():
-            ended = rows[gone]
-            batch.thetas[ended], batch.losses[ended], batch.norms[ended] = theta[gone], loss[gone], norm[gone]
-            batch.status[ended] = status[gone]
-            batch.iterations[ended] += iteration
-            if 0 in ended:
-                recorder.note(iteration, batch.thetas[0], batch.losses[0], always=True)
-            keep = ~gone
-            rows, theta, r, J, gradient = rows[keep], theta[keep], r[keep], J[keep], gradient[keep]
-            damping, floor, factor, constant = damping[keep], floor[keep], factor[keep], constant[keep]
-        if not len(rows):
-            return
-        step = solve_damped(J, r, damping)
-        trial = theta + step
-        trial_r, trial_J = residual(trial)
-        trial_gradient = 2 * np.einsum("bri,br->bi", trial_J, trial_r)
-        drop = np.sum(r**2, axis=1) - np.sum(trial_r**2, axis=1)
-        predicted = np.einsum("bi,bi->b", step, damping[:, None] * step - gradient / 2)
-        hidden = predicted < 1e-12 * control.scale
-        calmer = norms_of(trial_gradient) <= norms_of(gradient)
-        taken = np.where(hidden, calmer, drop > 0) & np.isfinite(drop)
-        gain = np.where(hidden, 1.0, drop / np.maximum(predicted, 1e-300))
-        shrink = np.maximum(1 / 3, 1 - (2 * np.clip(gain, 0, 1) - 1) ** 3)
-        damping = np.where(taken, np.maximum(damping * shrink, floor), damping * factor)
-        factor = np.where(taken, 2.0, 2 * factor)
-        theta, r = np.where(taken[:, None], trial, theta), np.where(taken[:, None], trial_r, r)
-        J = np.where(taken[:, None, None], trial_J, J)
-        gradient = np.where(taken[:, None], trial_gradient, gradient)
+            _end(batch, state, gone, loss, norm, status, iteration, recorder)
+        if len(state.rows):
+            _try(state, residual, control)
+        iteration += 1
+
+
+def _end(
+    batch: Batch, state: _State, gone: np.ndarray, loss: Array, norm: Array, status: np.ndarray, iteration: int,
+    recorder: Recorder,
+) -> None:  # fmt: skip
+    ended = state.rows[gone]
+    batch.thetas[ended], batch.losses[ended], batch.norms[ended] = state.theta[gone], loss[gone], norm[gone]
+    batch.status[ended] = status[gone]
+    batch.iterations[ended] += iteration
+    if 0 in ended:
+        recorder.note(iteration, batch.thetas[0], batch.losses[0], always=True)
+    state.keep(~gone)
+
+
+def _try(state: _State, residual: Residual, control: Control) -> None:
+    """One damped step for all runs; those refused stay, with more damping."""
+    step = solve_damped(state.J, state.r, state.damping)
+    trial = state.theta + step
+    r, J = residual(trial)
+    gradient = 2 * np.einsum("bri,br->bi", J, r)
+    drop = state.squares() - np.sum(r**2, axis=1)
+    predicted = np.einsum("bi,bi->b", step, state.damping[:, None] * step - state.gradient / 2)
+    hidden = predicted < 1e-12 * control.scale
+    calmer = norms_of(gradient) <= norms_of(state.gradient)
+    taken = np.where(hidden, calmer, drop > 0) & np.isfinite(drop)
+    gain = np.where(hidden, 1.0, drop / np.maximum(predicted, 1e-300))
+    shrink = np.maximum(1 / 3, 1 - (2 * np.clip(gain, 0, 1) - 1) ** 3)
+    state.damping = np.where(
+        taken, np.maximum(state.damping * shrink, state.floor), state.damping * state.factor
+    )
+    state.factor = np.where(taken, 2.0, 2 * state.factor)
+    state.theta, state.r = np.where(taken[:, None], trial, state.theta), np.where(taken[:, None], r, state.r)
+    state.J = np.where(taken[:, None, None], J, state.J)
+    state.gradient = np.where(taken[:, None], gradient, state.gradient)
 
 
 def solve_damped(J: Array, r: Array, damping: Array) -> Array:

@@ -229,12 +229,18 @@ def _checked_tolerance(tolerance: float, scale: float) -> float:
 
 
 def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Array) -> float | None:
-    """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise."""
+    """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.
+
+    The largest curvature grows with the student's width: above 1.2k the step is 3/width, and above 1.5k (or for k < 3,
+    where 2.5/k is too long) there is none.
+    """
     teacher = problem.target
     relu = isinstance(problem.activation, ReLU) and isinstance(teacher, Network) and problem.outer is not None
     if method in ("gd", "perturbed") and relu:
         assert isinstance(teacher, Network)
-        return 2.5 / teacher.width
+        if teacher.width < 3 or problem.width > 1.5 * teacher.width:
+            return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16])
+        return min(2.5 / teacher.width, 3.0 / problem.width)
     if method == "adam":
         return 0.01
     if method == "perturbed":

@@ -46,7 +46,7 @@ def preconditioner(problem: Problem) -> Precondition | None:
     def apply(vectors: Array) -> Array:
         rows = vectors.reshape(len(vectors), k, n)
         mean = np.sum(rows, axis=1, keepdims=True) / (k + 1)
-        return np.asarray(4 * (rows - mean)).reshape(len(vectors), -1)
+        return np.asarray(4 * (rows - mean)).reshape(len(vectors), k * n)
 
     return apply
 

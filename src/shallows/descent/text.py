@@ -38,12 +38,12 @@ def minima_table(runs: Ensemble) -> Any:
     from rich.table import Table
 
     table = Table(title=f"{len(runs)} runs by {runs.method}, seed {runs.seed}", title_justify="left")
-    headings = ["count", "share", "loss", "rank", "(+, 0, −)", "smallest eigenvalue"]
+    headings = ["count", "share", "loss", "rank", "(+, 0, −)", "λ min"]
     matched = None if runs.chart is None else runs.match(strict=False)
     if matched is not None:
         headings.append("on the chart")
     for heading in headings:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for minimum in runs.minima:
         rank = "" if minimum.rank is None else str(minimum.rank)
         row = [
@@ -53,7 +53,7 @@ def minima_table(runs: Ensemble) -> Any:
             rank,
             str(minimum.signature),
         ]
-        row.append(f"{minimum.eigenvalues[0]:.6g}")
+        row.append(f"{minimum.eigenvalues[0]:.3g}")
         if matched is not None and runs.chart is not None:
             place = int(matched.points[minimum.members[0]])
             row.append(_place(runs, place))
@@ -64,5 +64,5 @@ def minima_table(runs: Ensemble) -> Any:
 def _place(runs: Ensemble, place: int) -> str:
     assert runs.chart is not None
     if place >= 0:
-        return f"point {place}, {runs.chart.points[place].kind}"
+        return f"{place}: {runs.chart.points[place].kind}"
     return "not on it" if place == -1 else f"family {-2 - place}"
