@@ -311,6 +311,9 @@ def test_damaged_files_are_refused(tmp_path):
     [
         (lambda: rank_one(1), "degree"),
         (lambda: rank_one(2.5), "degree"),
+        (lambda: rank_one(True), "degree"),
+        (lambda: rank_one(2.0), "degree"),
+        (lambda: ellipse([4], 1), "not a number"),
         (lambda: ellipse(0, 1), "no ellipse"),
         (lambda: ellipse(4, -1), "no ellipse"),
         (lambda: ellipse(float("nan"), 1), "finite"),

@@ -99,6 +99,16 @@ def test_a_problem_and_its_discriminant_give_the_same_slice():
     assert free.real_counts[7, 5] == at.real_count
 
 
+def test_moments_as_variables():
+    """Symmetric i.i.d. data: μ4 on an axis; the Gram matrix is quadratic in μ2 and checked everywhere."""
+    Q = rank_one(2).specialize(data="symmetric iid")
+    found = landscape_regions(Q, ("mu2", 0.8, 1.2), ("mu4", 3.2, 12), t00=1, t01=0.2, t11=1, resolution=9)
+    exact = landscape_at(rank_one(2), data=sh.IID(2, [1, 0, 0.8, 0, 12]), t00=1, t01=0.2, t11=1)
+    assert found.real_counts[-1, 0] == exact.real_count == 4
+    with pytest.raises(sh.InvalidProblem, match="positive definite"):  # μ4 > μ2² fails in one corner
+        landscape_regions(Q, ("mu2", 0.8, 3), ("mu4", 3.2, 12), t00=1, t01=0.2, t11=1, resolution=9)
+
+
 # -- focal curves and vertex walls ---------------------------------------------------------------------------
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array, generator, positive_integer
 from shallows.activations import Power
-from shallows.discriminants.binary import discriminant as form_discriminant
 from shallows.discriminants.counting import LandscapeCount, count_at, count_zeros, grid_forms
 from shallows.discriminants.curves import RankOneCurve
 from shallows.discriminants.known import rank_one
@@ -149,12 +148,7 @@ def landscape_regions(
     resolution = positive_integer("resolution", resolution, 2)
     (name_x, x), (name_y, y) = _axis(horizontal, resolution), _axis(vertical, resolution)
     discriminant = _on_slice(subject, (name_x, name_y), values)
-    for corner_x in (
-        x[0],
-        x[-1],
-    ):  # the Gram matrix is linear and the cone of metrics convex: corners are enough
-        for corner_y in (y[0], y[-1]):
-            _numbers(discriminant, {name_x: float(corner_x), name_y: float(corner_y)})
+    _require_metrics(discriminant, (name_x, name_y), x, y)
     real, minima, exact = _counts(discriminant, (name_x, name_y), x, y)
     labels, regions = _regions(real, minima, x, y)
     return LandscapeRegions(
@@ -217,6 +211,18 @@ def _numbers(
     discriminant: Discriminant, values: dict[str, object]
 ) -> tuple[list[list[Fraction]], list[Fraction]]:
     return discriminant.numbers(**values)  # type: ignore[arg-type]
+
+
+def _require_metrics(discriminant: Discriminant, names: tuple[str, str], x: Array, y: Array) -> None:
+    """Refuse grids with metrics that are not positive definite.
+
+    Where the Gram matrix is linear in the two variables the corners of the grid are enough: metrics form a convex cone.
+    """
+    degrees = [int(entry.total_degree()) for row in discriminant.gram for entry in row if entry]
+    linear = max(degrees, default=0) <= 1
+    for a in (x[0], x[-1]) if linear else x:
+        for b in (y[0], y[-1]) if linear else y:
+            _numbers(discriminant, {names[0]: float(a), names[1]: float(b)})
 
 
 def _axis(given: Axis, resolution: int) -> tuple[str, Array]:
@@ -308,11 +314,3 @@ def _walls(labels: NDArray[np.int64], regions: Sequence[Region]) -> tuple[Wall, 
         )
         for (a, b), edges in sorted(counts.items())
     )
-
-
-def vertex_wall(discriminant: Discriminant, **values: object) -> object:
-    """Disc p at numbers for all variables, exactly: zero where a critical point is at the zero tensor."""
-    gram, target = discriminant.numbers(**values)  # type: ignore[arg-type]
-    if not isinstance(discriminant.curve, RankOneCurve):
-        raise InvalidProblem(f"{discriminant.curve.title} has no vertex.")
-    return form_discriminant(discriminant.curve.pairing(gram, target))
