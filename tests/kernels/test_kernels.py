@@ -24,7 +24,7 @@ DATA = {
     "laplace": sh.IID.laplace(N),
     "skewed": sh.IID(N, [1, 0.3, 1.2, 0.8, 4, 6, 40, 50, 900]),
     "sphere": sh.Sphere(N),
-    "radial": sh.Radial(N, [factorial(k + 1) / 2**k for k in range(9)]),
+    "radial": sh.Radial(N, [2.0**k / (k + 1) for k in range(9)]),
     "mixture": sh.Mixture([0.3, 0.7], [sh.Gaussian(N, COVARIANCE, MEAN), sh.IID.uniform(N)]),
     "samples": SAMPLES,
 }
