@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.certify import Certification, CertifiedRoot, certify, inertia
-from shallows.certify.intervals import ball_evaluator
+from shallows.certify.intervals import BallEvaluator, ball_evaluator
 from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
 from shallows.critical.members import run_member
@@ -90,7 +90,8 @@ def _real_points(
     proof: Certification | None,
 ) -> list[Found]:
     """Those with v real (S = vvᵀ) or purely imaginary (S = −uuᵀ), each with its signature."""
-    found = []
+    found: list[Found] = []
+    balls = {id(owner): ball_evaluator(owner, 128) for owner in (system, mirror)}
     for i, v in enumerate(points):
         size = float(np.max(np.abs(v)))
         for sign, u, owner in ((1.0, v, system), (-1.0, -1j * v, mirror)):
@@ -103,7 +104,7 @@ def _real_points(
                     continue
             if root is None and any(_close(u.real, sign, other) for other in found):
                 continue  # a degenerate point that several paths reach, each with its own error
-            found.append(_found(u.real, sign, owner, root))
+            found.append(_found(u.real, sign, owner, root, balls[id(owner)]))
     return found
 
 
@@ -116,7 +117,9 @@ def _close(u: Array, sign: float, other: Found) -> bool:
     return gap < DEGENERATE * float(np.max(np.abs(v)))
 
 
-def _found(u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | None) -> Found:
+def _found(
+    u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | None, balls: BallEvaluator
+) -> Found:
     if root is not None:
         u = root.point.real
     hessian = _hessian(u, system)
@@ -124,7 +127,7 @@ def _found(u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | N
     tolerance = 1e-10 * float(np.max(np.abs(values)))
     negative, zero = int(np.sum(values < -tolerance)), int(np.sum(np.abs(values) <= tolerance))
     signature = (len(u) - negative - zero, zero, negative)
-    return Found(u[None, :], np.array([sign]), signature, _certificate(u, root, system, signature))
+    return Found(u[None, :], np.array([sign]), signature, _certificate(u, root, balls, signature))
 
 
 def _hessian(u: Array, system: RankOneSystem) -> Array:
@@ -138,13 +141,12 @@ def _hessian(u: Array, system: RankOneSystem) -> Array:
 
 
 def _certificate(
-    u: Array, root: CertifiedRoot | None, system: RankOneSystem, signature: tuple[int, int, int]
+    u: Array, root: CertifiedRoot | None, balls: BallEvaluator, signature: tuple[int, int, int]
 ) -> Certificate | None:
     """The root's box proves existence and realness; the Jacobian over the box proves the signature."""
     if root is None:
         return None
-    evaluator = ball_evaluator(system, 128)
-    proof = inertia(evaluator(list(root.box))[1])
+    proof = inertia(balls(list(root.box))[1])
     radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
     agrees = proof.certified and (proof.positive, 0, proof.negative) == signature
     return Certificate(radius, agrees, True, "Krawczyk")

@@ -95,6 +95,10 @@ class RankOneSystem:
 
     def packed(self) -> list[list[Fraction]]:
         """K as an N×N matrix from the products vₖvₗ (k ≤ l) to Q(v)ᵢⱼ (i ≤ j)."""
+        return self._packed
+
+    @cached_property
+    def _packed(self) -> list[list[Fraction]]:
         zero = Fraction(0)
         return [
             [
