@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -38,12 +39,12 @@ def ensemble(
         from shallows.critical import chart as make_chart
 
         known = make_chart(problem)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     with LiveTable() as live:
         result = train(
             problem, runs, method, init, step, tolerance, seed, chart=known, cores=cores, watch=live.watch
         )
-    console.print(result.table(), soft_wrap=not console.is_terminal)
+    console.print(result.table())
     ended = ", ".join(f"{count} {name}" for name, count in result.counts().items())
     console.print(f"{len(result)} of {result.requested} runs in {result.seconds:.1f} s: {ended}.")
     console.print(f"{result.share_of_global:.1%} at the lowest loss, {result.global_loss:.8g}.")

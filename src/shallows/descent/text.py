@@ -49,7 +49,7 @@ def minima_table(runs: Ensemble) -> Any:
         row = [
             str(minimum.count),
             f"{minimum.share:.1%}",
-            f"{minimum.loss:.10g}",
+            f"{minimum.loss:.8g}",
             rank,
             str(minimum.signature),
         ]
