@@ -56,7 +56,7 @@ def test_generic_5x5(generic):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("n", [6, 7, 8])
+@pytest.mark.parametrize("n", [6, 7, 8, 9])
 def test_generic_rank_one_large(generic, n):
     chart = sh.chart(generic(n, 1, 0))
     assert chart.complex_count[1] == (3**n - 1) // 2
@@ -196,6 +196,17 @@ def test_the_ball_evaluator_is_the_compiled_one(generic, rng):
 @pytest.mark.parametrize(("n", "r", "count"), [(3, 2, 13), (4, 2, 122), (4, 3, 40)])
 def test_monodromy_finds_the_ed_degree(n, r, count):
     assert len(solved_generic(Shape(n, r)).points) == count == Shape(n, r).count
+
+
+@pytest.mark.thorough
+def test_monodromy_finds_the_ed_degree_5x5():
+    assert len(solved_generic(Shape(5, 4)).points) == 121
+
+
+def test_a_count_above_the_limit_is_refused_before_work_starts():
+    problem = sh.Problem(np.eye(12), sh.IID.laplace(12), 2, outer=[1.0, 1.0])
+    with pytest.raises(sh.InvalidProblem, match="265,720 complex critical points"):
+        sh.chart(problem)
 
 
 REFUSALS = [

@@ -19,12 +19,15 @@ from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
 from shallows.critical.members import run_member
 from shallows.critical.powers_family import PowerShape
+from shallows.errors import InvalidProblem
 from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 REAL = 1e-7
 DEGENERATE = 1e-3
+LARGEST_COUNT = 100_000
+ROOTS_A_SECOND = 400  # tracked and certified, for the estimate in a refusal only
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,17 @@ class Stratum:
 
 def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, progress: bool = False) -> Stratum:
     """All critical points of rank one at degree 2."""
+    expected = (3**problem.n - 1) // 2
+    if expected > LARGEST_COUNT:
+        raise InvalidProblem(
+            f"There are {expected:,} complex critical points of rank one at n = {problem.n} (about "
+            f'{expected / ROOTS_A_SECOND / 60:.0f} minutes); the limit is {LARGEST_COUNT:,}. Use method="descent".'
+        )
     gram, target = problem.gram(), problem.target_tensor().entries
     B = slope_matrix(problem, gram @ target)
     system = RankOneSystem.from_gram(gram, B)
     solutions, completeness, notes = _solve(problem, system, gram, B, seed, progress)
     points = solutions.isolated.points
-    expected = (3**problem.n - 1) // 2
     proof = certify(system, points, bound=system.root_bound) if certify_points else None
     mirror = RankOneSystem.from_gram(gram, -B)
     real = _real_points(points, system, mirror, proof)
