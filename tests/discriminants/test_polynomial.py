@@ -62,6 +62,19 @@ def test_frobenius_and_gaussian_are_cubes_of_the_discriminant_of_the_characteris
     assert [(f.text, f.multiplicity) for f in factors] == [("t00^2 - 2*t00*t11 + 4*t01^2 + t11^2", 3)]
 
 
+def test_the_factors_multiply_to_the_polynomial():
+    for P in (
+        rank_one(2).specialize(data="symmetric iid", t01=0),
+        ellipse(4, 1),
+        rank_one(2).specialize(t00=0, t11=0),
+    ):
+        factors = P.factor()
+        product = P.polynomial.context().constant(factors.unit)
+        for polynomial, multiplicity in factors:
+            product *= polynomial**multiplicity
+        assert product == P.polynomial
+
+
 def test_negative_control_another_metric_is_no_cube():
     assert rank_one(2).specialize(data=sh.IID.uniform(2)).factor().multiplicities == [1]
 

@@ -29,7 +29,7 @@ LARGEST_EXPANSION = 1_500
 
 @dataclass(frozen=True)
 class Factor:
-    """An irreducible factor over the integers, and its multiplicity."""
+    """An irreducible factor over the integers, and its multiplicity; `polynomial, multiplicity = factor` works."""
 
     polynomial: fmpz_mpoly
     multiplicity: int
@@ -43,6 +43,9 @@ class Factor:
     def text(self) -> str:
         """The factor as text."""
         return to_text(self.polynomial)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.polynomial, self.multiplicity))
 
     def __repr__(self) -> str:
         return f"({self.text})" + (f"^{self.multiplicity}" if self.multiplicity > 1 else "")
