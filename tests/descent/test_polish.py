@@ -32,7 +32,9 @@ def test_polished_runs_end_where_plain_descent_ends(problem, runs):
 @pytest.mark.thorough
 @pytest.mark.parametrize("k", [6, 10, 20])
 def test_polished_relu_runs_end_where_plain_descent_ends_500_of_500(k):
-    plain, fine = ensemble(relu(k), 500, polish=False), ensemble(relu(k), 500)
+    plain = ensemble(relu(k), 500, polish=False, iterations=400_000)
+    fine = ensemble(relu(k), 500, iterations=400_000)
+    assert plain.converged.all() and fine.converged.all()
     assert np.max(np.abs(plain.losses - fine.losses)) < 1e-9
     assert np.max(np.abs(plain.thetas - fine.thetas)) < 1e-5
 

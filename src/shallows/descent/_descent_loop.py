@@ -13,7 +13,7 @@ from shallows.descent._loops import dot_product_one, quadratic_one, teacher_spac
 from shallows.kernels._relu_loop import batch_loop
 
 CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = 0, 1, 2, 4, 5, 6
-BLOW_UP, PATIENCE = 1e8, 20_000
+BLOW_UP, PATIENCE, ROUNDING = 1e8, 20_000, 1e-12
 DECREASE, GROWTH, SHRINK, SMALLEST_STEP, RESOLUTION = 0.5, 1.25, 0.5, 1e-14, 1e-12
 
 
@@ -103,7 +103,7 @@ def descent_loop(
             elif not searching and iteration % 500 == 0:
                 if norm < 0.99 * best:
                     best, since = norm, iteration
-                elif iteration - since >= PATIENCE:
+                elif iteration - since >= PATIENCE and norm <= ROUNDING * scale:
                     code = STALLED
             if code >= 0:
                 break

@@ -14,10 +14,14 @@ from shallows.descent.run import Batch
 
 Propose = Callable[[Front], Array]
 PATIENCE = 20_000
+ROUNDING = 1e-12
 
 
 class Patience:
-    """Which runs have found no smaller gradient norm (by 1%) for 20,000 iterations."""
+    """Which runs are stuck in rounding: a gradient norm below 1e-12 E y² and no smaller one for 20,000 iterations.
+
+    A large gradient that does not shrink is no stall: the run may be leaving a saddle.
+    """
 
     def __init__(self, count: int) -> None:
         self.best, self.since = np.full(count, np.inf), np.zeros(count, dtype=np.int64)
@@ -30,7 +34,8 @@ class Patience:
         better = front.norm < 0.99 * self.best[rows]
         self.best[rows] = np.minimum(self.best[rows], front.norm)
         self.since[rows[better]] = front.iteration
-        return np.asarray(front.iteration - self.since[rows] >= PATIENCE)
+        tiny = front.norm <= ROUNDING * front.control.scale
+        return np.asarray(tiny & (front.iteration - self.since[rows] >= PATIENCE))
 
 
 def iterate(
