@@ -24,7 +24,8 @@ from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 if TYPE_CHECKING:
-    from shallows import certify, homotopy
+    from shallows import certify, discriminants, homotopy
+    from shallows.discriminants import focal_cloud, focal_slice, follow, landscape_regions
     from shallows.geometry.bad_minima import BadMinimum, bad_minimum
     from shallows.geometry.diverging import diverging_sequence
     from shallows.geometry.escape import Escape, escape_path, explain_escape
@@ -67,9 +68,13 @@ _LATER = {
     "fiber_path": "geometry.fiber_path",
     "filling_bounds": "geometry.widths",
     "filling_width": "geometry.widths",
+    "focal_cloud": "discriminants",
     "focal_points": "geometry.focal",
+    "focal_slice": "discriminants",
+    "follow": "discriminants",
     "is_critical_parameter": "geometry.parameterization",
     "is_identifiable": "geometry.identifiability",
+    "landscape_regions": "discriminants",
     "load_problem": "problem_file",
     "parameterization_rank": "geometry.parameterization",
     "real_rank": "geometry.real_rank",
@@ -77,7 +82,7 @@ _LATER = {
     "thick_width": "geometry.widths",
     "trivial_symmetry": "geometry.symmetries",
 }
-_MODULES = ("certify", "homotopy")
+_MODULES = ("certify", "discriminants", "homotopy")
 
 __all__ = [
     "IID",
@@ -118,6 +123,7 @@ __all__ = [
     "certify",
     "chart",
     "check_derivatives",
+    "discriminants",
     "diverging_sequence",
     "escape_path",
     "explain_escape",
@@ -126,10 +132,14 @@ __all__ = [
     "fiber_path",
     "filling_bounds",
     "filling_width",
+    "focal_cloud",
     "focal_points",
+    "focal_slice",
+    "follow",
     "homotopy",
     "is_critical_parameter",
     "is_identifiable",
+    "landscape_regions",
     "load_chart",
     "load_problem",
     "parameterization_rank",

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from shallows.commands.chart import chart
+from shallows.commands.discriminant import discriminant
 from shallows.errors import ShallowsError
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ def _shallows() -> None:
 
 
 app.command()(chart)
+app.command()(discriminant)
 
 
 def main() -> None:
