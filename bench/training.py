@@ -119,10 +119,10 @@ def two_cores() -> Row:
 def busy(threads: int) -> Callable[[], object]:
     """As many threads in compiled code that holds no lock, each with the same work."""
     problem = sh.Problem(np.diag(np.linspace(1.0, 0.2, N)), sh.Gaussian(N), WIDTH)
-    evaluate, thetas = evaluator(problem), starts(problem, RUNS)
+    evaluate, thetas = evaluator(problem), starts(problem, RUNS // 8)
 
     def work(_: int) -> None:
-        for _ in range(40):
+        for _ in range(400):
             evaluate(thetas)
 
     def call() -> None:

@@ -24,35 +24,24 @@ def _evaluate(
 ) -> float:  # fmt: skip
     """L and ∇L of one θ; degree 0 stands for ReLU. Returns L."""
     _, k, n = W.shape
-    U, e, p, g, along, across = space
     inner = k * n
-    if free:
-        for i in range(k):
-            e[i] = a[0, i] = theta[inner + i]
-    if degree == 0:
-        for i in range(k):
-            for j in range(n):
-                W[0, i, j] = theta[i * n + j]
-        batch_loop(W, a, V, b, c, one, dW, da)
-        loss = one[0]
-    elif degree == 2:
+    weights, slopes = theta[:inner].reshape(k, n), gradient[:inner].reshape(k, n)
+    outer = theta[inner:] if free else a[0]
+    outer_slopes = gradient[inner:] if free else da[0]
+    if degree == 2:
         T, D, Z = square
-        for i in range(k):
-            for j in range(n):
-                W[0, i, j] = theta[i * n + j]
-        loss = quadratic_one(W[0], a[0], T, D, Z, c, dW[0], da[0])
-    else:
-        for i in range(k):
-            for j in range(n):
-                U[i, j] = theta[i * n + j]
-        loss = dot_product_one(U, e, p, g, along, across, c, degree, dW[0], da[0])
+        return quadratic_one(weights, outer, T, D, Z, c, slopes, outer_slopes)
+    if degree == 0:
+        W[0], a[0] = weights, outer
+        batch_loop(W, a, V, b, c, one, dW, da)
+        slopes[:], outer_slopes[:] = dW[0], da[0]
+        return max(one[0] + energy, 0.0)
+    U, e, p, g, along, across = space
     for i in range(k):
+        e[i] = outer[i]
         for j in range(n):
-            gradient[i * n + j] = dW[0, i, j]
-    if free:
-        for i in range(k):
-            gradient[inner + i] = da[0, i]
-    return max(loss + energy, 0.0)
+            U[i, j] = weights[i, j]
+    return max(dot_product_one(U, e, p, g, along, across, c, degree, slopes, outer_slopes) + energy, 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -75,7 +64,6 @@ def descent_loop(
     a, da, one = np.empty((1, k)), np.empty((1, k)), np.empty(1)
     a[0] = outer
     space = teacher_space(k, n, V, b)
-    space[1][:k] = outer
     square = (np.dot(V.T * b, V), np.empty((n, n)), np.empty((k, n)))
     gradient, trial, new = np.empty(p), np.empty(p), np.empty(p)
     searching = step <= 0

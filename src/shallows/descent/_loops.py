@@ -121,13 +121,13 @@ def quadratic_one(W: Array, a: Array, T: Array, D: Array, Z: Array, c: Array, dW
         for j in range(n):
             Z[i, j] = a[i] * W[i, j]
     np.dot(W.T, Z, D)
-    trace, square = 0.0, 0.0
+    trace, square, double = 0.0, 0.0, 2 * c[0]
     for i in range(n):
+        trace += D[i, i] - T[i, i]
         for j in range(n):
-            D[i, j] -= T[i, j]
-            square += D[i, j] * D[i, j]
-            D[i, j] *= 2 * c[0]
-        trace += D[i, i] / (2 * c[0])
+            gap = D[i, j] - T[i, j]
+            square += gap * gap
+            D[i, j] = double * gap
     low = c[1] if len(c) > 1 else 0.0
     for i in range(n):
         D[i, i] += 2 * low * trace
