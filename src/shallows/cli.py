@@ -8,6 +8,7 @@ import typer
 
 from shallows.commands.chart import chart
 from shallows.commands.discriminant import discriminant
+from shallows.commands.ensemble import ensemble
 from shallows.errors import ShallowsError
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ def _shallows() -> None:
 
 app.command()(chart)
 app.command()(discriminant)
+app.command()(ensemble)
 
 
 def main() -> None:
