@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.critical.low_rank_family import Shape, frame_action
@@ -31,31 +32,58 @@ class FramedRun:
     completeness: str
 
 
+class Ledger:
+    """What the paths of all frames ended at, in the first frame's coordinates."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.finite: list[Complex] = []
+        self.singular: list[Complex] = []
+        self.infinite = self.degenerate = 0
+
+    def add(self, solutions: Solutions, turn: Array) -> None:
+        """Enter the (distinct) ends of one frame; finite ones known from other frames are not entered again."""
+        known = np.array(self.finite).reshape(-1, self.shape.n, self.shape.n)
+        for x in solutions.finite.points:
+            S = turn @ self.shape.matrix(x) @ turn.T
+            apart = np.max(np.abs(known - S), axis=(1, 2), initial=0.0)
+            if not len(known) or np.min(apart) > SAME * float(np.max(np.abs(S))):
+                self.finite.append(S)
+        self.singular += list(_turned(self.shape, solutions.singular.points, turn.T))
+        self.degenerate += sum(solutions.singular.multiplicities)
+        self.infinite += solutions.at_infinity.count
+
+    @property
+    def accounted(self) -> int:
+        """How many paths have an end."""
+        return len(self.finite) + self.degenerate + self.infinite
+
+
 def run_in_frames(shape: Shape, gram: Array, g: Array, seed: int) -> FramedRun:
-    """All solutions at (G, g), both of size about one."""
+    """All solutions at (G, g), both of size about one: lost paths are tracked again, in the next frame."""
     known = solved_generic(shape)
     total = len(known.points)
-    finite: list[Complex] = []
-    frame = _frame(shape.n, seed, 0)
-    best = _track(shape, known, gram, g, frame, seed)
-    _collect(shape, finite, _turned(shape, best.finite.points, frame.T))
-    for attempt in range(1, FRAMES):
-        if best.failed.count == 0 or len(finite) + best.at_infinity.count + best.singular.count >= total:
-            break
+    ledger = Ledger(shape)
+    waiting = np.arange(total)
+    for attempt in range(FRAMES):
         turn = _frame(shape.n, seed, attempt)
-        solutions = _track(shape, known, gram, g, turn, seed + attempt)
-        _collect(shape, finite, _turned(shape, solutions.finite.points, turn.T))
-        if solutions.failed.count < best.failed.count:
-            best, frame = solutions, turn
+        solutions = _track(shape, known, waiting, (gram, g), turn, seed + attempt)
+        ledger.add(solutions, turn)
+        waiting = waiting[[solution.path for solution in solutions.failed]]
+        if ledger.accounted >= total:
+            break
+        if not len(waiting):  # two paths met at one end: one of them jumped, so all are tracked again
+            ledger.singular.clear()
+            ledger.infinite = ledger.degenerate = 0
+            waiting = np.arange(total)
     else:
-        missing = total - len(finite) - best.at_infinity.count - best.singular.count
         raise IncompleteChart(
-            f"{missing} of {total} paths were lost in each of {FRAMES} frames at rank {shape.r}. Fix: try another rng "
-            f"(this was {seed})"
+            f"{total - ledger.accounted} of {total} paths were lost in each of {FRAMES} frames at rank {shape.r}. Fix: "
+            f"try another rng (this was {seed})"
         )
-    singular = _turned(shape, best.singular.points, frame.T)
-    rows = np.array([_unknowns(shape, S) for S in finite]).reshape(len(finite), shape.unknowns)
-    return FramedRun(rows, singular, best.at_infinity.count, known.completeness)
+    finite = np.array([_unknowns(shape, S) for S in ledger.finite]).reshape(-1, shape.unknowns)
+    singular = np.array(ledger.singular).reshape(-1, shape.unknowns)
+    return FramedRun(finite, singular, ledger.infinite, known.completeness)
 
 
 def _frame(n: int, seed: int, attempt: int) -> Array:
@@ -64,8 +92,16 @@ def _frame(n: int, seed: int, attempt: int) -> Array:
     return np.asarray(np.linalg.qr(np.random.default_rng([seed, attempt]).standard_normal((n, n)))[0])
 
 
-def _track(shape: Shape, known: SolvedMember, gram: Array, g: Array, turn: Array, seed: int) -> Solutions:
-    """The parameter homotopy with both ends, and the known solutions, in the frame `turn`."""
+def _track(
+    shape: Shape,
+    known: SolvedMember,
+    rows: NDArray[np.intp],
+    member: tuple[Array, Array],
+    turn: Array,
+    seed: int,
+) -> Solutions:
+    """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`."""
+    gram, g = member
     action = frame_action(turn)
     size = shape.entries
     pairs = size * (size + 1) // 2
@@ -75,7 +111,7 @@ def _track(shape: Shape, known: SolvedMember, gram: Array, g: Array, turn: Array
     begin = pack(action.T @ start @ action, action.T @ known.parameters[pairs:])
     return solve_member(
         family(shape),
-        _turned(shape, known.points, turn),
+        _turned(shape, known.points[rows], turn),
         begin.tolist(),
         pack(action.T @ gram @ action, action.T @ g).tolist(),
         rng=seed,
@@ -96,12 +132,3 @@ def _unknowns(shape: Shape, S: Complex) -> Complex:
     A = S[:r, :r]
     Z = np.linalg.solve(A, S[r:, :r].T).T
     return np.concatenate([A[np.triu_indices(r)], Z.ravel()])
-
-
-def _collect(shape: Shape, known: list[Complex], points: Complex) -> None:
-    """Add the matrices that are not there yet."""
-    for x in points:
-        S = shape.matrix(x)
-        size = float(np.max(np.abs(S)))
-        if all(np.max(np.abs(S - other)) > SAME * size for other in known):
-            known.append(S)

@@ -40,6 +40,7 @@ class Solution:
 
     residual: largest |fᵢ| over the norm of the Jacobian. condition: of the Jacobian in scaled coordinates.
     accuracy: estimated relative error of the point. real: "real", "complex" or "undecided".
+    path: the number of the path that ended here (the first of them, for a multiple solution).
     """
 
     point: NDArray[np.complex128]
@@ -49,6 +50,7 @@ class Solution:
     accuracy: float = 0.0
     real: Realness = "undecided"
     note: str = ""
+    path: int = -1
 
 
 @dataclass(frozen=True)

@@ -258,6 +258,7 @@ def assemble(
             float(ends.accuracy[row]),
             real[row],
             note,
+            int(row),
         )
 
     n = prepared.n
