@@ -16,7 +16,7 @@ from shallows.critical.powers_family import PowerShape
 
 def run() -> list[Row]:
     """Rank one, rank two, cubics, closed forms."""
-    rows = [rank_one(n) for n in (5, 6, 7, 8, 9)]
+    rows = [rank_one(n) for n in (5, 6, 7, 8, 9, 10)]
     rows += [second_problem("rank 2, n=4", Shape(4, 2), problem(4, 2, 0), problem(4, 2, 1))]
     rows += [second_problem("rank 2, n=5", Shape(5, 2), problem(5, 2, 0), problem(5, 2, 1))]
     rows += [second_problem("cubic, n=3", PowerShape(3, 3, 1), problem(3, 1, 0, 3), problem(3, 1, 1, 3))]

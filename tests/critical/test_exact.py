@@ -45,8 +45,24 @@ def test_wide_binary_quadratics(generic):
     same(sh.chart(problem, method="exact"), sh.chart(problem, method="homotopy"))
 
 
-def test_more_neurons_and_families_are_refused(generic):
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rank_two_of_3x3(generic, seed):
+    problem = generic(3, 3, seed)
+    exact = sh.chart(problem, method="exact", rng=seed)
+    assert exact.complex_count[2] == 13 and exact.completeness == "proved"
+    same(exact, sh.chart(problem, method="homotopy"))
+
+
+@pytest.mark.parametrize("data", [sh.Frobenius(3), sh.Gaussian(3)])
+def test_rank_two_closed_forms(data):
+    problem = sh.Problem(np.array([[2.0, 0.5, 0.0], [0.5, -1.0, 0.25], [0.0, 0.25, 3.0]]), data, 2)
+    exact = sh.chart(problem, method="exact")
+    assert exact.complex_count[2] == 3 and exact.completeness == "proved"
+    same(exact, sh.chart(problem, method="closed-form"))
+
+
+def test_more_cubic_neurons_and_families_are_refused(generic):
     with pytest.raises(sh.InvalidProblem, match="one neuron"):
-        sh.chart(generic(3, 2, 0), method="exact")
+        sh.chart(generic(2, 2, 0, 3), method="exact")
     with pytest.raises(sh.InvalidProblem, match="not isolated"):
         sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), 1), method="exact")

@@ -38,10 +38,14 @@ class MissingMsolve(MissingExtra):
 
 @dataclass(frozen=True)
 class ExactRealRoots:
-    """Isolating boxes with rational ends, one root a box; None when there are infinitely many roots."""
+    """Isolating boxes with rational ends, one root a box; None when there are infinitely many roots.
+
+    degree: the number of complex solutions, those of one multiple root counted once; None when infinite.
+    """
 
     variables: tuple[str, ...]
     boxes: tuple[tuple[tuple[Fraction, Fraction], ...], ...] | None
+    degree: int | None = None
 
     @property
     def positive_dimensional(self) -> bool:
@@ -83,7 +87,7 @@ def real_roots(polynomials: object, bits: int = 128, timeout: float = 60.0) -> E
     with tempfile.TemporaryDirectory() as folder:
         given, result = Path(folder) / "in.ms", Path(folder) / "out.ms"
         given.write_text(f"{','.join(names)}\n0\n{rows}\n")
-        command = [str(program), "-p", str(bits), "-f", str(given), "-o", str(result)]
+        command = [str(program), "-P", "1", "-p", str(bits), "-f", str(given), "-o", str(result)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
         except subprocess.TimeoutExpired:
@@ -111,11 +115,13 @@ def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
     numbers = re.sub(r"(-?\d+)\s*/\s*2\^(\d+)", r"(\1,\2)", body)
     data = ast.literal_eval(numbers)
     if data[0] == -1:
-        return ExactRealRoots(variables, ())
+        return ExactRealRoots(variables, (), 0)
     if data[0] > 0:
         return ExactRealRoots(variables, None)
-    boxes = tuple(tuple((_fraction(low), _fraction(high)) for low, high in root) for root in data[1][1])
-    return ExactRealRoots(variables, boxes)
+    # data: 0, the parametrisation [characteristic, variables, degree, ...], [1, boxes]
+    degree, found = int(data[1][2]), data[2][1]
+    boxes = tuple(tuple((_fraction(low), _fraction(high)) for low, high in root) for root in found)
+    return ExactRealRoots(variables, boxes, degree)
 
 
 def _fraction(entry: int | tuple[int, int]) -> Fraction:

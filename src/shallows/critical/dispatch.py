@@ -61,7 +61,7 @@ def chart(
     if method == "exact":
         from shallows.critical.exact import exact_chart
 
-        result = exact_chart(problem)
+        result = exact_chart(problem, seed)
     if result is None:
         raise InvalidProblem(f"method {method!r} is not available for {problem!r} in this version.")
     return replace(result, title=f"{problem!r}", seed=seed)

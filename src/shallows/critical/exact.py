@@ -1,13 +1,17 @@
-"""Rank-one charts in exact arithmetic: msolve isolates every real root, an engine that shares nothing with homotopy.
+"""Charts in exact arithmetic: msolve isolates every real root, an engine that shares nothing with homotopy.
 
-S = ε u^⊗d is critical when Σ_I e_I ∂_x(u^I) = 0, e = G(ε u^⊗d − t), with G and t read as the rational numbers they are.
+Rank one: S = ε u^⊗d is critical when Σ_I e_I ∂_x(u^I) = 0, e = G(ε u^⊗d − t), with G and t read as the rational numbers they are.
 For even degrees both signs ε are solved and u is taken up to sign; u = 0 is always a root and is left out. All real
 roots of a zero-dimensional system are in the answer, so the list is complete; complex ones are not counted.
+
+Rank r at degree 2: S = R U A Uᵀ Rᵀ in a frame R of small integers (see `exact_rank`). The list is complete when the
+system has as many complex solutions as there can be: then none is hidden where S is not transverse to the frame.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 from flint import arb, fmpq
@@ -18,35 +22,96 @@ from shallows.certify.intervals import precision
 from shallows.certify.msolve import ExactRealRoots, real_roots
 from shallows.certify.signature import inertia
 from shallows.charts import Certificate, Chart
+from shallows.charts.result import COMPLETENESS
+from shallows.critical.exact_rank import integer_frame, rank_equations
 from shallows.critical.found import Counts, Found, assemble, origin
+from shallows.critical.low_rank_balls import LowRankSystem, prove_box
+from shallows.critical.low_rank_family import Shape
 from shallows.critical.powers_balls import BITS, PowerSystem
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.realise import spectral_terms
+from shallows.critical.spectral import spectrum_of
 from shallows.errors import InvalidProblem
 from shallows.problem import Problem
 
 Polynomial = dict[tuple[int, ...], Fraction]
 
 
-def exact_chart(problem: Problem) -> Chart:
-    """All real critical points of rank at most one (and the target, where rank n is the next)."""
-    full = problem.degree == 2 and problem.n == 2 and problem.width > 1
-    if problem.width > 1 and not full:
+def exact_chart(problem: Problem, seed: int) -> Chart:
+    """All real critical points: rank one at any degree, every rank at degree 2."""
+    top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    if problem.degree > 2 and top > 1:
         raise InvalidProblem(
-            f'method="exact" is for one neuron (or n = 2); this problem has width {problem.width}. Use '
-            'method="homotopy".'
+            f'method="exact" at degree {problem.degree} is for one neuron; this problem has width {problem.width}. '
+            'Use method="homotopy".'
         )
     found = [origin(problem)]
     counts = {0: Counts(1, 1, "the zero tensor")}
-    for sign in (1, -1) if problem.degree % 2 == 0 else (1,):
-        found += _points(problem, sign)
-    counts[1] = Counts(None, len(found) - 1, "all real roots, isolated exactly by msolve")
-    if full:
-        matrix = problem.target_tensor().to_matrix()
-        if np.linalg.matrix_rank(matrix) == 2:
-            found.append(Found(*spectral_terms(matrix, 2), (3, 0, 0)))
-        counts[2] = Counts(None, None, "the target itself")
-    return assemble(problem, found, counts, completeness="proved", method="exact")
+    levels, notes = ["proved"], []
+    for rank in range(1, top + 1):
+        if rank == 1:
+            points = [p for sign in _signs(problem) for p in _points(problem, sign)]
+            counts[1] = Counts(None, len(points), "all real roots, isolated exactly by msolve")
+        elif rank == problem.n:
+            points = _full_rank(problem)
+            counts[rank] = Counts(len(points), len(points), "the target itself")
+        else:
+            points, counts[rank], whole = _rank_points(problem, rank, seed)
+            levels.append("proved" if whole else "sampled")
+            notes += [] if whole else [f"rank {rank}: points not transverse to the frame may be missing"]
+        found += points
+    completeness = max(levels, key=list(COMPLETENESS).index)
+    return assemble(problem, found, counts, completeness=completeness, method="exact", notes=notes, seed=seed)
+
+
+def _signs(problem: Problem) -> tuple[int, ...]:
+    return (1, -1) if problem.degree % 2 == 0 else (1,)
+
+
+def _full_rank(problem: Problem) -> list[Found]:
+    """Matrices of full rank are an open set: only the target can be critical there."""
+    matrix = problem.target_tensor().to_matrix()
+    if np.linalg.matrix_rank(matrix) < problem.n:
+        return []
+    size = problem.n * (problem.n + 1) // 2
+    return [Found(*spectral_terms(matrix, problem.n), (size, 0, 0))]
+
+
+def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool]:
+    """S = R U A Uᵀ Rᵀ in a frame of integers; complete when there are as many complex solutions as there can be."""
+    shape = Shape(problem.n, rank)
+    frame = integer_frame(problem.n, seed)
+    roots = _isolated(real_roots(rank_equations(problem, rank, frame), bits=2 * BITS))
+    expected = comb(problem.n, rank) if spectrum_of(problem) is not None else shape.count
+    source = "C(n,r), paper 000 Theorems 34, 35" if spectrum_of(problem) is not None else "generic ED degree"
+    system = LowRankSystem(shape, problem.gram(), problem.target_tensor().entries, frame)
+    found = []
+    for box in roots.boxes or ():
+        x = np.array([float((low + high) / 2) for low, high in box])
+        S = frame @ shape.matrix(x.astype(np.complex128)).real @ frame.T
+        hessian, signs = prove_box(system, _balls(box))
+        signature = (hessian.positive, hessian.undecided, hessian.negative)
+        width = max(float(high - low) for low, high in box)
+        size = (1 + float(np.max(np.abs(x)))) ** 3 * float(np.max(np.abs(frame))) ** 2
+        proof = Certificate(
+            8 * problem.n**2 * size * (width + 1e-15), hessian.certified, signs.certified, "msolve"
+        )
+        found.append(Found(*spectral_terms((S + S.T) / 2, rank), signature, proof))
+    return found, Counts(roots.degree, expected, source), roots.degree == expected
+
+
+def _isolated(roots: ExactRealRoots) -> ExactRealRoots:
+    if roots.boxes is None:
+        raise InvalidProblem(
+            'The critical points are not isolated, so msolve cannot list them. Use method="homotopy", which reports '
+            "them as a family."
+        )
+    return roots
+
+
+def _balls(box: tuple[tuple[Fraction, Fraction], ...]) -> list[arb]:
+    with precision(BITS):
+        return [arb(_ball(low)).union(arb(_ball(high))) for low, high in box]
 
 
 def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
@@ -72,14 +137,9 @@ def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
 
 
 def _points(problem: Problem, sign: int) -> list[Found]:
-    roots: ExactRealRoots = real_roots(critical_equations(problem, sign), bits=2 * BITS)
-    if roots.boxes is None:
-        raise InvalidProblem(
-            'The critical points of rank one are not isolated, so msolve cannot list them. Use method="homotopy", '
-            "which reports them as a family."
-        )
+    roots = _isolated(real_roots(critical_equations(problem, sign), bits=2 * BITS))
     found = []
-    for box in roots.boxes:
+    for box in roots.boxes or ():
         lead = next(((low, high) for low, high in box if low > 0 or high < 0), None)
         if lead is None or (problem.degree % 2 == 0 and lead[1] < 0):
             continue
@@ -93,8 +153,7 @@ def _found(problem: Problem, sign: int, box: tuple[tuple[Fraction, Fraction], ..
     width = max(float(high - low) for low, high in box)
     system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, (float(sign),))
     with precision(BITS):
-        balls = [arb(_ball(low)).union(arb(_ball(high))) for low, high in box]
-        proof = inertia(system.ball_evaluator(BITS)(balls)[1])
+        proof = inertia(system.ball_evaluator(BITS)(_balls(box))[1])
     signature = (proof.positive, proof.undecided, proof.negative)
     size = float(np.max(np.abs(u)))
     radius = problem.degree * size ** (problem.degree - 1) * (width + 4e-16 * size)

@@ -139,9 +139,13 @@ class LowRankBalls:
 
 def prove_shape(system: LowRankSystem, root: CertifiedRoot) -> tuple[Inertia, Inertia]:
     """Proved inertia of the Hessian on the stratum, and of A (whose signs are those of S; all decided: rank r)."""
+    return prove_box(system, list(root.box))
+
+
+def prove_box(system: LowRankSystem, box: list[arb]) -> tuple[Inertia, Inertia]:
+    """The same for any real box that contains a root."""
     evaluator = system.ball_evaluator(BITS)
     with precision(BITS):
-        box = list(root.box)
         A, _ = evaluator._split(box, arb_mat)
         return inertia(evaluator.hessian(box)), inertia(A)
 
