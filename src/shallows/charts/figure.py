@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,12 @@ def chart_figure(chart: Chart) -> Any:
             "%{customdata[3]})<extra>" + kind + "</extra>",
         )
     figure.update_layout(
-        title=chart.title or "Critical points",
+        title={"text": "Critical points", "subtitle": {"text": "<br>".join(wrap(chart.title, 110))}},
         xaxis={"title": "index on the rank stratum", "dtick": 1},
         yaxis={"title": "loss E(f − y)²"},
         template="plotly_white",
         legend={"title": "kind"},
+        margin={"t": 110},
     )
     return figure
 

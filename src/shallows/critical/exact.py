@@ -1,8 +1,9 @@
 """Charts in exact arithmetic: msolve isolates every real root, an engine that shares nothing with homotopy.
 
 Rank one: S = ε u^⊗d is critical when Σ_I e_I ∂_x(u^I) = 0, e = G(ε u^⊗d − t), with G and t read as the rational
-numbers they are. For even degrees both signs ε are solved and u is taken up to sign; u = 0 is always a root and is left out. All real
-roots of a zero-dimensional system are in the answer, so the list is complete; complex ones are not counted.
+numbers they are. For even degrees both signs ε are solved and u is taken up to sign; u = 0 is always a root and is left
+out. All real roots of a zero-dimensional system are in the answer, so the list is complete; complex ones are not
+counted.
 
 Rank r at degree 2: S = R U A Uᵀ Rᵀ in a frame R of small integers (see `exact_rank`). The list is complete when the
 system has as many complex solutions as there can be: then none is hidden where S is not transverse to the frame.
