@@ -41,17 +41,22 @@ class Ledger:
         self.singular: list[Complex] = []
         self.infinite = self.degenerate = 0
 
-    def add(self, solutions: Solutions, turn: Array) -> None:
-        """Enter the (distinct) ends of one frame; finite ones known from other frames are not entered again."""
+    def add(self, solutions: Solutions, turn: Array, confirmed: bool) -> None:
+        """Enter the (distinct) ends of one frame; finite ones known from other frames are not entered again.
+
+        Ends at infinity and simple singular ones count only when they are `confirmed`, by coming out so again.
+        """
         known = np.array(self.finite).reshape(-1, self.shape.n, self.shape.n)
         for x in solutions.finite.points:
             S = turn @ self.shape.matrix(x) @ turn.T
             apart = np.max(np.abs(known - S), axis=(1, 2), initial=0.0)
             if not len(known) or np.min(apart) > SAME * float(np.max(np.abs(S))):
                 self.finite.append(S)
-        self.singular += list(_turned(self.shape, solutions.singular.points, turn.T))
-        self.degenerate += sum(solutions.singular.multiplicities)
-        self.infinite += solutions.at_infinity.count
+        singular = [s for s in solutions.singular if confirmed or s.multiplicity > 1]
+        ends = np.array([s.point for s in singular]).reshape(len(singular), self.shape.unknowns)
+        self.singular += list(_turned(self.shape, ends, turn.T))
+        self.degenerate += sum(s.multiplicity for s in singular)
+        self.infinite += solutions.at_infinity.count if confirmed else 0
 
     @property
     def accounted(self) -> int:
@@ -68,8 +73,11 @@ def run_in_frames(shape: Shape, gram: Array, g: Array, seed: int) -> FramedRun:
     for attempt in range(FRAMES):
         turn = _frame(shape.n, seed, attempt)
         solutions = _track(shape, known, waiting, (gram, g), turn, seed + attempt)
-        ledger.add(solutions, turn)
-        waiting = waiting[[solution.path for solution in solutions.failed]]
+        ledger.add(solutions, turn, confirmed=attempt > 0)
+        again = [*solutions.failed]
+        if attempt == 0:
+            again += [s for s in solutions.singular if s.multiplicity == 1] + [*solutions.at_infinity]
+        waiting = waiting[[solution.path for solution in again]]
         if ledger.accounted >= total:
             break
         if not len(waiting):  # two paths met at one end: one of them jumped, so all are tracked again
