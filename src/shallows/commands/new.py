@@ -1,0 +1,40 @@
+"""`shallows new`."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shallows.commands._common import Json, Output, Quiet
+from shallows.errors import InvalidProblem
+
+EXAMPLES = ("shallows new my-problem.toml", "shallows new relu.toml --kind relu")
+KINDS = ("quadratic", "relu", "samples", "tensor")
+
+
+def new(
+    file: Annotated[Path, typer.Argument(help="Where to write the problem file.")] = Path("problem.toml"),
+    kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "quadratic",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a commented problem file to start from."""
+    if kind not in KINDS:
+        raise InvalidProblem(f"kind is {kind!r}; expected one of {', '.join(KINDS)}.")
+    if file.exists() and not force:
+        raise InvalidProblem(f"{file} exists already. Fix: another name, or --force to overwrite it.")
+    file.write_text(template(kind), encoding="utf-8")
+    output = Output(json, quiet)
+    output.document({"file": str(file), "kind": kind})
+    output.wrote(file)
+    output.show(f"next: {'shallows ensemble' if kind == 'relu' else 'shallows chart'} {file}")
+
+
+def template(kind: str) -> str:
+    """The commented file of a kind, which is a valid problem as it stands."""
+    name = f"{kind}.toml"
+    return (resources.files("shallows.commands") / "templates" / name).read_text(encoding="utf-8")
