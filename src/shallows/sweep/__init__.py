@@ -1,0 +1,18 @@
+"""Sweeps: many problems from one file, on one machine or a cluster; results that survive whatever happens."""
+
+from shallows.sweep.faults import SweepStopped
+from shallows.sweep.plan import Plan
+from shallows.sweep.results import SweepStatus, load_sweep, sweep_status
+from shallows.sweep.run import SweepRun, run_sweep
+from shallows.sweep.store import StoreError
+
+__all__ = [
+    "Plan",
+    "StoreError",
+    "SweepRun",
+    "SweepStatus",
+    "SweepStopped",
+    "load_sweep",
+    "run_sweep",
+    "sweep_status",
+]

@@ -1,0 +1,51 @@
+"""Columns keep their kind: a result whose column changes from numbers to text is a failed cell, not a failed sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shallows.sweep.cell import FAILED, Row
+from shallows.sweep.file import RESERVED
+
+
+class Columns:
+    """The kinds (number, boolean, text) of all columns seen so far."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, str] = {}
+
+    def learn(self, schema: Any) -> None:
+        """Take over the kinds of a Parquet part."""
+        import pyarrow as pa
+
+        for field in schema:
+            if not pa.types.is_null(field.type):
+                self.kinds.setdefault(field.name, _kind_of_type(field.type))
+
+    def fitted(self, row: Row) -> Row:
+        """The row; or, when a column is of another kind than before, its head with that as the error."""
+        for name, value in row.items():
+            if value is None:
+                continue
+            kind = _kind(value)
+            known = self.kinds.setdefault(name, kind)
+            if kind != known and name in RESERVED:
+                raise TypeError(f"{name} is {kind} and was {known}")
+            if kind != known:
+                message = f"TypeError: {name} is {kind} here and {known} in other cells: {value!r}"
+                return {key: row[key] for key in RESERVED} | {"status": FAILED, "error": message}
+        return row
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a boolean"
+    return "a number" if isinstance(value, (int, float)) else "text"
+
+
+def _kind_of_type(kind: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_boolean(kind):
+        return "a boolean"
+    return "a number" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else "text"
