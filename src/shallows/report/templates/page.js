@@ -1,0 +1,71 @@
+"use strict";
+// Figures take the colours of text and lines from the page, now and when the reader switches between light and dark.
+(function () {
+  const narrow = window.matchMedia("(max-width: 46rem)");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const config = { responsive: true, displaylogo: false, displayModeBar: "hover",
+                   modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+
+  function colours(light) {
+    return light || !dark.matches ? { ink: "#1c2126", grid: "#e4e6e9", line: "#8a8f98", paper: "#fdfdfb" }
+                                  : { ink: "#e6e8ea", grid: "#2b3138", line: "#77808b", paper: "#15181c" };
+  }
+
+  function dressed(layout, c) {
+    const result = JSON.parse(JSON.stringify(layout));
+    result.font = Object.assign({}, result.font, { color: c.ink, size: narrow.matches ? 11 : 13 });
+    result.hoverlabel = Object.assign({}, result.hoverlabel, { bgcolor: c.paper, bordercolor: c.line, font: { color: c.ink } });
+    for (const key of Object.keys(result)) {
+      if (/^[xy]axis\d*$/.test(key)) Object.assign(result[key], { gridcolor: c.grid, linecolor: c.line, tickcolor: c.line, zerolinecolor: c.line });
+      if (/^scene\d*$/.test(key)) for (const axis of ["xaxis", "yaxis", "zaxis"]) result[key][axis] = Object.assign({}, result[key][axis], { gridcolor: c.grid, color: c.ink });
+    }
+    for (const menu of result.updatemenus || []) Object.assign(menu, { bgcolor: c.paper, bordercolor: c.line, font: { color: c.ink } });
+    if (narrow.matches && result.margin) result.margin = Object.assign({}, result.margin, { l: Math.min(result.margin.l, 44), r: 8 });
+    return result;
+  }
+
+  function inked(data, c) {
+    return data.map((trace) => trace.meta && trace.meta.ink
+      ? Object.assign({}, trace, { line: Object.assign({}, trace.line, { color: c.ink }) }) : trace);
+  }
+
+  const plots = [];
+  for (const script of document.querySelectorAll("script[data-for]")) {
+    plots.push({ place: document.getElementById(script.dataset.for), figure: JSON.parse(script.textContent) });
+  }
+  function draw(light) {
+    for (const { place, figure } of plots) {
+      const c = colours(light);
+      Plotly.react(place, inked(figure.data, c), dressed(figure.layout, c), config);
+    }
+  }
+  draw(false);
+  dark.addEventListener("change", () => draw(false));
+  narrow.addEventListener("change", () => draw(false));
+  window.addEventListener("beforeprint", () => draw(true));
+  window.addEventListener("afterprint", () => draw(false));
+
+  function sortBy(table, column, direction) {
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows).map((row, place) => ({ row, place, value: row.cells[column].dataset.value }));
+    const numeric = rows.every(({ value }) => value === "" || value === "-inf" || !Number.isNaN(Number(value)));
+    const key = (value) => (value === "-inf" || value === "" ? -Infinity : Number(value));
+    rows.sort((a, b) => {
+      const order = numeric ? (key(a.value) === key(b.value) ? 0 : key(a.value) < key(b.value) ? -1 : 1) : a.value.localeCompare(b.value);
+      return direction * order || a.place - b.place;
+    });
+    body.append(...rows.map(({ row }) => row));
+  }
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const headings = Array.from(table.tHead.rows[0].cells);
+    headings.forEach((heading, column) => {
+      heading.querySelector("button").addEventListener("click", () => {
+        const down = heading.getAttribute("aria-sort") === "ascending";
+        headings.forEach((other) => other.removeAttribute("aria-sort"));
+        heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+        sortBy(table, column, down ? -1 : 1);
+      });
+    });
+  }
+  document.documentElement.dataset.ready = "true";
+})();
