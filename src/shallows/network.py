@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shallows._checks import Array, finite_array, points
-from shallows.activations import Activation, Power
+from shallows._checks import Array, finite_array, finite_number, points
+from shallows.activations import Activation, Power, ReLU
 from shallows.errors import InvalidProblem
 from shallows.tensors import SymmetricTensor
 
@@ -113,6 +115,28 @@ class Network:
             raise InvalidProblem(f"output {m} was asked for; there are outputs 0 to {self.outputs - 1}.")
         norm = self.norm if isinstance(self.norm, float) else self.norm[m]
         return Network(self.W, np.atleast_2d(self.a)[m], self.activation, norm)
+
+    def split(self, i: int, alpha: float) -> Network:
+        """The same function with neuron i made two, at places i and i+1 (paper 003, section 4).
+
+        ReLU neurons split in their inner weights, αwᵢ and (1−α)wᵢ, for 0 ≤ α ≤ 1 (positive homogeneity); neurons of
+        any other activation in their outer weights, αaᵢ and (1−α)aᵢ.
+        """
+        if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= int(i) < self.width:
+            raise InvalidProblem(f"Neuron {i!r} cannot be split; there are neurons 0 to {self.width - 1}.")
+        share, i = finite_number("alpha", alpha), int(i)
+        origin = np.insert(np.arange(self.width), i, i)
+        W, a = self.W[origin], self.a[..., origin]
+        parts = np.array([share, 1 - share])
+        if isinstance(self.activation, ReLU):
+            if not 0 <= share <= 1:
+                raise InvalidProblem(
+                    f"alpha is {share}; a ReLU neuron splits for 0 ≤ α ≤ 1: ReLU(αz) = α ReLU(z) needs α ≥ 0."
+                )
+            W[i : i + 2] *= parts[:, None]
+        else:
+            a[..., i : i + 2] *= parts
+        return Network(W, a, self.activation, self.norm)
 
     def __repr__(self) -> str:
         parts = f"width={self.width}, n={self.n}, activation={self.activation!r}"

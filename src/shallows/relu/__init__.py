@@ -1,0 +1,1 @@
+"""The landscape of shallow ReLU networks (paper 003): certificates, symmetric families, geometry, splitting."""
