@@ -375,7 +375,7 @@ def test_a_step_towards_the_minimiser_where_the_gradient_is_small(rng):
     W = np.repeat(best.W, 3, axis=0) + 1e-2 * rng.normal(size=(3, 2))
     net = Network(W, best.a[0] * np.array([0.5, 0.3, 0.2]), Power(4))
     escape = explain_escape(problem, net)
-    assert escape.reason == "∇L ≠ 0: a straight step down"
+    assert escape.reason == "∇L ≠ 0: lines in angles and divided differences"
     falls(escape, net)
 
 

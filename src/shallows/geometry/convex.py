@@ -52,6 +52,10 @@ class Landscape(ABC):
     def minimiser(self, start: SymmetricTensor) -> SymmetricTensor:
         """A minimiser of ℓ; when `exact` is False, the best tensor that was found from `start`."""
 
+    def tensor_loss(self, net: Network) -> float:
+        """ℓ(τ(net)): its rounding grows with the terms aᵢwᵢ^⊗d, that of a sum of kernels with their squares."""
+        return self.value(net.tensor())
+
     def slope(self, tensor: SymmetricTensor, direction: SymmetricTensor) -> float:
         """dℓ(S)(H) = ⟨Γ, H⟩_F."""
         return float(self.gradient(tensor).coefficients @ direction.entries)

@@ -5,7 +5,8 @@ Paper 000, section 2.2, for L = ℓ∘τ with ℓ convex and a trained:
 - Theorem 12 (d = 2, width ≥ n): to the global minimum, by lifting the segment from S to the minimiser of ℓ;
 - Theorem 9 (width ≥ dim Sym^d): to the global minimum, by linear algebra;
 - Lemma 14: an idle neuron, or two parallel ones, lower the loss;
-- Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): every critical point meets the hypothesis of Lemma 14;
+- Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): Lemma 14 at critical points; at all others dτ is onto, and the loss falls
+  along lines in coordinates that do not degenerate on the way to infinity (`shallows.geometry.confluent`);
 - Theorem 37 with Lemma 14 (d = 2, rank S < width): the fiber is connected and contains a network with an idle neuron;
 - any other point that is not critical: a straight step down, along −∇L or towards the minimiser.
 
@@ -21,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from shallows import coordinates
-from shallows._checks import describe, generator
+from shallows._checks import Array, describe, generator
 from shallows.activations import Power
 from shallows.errors import InvalidProblem
+from shallows.geometry.confluent import merging_descent
 from shallows.geometry.convex import ConvexLoss, Landscape, LossLandscape, ProblemLandscape
 from shallows.geometry.fibers import Spectrum, matrix_of
 from shallows.geometry.idle import free_a_neuron, rest_smallest_neuron, spend_idle_neuron
@@ -40,7 +42,7 @@ ROUNDING = 1e-14
 NEARLY_PARALLEL = 1e-5
 NEARLY_IDLE = 1e-5
 CHECKS = 200
-NOISE = 1e-12
+SURE = 8.0
 
 
 @dataclass(frozen=True)
@@ -133,13 +135,14 @@ SILENT = (
     "The network is critical, no neuron is idle and no two are parallel: the theory is silent here (it may be a bad "
     "local minimum, Prop. 10)."
 )
-TOO_LARGE = (
-    "The loss falls, but by less than the rounding errors of its computation: the neurons are so large that they "
-    "cancel (a minimum at infinity, Example 19). Fix: train from a smaller start."
+BELOW_ROUNDING = (
+    "Theorem 11 gives a path, but the loss falls along it by less than the rounding errors of a network in double "
+    "precision: this is the minimum to rounding, or the neurons are so large that they cancel (a minimum at infinity, "
+    "Example 19 and Remark 13)."
 )
-NEARLY_CRITICAL = (
-    "Theorem 11 says that the network is escapable, but no way lowers the loss by more than rounding: it is close to a "
-    "global minimum, or on its way to a minimum at infinity (Remark 13), or not trained far enough for Lemma 14."
+TOO_LARGE = (
+    "The loss falls, but not beyond the rounding errors of a network in double precision: the neurons are so large that "
+    "they cancel (a minimum at infinity, Example 19). Fix: train from a smaller start."
 )
 
 
@@ -193,19 +196,23 @@ def _somewhere_lower(
     if np.max(np.abs(slope)) <= ROUNDING * np.max(np.abs(at_zero)):
         return Escape(None, "", AT_THE_BOTTOM)
     covered = net.n == 2 and net.width >= (tensor.degree + 2) // 2
-    noisy = False
+    before, sure = landscape.tensor_loss(net), SURE * _noise(landscape, net, slope)
+    uneven = False
     best: tuple[float, Escape] | None = None
     for segments, theorem, how, exact in _ways(landscape, net, tensor, rng, covered):
-        path = _lowered(landscape, net, segments)
-        if path and _never_rises(path):
-            escape, end = Escape(path, theorem, how), landscape.loss(path.end)
-            best = (end, escape) if best is None or end < best[0] else best
-            if exact:
-                break
-        noisy = noisy or path is not None
+        path = Path(segments, net.activation, 0.0, landscape.tensor_loss)
+        end = landscape.tensor_loss(path.end)
+        if end >= before - sure:
+            continue
+        if not _never_rises(path, landscape, slope):
+            uneven = True
+        elif exact:
+            return Escape(path, theorem, how)
+        elif best is None or end < best[0]:
+            best = end, Escape(path, theorem, how)
     if best is not None:
         return best[1]
-    return Escape(None, "", TOO_LARGE if noisy else NEARLY_CRITICAL if covered else SILENT)
+    return Escape(None, "", BELOW_ROUNDING if covered else TOO_LARGE if uneven else SILENT)
 
 
 def _ways(
@@ -224,9 +231,7 @@ def _ways(
             _spend(trail, landscape, 2, rng)
             how = f"rank S = {spectrum.rank} < width = {net.width}: the fiber holds a network with an idle neuron"
             yield trail.segments, "Theorem 37 and Lemma 14", how, True
-    line = best_step_down(landscape, net, tensor)
-    if line is not None:
-        yield [line], "Theorem 11" if covered else "not critical", "∇L ≠ 0: a straight step down", False
+    yield from _steps(landscape, net, tensor, covered)
     trail = Trail(state)
     row = rest_smallest_neuron(trail, tensor.degree, landscape, NEARLY_IDLE)
     if row is not None:
@@ -239,6 +244,20 @@ def _ways(
         yield trail.segments, name, "two neurons are parallel to 1e-5: one of them is spent", False
 
 
+def _steps(
+    landscape: Landscape, net: Network, tensor: SymmetricTensor, covered: bool
+) -> Iterator[tuple[list[Segment], str, str, bool]]:
+    """Descent at a point that is not critical."""
+    if covered and np.all(net.a != 0.0) and np.all(np.any(net.W != 0.0, axis=1)):
+        lines = merging_descent(landscape, (net.a, net.W), tensor)
+        if lines:
+            yield lines, "Theorem 11", "∇L ≠ 0: lines in angles and divided differences", False
+    elif not covered:
+        line = best_step_down(landscape, net, tensor)
+        if line is not None:
+            yield [line], "not critical", "∇L ≠ 0: a straight step down", False
+
+
 def _spend(trail: Trail, landscape: Landscape, degree: int, rng: np.random.Generator, **how: float) -> bool:
     row = free_a_neuron(trail, degree, **how)
     if row is None:
@@ -247,6 +266,15 @@ def _spend(trail: Trail, landscape: Landscape, degree: int, rng: np.random.Gener
     return True
 
 
-def _never_rises(path: Path) -> bool:
-    losses = path.losses(CHECKS)
-    return bool(np.all(np.diff(losses) <= NOISE * np.max(np.abs(losses))))
+def _noise(landscape: Landscape, net: Network, slope: Array) -> float:
+    """How far one rounding of (a, W) moves the loss: ε(|L| + Σ|aᵢ|‖wᵢ‖^d ‖∇ℓ‖)."""
+    size = energy(net) * float(np.linalg.norm(slope))
+    return float(np.finfo(float).eps) * (abs(landscape.tensor_loss(net)) + size)
+
+
+def _never_rises(path: Path, landscape: Landscape, slope: Array) -> bool:
+    """Whether no step of many along the path goes up by more than the rounding of its ends."""
+    nets = path.networks(CHECKS)
+    losses = np.array([landscape.tensor_loss(net) for net in nets])
+    allowed = np.array([SURE * _noise(landscape, net, slope) for net in nets])
+    return bool(np.all(np.diff(losses) <= np.maximum(allowed[1:], allowed[:-1])))
