@@ -1,0 +1,66 @@
+"""Estimators for scikit-learn, and deep quadratic networks (paper 002).
+
+`QuadraticNetRegressor`, `QuadraticNetClassifier`, `PolynomialNetRegressor` and `DeepQuadraticRegressor` follow
+scikit-learn's interface and need the extra `learn`; everything else here needs NumPy and SciPy only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from shallows.errors import MissingExtra
+
+_LATER = {
+    "DeepQuadraticRegressor": "deep_regressor",
+    "DeepRuns": "deep.training",
+    "Frame": "frame",
+    "Optimality": "optimality",
+    "PolynomialNetRegressor": "polynomial",
+    "QuadraticNetClassifier": "classifier",
+    "QuadraticNetRegressor": "regressor",
+    "QuadraticReceptiveField": "receptive_field",
+    "Statistics": "statistics",
+    "Undetermined": "least_squares",
+    "UndeterminedWarning": "warnings",
+    "WidthWarning": "warnings",
+    "receptive_field": "receptive_field",
+    "simulate_spikes": "receptive_field",
+    "train_deep": "deep.training",
+}
+__all__ = [
+    "DeepQuadraticRegressor",
+    "DeepRuns",
+    "Frame",
+    "Optimality",
+    "PolynomialNetRegressor",
+    "QuadraticNetClassifier",
+    "QuadraticNetRegressor",
+    "QuadraticReceptiveField",
+    "Statistics",
+    "Undetermined",
+    "UndeterminedWarning",
+    "WidthWarning",
+    "receptive_field",
+    "simulate_spikes",
+    "train_deep",
+]
+_ESTIMATORS = ("regressor", "classifier", "polynomial", "deep_regressor")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'shallows.learn' has no attribute {name!r}")
+    module = _LATER[name]
+    try:
+        value = getattr(import_module(f"shallows.learn.{module}"), name)
+    except ImportError as error:
+        if module in _ESTIMATORS and (error.name or "").startswith("sklearn"):
+            raise MissingExtra("scikit-learn", "learn") from error
+        raise
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,180 @@
+"""Fitting quadratic forms: from data or statistics to matrices, neurons and a certificate."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shallows._checks import Array
+from shallows.data import Metric
+from shallows.descent import Ensemble, ensemble
+from shallows.learn.frame import Frame, from_matrix, to_matrix
+from shallows.learn.least_squares import Solution
+from shallows.learn.low_rank import LowRank, best_low_rank
+from shallows.learn.optimality import Optimality
+from shallows.learn.statistics import Statistics
+from shallows.learn.warnings import WidthWarning
+from shallows.network import Network
+from shallows.problem import Problem
+from shallows.tensors import SymmetricTensor
+
+TIE_BREAK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Neurons:
+    """Σ λᵢ (qᵢ·z)² + ν‖z‖² for each output: eigenvalues (M, k), unit vectors (M, k, D), ν (M,)."""
+
+    eigenvalues: Array
+    vectors: Array
+    norms: Array
+
+    @property
+    def network(self) -> Network:
+        """One network on homogenised inputs: the neurons of all outputs, each with weight zero for the others."""
+        outputs, width, size = self.vectors.shape
+        if outputs == 1:
+            return Network(self.vectors[0], self.eigenvalues[0], norm=float(self.norms[0]))
+        outer = np.zeros((outputs, outputs * width))
+        for m in range(outputs):
+            outer[m, m * width : (m + 1) * width] = self.eigenvalues[m]
+        return Network(self.vectors.reshape(-1, size), outer, norm=self.norms)
+
+
+def useful_width(columns: int, affine: bool, norm_neuron: bool) -> int:
+    """D: the neurons that reach every quadratic function of the inputs (paper 002, Lemma C.5)."""
+    return max(columns + affine - norm_neuron, 1)
+
+
+def checked_width(width: int | None, useful: int) -> int:
+    """The width used: all that is useful by default, and never more."""
+    if width is None:
+        return useful
+    if width > useful:
+        warnings.warn(
+            f"width={width} is larger than useful: D = {useful} neurons an output reach every quadratic function of "
+            f"these inputs (paper 002, Lemma C.5). {useful} are used.",
+            WidthWarning,
+            stacklevel=4,
+        )
+    return min(width, useful)
+
+
+def neurons_of(matrices: Array, width: int, norm_neuron: bool, norms: Array | None = None) -> Neurons:
+    """Eigendecompositions, largest |λ| first. With a norm neuron of free weight, ν is a middle eigenvalue: one neuron less."""
+    values, vectors = np.linalg.eigh(matrices)
+    if norm_neuron and norms is None:
+        norms = values[:, (values.shape[1] - 1) // 2].copy()
+        values = values - norms[:, None]
+    elif norms is None:
+        norms = np.zeros(len(matrices))
+    order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :width]
+    chosen = np.take_along_axis(vectors.swapaxes(1, 2), order[:, :, None], axis=1)
+    largest = np.take_along_axis(chosen, np.argmax(np.abs(chosen), axis=2)[..., None], axis=2)
+    chosen = chosen * np.where(largest < 0, -1.0, 1.0)  # the sign of a neuron is free: fix it
+    return Neurons(np.take_along_axis(values, order, axis=1), chosen, norms)
+
+
+def truncate(
+    statistics: Statistics,
+    solution: Solution,
+    alpha: float,
+    width: int,
+    norm_neuron: bool,
+    starts: int,
+    rng: np.random.Generator,
+) -> list[LowRank]:
+    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics."""
+    frame = statistics.frame
+    gram = penalised_gram(statistics, alpha)
+    return [
+        best_low_rank(gram, row, width, frame.affine, norm_neuron, starts, rng, statistics.count)
+        for row in solution.entries
+    ]
+
+
+def penalised_gram(statistics: Statistics, alpha: float) -> Array:
+    """(G + αB)/W, B the squared norm of the penalised coefficients."""
+    gram = statistics.gram
+    if alpha:
+        K = statistics.frame.substitution(2).T.copy()
+        if statistics.frame.affine:
+            K[-1] = 0.0
+        gram = gram + alpha * K.T @ K
+    return gram / statistics.weight
+
+
+def low_rank_certificate(full: Optimality, parts: list[LowRank], loss: float, penalty: float) -> Optimality:
+    """The relaxation's certificate with what the rank costs at least; losses include the penalty when there is one."""
+    lower = full.lower_bound + penalty + sum(part.least_excess for part in parts)
+    gap = (
+        max(loss + penalty - lower, 0.0)
+        if penalty == 0
+        else sum(p.excess - p.least_excess for p in parts) + full.gap
+    )
+    reason = (
+        "convex relaxation (rank dropped), with the tail of its spectrum"
+        if full.proved
+        else f"the relaxation's optimum is not proved ({full.reason})"
+    )
+    return replace(full, loss=loss, lower_bound=max(loss - gap, 0.0), gap=gap, reason=reason)
+
+
+def descend(
+    statistics: Statistics,
+    solution: Solution,
+    width: int,
+    norm_neuron: bool,
+    orthogonality: float,
+    method: str,
+    runs: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array, list[Ensemble]]:
+    """Train as in the papers, one output after the other: matrices (M, D, D) without ν, ν (M,), and all runs.
+
+    Training sees the data through its statistics, L = ⟨A − A*, G(A − A*)⟩ + L*; directions that the data leaves open get
+    a metric of 1e-10 of the mean curvature.
+    """
+    from shallows import coordinates
+
+    size = statistics.frame.size
+    root = np.sqrt(coordinates.multiplicities(size, 2))
+    gram = statistics.gram / statistics.weight
+    gram = gram + TIE_BREAK * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
+    data = Metric(size, 2, gram * np.outer(root, root))
+    init = "orthogonal" if orthogonality else "xavier"
+    matrices, norms, ensembles = [], [], []
+    for row in solution.entries:
+        problem = Problem(
+            SymmetricTensor(row / root, size, 2),
+            data,
+            width,
+            norm_neuron=norm_neuron,
+            orthogonality=orthogonality,
+        )
+        trained = ensemble(problem, runs, method, init, rng=rng, tolerance=1e-9, cores=1)
+        best = problem.unpack(trained.thetas[int(np.argmin(trained.losses))])
+        matrices.append((best.W.T * best.a) @ best.W)
+        norms.append(float(best.norm))
+        ensembles.append(trained)
+    return np.array(matrices), np.array(norms), ensembles
+
+
+def identity_statistics(
+    X: Array, Y: Array, weights: Array, affine: bool, frame: Frame | None = None
+) -> Statistics:
+    """Statistics of a data set in memory, in the given frame (the data's own by default)."""
+    frame = Frame.identity(X.shape[1], affine) if frame is None else frame
+    return Statistics.empty(frame, 2, Y.shape[1]).add(X, Y, weights)
+
+
+def matrices_of(solution: Solution) -> Array:
+    """The symmetric matrices of a quadratic solution, in its frame."""
+    return to_matrix(solution.entries, solution.frame.size)
+
+
+def entries_of(matrices: Array, norms: Array) -> Array:
+    """Orthonormal coordinates of A + νI."""
+    return from_matrix(matrices + norms[:, None, None] * np.eye(matrices.shape[-1]))

@@ -1,0 +1,301 @@
+"""`QuadraticNetRegressor`: quadratic networks as a scikit-learn regressor (paper 002, sections 2 and 3)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from shallows._checks import Array, generator, positive_integer
+from shallows.errors import InvalidProblem
+from shallows.learn.base import FormEstimator, as_columns
+from shallows.learn.frame import Frame, chunks, to_matrix
+from shallows.learn.least_squares import Solution, from_statistics
+from shallows.learn.optimality import Optimality
+from shallows.learn.quadratic_fit import (
+    Neurons,
+    checked_width,
+    descend,
+    entries_of,
+    identity_statistics,
+    low_rank_certificate,
+    matrices_of,
+    neurons_of,
+    truncate,
+    useful_width,
+)
+from shallows.learn.solve import mean_square, solve, warn_undetermined
+from shallows.learn.statistics import Statistics
+from shallows.network import Network
+
+SOLVERS = ("global", "descent")
+
+
+class QuadraticForms(FormEstimator):
+    """Fit Σᵢ λᵢ(qᵢ·z)² to each column of a matrix of targets; regression and classification share it."""
+
+    width: int | None
+    solver: str
+    affine: bool
+    norm_neuron: bool
+    alpha: float
+    method: str
+    starts: int
+    descent: str
+    runs: int
+    orthogonality: float
+    certify: bool
+    max_steps: int
+    random_state: Any
+
+    def _check_settings(self) -> None:
+        self._check_common(self.solver, SOLVERS)
+        if self.width is not None:
+            positive_integer("width", self.width)
+        for name in ("starts", "runs", "max_steps"):
+            positive_integer(name, getattr(self, name), 0 if name == "starts" else 1)
+        if self.solver == "descent" and self.alpha:
+            raise InvalidProblem(
+                'solver="descent" trains the plain loss, as in the papers; alpha goes with "global".'
+            )
+        if self.orthogonality and self.solver == "global":
+            raise InvalidProblem(
+                'orthogonality is the penalty of solver="descent" (paper 002, equation 3.2).'
+            )
+
+    def _fit_forms(self, X: Array, Y: Array, weights: Array) -> None:
+        useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
+        self.width_ = checked_width(self.width, useful)
+        solution, full = solve(
+            X, Y, weights, self.affine, 2, self.alpha, self.method, self.certify, self.max_steps
+        )
+        self._warn(solution)
+        rng = generator(self.random_state)
+        if self.solver == "descent":
+            statistics = identity_statistics(X, Y, weights, self.affine)
+            own = _in_frame(solution, statistics.frame)
+            matrices, norms, self.ensembles_ = descend(
+                statistics, own, self.width_, self.norm_neuron, self.orthogonality, self.descent, self.runs, rng
+            )  # fmt: skip
+            self._store(statistics.frame, matrices, norms)
+            self._certify_inexact(X, Y, weights, full, [])
+        elif self.width_ < useful:
+            self._truncate(X, Y, weights, solution, full, rng)
+        else:
+            self._store_full(solution)
+            self.certificate_, self.optimality_gap_ = full, full.gap
+        self.n_iter_ = solution.iterations
+        self.method_ = solution.method
+        self.undetermined_ = solution.undetermined
+
+    def _truncate(
+        self, X: Array, Y: Array, weights: Array, solution: Solution, full: Optimality, rng: Any
+    ) -> None:
+        frame = Frame.identity(X.shape[1], self.affine) if self.norm_neuron else solution.frame
+        statistics = identity_statistics(X, Y, weights, self.affine, frame)
+        own = _in_frame(solution, frame)
+        parts = truncate(statistics, own, self.alpha, self.width_, self.norm_neuron, self.starts, rng)
+        self._store(frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
+        self.low_rank_ = parts
+        self._certify_inexact(X, Y, weights, full, parts)
+
+    def _certify_inexact(
+        self, X: Array, Y: Array, weights: Array, full: Optimality, parts: list[Any]
+    ) -> None:
+        loss = mean_square(Y - self._predict_forms(X), weights)
+        self.certificate_ = low_rank_certificate(full, parts, loss, self.alpha)
+        self.optimality_gap_ = self.certificate_.gap
+
+    def _warn(self, solution: Solution) -> None:
+        warn_undetermined(solution, self._column_names(), 5)
+        if not solution.converged:
+            warnings.warn(
+                f"Conjugate gradients stopped after {solution.iterations} steps above their tolerance; raise max_steps.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _fit_statistics(self, X: Array, Y: Array, weights: Array) -> None:
+        """Add these samples to the statistics and solve again."""
+        if not hasattr(self, "statistics_"):
+            frame = Frame.whitening(X, weights, self.affine)
+            self.statistics_ = Statistics.empty(frame, 2, Y.shape[1])
+        self.statistics_ = self.statistics_.add(X, Y, weights)
+        solution = from_statistics(self.statistics_, self.alpha)
+        useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
+        self.width_ = checked_width(self.width, useful)
+        self.undetermined_, self.n_iter_, self.method_ = solution.undetermined, 1, "statistics"
+        full = _streamed_certificate(self.statistics_, solution)
+        if self.width_ < useful and not self.norm_neuron:
+            parts = truncate(
+                self.statistics_, solution, self.alpha, self.width_, False, self.starts,
+                generator(self.random_state),
+            )  # fmt: skip
+            self._store(solution.frame, np.array([p.matrix for p in parts]), np.zeros(len(parts)))
+            loss = full.loss + sum(p.excess for p in parts)
+            full = low_rank_certificate(full, parts, loss, self.alpha)
+        elif self.width_ < useful:
+            raise InvalidProblem(
+                "partial_fit with a norm neuron needs the full width; leave width=None or norm_neuron=False."
+            )
+        else:
+            self._store_full(solution)
+        self.certificate_, self.optimality_gap_ = full, full.gap
+
+    # -- the fitted form -------------------------------------------------------------------------------
+
+    def _store_full(self, solution: Solution) -> None:
+        matrices = matrices_of(solution)
+        self._keep(solution.frame, solution.entries, matrices, np.zeros(len(matrices)), free_norm=True)
+
+    def _store(self, frame: Frame, matrices: Array, norms: Array) -> None:
+        """Matrices of rank ≤ width in a frame; ν counts in the data's own frame only."""
+        self._keep(frame, entries_of(matrices, norms), matrices, norms, free_norm=False)
+
+    def _keep(self, frame: Frame, entries: Array, matrices: Array, norms: Array, free_norm: bool) -> None:
+        original = frame.T.T @ matrices @ frame.T
+        neurons = neurons_of(original, self.width_, self.norm_neuron, None if free_norm else norms)
+        self._form = Solution(frame, 2, entries, None, "stored", 0)
+        self._describe(neurons, original + (0 if free_norm else norms[:, None, None]) * np.eye(frame.size))
+
+    def _describe(self, neurons: Neurons, matrices: Array) -> None:
+        columns = matrices.shape[-1] - self.affine
+        inputs = neurons.vectors[..., :columns]
+        lengths = np.linalg.norm(inputs, axis=-1, keepdims=True)
+        filters = np.divide(inputs, lengths, out=np.zeros_like(inputs), where=lengths > 0)
+        offsets = neurons.vectors[..., -1] if self.affine else np.zeros(neurons.vectors.shape[:2])
+        one = len(matrices) == 1
+        self._neurons = neurons
+        self.matrix_ = matrices[0] if one else matrices
+        self.eigenvalues_ = neurons.eigenvalues[0] if one else neurons.eigenvalues
+        self.filters_ = filters[0] if one else filters
+        self.offsets_ = offsets[0] if one else offsets
+        self.norm_ = float(neurons.norms[0]) if one else neurons.norms
+
+    @property
+    def network_(self) -> Network:
+        """The neurons of all outputs as one `Network` on homogenised inputs z = (x, 1)."""
+        check_is_fitted(self)
+        return self._neurons.network
+
+    def _predict_forms(self, X: Array) -> Array:
+        frame = self._form.frame
+        matrices = to_matrix(self._form.entries, frame.size)
+        result = np.empty((len(X), len(matrices)))
+        for rows in chunks(len(X), frame.size):
+            Z = frame.apply(X[rows])
+            for m, A in enumerate(matrices):
+                result[rows, m] = np.einsum("ij,ij->i", Z @ A, Z)
+        return result
+
+
+def _in_frame(solution: Solution, frame: Frame) -> Solution:
+    """The same function in another frame: K maps z to the solution's frame, so go through the data's own."""
+    if np.array_equal(solution.frame.T, frame.T):
+        return solution
+    matrices = solution.frame.T.T @ matrices_of(solution) @ solution.frame.T
+    return Solution(
+        frame, 2, entries_of(matrices, np.zeros(len(matrices))), solution.undetermined, solution.method, 0
+    )
+
+
+def _streamed_certificate(statistics: Statistics, solution: Solution) -> Optimality:
+    """The gap at the solution of the normal equations, to rounding of the statistics: an estimate, not a proof."""
+    a, total = solution.entries, statistics.weight
+    squares = np.einsum("mi,ij,mj->", a, statistics.gram, a) - 2 * np.sum(a.T * statistics.moment)
+    loss = max(float(statistics.energy.sum() + squares), 0.0) / total
+    slope = statistics.moment - statistics.gram @ a.T
+    reason = "streamed: the samples were not kept, so rounding in the statistics cannot be bounded"
+    return Optimality(loss, loss, 0.0, False, reason, float(np.linalg.norm(slope)) / total, 0.0)
+
+
+class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
+    """A two-layer network with quadratic activation, f(x) = Σᵢ λᵢ(qᵢ·z)² with z = (x, 1), fitted by least squares.
+
+    - `width`: neurons an output; None is D, the number that reaches every quadratic function (columns, plus one for the
+      homogenising coordinate, less one with a norm neuron). From D on the optimum is global, with a certificate;
+      below, the best found, with `optimality_gap_` from the convex relaxation.
+    - `solver`: "global" (least squares, then an eigendecomposition; paper 002, equation 2.5) or "descent" (train as in the
+      papers: `descent` names a method of `sh.ensemble`, `runs` the starts, `orthogonality` the penalty γ).
+    - `affine`: linear and constant terms through the homogenising coordinate.
+    - `norm_neuron`: a neuron ‖z‖² of free weight (paper 002, section 3.1).
+    - `alpha`: ridge penalty α‖A‖²_F on Σ w r² (the constant is free), as scikit-learn's Ridge counts it.
+    - `method`: "auto", "dense", "conjugate" (large data, never forms features) or "statistics".
+    - `certify`: prove the optimality gap with rounding bounds (some samples' Gram matrix is factorised).
+    - `random_state`: seed or NumPy Generator of random starts.
+
+    Fitted: `eigenvalues_` λ, `filters_` (unit directions of the neurons in x), `offsets_` (their last coordinate),
+    `network_` (on homogenised inputs), `matrix_` A, `certificate_`, `optimality_gap_`, `undetermined_`, `norm_`,
+    `width_`, `method_`. With M outputs these have a leading axis M.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 3))
+    >>> model = QuadraticNetRegressor().fit(X, 2 * X[:, 0] ** 2 - X[:, 1] * X[:, 2] + 1)
+    >>> model.eigenvalues_.round(6).tolist()
+    [2.0, 1.0, -0.5, 0.5]
+    """
+
+    def __init__(
+        self,
+        width: int | None = None,
+        *,
+        solver: str = "global",
+        affine: bool = True,
+        norm_neuron: bool = False,
+        alpha: float = 0.0,
+        method: str = "auto",
+        starts: int = 4,
+        descent: str = "lbfgs",
+        runs: int = 10,
+        orthogonality: float = 0.0,
+        certify: bool = True,
+        max_steps: int = 500,
+        random_state: int | np.random.Generator = 0,
+    ) -> None:
+        self.width = width
+        self.solver = solver
+        self.affine = affine
+        self.norm_neuron = norm_neuron
+        self.alpha = alpha
+        self.method = method
+        self.starts = starts
+        self.descent = descent
+        self.runs = runs
+        self.orthogonality = orthogonality
+        self.certify = certify
+        self.max_steps = max_steps
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit from data in memory; y may have several columns."""
+        X, y, weights = self._check_samples(X, y, sample_weight, reset=True)
+        self._check_settings()
+        self._single = np.ndim(y) == 1
+        if hasattr(self, "statistics_"):
+            del self.statistics_
+        self._fit_forms(X, as_columns(y), weights)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Add samples: statistics are additive, so the result is that of all samples seen (to rounding).
+
+        After `fit`, streaming starts afresh: only statistics gathered by `partial_fit` are kept.
+        """
+        first = not hasattr(self, "statistics_")
+        X, y, weights = self._check_samples(X, y, sample_weight, reset=first)
+        self._check_settings()
+        if self.solver != "global":
+            raise InvalidProblem('partial_fit solves on gathered statistics; it needs solver="global".')
+        self._single = np.ndim(y) == 1
+        self._fit_statistics(X, as_columns(y), weights)
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """f(x), of the shape of y."""
+        values = self._predict_forms(self._check_inputs(X))
+        return values[:, 0] if self._single else values
