@@ -1,0 +1,1 @@
+"""Quadratic networks (papers 001 and 002): barriers, sample thresholds, certificates, spurious minima."""

@@ -1,0 +1,65 @@
+"""The convex counterpart min_A mean (yₙ − A•Xₙ)²: least squares on quadratic features (paper 002, equation 2.5).
+
+Networks of width at least d attain its optimum: A* = QΛQᵀ by the eigendecomposition (Lemma C.5), k = d neurons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows._checks import Array, positive_integer
+from shallows.activations import Power
+from shallows.data import Samples
+from shallows.errors import InvalidProblem
+from shallows.network import Network
+from shallows.problem import Problem
+from shallows.quadratic.sample_span import Span, require_span, spans_symmetric
+from shallows.quadratic.teachers import network_of
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexOptimum:
+    """The optimum A* of output `output`, its loss L* and its signature; `unique` when the data determines it."""
+
+    matrix: Array
+    loss: float
+    unique: bool
+    positive: int
+    negative: int
+    span: Span | None
+
+    @property
+    def rank(self) -> int:
+        """The rank of A*: the least width that attains L*."""
+        return self.positive + self.negative
+
+    def network(self, width: int | None = None) -> Network:
+        """A network with this function: the eigendecomposition, of width d by default."""
+        width = len(self.matrix) if width is None else positive_integer("width", width)
+        return network_of(self.matrix, width)
+
+    def __repr__(self) -> str:
+        which = "unique" if self.unique else "of minimum norm, not unique"
+        return f"ConvexOptimum(loss {self.loss:.8g}, {self.positive} positive and {self.negative} negative, {which})"
+
+
+def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOptimum:
+    """The least-squares optimum over all symmetric matrices.
+
+    Samples that do not determine it are refused with what is missing, unless `minimum_norm` asks for the optimum of
+    least norm.
+    """
+    if not isinstance(problem, Problem) or problem.activation != Power(2):
+        raise InvalidProblem(f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2)).")
+    span = None
+    if isinstance(problem.data, Samples):
+        span = spans_symmetric(problem.data.X)
+        if not span and not minimum_norm:
+            require_span(problem.data.X, "The least-squares optimum")
+    matrix = problem.target_tensor().to_matrix()
+    values = np.linalg.eigvalsh(matrix)
+    zero = 1e-10 * float(np.max(np.abs(values)))
+    positive, negative = int(np.sum(values > zero)), int(np.sum(values < -zero))
+    return ConvexOptimum(matrix, problem.floor, span is None or span.full, positive, negative, span)

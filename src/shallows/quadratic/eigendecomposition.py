@@ -1,0 +1,60 @@
+"""Eigenvalues by descent (paper 002, Corollary D.3): min ‖A − QΛQᵀ‖² + γ‖QQᵀ − I‖², γ = ‖A‖², from (0, I).
+
+The minimum is zero, and Q then holds eigenvectors. As printed the corollary fails when A has zeros on its diagonal
+(see `orthogonality`); with the repair it holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows._checks import Array, symmetric_matrix
+from shallows.data import Frobenius
+from shallows.errors import InvalidProblem, NotConverged
+from shallows.problem import Problem
+from shallows.quadratic.orthogonality import OrthogonalFit, fit_orthogonal
+
+
+@dataclass(frozen=True, eq=False)
+class Eigendecomposition:
+    """A = vectors · diag(values) · vectorsᵀ, values ascending; `residual` is ‖A − QΛQᵀ‖, relative to ‖A‖."""
+
+    values: Array
+    vectors: Array
+    residual: float
+    fit: OrthogonalFit
+
+    def __repr__(self) -> str:
+        return (
+            f"Eigendecomposition({len(self.values)} eigenvalues from {self.values[0]:.6g} to {self.values[-1]:.6g}, "
+            f"residual {self.residual:.2g}, ‖QQᵀ − I‖ {self.fit.defect:.2g}, {self.fit.run.iterations} iterations)"
+        )
+
+
+def eigendecompose(
+    A: ArrayLike, *, repair: bool = True, tolerance: float = 1e-10, rng: int | np.random.Generator = 0
+) -> Eigendecomposition:
+    """Corollary D.3, by descent on (λ, Q); `repair=False` is the corollary as printed.
+
+    >>> eigendecompose([[2.0, 1.0], [1.0, 2.0]]).values.round(8).tolist()
+    [1.0, 3.0]
+    """
+    matrix = symmetric_matrix("A", A)
+    size = float(np.linalg.norm(matrix))
+    if size == 0:
+        raise InvalidProblem("A is zero: every orthogonal Q is an answer.")
+    unit = matrix / size
+    problem = Problem(unit, Frobenius(len(unit)), len(unit), orthogonality=1.0)
+    fit = fit_orthogonal(problem, repair=repair, tolerance=tolerance, rng=rng)
+    Q, values = fit.network.W.T, fit.network.a
+    residual = float(np.linalg.norm((Q * values) @ Q.T - unit))
+    if not fit.inspection.is_global:
+        raise NotConverged(
+            f"Descent from (0, I) ended at a {fit.inspection.verdict} with ‖A − QΛQᵀ‖ = {residual:.3g}‖A‖"
+            + (". Fix: repair=True." if not repair else ".")
+        )
+    order = np.argsort(values)
+    return Eigendecomposition(size * values[order], Q[:, order], residual, fit)
