@@ -13,14 +13,13 @@ from shallows.activations import Power
 from shallows.network import Network
 from shallows.problem import Problem
 from shallows.report.entries import Entry
-from shallows.report.figures import plain_kind
 from shallows.report.theme import BLUE, CYCLE, DIVERGING, INK, VERMILLION, plain_scene, styled
 from shallows.tensors import SymmetricTensor
 
 CURVES = 6
 PANELS = 11
 SURFACES = 8
-GRID = 19
+GRID = 21
 
 
 def drawing(problem: Problem, entries: Sequence[Entry]) -> tuple[Any, str] | None:
@@ -45,9 +44,9 @@ CIRCLE = (
     "a good student follows the teacher where the data puts its weight."
 )
 SURFACE = (
-    "Where the forms reach ±1 level: blue is positive, vermillion negative. A rank-one student is a pair of parallel "
-    "planes across its neuron; the closer it is to the teacher’s surface, the lower its loss. Choose a student in "
-    "the menu."
+    "Where the forms reach plus (blue) or minus (vermillion) the teacher’s mean size on the sphere. A rank-one student "
+    "is a pair of parallel planes across its neuron; the closer it is to the teacher’s surface, the lower its loss. "
+    "Choose a student in the menu."
 )
 MATRICES = (
     "The teacher’s matrix and the students’, on one colour scale: blue positive, vermillion negative. A student of "
@@ -63,13 +62,13 @@ def distinct(entries: Sequence[Entry]) -> list[Entry]:
     """One entry of each (kind, loss to six digits), minima first, then by loss."""
     found: dict[tuple[str, str], Entry] = {}
     for entry in sorted(entries, key=lambda entry: ("minimum" not in entry.kind, entry.loss)):
-        found.setdefault((plain_kind(entry.kind), f"{entry.loss:.6g}"), entry)
+        found.setdefault((entry.kind, f"{entry.loss:.6g}"), entry)
     return list(found.values())
 
 
 def label(entry: Entry) -> str:
     """The name of a student in a figure."""
-    return f"{entry.number}: {plain_kind(entry.kind)}, loss {entry.loss:.5g}"
+    return f"{entry.number}: {entry.kind}, loss {entry.loss:.5g}"
 
 
 def circle(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
@@ -135,7 +134,7 @@ def level_surface(form: SymmetricTensor, level: float) -> Any:
     return go.Isosurface(
         x=x, y=y, z=z, value=form(grid).astype(np.float32), isomin=-level, isomax=level, surface={"count": 2},
         colorscale=[[0, VERMILLION], [1, BLUE]], cmin=-level, cmax=level, showscale=False, opacity=0.75,
-        caps={"x": {"show": False}, "y": {"show": False}, "z": {"show": False}}, hoverinfo="skip",
+        flatshading=False, caps={"x": {"show": False}, "y": {"show": False}, "z": {"show": False}}, hoverinfo="skip",
         lighting={"ambient": 0.6, "diffuse": 0.7},
     )  # fmt: skip
 
@@ -172,8 +171,7 @@ def _panels(teacher: Array | None, students: Sequence[tuple[Entry, Array]]) -> A
     from plotly.subplots import make_subplots
 
     shown = ([] if teacher is None else [("teacher", teacher)]) + [
-        (f"{entry.number}: {plain_kind(entry.kind)}<br>loss {entry.loss:.5g}", values)
-        for entry, values in students
+        (f"{entry.number}: {entry.kind}<br>loss {entry.loss:.5g}", values) for entry, values in students
     ]
     columns = min(4, len(shown))
     rows = -(-len(shown) // columns)

@@ -69,7 +69,7 @@ def minima_entries(minima: Sequence[Minimum]) -> list[Entry]:
             loss=minimum.loss,
             rank=minimum.rank,
             signature=minimum.signature,
-            kind=f"{minimum.kind}, lowest" if minimum.loss <= lowest + room else minimum.kind,
+            kind=f"lowest {minimum.kind}" if minimum.loss <= lowest + room else minimum.kind,
             proof="no",
             share=minimum.share,
             network=minimum.network,

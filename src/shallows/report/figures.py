@@ -17,11 +17,6 @@ LARGEST_DRAWN = 5_000
 GUIDES = 12
 
 
-def plain_kind(kind: str) -> str:
-    """The kind without what is said beside it."""
-    return kind.partition(",")[0]
-
-
 def landscape(entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "the rank stratum") -> Any:
     """Loss against index: every point by kind, the ways of training as lines, its end points as rings."""
     import plotly.graph_objects as go
@@ -35,8 +30,8 @@ def landscape(entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "
         )  # fmt: skip
     shown = [entry for entry in entries if entry.signature is not None][:LARGEST_DRAWN]
     spread = _spread(shown)
-    for kind in dict.fromkeys(plain_kind(entry.kind) for entry in shown):
-        chosen = [i for i, entry in enumerate(shown) if plain_kind(entry.kind) == kind]
+    for kind in dict.fromkeys(entry.kind for entry in shown):
+        chosen = [i for i, entry in enumerate(shown) if entry.kind == kind]
         figure.add_scatter(
             x=[(shown[i].index or 0) + spread[i] for i in chosen], y=[shown[i].loss for i in chosen], mode="markers",
             name=f"{kind} ({len(chosen)})",
@@ -48,7 +43,11 @@ def landscape(entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "
     _rings(figure, shown, spread)
     top = max((entry.index or 0 for entry in shown), default=0)
     styled(figure)
-    figure.update_xaxes(title_text=f"index: negative directions on {place}", dtick=max(1, top // 12))
+    figure.update_xaxes(
+        title_text=f"index: negative directions on {place}",
+        dtick=max(1, top // 12),
+        range=[-0.6, max(top, 1) + 1.6],
+    )
     low, high = (pick(entry.loss for entry in shown) for pick in (min, max)) if shown else (0.0, 1.0)
     room = 0.12 * max(high - low, 1e-9 * abs(high), 1e-12)
     figure.update_yaxes(title_text="loss E(f − y)²", range=[low - room, high + 2 * room])
@@ -101,10 +100,18 @@ def ways_figure(ways: Sequence[Way], entries: Sequence[Entry]) -> Any:
         )  # fmt: skip
     styled(figure)
     figure.update_xaxes(title_text="iterations + 1", type="log", dtick=1)
-    ceiling = max([loss for loss, _ in levels] + [float(np.median([way.losses[0] for way in ways]))])
-    floor = min([loss for loss, _ in levels] + [float(way.losses[-1]) for way in ways])
-    figure.update_yaxes(title_text="loss E(f − y)²", range=[floor - 0.05 * (ceiling - floor), 1.08 * ceiling])
+    figure.update_yaxes(title_text="loss E(f − y)²", range=_window(levels, ways))
     return figure
+
+
+def _window(levels: Sequence[tuple[float, str]], ways: Sequence[Way]) -> list[float]:
+    """From below the lowest loss to well above the listed ones, so that their lines can be told apart."""
+    losses = [loss for loss, _ in levels]
+    low = min(losses + [float(way.losses[-1]) for way in ways])
+    typical = float(np.median([way.losses[0] for way in ways]))
+    spread = 2.5 * (max(losses, default=low) - low)
+    high = max(low + spread, max(losses, default=low)) if spread > 1e-6 * max(typical, 1e-300) else typical
+    return [low - 0.05 * (high - low), high + 0.02 * (high - low)]
 
 
 def _levels(entries: Sequence[Entry]) -> list[tuple[float, str]]:
@@ -112,7 +119,7 @@ def _levels(entries: Sequence[Entry]) -> list[tuple[float, str]]:
     found: dict[str, tuple[float, str]] = {}
     order = sorted(entries, key=lambda entry: ("minimum" not in entry.kind, entry.loss))
     for entry in order:
-        found.setdefault(f"{entry.loss:.6g}", (entry.loss, plain_kind(entry.kind)))
+        found.setdefault(f"{entry.loss:.6g}", (entry.loss, entry.kind))
     return list(found.values())[:GUIDES]
 
 
@@ -126,7 +133,7 @@ def shares_figure(entries: Sequence[Entry], runs: int) -> Any:
     figure = go.Figure(
         go.Bar(
             y=[f"{entry.number}: loss {entry.loss:.5g}" for entry in ends], x=share, orientation="h",
-            marker={"color": [KIND_COLOURS[plain_kind(entry.kind)] for entry in ends]},
+            marker={"color": [KIND_COLOURS[entry.kind] for entry in ends]},
             error_x={"type": "data", "array": error, "thickness": 1.2, "width": 3, "color": GREY},
             hovertemplate="%{y}<br>%{x:.1%} of runs<extra></extra>",
         )

@@ -15,10 +15,20 @@ SKY, PINK, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8a8f98"
 #: For curves that are told apart by colour.
 CYCLE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILLION, GREY, YELLOW)
 #: Colours and symbols of kinds of critical points; end points of training have "minimum" and the like.
-KIND_COLOURS = {**dict(zip(KINDS, (GREEN, ORANGE, BLUE, PINK, GREY), strict=True)), "minimum": ORANGE,
-                "degenerate minimum": SKY}  # fmt: skip
-KIND_SYMBOLS = {**dict(zip(KINDS, ("star", "circle", "diamond", "triangle-up", "x"), strict=True)),
-                "minimum": "circle", "degenerate minimum": "square"}  # fmt: skip
+KIND_COLOURS = {
+    **dict(zip(KINDS, (GREEN, ORANGE, BLUE, PINK, GREY), strict=True)),
+    "minimum": ORANGE,
+    "degenerate minimum": SKY,
+    "lowest minimum": GREEN,
+    "lowest degenerate minimum": GREEN,
+}
+KIND_SYMBOLS = {
+    **dict(zip(KINDS, ("star", "circle", "diamond", "triangle-up", "x"), strict=True)),
+    "minimum": "circle",
+    "degenerate minimum": "square",
+    "lowest minimum": "star",
+    "lowest degenerate minimum": "star-square",
+}
 #: Diverging, centred at zero: vermillion below, blue above.
 DIVERGING = [[0.0, "#A33F00"], [0.25, "#E9A67C"], [0.5, "#F4F4F2"], [0.75, "#7FB4D6"], [1.0, "#004F7C"]]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"

@@ -15,8 +15,8 @@ from shallows.report.entries import Entry
 
 _PLURALS = {"global minimum": "global minima", "local minimum": "local minima", "local maximum": "local maxima",
             "minimum": "minima", "degenerate minimum": "degenerate minima", "saddle": "saddles",
-            "degenerate": "degenerate points", "minimum, lowest": "lowest minima",
-            "degenerate minimum, lowest": "lowest (degenerate) minima"}  # fmt: skip
+            "degenerate": "degenerate points", "lowest minimum": "lowest minima",
+            "lowest degenerate minimum": "lowest (degenerate) minima"}  # fmt: skip
 
 
 def plural(kind: str) -> str:
@@ -124,6 +124,6 @@ _METHODS = {"gd": "gradient descent", "perturbed": "perturbed gradient descent",
 def _article(kind: str) -> str:
     return {
         "global minimum": "a global minimum",
-        "minimum, lowest": "the lowest loss found",
-        "degenerate minimum, lowest": "the lowest loss found",
+        "lowest minimum": "the lowest loss found",
+        "lowest degenerate minimum": "the lowest loss found",
     }.get(kind, f"a {kind}")
