@@ -105,7 +105,7 @@ class Merging:
 def newton_table(theta: Array) -> Array:
     """M_ki = Π_{j<k} (θᵢ − θⱼ), upper triangular: c = M b."""
     gaps = theta[None, :] - theta[:, None]
-    return np.cumprod(np.vstack([np.ones(len(theta)), gaps[:-1]]), axis=0)
+    return np.asarray(np.cumprod(np.vstack([np.ones(len(theta)), gaps[:-1]]), axis=0), dtype=float)
 
 
 def weights(c: Array, theta: Array) -> Array:

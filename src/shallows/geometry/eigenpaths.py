@@ -27,9 +27,10 @@ from shallows.geometry.motions import Rows
 from shallows.geometry.paths import Segment, State
 
 BASES = (0.5, 0.0, 1.0)
-MORE_BASES = (0.25, 0.75, -1.0, 2.0, 0.4142)
+MORE_BASES = (0.4142, 0.25, 0.75, -1.0, 2.0)
 GOOD = 1e-3
 ACCEPTABLE = 1e-4
+SINGULAR = 1e-10
 ACCURACY = 1e-13
 LARGEST_ENERGY = 1e4
 CLUSTER = 1e-7
@@ -64,6 +65,11 @@ class EigenPath(Segment):
     def end(self) -> State:  # type: ignore[override]
         """The network of S₁."""
         return self.at(1.0)
+
+    @cached_property
+    def energy(self) -> float:
+        """The largest Σ|aᵢ|‖wᵢ‖² on the way: at an end, as every |1 + (t−b)μ| is convex in t."""
+        return max(float(np.sum(np.abs(a) * np.sum(W * W, axis=1))) for a, W in (self.start, self.end))
 
     @property
     def size(self) -> int:
@@ -110,6 +116,8 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
     chosen = _best_base(S0, S1)
     if chosen is None:
         frame = _common_range(S0, S1)
+        if frame.shape[1] == len(S0):
+            return None
         chosen = _best_base(frame.T @ S0 @ frame, frame.T @ S1 @ frame)
     if chosen is None:
         return None
@@ -170,7 +178,9 @@ def _best_base(S0: Array, S1: Array) -> tuple[float, Array, Array] | None:
         score = ratio + (definite and ratio > 1e-8)
         if best is None or score > quality:
             best, quality = (base, values, vectors), score
-    return best if best is not None and (quality > 1e-10 or not len(S0)) else None
+        if base == MORE_BASES[0] and quality <= SINGULAR:
+            return None  # singular at four points, one of them in no special position: on the whole line
+    return best if best is not None and (quality > SINGULAR or not len(S0)) else None
 
 
 def _pencil(Delta: Array, values: Array, vectors: Array) -> tuple[NDArray[Any], Array, NDArray[Any]] | None:
@@ -263,9 +273,8 @@ def _symmetrised(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def _faithful(lift: EigenPath, S0: Array, S1: Array) -> bool:
-    for (a, W), S in ((lift.start, S0), (lift.end, S1)):
-        energy = float(np.sum(np.abs(a) * np.sum(W * W, axis=1)))
-        size = float(np.linalg.norm(S0) + np.linalg.norm(S1))
-        if energy > LARGEST_ENERGY * size or np.max(np.abs((W.T * a) @ W - S)) > ACCURACY * max(energy, size):
-            return False
-    return True
+    size = float(np.linalg.norm(S0) + np.linalg.norm(S1))
+    if lift.energy > LARGEST_ENERGY * size:
+        return False
+    gaps = [np.max(np.abs((W.T * a) @ W - S)) for (a, W), S in ((lift.start, S0), (lift.end, S1))]
+    return bool(max(gaps) <= ACCURACY * max(lift.energy, size))

@@ -141,8 +141,8 @@ BELOW_ROUNDING = (
     "Example 19 and Remark 13)."
 )
 TOO_LARGE = (
-    "The loss falls, but not beyond the rounding errors of a network in double precision: the neurons are so large that "
-    "they cancel (a minimum at infinity, Example 19). Fix: train from a smaller start."
+    "The loss falls, but not beyond the rounding errors of a network in double precision: the neurons are so large "
+    "that they cancel (a minimum at infinity, Example 19). Fix: train from a smaller start."
 )
 
 

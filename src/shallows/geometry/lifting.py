@@ -2,9 +2,9 @@
 
 In function space the way is the segment from S to the minimiser S*, along which a convex loss does not increase. The
 network first moves inside its fiber to the start of the segment's lift (`shallows.geometry.eigenpaths`), whose rows
-are seated so that both are in one component; then it follows the lift. Where the pencil (S, S*) is singular or
-defective, the way is S → S′ → S* over a random S′ near the middle: the first leg is shortened until the loss falls
-along it, and on the second it falls because S* is a minimiser.
+are seated so that both are in one component; then it follows the lift. Where the pencil (S, S*) is singular, or so
+nearly defective that the lift leads through large networks, a alone is moved first, to an S′ of lower loss
+(`shallows.geometry.nudge`), and the segment from S′ is lifted.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from shallows._checks import Array
 from shallows.coordinates import indices
 from shallows.geometry.convex import Landscape
-from shallows.geometry.eigenpaths import eigen_path
+from shallows.geometry.eigenpaths import EigenPath, eigen_path
 from shallows.geometry.fiber_path import join_in_fiber
-from shallows.geometry.fibers import Spectrum
+from shallows.geometry.fibers import Spectrum, matrix_of
+from shallows.geometry.nudge import Nudges
 from shallows.geometry.paths import Segment, State
 from shallows.tensors import SymmetricTensor
 
-DETOURS = 40
-LARGEST_NUDGE = 0.3
-SMALLEST_NUDGE = 1e-3
+NUDGES = 12
+CALM = 20.0
 
 
 def lifted_descent(
@@ -33,24 +33,27 @@ def lifted_descent(
     rng: np.random.Generator,
 ) -> list[Segment] | None:
     """Segments from (a, W) to a network with tensor `goal` (or the lowest point towards it); None if all lifts fail."""
-    goal = landscape.descend_to(start, goal)
-    direct = lift(state, square(start), square(goal))
-    if direct is not None:
-        return direct
-    nudge = LARGEST_NUDGE
-    for _ in range(DETOURS):
-        middle = _near_the_middle(start, goal, nudge, rng)
-        if landscape.slope(middle, middle - start) > 0.0:
-            nudge = max(nudge / 2, SMALLEST_NUDGE)
-            continue
-        first = lift(state, square(start), square(middle))
-        if first is None:
-            continue
-        low = landscape.descend_to(middle, goal)
-        second = lift(first[-1].end, square(middle), square(low))
-        if second is not None:
-            return [*first, *second]
-    return None
+    low = square(landscape.descend_to(start, goal))
+    direct = eigen_path(square(start), low, len(state[0]))
+    calm = CALM * np.sqrt(start.n) * float(np.linalg.norm(square(start)) + np.linalg.norm(low))
+    if direct is not None and direct.energy <= calm:
+        return seated(state, direct)
+    best: tuple[list[Segment], EigenPath] | None = None if direct is None else ([], direct)
+    nudges = Nudges(landscape, state, float(np.linalg.norm((goal - start).entries)), rng)
+    for _ in range(NUDGES):
+        line = nudges.line()
+        if line is None:
+            break
+        middle = SymmetricTensor.from_matrix(matrix_of(*line.end))
+        path = eigen_path(square(middle), square(landscape.descend_to(middle, goal)), len(state[0]))
+        if path is not None and (best is None or path.energy < best[1].energy):
+            best = [*nudges.trail.segments, line], path
+            if path.energy <= calm:
+                break
+    if best is None:
+        return None
+    segments, path = best
+    return [*segments, *seated(segments[-1].end if segments else state, path)]
 
 
 def square(tensor: SymmetricTensor) -> Array:
@@ -62,21 +65,9 @@ def square(tensor: SymmetricTensor) -> Array:
     return matrix
 
 
-def lift(state: State, S0: Array, S1: Array) -> list[Segment] | None:
-    """Segments from (a, W), with τ = S₀, over which τ stays S₀ and then runs along the segment to S₁."""
-    path = eigen_path(S0, S1, len(state[0]))
-    if path is None:
-        return None
-    energies = [float(np.sum(np.abs(a) * np.sum(W * W, axis=1))) for a, W in (state, path.start)]
-    spectrum = Spectrum.of(S0, max(energies))
-    seated = path.seated_like(state, spectrum)
-    return [*join_in_fiber(state, seated.start, spectrum), seated]
-
-
-def _near_the_middle(
-    start: SymmetricTensor, goal: SymmetricTensor, nudge: float, rng: np.random.Generator
-) -> SymmetricTensor:
-    step = goal - start
-    noise = rng.normal(size=len(step.entries))
-    noise *= nudge * np.linalg.norm(step.entries) / np.linalg.norm(noise)
-    return start + 0.5 * step + SymmetricTensor(noise, step.n, step.degree)
+def seated(state: State, path: EigenPath) -> list[Segment]:
+    """Segments inside the fiber from (a, W) to the lift, in the rows that suit (a, W), and then the lift."""
+    energy = float(np.sum(np.abs(state[0]) * np.sum(state[1] ** 2, axis=1)))
+    spectrum = Spectrum.of(matrix_of(*state), max(energy, path.energy))
+    lift = path.seated_like(state, spectrum)
+    return [*join_in_fiber(state, lift.start, spectrum), lift]

@@ -1,0 +1,122 @@
+"""Off a singular or nearly defective pencil: a few moves of a quadratic network that lower the loss and keep W.
+
+The lift of the segment from S to the minimiser S* (`shallows.geometry.eigenpaths`) fails, or leads through large
+networks, where the pencil (S, S*) is close to singular or defective. Moving a alone leads away from there: the loss is
+convex on the line a + s·e, and for generic e the pencil (S′, S*) is neither singular nor defective once the rows of W
+span Rⁿ (with a = diag(a), S′ = WᵀaW, the discriminant of the pencil is a polynomial in a that is not zero).
+
+- Rows that do not span: the network goes to its spectral form, whose idle neurons are pointed into the null space.
+- ∂L/∂aᵢ = wᵢᵀΓwᵢ may vanish for every i while Γ does not. Then wᵢᵀΓwⱼ ≠ 0 for a pair, and turning these two
+  neurons, circularly for equal signs of a and hyperbolically for opposite ones, makes the diagonal non-zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows._checks import Array
+from shallows.activations import Power
+from shallows.geometry.convex import Landscape
+from shallows.geometry.fibers import Spectrum, matrix_of
+from shallows.geometry.motions import PlaneMotion, Rescale, Rows
+from shallows.geometry.paths import State, Straight, Trail
+from shallows.geometry.spectral_form import to_spectral_form
+from shallows.network import Network
+
+SPANNING = 1e-3
+WEAK = 0.1
+TURN = np.pi / 4
+BOOST = 0.5
+MIXING = 0.7
+SHORT = 0.9
+LABEL = "lower the loss by a alone"
+
+
+class Nudges:
+    """The network prepared once (rows that span, slopes in a that do not vanish), then any number of lines in a."""
+
+    def __init__(self, landscape: Landscape, state: State, size: float, rng: np.random.Generator) -> None:
+        self.landscape = landscape
+        self.size = size
+        self.rng = rng
+        self.trail = _spanning(state, rng)
+        self.slopes = self._sloping()
+
+    def line(self) -> Straight | None:
+        """A line in a, in a random direction that lowers the loss, to nine tenths of its lowest point."""
+        a, W = self.trail.state
+        steep = float(np.linalg.norm(self.slopes))
+        if steep == 0.0:
+            return None
+        unit = self.slopes / steep
+        aside = self.rng.normal(size=len(a))
+        aside -= (aside @ unit) * unit
+        way = -unit + MIXING * aside / np.linalg.norm(aside) if len(a) > 1 else -unit
+        direction = self.size * way / np.sum(W * W, axis=1)
+        step = SHORT * self.landscape.best_outer_step(_network(self.trail.state), direction)
+        return Straight(LABEL, (a, W), (a + step * direction, W)) if step > 0.0 else None
+
+    def _sloping(self) -> Array:
+        """Γ(wᵢ)/‖wᵢ‖², after turning two neurons if all are small beside wᵢᵀΓwⱼ/‖wᵢ‖‖wⱼ‖."""
+        slopes, couplings = self._gradient()
+        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(couplings)), couplings.shape))
+        if i == j or np.max(np.abs(slopes)) >= WEAK * abs(couplings[i, j]):
+            return slopes
+        _turn(self.trail, i, j)
+        return self._gradient()[0]
+
+    def _gradient(self) -> tuple[Array, Array]:
+        """Γ(uᵢ), and uᵢᵀΓuⱼ for neurons with aᵢ, aⱼ ≠ 0 (zero for the others), u the rows of length one."""
+        a, W = self.trail.state
+        da, dW = self.landscape.parameter_gradient(_network(self.trail.state))
+        lengths = np.linalg.norm(W, axis=1)
+        active = a != 0.0
+        pulls = dW / np.where(active, 2 * a * lengths, 1.0)[:, None]
+        couplings = np.where(active[:, None] & active[None], pulls @ (W / lengths[:, None]).T, 0.0)
+        return da / lengths**2, couplings
+
+
+def _network(state: State) -> Network:
+    return Network(state[1], state[0], Power(2))
+
+
+def _spanning(state: State, rng: np.random.Generator) -> Trail:
+    """A trail inside the fiber to a network without w = 0 whose rows of length one span Rⁿ."""
+    lengths = np.linalg.norm(state[1], axis=1)
+    if np.all(lengths > 0.0):
+        sizes = np.linalg.svd(state[1] / lengths[:, None], compute_uv=False)
+        if sizes[-1] > SPANNING:
+            return Trail(state)
+    spectrum = Spectrum.of(matrix_of(*state), float(np.sum(np.abs(state[0]) * lengths**2)))
+    trail = to_spectral_form(state, spectrum)
+    a, W = trail.state
+    idle = np.flatnonzero(a == 0.0)
+    if len(idle):
+        trail.go("point idle neurons", W=_pointed(W, idle, spectrum, rng))
+    return trail
+
+
+def _pointed(W: Array, idle: Rows, spectrum: Spectrum, rng: np.random.Generator) -> Array:
+    """Idle rows become a random orthonormal basis of the null space of S, further ones random unit vectors."""
+    n = W.shape[1]
+    used = np.hstack([spectrum.V_positive, spectrum.V_negative])
+    fresh = rng.normal(size=(n, n - used.shape[1]))
+    basis = np.linalg.qr(fresh - used @ (used.T @ fresh))[0].T
+    more = rng.normal(size=(max(len(idle) - len(basis), 0), n))
+    more /= np.linalg.norm(more, axis=1, keepdims=True)
+    pointed = W.copy()
+    pointed[idle] = np.vstack([basis, more])[: len(idle)]
+    return pointed
+
+
+def _turn(trail: Trail, i: int, j: int) -> None:
+    """Turn neurons i and j against each other, inside the fiber."""
+    if np.any(np.abs(trail.state[0][trail.state[0] != 0.0]) != 1.0):
+        trail.add(Rescale.to_signs("rescale to a = ±1", trail.state))
+    a = trail.state[0]
+    hyperbolic = bool(a[i] != a[j])
+    U, V = np.eye(len(a))[:, [i]], np.eye(len(a))[:, [j]]
+    if a[i] < 0.0:
+        U, V = V, U
+    angle = np.array([BOOST if hyperbolic else TURN])
+    trail.add(PlaneMotion.of("turn two neurons", trail.state, U, V, angle, hyperbolic))
