@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
+from shallows.descent.compiled import Compiled
 from shallows.descent.control import Control, Recorder
 from shallows.descent.evaluate import evaluator
 from shallows.descent.gradient import fixed_step, line_search
-from shallows.descent.run import Batch, Status
+from shallows.descent.run import Batch
 
 COVARIANCE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 0.7]])
 
@@ -50,22 +51,42 @@ def test_fast_evaluation_is_the_problems_own(name, seed, scale):
     assert np.max(np.abs(gradients - slopes)) < 1e-11 * (1 + np.abs(slopes).max())
 
 
-@pytest.mark.parametrize("name", ["quadratic", "cubic", "quartic", "relu"])
-def test_fused_routes_are_taken_where_they_exist(name):
-    assert hasattr(evaluator(PROBLEMS[name]), "compiled")
+COMPILED = [
+    "quadratic",
+    "coloured",
+    "linear",
+    "cubic",
+    "quartic",
+    "quintic",
+    "frobenius",
+    "relu",
+    "iid",
+    "mean",
+    "tensor",
+]
 
 
-@pytest.mark.parametrize("name", ["coloured", "iid", "tensor"])
-def test_other_routes_have_no_compiled_descent(name):
-    assert not hasattr(evaluator(PROBLEMS[name]), "compiled")
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_descent_is_compiled_wherever_a_loop_exists(name):
+    assert isinstance(evaluator(PROBLEMS[name]), Compiled) == (name in COMPILED)
 
 
-@pytest.mark.parametrize("name", ["quadratic", "relu"])
-@pytest.mark.parametrize("step", [None, 0.01])
+def test_statistics_too_large_to_multiply_by_are_not_formed():
+    covariance = np.eye(18) + 0.1
+    problem = sh.Problem(np.eye(18), sh.Gaussian(18, covariance), 2)
+    evaluate = evaluator(problem)
+    assert not isinstance(evaluate, Compiled)
+    thetas = np.random.default_rng(0).standard_normal((3, problem.size))
+    for ours, own in zip(evaluate(thetas), problem.value_and_gradient(thetas), strict=True):
+        assert np.allclose(ours, own, rtol=1e-11, atol=1e-11 * np.abs(own).max())
+
+
+@pytest.mark.parametrize("name", ["quadratic", "coloured", "cubic", "iid", "relu"])
+@pytest.mark.parametrize("step", [None, 1e-3])
 def test_compiled_descent_agrees_with_its_numpy_twin(name, step):
     problem = PROBLEMS[name]
     evaluate = evaluator(problem)
-    thetas = 0.4 * np.random.default_rng(0).standard_normal((12, problem.size))
+    thetas = 0.4 * np.random.default_rng(0).standard_normal((80, problem.size))  # more runs than lanes
     fast, slow = Batch.start(thetas), Batch.start(thetas)
     control = Control(1e-6, 150)
     if step is None:
@@ -77,7 +98,6 @@ def test_compiled_descent_agrees_with_its_numpy_twin(name, step):
     assert np.array_equal(fast.status, slow.status)
     assert np.array_equal(fast.iterations, slow.iterations)
     assert np.max(np.abs(fast.thetas - slow.thetas)) < 1e-9
-    assert set(fast.status) <= {Status.CONVERGED, Status.LIMIT}
 
 
 def test_a_batch_does_not_depend_on_how_it_is_cut():

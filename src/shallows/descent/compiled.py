@@ -1,47 +1,92 @@
-"""Evaluators that can also run a whole descent in compiled code."""
+"""Problems whose whole descent runs in compiled code."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from shallows._checks import Array
 from shallows.descent.control import Control
 from shallows.descent.run import Batch
+from shallows.kernels.relu import require_nonzero
+
+
+class Outcome(NamedTuple):
+    """The rows a loop works on, filled in place."""
+
+    thetas: Array
+    losses: Array
+    norms: Array
+    status: np.ndarray
+    iterations: np.ndarray
+
+
+class Compiled:
+    """Gradient descent without the interpreter: subclasses have the `loop`."""
+
+    def descend(self, batch: Batch, step: float | None, control: Control) -> None:
+        """Gradient descent from all running rows: `step` fixed, or None for the line search."""
+        rows = batch.running()
+        if not len(rows):
+            return
+        out = Outcome(
+            np.ascontiguousarray(batch.thetas[rows]),
+            np.empty(len(rows)),
+            np.empty(len(rows)),
+            np.empty(len(rows), dtype=np.int64),
+            np.zeros(len(rows), dtype=np.int64),
+        )
+        tolerances = np.broadcast_to(control.tolerance_of(rows), len(rows)).astype(np.float64)
+        self.loop(out, step, control, control.iterations - batch.iterations[rows], tolerances)
+        batch.store(rows, out.thetas, out.losses, out.norms)
+        batch.status[rows] = out.status
+        batch.iterations[rows] += out.iterations
+
+    def loop(
+        self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
+    ) -> None:
+        """Train all rows of `out`."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class Compiled:
-    """The arguments of `_descent_loop` for one problem: degree 0 stands for ReLU."""
+class ReLURuns(Compiled):
+    """A ReLU problem, as the arguments of `_descent_loop`; degree 0 stands for ReLU there."""
 
     width: int
     n: int
     outer: Array
-    degree: int
     free: bool
     V: Array
     b: Array
     c: Array
     energy: float
 
-    def descend(self, batch: Batch, step: float | None, control: Control) -> None:
-        """Gradient descent from all running rows: `step` fixed, or None for the line search."""
+    def __call__(self, thetas: Array) -> tuple[Array, Array]:
+        """Losses (batch,) and gradients (batch, p)."""
+        from shallows.descent._loops import relu_loop
+
+        inner = self.width * self.n
+        W = np.array(thetas[:, :inner], order="C").reshape(-1, self.width, self.n)
+        a = np.array(
+            thetas[:, inner:] if self.free else np.broadcast_to(self.outer, (len(W), self.width)), order="C"
+        )
+        losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
+        if relu_loop(W, a, self.V, self.b, self.c, losses, dW, da) == 0:
+            require_nonzero(np.sqrt(np.sum(W**2, axis=-1)))
+        slopes = dW.reshape(len(W), inner)
+        return np.maximum(losses + self.energy, 0.0), np.hstack([slopes, da]) if self.free else slopes
+
+    def loop(
+        self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
+    ) -> None:
+        """One run after the other: a ReLU gradient is long enough to fill the vector units by itself."""
         from shallows.descent._descent_loop import descent_loop
 
-        rows = batch.running()
-        if not len(rows):
-            return
-        thetas = np.ascontiguousarray(batch.thetas[rows])
-        losses, norms = np.empty(len(rows)), np.empty(len(rows))
-        status, iterations = np.empty(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-        tolerances = np.broadcast_to(control.tolerance_of(rows), len(rows)).astype(np.float64)
-        limits = control.iterations - batch.iterations[rows]
         descent_loop(
-            thetas, self.width, self.n, self.outer, self.degree, self.free, self.V, self.b, self.c, self.energy,
+            out.thetas, self.width, self.n, self.outer, 0, self.free, self.V, self.b, self.c, self.energy,
             -1.0 if step is None else step, tolerances, limits, control.goal, control.scale,
-            control.interrupted.flag, losses, norms, status, iterations,
+            control.interrupted.flag, out.losses, out.norms, out.status, out.iterations,
         )  # fmt: skip
-        batch.thetas[rows], batch.losses[rows], batch.norms[rows] = thetas, losses, norms
-        batch.status[rows] = status
-        batch.iterations[rows] += iterations

@@ -3,12 +3,14 @@
 | problem | route |
 | --- | --- |
 | ReLU against ReLU, N(0, Σ) | the fused loop of `kernels._relu_loop` |
-| Power(2), N(0, Σ), rotation-invariant data, Frobenius | c₀‖S − T‖² + c₁ tr(S − T)², fused |
-| Power(d) against a network, the same data | a fused loop over Gram entries |
-| Power(d) of small degree and dimension, any other data | sufficient statistics: (s − s*)ᵀG(s − s*) + L* |
+| Power(2), N(0, I), rotation-invariant data, Frobenius | c₀‖S − T‖² + c₁ tr(S − T)², in lanes |
+| Power(d) against a network, the same data | Gram entries, in lanes |
+| Power(d) of small degree and dimension, any other data | sufficient statistics (s − s*)ᵀG(s − s*) + L*, in lanes |
+| the same with several outputs, a norm neuron or a penalty | sufficient statistics, in NumPy |
 | everything else | `Problem.value_and_gradient` |
 
-All of them are the same function to rounding (tested), and none depends on how a batch is cut.
+All of them are the same function to rounding (tested), and none depends on how a batch is cut. The routes that are
+`Compiled` run a whole descent without the interpreter.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from shallows import coordinates
 from shallows._checks import Array
 from shallows.activations import Power
 from shallows.data import Frobenius, Gaussian, InnerProduct, Radial, Samples
-from shallows.descent.compiled import Compiled
-from shallows.kernels.relu import require_nonzero
+from shallows.descent.compiled import ReLURuns
+from shallows.descent.lanes import PowerLanes, matrix_model, powers_model, statistics_model
 from shallows.kernels.relu_fused import arccos_polynomial
 from shallows.network import Network
 from shallows.objective import FunctionSpaceObjective
@@ -37,51 +39,26 @@ LARGEST_STATISTIC = 150
 
 
 def evaluator(problem: Problem) -> Evaluate:
-    """θ of shape (batch, p) ↦ losses (batch,) and gradients (batch, p)."""
-    if problem.outputs == 1 and not problem.norm_neuron and not problem.orthogonality:
-        if isinstance(problem.objective, ReLUObjective):
-            return _relu(problem, problem.objective)
-        coefficients = _dot_product_coefficients(problem)
-        if coefficients is not None:
-            return _dot_product(problem, coefficients)
-    if _statistics_pay(problem):
-        return _on_statistics(problem)
+    """θ of shape (batch, p) ↦ losses (batch,) and gradients (batch, p); a `Compiled` one can also descend by itself."""
+    plain = problem.outputs == 1 and not problem.norm_neuron and not problem.orthogonality
+    if plain and isinstance(problem.objective, ReLUObjective):
+        return _relu(problem, problem.objective)
+    coefficients = _dot_product_coefficients(problem) if plain else None
+    white = coefficients is not None and _root(problem.data) is None
+    if _has_statistics(problem) and not white:
+        return PowerLanes(problem, statistics_model(problem)) if plain else _on_statistics(problem)
+    if coefficients is not None:
+        return _dot_product(problem, coefficients)
     return problem.value_and_gradient
 
 
-def _students(problem: Problem, thetas: Array) -> tuple[Array, Array]:
-    """Contiguous W (batch, k, n) and a (batch, k)."""
-    W, A, _ = problem.layout.split(thetas)
-    if A is None:
-        assert problem.outer is not None
-        outer = np.broadcast_to(problem.outer[0], (len(thetas), problem.width))
-    else:
-        outer = A[:, 0, :]
-    return np.array(W, order="C"), np.array(outer, order="C")
-
-
 def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
-    polynomial = np.array(
-        arccos_polynomial()
-    )  # writable copies: one compiled version of the loops serves all problems
-    root, teacher, outer = objective.root, np.array(objective.teacher), np.array(objective.teacher_outer[0])
-
-    def evaluate(thetas: Array) -> tuple[Array, Array]:
-        from shallows.descent._loops import relu_loop
-
-        W, a = _students(problem, thetas)
-        if root is not None:
-            W = np.ascontiguousarray(W @ root)
-        losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
-        if relu_loop(W, a, teacher, outer, polynomial, losses, dW, da) == 0:
-            require_nonzero(np.sqrt(np.sum(W**2, axis=-1)))
-        if root is not None:
-            dW = dW @ root
-        return np.maximum(losses + objective.energy, 0.0), problem.layout.join(dW, da, None)
-
-    if root is None:
-        evaluate.compiled = _compiled(problem, 0, teacher, outer, polynomial, objective.energy)  # type: ignore[attr-defined]
-    return evaluate
+    runs = ReLURuns(
+        problem.width, problem.n, np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0]),
+        problem.outer is None, np.array(objective.teacher), np.array(objective.teacher_outer[0]),
+        np.array(arccos_polynomial()), objective.energy,
+    )  # fmt: skip
+    return runs if objective.root is None else _whitened(problem, runs, objective.root)
 
 
 def _dot_product_coefficients(problem: Problem) -> Array | None:
@@ -120,36 +97,33 @@ def _is_sum_of_powers(problem: Problem) -> bool:
 def _dot_product(problem: Problem, coefficients: Array) -> Evaluate:
     assert isinstance(problem.target, Network | SymmetricTensor)
     (part,) = teacher_parts(problem.target)
-    data, degree = problem.data, problem.degree
-    plain = not isinstance(data, Gaussian) or np.array_equal(data.covariance, np.eye(data.n))
-    root = None if plain or not isinstance(data, Gaussian) else data.root()
-    V = np.array(part.V if root is None else part.V @ root, order="C")
-    b = np.array(part.B[0])
-    energy = 0.0 if degree == 2 else _energy(V, b, coefficients, degree)
-
-    def evaluate(thetas: Array) -> tuple[Array, Array]:
-        from shallows.descent._loops import dot_product_loop, quadratic_loop
-
-        W, a = _students(problem, thetas)
-        if root is not None:
-            W = np.ascontiguousarray(W @ root)
-        losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
-        if degree == 2:
-            quadratic_loop(W, a, V, b, coefficients, losses, dW, da)
-        else:
-            dot_product_loop(W, a, V, b, coefficients, degree, losses, dW, da)
-        if root is not None:
-            dW = dW @ root
-        return np.maximum(losses + energy, 0.0), problem.layout.join(dW, da, None)
-
-    if root is None:
-        evaluate.compiled = _compiled(problem, degree, V, b, coefficients, energy)  # type: ignore[attr-defined]
-    return evaluate
+    root = _root(problem.data)
+    V, b = part.V if root is None else part.V @ root, part.B[0]
+    if problem.degree == 2:
+        lanes = PowerLanes(problem, matrix_model(coefficients, (V.T * b) @ V))
+    else:
+        energy = _energy(V, b, coefficients, problem.degree)
+        lanes = PowerLanes(problem, powers_model(problem.degree, coefficients, V, b, energy))
+    return lanes if root is None else _whitened(problem, lanes, root)
 
 
-def _compiled(problem: Problem, degree: int, V: Array, b: Array, c: Array, energy: float) -> Compiled:
-    outer = np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0])
-    return Compiled(problem.width, problem.n, outer, degree, problem.outer is None, V, b, c, energy)
+def _whitened(problem: Problem, evaluate: Evaluate, root: Array) -> Evaluate:
+    """L(W) = L₀(WΣ^½), so ∇L(W) = ∇L₀(WΣ^½) Σ^½; descent in W is not descent in WΣ^½, so nothing more is compiled."""
+
+    def evaluate_coloured(thetas: Array) -> tuple[Array, Array]:
+        W, A, _ = problem.layout.split(thetas)
+        losses, gradients = evaluate(problem.layout.join(W @ root, A, None))
+        dW, da, _ = problem.layout.split(gradients)
+        return losses, problem.layout.join(dW @ root, da, None)
+
+    return evaluate_coloured
+
+
+def _root(data: InnerProduct) -> Array | None:
+    """Σ^½ of coloured Gaussian data, None where there is nothing to whiten."""
+    if not isinstance(data, Gaussian) or np.array_equal(data.covariance, np.eye(data.n)):
+        return None
+    return data.root()
 
 
 def _energy(V: Array, b: Array, coefficients: Array, degree: int) -> float:
@@ -160,12 +134,13 @@ def _energy(V: Array, b: Array, coefficients: Array, degree: int) -> float:
     return float(b @ K @ b)
 
 
-def _statistics_pay(problem: Problem) -> bool:
-    if not isinstance(problem.activation, Power) or isinstance(problem.objective, FunctionSpaceObjective):
+def _has_statistics(problem: Problem) -> bool:
+    """Whether the loss is (s − s*)ᵀG(s − s*) + L* with a G small enough to multiply by."""
+    if not isinstance(problem.activation, Power):
         return False
     if coordinates.dimension(problem.n, problem.degree) > LARGEST_STATISTIC:
         return False
-    if isinstance(problem.data, Samples):
+    if isinstance(problem.objective, FunctionSpaceObjective) or isinstance(problem.data, Samples):
         return True
     target = problem.target
     if isinstance(target, SymmetricTensor):

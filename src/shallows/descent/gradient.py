@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shallows._checks import Array
+from shallows.descent.compiled import Compiled
 from shallows.descent.control import Control, Recorder
 from shallows.descent.evaluate import Evaluate
 from shallows.descent.first_order import iterate
@@ -22,9 +23,8 @@ def fixed_step(
     evaluate: Evaluate, batch: Batch, step: float, control: Control, recorder: Recorder | None = None
 ) -> None:
     """θ ← θ − s∇L(θ) with the same s for all."""
-    compiled = getattr(evaluate, "compiled", None)
-    if compiled is not None and recorder is None:
-        compiled.descend(batch, step, control)
+    if isinstance(evaluate, Compiled) and recorder is None:
+        evaluate.descend(batch, step, control)
         return
     iterate(evaluate, batch, lambda front: front.theta - step * front.gradient, control, recorder)
 
@@ -37,9 +37,8 @@ def line_search(evaluate: Evaluate, batch: Batch, control: Control, recorder: Re
     approximate Wolfe test). Both mean s ≤ 1/λ along g: no step goes past the bottom of a valley. A step
     taken grows by 1.25, one refused is halved; a run whose step falls below 1e-14 of its first one has stalled.
     """
-    compiled = getattr(evaluate, "compiled", None)
-    if compiled is not None and recorder is None:
-        compiled.descend(batch, None, control)
+    if isinstance(evaluate, Compiled) and recorder is None:
+        evaluate.descend(batch, None, control)
         return
     with np.errstate(over="ignore", invalid="ignore"):
         front = Front(evaluate, batch, control, recorder or Recorder(None))

@@ -2,14 +2,16 @@
 
 | name | W | a (when trained) |
 | --- | --- | --- |
-| "xavier" | N(0, 2/(n+k)) (Glorot and Bengio 2010) | N(0, 2/(k+M)) |
+| "xavier" | N(0, 2/(n+k)) (Glorot and Bengio 2010) | N(0, 1/k) |
 | "normal" | N(0, 1) | N(0, 1) |
 | "large" | xavier, scaled to Σ‖wᵢ‖ = 2k² (paper 003, section 4.2) | as xavier |
 | "orthogonal" | orthonormal rows (k ≤ n) or columns (k > n), Haar | ±1 with equal probability |
 | "barrier" | √m Q with QᵀQ = I, Haar: WᵀW = mI (paper 001, Theorem 2.5, with γ = m) | ones |
 
-M is the number of outputs. The norm neuron starts at zero. Each run has its own generator, spawned from the seed, so
-that run i starts at the same point however many runs or cores there are.
+Glorot's variance 2/(fan-in + fan-out) is meant for layers between layers; the outer weights have nothing behind them,
+so theirs is 1/fan-in, which keeps the output's variance the same at every width. The norm neuron starts at zero. Each
+run has its own generator, spawned from the seed, so that run i starts at the same point however many runs or cores
+there are.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def sources_of(rng: int | np.random.Generator, runs: int) -> list[np.random.Gene
 def _xavier(problem: Problem, source: np.random.Generator) -> tuple[Array, Array]:
     k, n, outputs = problem.width, problem.n, problem.outputs
     W = source.standard_normal((k, n)) * np.sqrt(2 / (n + k))
-    return W, source.standard_normal((outputs, k)) * np.sqrt(2 / (k + outputs))
+    return W, source.standard_normal((outputs, k)) / np.sqrt(k)
 
 
 def _normal(problem: Problem, source: np.random.Generator) -> tuple[Array, Array]:
