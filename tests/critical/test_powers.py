@@ -7,9 +7,9 @@ import shallows as sh
 from shallows import coordinates as co
 from shallows.critical.members import family, solved_generic
 from shallows.critical.powers_balls import PowerSystem
-from shallows.critical.powers_family import PowerShape
+from shallows.critical.powers_family import OBSERVED, PowerShape
 from shallows.geometry.focal import index_by_eigenvalues
-from shallows.homotopy import check_homotopy
+from shallows.homotopy import check_homotopy, linear_trace_test
 from shallows.homotopy.parameter import random_parameters
 
 
@@ -35,11 +35,21 @@ def test_frobenius_rank_one_counts(d, n, count, rng):
     _check(chart)
 
 
-def test_gaussian_rank_one_is_trace_tested(rng):
+@pytest.mark.parametrize(
+    "data", [sh.Gaussian(2), sh.Gaussian(2, [[2.0, 0.5], [0.5, 1.0]]), sh.Sphere(2), sh.Frobenius(2)]
+)
+def test_rotation_invariant_metrics_have_as_many_rank_one_points_as_a_tensor_has_eigenvectors(data, rng):
+    """((d−1)ⁿ−1)/(d−2) = 3 at d = 3, n = 2: the paper counts them for Frobenius; the generic path count agrees."""
+    from shallows.critical.members import run_member
+
     target = sh.SymmetricTensor(rng.standard_normal(4), 2, 3)
-    chart = sh.chart(sh.Problem(target, sh.Gaussian(2), 1))
-    assert chart.completeness == "trace-tested" and chart.complex_count[1] == 3
+    problem = sh.Problem(target, data, 1)
+    chart = sh.chart(problem)
+    assert chart.completeness == "proved" and chart.complex_count[1] == 3
     _check(chart)
+    gram = problem.gram() / np.abs(problem.gram()).max()
+    run = run_member(PowerShape(3, 2, 1), gram, gram @ target.entries, seed=0)
+    assert (run.solutions.finite.count, run.solutions.at_infinity.count) == (3, 4)  # of 7 generic paths
 
 
 def test_an_orthogonal_cubic_has_its_known_eigenvectors():
@@ -66,7 +76,28 @@ def test_the_compiled_evaluator_has_the_right_jacobian(rng):
         members = family(shape)
         start, end = random_parameters(members, rng), random_parameters(members, rng)
         x = rng.standard_normal(shape.unknowns) + 1j * rng.standard_normal(shape.unknowns)
-        assert check_homotopy(members.segment(start, end), x) < 1e-7
+        assert check_homotopy(members.segment(start, end), x / np.abs(x).max()) < 1e-7
+
+
+def test_far_away_rows_are_scaled_and_newton_steps_are_not(generic, rng):
+    """The evaluator divides value and Jacobian by one number when neurons are large: against the ball evaluator."""
+    from flint import arb
+
+    from shallows.critical.members import pack
+    from shallows.homotopy.compiled import evaluate_once
+
+    problem, shape = generic(2, 2, 0, 4), PowerShape(4, 2, 2)
+    gram, target = problem.gram(), problem.target_tensor().entries
+    u = 40 * rng.standard_normal(shape.unknowns)
+    p = pack(gram, gram @ target)
+    value, jacobian = evaluate_once(family(shape).segment(p, p), np.append(u, 0.0))
+    exact, slope = PowerSystem(shape, gram, target, (1.0, 1.0)).ball_evaluator(128)([arb(x) for x in u])
+    values = np.array([float(v) for v in exact.entries()])
+    dense = np.array([float(v) for v in slope.entries()]).reshape(len(u), len(u))
+    np.testing.assert_allclose(
+        np.linalg.solve(jacobian[:, :-1], value).real, np.linalg.solve(dense, values), rtol=1e-8
+    )
+    assert np.abs(value).max() < 1e-5 * np.abs(values).max()
 
 
 def test_the_ball_evaluator_agrees_with_finite_differences(generic, rng):
@@ -95,6 +126,76 @@ def test_a_width_that_is_not_identifiable_is_refused(generic):
 def test_a_count_above_the_limit_is_refused_before_work_starts():
     with pytest.raises(sh.InvalidProblem, match="the limit is 20,000"):
         sh.chart(sh.Problem(sh.SymmetricTensor(np.ones(84), 7, 3), sh.IID.laplace(7), 1))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_sums_of_two_quartic_powers(generic, seed):
+    chart = sh.chart(generic(2, 2, seed, 4), rng=seed)
+    assert chart.complex_count == {0: 1, 1: 10, 2: 13} and chart.completeness == "trace-tested"
+    assert "observed" in chart.expected_source[2] and chart.expected_count[2] == 13
+    _check(chart)
+    assert all(point.certificate.rank_certified for point in chart.points)
+
+
+def test_sums_of_two_cubic_powers(generic):
+    chart = sh.chart(generic(3, 2, 1, 3))
+    assert chart.complex_count == {0: 1, 1: 39, 2: 219} and chart.completeness == "trace-tested"
+    assert any("conjugate pairs" in note for note in chart.notes)
+    _check(chart)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("d", "n", "r"), [(4, 2, 2), (5, 2, 2), (3, 3, 2)])
+def test_observed_counts_come_out_for_other_generic_members(d, n, r, seed):
+    shape = PowerShape(d, n, r)
+    member = solved_generic(shape, seed)
+    assert len(member.points) == OBSERVED[d, n, r].count and member.completeness == "trace-tested"
+
+
+def test_paths_to_infinity_are_counted_and_lose_nothing(rng):
+    """Frobenius, binary quartics, rank two: 13 generic paths, 6 of which run to infinity (two ways round agree)."""
+    chart = sh.chart(sh.Problem(sh.SymmetricTensor(rng.standard_normal(5), 2, 4), sh.Frobenius(2), 2))
+    assert chart.complex_count == {0: 1, 1: 4, 2: 7} and chart.completeness == "trace-tested"
+    assert any("6 paths run to infinity" in note for note in chart.notes)
+    _check(chart)
+
+
+def test_the_sum_of_all_critical_points_is_linear_in_the_target_and_no_partial_sum_is(rng):
+    """`linear_trace_test` passes on all 13 points and on no 12 of them."""
+    shape = PowerShape(4, 2, 2)
+    member = solved_generic(shape)
+    pairs = shape.entries * (shape.entries + 1) // 2
+    full = np.zeros((shape.entries, shape.entries), complex)
+    full[np.triu_indices(shape.entries)] = member.parameters[:pairs]
+    gram, g = full + np.triu(full, 1).T, member.parameters[pairs:]
+    whole = linear_trace_test(family(shape, gram), member.points, g, shape.tensors, rng)
+    assert whole.passed and whole.defect < 1e-12
+    for k in range(len(member.points)):
+        rest = np.delete(member.points, k, axis=0)
+        partial = linear_trace_test(family(shape, gram), rest, g, shape.tensors, rng)
+        assert not partial.passed and partial.defect > 1e-6
+
+
+def test_a_rank_certificate_needs_independent_neurons():
+    from flint import arb
+
+    from shallows.critical.powers_real import rank_is_proved
+
+    shape = PowerShape(3, 3, 2)
+    assert rank_is_proved(shape, [arb(x) for x in (1, 0, 0, 1, 1, 0)])
+    assert not rank_is_proved(shape, [arb(x) for x in (1, 2, 0, 2, 4, 0)])
+    assert not rank_is_proved(PowerShape(3, 2, 3), [arb(x) for x in (1, 0, 0, 1, 1, 1)])  # 3 > n, d//2 = 1
+    assert rank_is_proved(PowerShape(4, 2, 3), [arb(x) for x in (1, 0, 0, 1, 1, 1)])
+
+
+def test_a_family_of_rank_one_quartics():
+    """T = ‖x‖⁴, Frobenius: every unit vector is an eigenvector, a circle of critical points."""
+    T = sh.SymmetricTensor([1.0, 0.0, 1 / 3, 0.0, 1.0], 2, 4)
+    chart = sh.chart(sh.Problem(T, sh.Frobenius(2), 1))
+    (family_,) = chart.families
+    assert (family_.rank, family_.dimension) == (1, 1) and chart.real_count[1] == 0
+    assert family_.loss == pytest.approx(T.norm(sh.Frobenius(2)) ** 2 - 1)
 
 
 def test_monodromy_reaches_the_count():

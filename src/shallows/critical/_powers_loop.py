@@ -11,6 +11,8 @@ from numba import cfunc
 
 from shallows.homotopy.evaluators import SIGNATURE
 
+FAR = 2.0
+
 
 @cfunc(SIGNATURE, cache=True)
 def powers(
@@ -19,7 +21,9 @@ def powers(
     """F_{i,x} = Σ_I e_I ∂_x (w_i^I), e = G(t) s − g(t), s_I = Σ_j w_j^I.
 
     `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1. `program`: n, r, d, N, then the
-    exponents I_x, N×n. The Jacobian is D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_i^I).
+    exponents I_x, N×n. The Jacobian is D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_i^I). Once a neuron is
+    larger than FAR all rows, value and derivatives alike, are divided by its (2d−1)-st power over FAR's: Newton steps
+    and tangents stay the same, and the residual that is nothing but rounding does not grow on the way to infinity.
     """
     n, r, degree, size = program[0], program[1], program[2], program[3]
     unknowns = n * r
@@ -104,3 +108,12 @@ def powers(
                         term = term * work[(j * n + z) * steps + program[exponents + z] - down]
                     total += term
                 jacobian[(j * n + x) * width + j * n + y] += total
+    largest = 0.0
+    for v in range(unknowns):
+        largest = max(largest, abs(point[v]))
+    if largest > FAR:
+        shrink = (FAR / largest) ** (2 * degree - 1)
+        for v in range(unknowns):
+            value[v] = value[v] * shrink
+            for w in range(width):
+                jacobian[v * width + w] = jacobian[v * width + w] * shrink

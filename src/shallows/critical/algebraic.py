@@ -21,7 +21,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
     if problem.degree > 2:
         for rank in range(1, top + 1):
-            require_charted(problem.degree, problem.n, rank)
+            require_charted(problem, rank)
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):

@@ -1,4 +1,4 @@
-"""Degenerate critical sets of rank-r matrices: real points on them, their loss and their dimension.
+"""Degenerate critical sets of sums of r powers: real points on them, their loss and their dimension.
 
 The homotopy ends at arbitrary complex points of a positive-dimensional critical set. The loss is constant along it, so
 the ends are grouped by loss; a real point is then looked for by Levenberg-Marquardt on the real gradient, from the real
@@ -8,6 +8,7 @@ part of each end. At a real point the Hessian's nullity on the stratum bounds th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,57 +18,65 @@ from shallows.charts import CriticalFamily
 from shallows.critical.realise import realise, spectral_terms
 from shallows.data import Metric
 from shallows.geometry.strata import stratum
+from shallows.network import Network
 from shallows.problem import Problem
-from shallows.tensors import SymmetricTensor
 
 REAL_LOSS = 1e-5
 SAMPLES = 5
 
 
-def degenerate_families(
-    problem: Problem, rank: int, ends: Sequence[NDArray[np.complex128]]
-) -> list[CriticalFamily]:
+@dataclass(frozen=True)
+class Start:
+    """An end point: the entries of its (complex) tensor, and real neurons and signs to look for a real point from."""
+
+    entries: NDArray[np.complex128]
+    vectors: Array
+    signs: Array
+
+    @classmethod
+    def of_matrix(cls, S: NDArray[np.complex128], rank: int) -> Start:
+        """From a complex symmetric matrix."""
+        real = (S.real + S.real.T) / 2
+        return cls(S[np.triu_indices(len(S))], *spectral_terms(real, rank))
+
+
+def degenerate_families(problem: Problem, rank: int, starts: Sequence[Start]) -> list[CriticalFamily]:
     """One record a loss value that has real points; ends without a real point nearby are not real sets."""
-    groups: dict[str, list[SymmetricTensor]] = {}
+    groups: dict[str, list[Network]] = {}
     losses: dict[str, float] = {}
-    if not ends:
+    if not starts:
         return []
-    student = Problem(problem.target_tensor(), Metric(problem.n, 2, problem.gram()), rank)
-    for S in ends:
-        value = _complex_loss(problem, S)
+    metric = Metric(problem.n, problem.degree, problem.gram())
+    student = Problem(problem.target_tensor(), metric, rank)
+    for start in starts:
+        gap = start.entries - problem.target_tensor().entries
+        value = complex(gap @ problem.gram() @ gap)
         if abs(value.imag) > REAL_LOSS * max(1.0, abs(value)):
             continue
-        tensor = _real_point(student, S.real, rank)
-        if tensor is None:
+        net = _real_point(student, start, rank)
+        if net is None:
             continue
-        gap = tensor.entries - problem.target_tensor().entries
-        loss = float(gap @ problem.gram() @ gap) + problem.floor
+        loss = student.loss(net) + problem.floor
         key = f"{loss:.6g}"
         losses.setdefault(key, loss)
-        groups.setdefault(key, []).append(tensor)
+        groups.setdefault(key, []).append(net)
     records = []
-    for key, samples in groups.items():
-        dimension = _nullity(problem, samples[0], rank)
+    for key, nets in groups.items():
+        dimension = _nullity(problem, nets[0], rank)
         if dimension:
             text = "a positive-dimensional critical set (dimension: nullity of the Hessian on the stratum)"
-            records.append(CriticalFamily(rank, dimension, losses[key], text, tuple(samples[:SAMPLES])))
+            samples = tuple(net.tensor() for net in nets[:SAMPLES])
+            records.append(CriticalFamily(rank, dimension, losses[key], text, samples))
     return records
 
 
-def _complex_loss(problem: Problem, S: NDArray[np.complex128]) -> complex:
-    rows, columns = np.triu_indices(problem.n)
-    gap = S[rows, columns] - problem.target_tensor().entries
-    return complex(gap @ problem.gram() @ gap) + problem.floor
-
-
-def _real_point(student: Problem, S: Array, rank: int) -> SymmetricTensor | None:
-    """A real critical point of rank r near S, or None."""
+def _real_point(student: Problem, start: Start, rank: int) -> Network | None:
+    """A real critical point of rank r near a start, or None."""
     from scipy.optimize import least_squares
 
-    start = student.pack(realise(student, *spectral_terms((S + S.T) / 2, rank)))
     result = least_squares(
         lambda theta: student.value_and_gradient(theta)[1],
-        start,
+        student.pack(realise(student, start.vectors, start.signs)),
         jac=lambda theta: student.hessian(student.unpack(theta)),
         method="trf",
         xtol=1e-15,
@@ -78,11 +87,22 @@ def _real_point(student: Problem, S: Array, rank: int) -> SymmetricTensor | None
     scale = max(1.0, float(np.max(np.abs(student.gram() @ student.target_tensor().entries))))
     if np.linalg.norm(result.fun) > 1e-9 * scale:
         return None
-    tensor = student.unpack(result.x).tensor()
-    values = np.sort(np.abs(np.linalg.eigvalsh(tensor.to_matrix())))[::-1]
-    return tensor if values[rank - 1] > 1e-6 * values[0] else None
+    net = student.unpack(result.x)
+    return net if _has_rank(net, rank) else None
 
 
-def _nullity(problem: Problem, tensor: SymmetricTensor, rank: int) -> int:
-    geometry = stratum(problem, tensor, rank=rank, tolerance=1e-6)
+def _has_rank(net: Network, rank: int) -> bool:
+    """Matrices by their eigenvalues, other tensors by no neuron being idle."""
+    if net.tensor().degree == 2:
+        values = np.sort(np.abs(np.linalg.eigvalsh(net.tensor().to_matrix())))[::-1]
+    else:
+        values = np.sort(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** net.tensor().degree)[::-1]
+    return bool(values[rank - 1] > 1e-6 * values[0])
+
+
+def _nullity(problem: Problem, net: Network, rank: int) -> int:
+    if problem.degree == 2:
+        geometry = stratum(problem, net.tensor(), rank=rank, tolerance=1e-6)
+    else:
+        geometry = stratum(problem, net, tolerance=1e-6)
     return int(geometry.signature(problem.target_tensor().entries, 1e-6)[1])

@@ -34,11 +34,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Counts:
-    """What is known about the number of critical points of one rank."""
+    """What is known about the number of critical points of one rank; `bound` when a theorem allows no more."""
 
     complex: int | None
     expected: int | None
     source: str
+    bound: int | None = None
 
 
 def origin(problem: Problem) -> Found:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from shallows._checks import Array
 from shallows.certify import CertifiedRoot, certify
 from shallows.charts import Certificate
-from shallows.critical.degenerate import degenerate_families
+from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
 from shallows.critical.frames import FramedRun, run_in_frames
 from shallows.critical.low_rank_balls import LowRankSystem, prove_shape
@@ -49,7 +49,9 @@ def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: in
         found,
         Counts(len(points), degree, source),
         degenerate_families(
-            problem, rank, [system.frame @ shape.matrix(x) @ system.frame.T for x in singular]
+            problem,
+            rank,
+            [Start.of_matrix(system.frame @ shape.matrix(x) @ system.frame.T, rank) for x in singular],
         ),
         _notes(rank, run, len(singular)),
         "proved" if whole else run.completeness,

@@ -59,6 +59,12 @@ class Shape:
         A, U = self.split(x)
         return np.asarray(U @ A @ U.T)
 
+    def tensors(self, points: Complex) -> Complex:
+        """The upper triangles of S, a row a point."""
+        rows, columns = np.triu_indices(self.n)
+        S = np.array([self.matrix(x) for x in points]).reshape(-1, self.n, self.n)
+        return np.asarray(S[:, rows, columns])
+
     def orbit(self, x: Complex) -> Complex:
         """S determines A and Z: no symmetry."""
         return x[None, :]

@@ -1,8 +1,14 @@
 """Solving one member of a family of critical equations F(x; G, g): from a generic member, or under its own metric.
 
-For a generic metric every path of the parameter homotopy from a generic (G, g) ends at a finite point. A special
-metric (Frobenius, Gaussian, i.i.d. at rank two) has fewer critical points: paths would run to infinity. Then monodromy
-over the targets alone, the metric held fixed, finds how many there are, and no path of the last homotopy is lost.
+The parameter homotopy from a generic (G, g) reaches every isolated critical point of any other (Sommese and Wampler
+2005, Theorem 7.1.1). A special metric (Frobenius, Gaussian, i.i.d. at rank two) has fewer: the other paths run to
+infinity, and are counted. Where the number under the metric is a theorem, monodromy over the targets alone, the metric
+held fixed, is shorter: no path of the last homotopy is lost.
+
+*Completeness of the generic member.* Students are a cone X, and for a generic metric X and its singular strata are
+transverse to the isotropic quadric ⟨s, s⟩ = 0. Then no critical point runs to infinity at finite g: its direction s
+would satisfy Gs ⟂ T_s X. So the sum of the critical points is a polynomial in g, homogeneous of degree 1 because
+critical points scale with g: it is linear, which `linear_trace_test` checks at the cost of two paths a point.
 """
 
 from __future__ import annotations
@@ -10,16 +16,28 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows._checks import Array
-from shallows.homotopy import CompiledFamily, Homotopy, Solutions, monodromy, solve_member
+from shallows.errors import IncompleteChart
+from shallows.homotopy import (
+    CompiledFamily,
+    Homotopy,
+    Solutions,
+    TraceTest,
+    linear_trace_test,
+    monodromy,
+    solve_member,
+)
+from shallows.homotopy.points import PointSet
 
 Complex = NDArray[np.complex128]
-ATTEMPTS = 6
+ATTEMPTS = 5
+LARGEST_COUNT = 20_000
+AGREE = 1e-5
 
 
 class Shape(Hashable, Protocol):
@@ -50,6 +68,10 @@ class Shape(Hashable, Protocol):
 
     def orbit(self, x: Complex) -> Complex:
         """All images of x under the symmetries that leave the student unchanged, one a row."""
+        ...
+
+    def tensors(self, points: Complex) -> Complex:
+        """The student's entries, a row a point: equal exactly for points of one orbit."""
         ...
 
 
@@ -92,20 +114,29 @@ def solved_generic(shape: Shape, seed: int = 0) -> SolvedMember:
     gram = draw(rng, shape.entries, shape.entries)
     gram = gram + gram.T
     x, g = shape.first(gram, rng)
-    return _loops(family(shape), shape, x, pack(gram, g), seed, shape.count)
+
+    def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
+        return linear_trace_test(family(shape, gram), found.points, g, shape.tensors, generator)
+
+    p = pack(gram, g)
+    result = monodromy(
+        family(shape),
+        x[None, :],
+        p,
+        rng=seed,
+        invariants=shape.tensors,
+        target=shape.count,
+        limit=LARGEST_COUNT,
+        trace=test,
+    )
+    return SolvedMember(p, result.points, result.completeness)
 
 
 def solved_target(shape: Shape, gram: Complex, seed: int, count: int | None) -> SolvedMember:
     """A generic target under one given metric, solved by monodromy."""
     x, g = shape.first(gram, np.random.default_rng([seed, 1]))
-    return _loops(family(shape, gram), shape, x, g, seed, count)
-
-
-def _loops(
-    members: CompiledFamily, shape: Shape, x: Complex, p: Complex, seed: int, count: int | None
-) -> SolvedMember:
-    result = monodromy(members, x[None, :], p, rng=seed, group=shape.orbit, target=count, patience=8)
-    return SolvedMember(p, result.points, result.completeness)
+    result = monodromy(family(shape, gram), x[None, :], g, rng=seed, group=shape.orbit, target=count)
+    return SolvedMember(g, result.points, result.completeness)
 
 
 def rounding(size: int) -> float:
@@ -120,56 +151,88 @@ def draw(rng: np.random.Generator, *size: int) -> Complex:
 
 @dataclass(frozen=True)
 class Run:
-    """The solutions of one member, how complete they are, and where they came from."""
+    """The solutions of one member, how complete they are, and where they came from.
+
+    `degenerate` are singular ends that another way round reproduced: isolated points. The `moving` ones lie on
+    positive-dimensional sets, which every way round meets somewhere else.
+    """
 
     solutions: Solutions
+    degenerate: Complex
+    moving: Complex
     completeness: str
-    generic: bool
-
-    @property
-    def how(self) -> str:
-        """In words."""
-        if self.generic:
-            return "parameter homotopy from a generic member"
-        return "this metric is not generic: monodromy over targets under it"
+    how: str
 
 
-def run_member(
-    shape: Shape, gram: Array, g: Array, seed: int, special: bool = False, own_count: int | None = None
-) -> Run:
-    """All solutions at (G, g), both of size about one; `special` skips the attempt from the generic member."""
-    if not special:
-        known = solved_generic(shape)
-        solutions = _track(family(shape), known, pack(gram, g), seed, attempts=3, final="return")
-        if solutions.finite.count == len(known.points):
-            return Run(solutions, known.completeness, True)
-        if solutions.singular.count and solutions.at_infinity.count == 0 and solutions.failed.count == 0:
-            return Run(solutions, known.completeness, True)
+def run_member(shape: Shape, gram: Array, g: Array, seed: int) -> Run:
+    """All solutions at (G, g), both of size about one, from the generic member."""
+    known = solved_generic(shape)
+    how = "parameter homotopy from a generic member"
+    return _settled(shape, family(shape), known, pack(gram, g), seed, how)
+
+
+def run_under(shape: Shape, gram: Array, g: Array, seed: int, count: int | None) -> Run:
+    """The same by monodromy over the targets, the metric held fixed; `count` is the number under it, if known."""
     fixed = gram.astype(np.complex128)
-    own = solved_target(shape, fixed, seed, own_count)
-    solutions = _track(family(shape, fixed), own, g.astype(np.complex128), seed, ATTEMPTS, "raise")
-    return Run(solutions, own.completeness, False)
+    own = solved_target(shape, fixed, seed, count)
+    how = "monodromy over targets under this metric"
+    return _settled(shape, family(shape, fixed), own, g.astype(np.complex128), seed, how)
 
 
-def _track(
-    members: CompiledFamily,
-    known: SolvedMember,
-    wanted: Complex,
-    seed: int,
-    attempts: int,
-    final: Literal["raise", "return"],
-) -> Solutions:
-    """Lost paths mean another way round: all are tracked again by another random member."""
-    for attempt in range(attempts):
-        solutions = solve_member(
+def _settled(
+    shape: Shape, members: CompiledFamily, known: SolvedMember, wanted: Complex, seed: int, how: str
+) -> Run:
+    """Track all paths; by other ways round again while some are lost, or until two ways agree on what is special.
+
+    Lost paths, ends at infinity and singular ends call for a second opinion: another way round, by a random member.
+    Two ways agree when they lose no path and find as many regular and singular ends.
+    """
+    runs: list[Solutions] = []
+    for attempt in range(ATTEMPTS):
+        solutions = _one_way(members, known, wanted, seed + attempt, attempt > 0)
+        if solutions is None:
+            continue
+        nothing = solutions.finite.points[:0]
+        if solutions.finite.count == len(known.points):
+            return Run(solutions, nothing, nothing, known.completeness, how)
+        other = next((earlier for earlier in runs if _agree(solutions, earlier)), None)
+        if other is not None:
+            ends = solutions.singular.points
+            again = _found_again(shape.tensors(ends), shape.tensors(other.singular.points))
+            return Run(solutions, ends[again], ends[~again], known.completeness, how)
+        runs.append(solutions)
+    best = max(runs, key=lambda run: (run.finite.count, -run.failed.count))
+    return Run(best, best.singular.points[:0], best.singular.points, "sampled", how)
+
+
+def _one_way(
+    members: CompiledFamily, known: SolvedMember, wanted: Complex, seed: int, detour: bool
+) -> Solutions | None:
+    """All paths to the wanted member; None when the random member in between was not reached."""
+    try:
+        return solve_member(
             members,
             known.points,
             known.parameters.tolist(),
             wanted.tolist(),
-            rng=seed + attempt,
-            detour=attempt > 0,
-            on_incomplete="return" if attempt + 1 < attempts else final,
+            rng=seed,
+            detour=detour,
+            on_incomplete="return",
         )
-        if solutions.failed.count == 0:
-            break
-    return solutions
+    except IncompleteChart:
+        return None
+
+
+def _agree(first: Solutions, second: Solutions) -> bool:
+    """Whether two ways round lost nothing and found the same numbers of regular and singular ends."""
+    if first.failed.count or second.failed.count or first.finite.count != second.finite.count:
+        return False
+    return sum(first.singular.multiplicities) == sum(second.singular.multiplicities)
+
+
+def _found_again(tensors: Complex, others: Complex) -> NDArray[np.bool_]:
+    """Which of the tensors are, to the accuracy of a multiple root, among the others."""
+    if not len(tensors) or not len(others):
+        return np.zeros(len(tensors), bool)
+    gaps = np.abs(tensors[:, None, :] - others[None, :, :]).max(axis=2)
+    return np.asarray(gaps.min(axis=1) < AGREE * np.maximum(np.abs(tensors).max(axis=1), 1e-300))

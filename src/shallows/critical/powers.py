@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows import coordinates
-from shallows._checks import Array
-from shallows.certify import certify
-from shallows.charts import Certificate
+from shallows.charts import CriticalFamily
+from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
-from shallows.critical.members import Run, run_member
-from shallows.critical.powers_balls import PowerSystem, prove_signature
-from shallows.critical.powers_family import PowerShape
+from shallows.critical.members import LARGEST_COUNT, Run, run_member, run_under
+from shallows.critical.powers_balls import PowerSystem
+from shallows.critical.powers_family import OBSERVED, PowerShape
+from shallows.critical.powers_real import Sorted, found_at, proved_different, sort_points, turn
 from shallows.critical.rank_one import Stratum
-from shallows.data import Frobenius, Gaussian, Radial
+from shallows.data import Frobenius, Gaussian, InnerProduct, Radial
 from shallows.errors import InvalidProblem
 from shallows.geometry.identifiability import is_identifiable
+from shallows.homotopy.points import PointSet
 from shallows.problem import Problem
 
-REAL = 1e-7
-LARGEST_COUNT = 20_000
+Complex = NDArray[np.complex128]
 
 
 def powers_stratum(problem: Problem, rank: int, certify_points: bool, seed: int) -> Stratum:
@@ -29,139 +28,124 @@ def powers_stratum(problem: Problem, rank: int, certify_points: bool, seed: int)
     gram, target = problem.gram(), problem.target_tensor().entries
     scale = float(np.abs(gram).max())
     size = float(np.abs(gram @ target).max()) or 1.0
-    special = isinstance(problem.data, Frobenius | Gaussian | Radial)
-    own_count = _frobenius_count(shape) if isinstance(problem.data, Frobenius) else None
-    run = run_member(shape, gram / scale, gram @ target / size, seed, special, own_count)
+    own_count = invariant_count(shape, problem.data)
+    # in units where G and g are of size one: s is then measured in units of size / scale
+    member = (gram / scale, gram @ target / size)
+    run = (
+        run_member(shape, *member, seed) if own_count is None else run_under(shape, *member, seed, own_count)
+    )
     unit = (size / scale) ** (1 / problem.degree)
-    points = _distinct(shape, run.solutions.finite.points * unit)
-    found, paired = _real(problem, shape, points, certify_points)
-    notes = [f"rank {rank}: {run.how} ({run.completeness})"]
-    if paired:
-        notes.append(f"rank {rank}: {paired} real tensors with neurons in conjugate pairs: no real networks")
-    if run.solutions.singular.count:
-        notes.append(
-            f"rank {rank}: {run.solutions.singular.count} singular end points, lower rank or degenerate"
-        )
-    return Stratum(found, _counts(shape, run, len(points), own_count), [], notes, run.completeness)
+    points = unit * _distinct(shape, run.solutions.finite.points)
+    result = sort_points(problem, shape, points, certify_points)
+    degenerate = _degenerate(problem, shape, unit * _distinct(shape, run.degenerate))
+    families = _families(problem, shape, run.moving * unit)
+    counts = _counts(shape, len(points), own_count)
+    return Stratum(
+        result.found + degenerate,
+        counts,
+        families,
+        _notes(rank, run, result, len(degenerate)),
+        _completeness(run, result, counts),
+    )
 
 
-def _counts(shape: PowerShape, run: Run, count: int, own_count: int | None) -> Counts:
+def _completeness(run: Run, result: Sorted, counts: Counts) -> str:
+    """Proved when as many solutions are certified, and pairwise different, as a theorem allows."""
+    if run.completeness == "sampled":
+        return "sampled"
+    if counts.bound is not None and proved_different(result.proved) == counts.bound:
+        return "proved"
+    return run.completeness
+
+
+def _counts(shape: PowerShape, count: int, own_count: int | None) -> Counts:
     if own_count is not None:
-        return Counts(count, own_count, "((d−1)ⁿ−1)/(d−2), Cartwright and Sturmfels 2013")
-    if run.generic and shape.r == 1:
-        return Counts(count, shape.count, "((2d−1)ⁿ−(d−1)ⁿ)/d for a generic metric")
-    return Counts(count, None, "not known beforehand")
+        source = "((d−1)ⁿ−1)/(d−2) eigenvectors of a tensor, Cartwright and Sturmfels 2013"
+        return Counts(count, own_count, source, bound=own_count)
+    if shape.r == 1:
+        source = "((2d−1)ⁿ−(d−1)ⁿ)/d for a generic metric"
+        return Counts(count, shape.count, source, bound=shape.count)
+    seen = OBSERVED.get((shape.degree, shape.n, shape.r))
+    if seen is None:
+        return Counts(count, None, "not known beforehand")
+    source = f"generic metric: observed, trace-tested, over {seen.seeds} seeds; no formula is known"
+    return Counts(count, seen.count, source)
 
 
-def _frobenius_count(shape: PowerShape) -> int | None:
-    """The number of eigenvectors of a generic tensor, for rank one."""
+def invariant_count(shape: PowerShape, data: InnerProduct) -> int | None:
+    """The number of rank-one critical points under a rotation-invariant metric, by a change of variable N(0, Σ) too.
+
+    ⟨v^⊗d, v^⊗d⟩ is a multiple of ‖v‖^(2d) and ⟨v^⊗d, T⟩ is a form of degree d in v, T′ say, where T ↦ T′ is linear
+    and, the metric being definite, invertible. So the critical points are the eigenvectors of T′, as under Frobenius.
+    """
+    if shape.r > 1:
+        return None
+    if not isinstance(data, Frobenius | Radial) and not (isinstance(data, Gaussian) and data.centred):
+        return None
     d = shape.degree
-    return ((d - 1) ** shape.n - 1) // (d - 2) if shape.r == 1 else None
+    return int(((d - 1) ** shape.n - 1) // (d - 2))
 
 
-def require_charted(degree: int, n: int, rank: int) -> None:
+def require_charted(problem: Problem, rank: int) -> None:
     """Refuse, before any work starts, what has too many points or is not identifiable."""
-    shape = PowerShape(degree, n, rank)
-    if shape.count is not None and shape.count > LARGEST_COUNT:
+    shape = PowerShape(problem.degree, problem.n, rank)
+    seen = OBSERVED.get((shape.degree, shape.n, shape.r))
+    count = invariant_count(shape, problem.data) or shape.count or (seen.count if seen else 0)
+    if count > LARGEST_COUNT:
         raise InvalidProblem(
-            f"There are {shape.count:,} complex critical points of rank one at degree {shape.degree}, n = {shape.n}; "
+            f"There are {count:,} complex critical points of rank {rank} at degree {shape.degree}, n = {shape.n}; "
             f'the limit is {LARGEST_COUNT:,}. Use method="descent".'
         )
-    if shape.r > 1 and (
-        shape.unknowns > shape.entries or not is_identifiable(shape.degree, shape.n, shape.r)
-    ):
+    if rank > 1 and (shape.unknowns > shape.entries or not is_identifiable(shape.degree, shape.n, rank)):
         raise InvalidProblem(
-            f"Sums of {shape.r} powers of degree {shape.degree} in {shape.n} variables are not identifiable, so their "
+            f"Sums of {rank} powers of degree {shape.degree} in {shape.n} variables are not identifiable, so their "
             'critical points are not isolated in the neurons. Use a smaller width, or method="descent".'
         )
 
 
-def _distinct(shape: PowerShape, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _distinct(shape: PowerShape, points: Complex) -> Complex:
     """One point a tensor: different orbits can meet at a special member, and lower ranks are not of this stratum."""
-    kept: list[NDArray[np.complex128]] = []
-    tensors: list[NDArray[np.complex128]] = []
+    lengths = np.abs(points.reshape(len(points), shape.r, shape.n)).max(axis=2)
+    whole = lengths.min(axis=1, initial=np.inf) > 1e-4 * lengths.max(axis=1, initial=0.0)
+    return PointSet(points[whole], invariants=shape.tensors).points
+
+
+def _degenerate(problem: Problem, shape: PowerShape, points: Complex) -> list[Found]:
+    """Real singular points that two ways round agree on: on the discriminant, with a degenerate Hessian."""
+    found = []
     for x in points:
-        W = np.abs(x.reshape(shape.r, shape.n)).max(axis=1)
-        tensor = shape.tensor(x)
-        if W.min() < 1e-6 * max(W.max(), 1e-300):
+        turned = [turn(w, shape.degree, tolerance=1e-4) for w in x.reshape(shape.r, shape.n)]
+        real = [t for t in turned if t is not None]
+        if len(real) < shape.r:
             continue
-        if any(
-            np.max(np.abs(tensor - other)) < 1e-8 * max(np.max(np.abs(tensor)), 1e-300) for other in tensors
-        ):
-            continue
-        kept.append(x)
-        tensors.append(tensor)
-    return np.array(kept).reshape(len(kept), shape.unknowns)
+        u, signs = np.concatenate([t[0] for t in real]), tuple(t[1] for t in real)
+        system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, signs)
+        found.append(found_at(system, u, tolerance=1e-4))
+    return found
 
 
-def _real(
-    problem: Problem, shape: PowerShape, points: NDArray[np.complex128], certify_points: bool
-) -> tuple[list[Found], int]:
-    """Points whose neurons are real up to roots of unity, and how many other real tensors there are."""
-    found, paired = [], 0
-    gram, target = problem.gram(), problem.target_tensor().entries
-    for x in points:
-        turned = [_turn(w, shape.degree) for w in x.reshape(shape.r, shape.n)]
-        if any(t is None for t in turned):
-            tensor = shape.tensor(x)
-            paired += int(np.max(np.abs(tensor.imag)) < REAL * np.max(np.abs(tensor)))
-            continue
-        signs = tuple(t[1] for t in turned if t is not None)
-        u = np.concatenate([t[0] for t in turned if t is not None])
-        system = PowerSystem(shape, gram, target, signs)
-        entry = _found(shape, system, u, certify_points)
-        if entry is not None:
-            found.append(entry)
-    return found, paired
+def _families(problem: Problem, shape: PowerShape, ends: Complex) -> list[CriticalFamily]:
+    """Positive-dimensional critical sets, from ends that move with the way round."""
+    starts: list[Start] = []
+    for x in ends:
+        W = x.reshape(shape.r, shape.n)
+        lead = W[np.arange(shape.r), np.abs(W).argmax(axis=1)]
+        zeta = lead / np.maximum(np.abs(lead), 1e-300)
+        vectors, signs = (W / zeta[:, None]).real, np.sign((zeta**shape.degree).real)
+        starts.append(Start(shape.tensor(x), vectors, signs))
+    return degenerate_families(problem, shape.r, starts)
 
 
-def _turn(w: NDArray[np.complex128], degree: int) -> tuple[Array, float] | None:
-    """u and ε with w^⊗d = ε u^⊗d, u real: w = ζu with ζ^d = ε; None when there is none."""
-    lead = w[np.argmax(np.abs(w))]
-    zeta = lead / abs(lead)
-    u = w / zeta
-    power = zeta**degree
-    if np.max(np.abs(u.imag)) > REAL * abs(lead) or abs(power.imag) > REAL:
-        return None
-    sign = 1.0 if power.real > 0 else -1.0
-    return (sign * u.real, 1.0) if degree % 2 else (u.real, sign)
-
-
-def _found(shape: PowerShape, system: PowerSystem, u: Array, certify_points: bool) -> Found | None:
-    root = certify(system, u[None, :].astype(np.complex128)).roots[0] if certify_points else None
-    if root is not None:
-        if root.real is not True:
-            return None
-        u = root.point.real
-    values = np.linalg.eigvalsh(_hessian(shape, system, u))
-    tolerance = 1e-10 * float(np.max(np.abs(values)))
-    negative, zero = int(np.sum(values < -tolerance)), int(np.sum(np.abs(values) <= tolerance))
-    signature = (len(u) - negative - zero, zero, negative)
-    certificate = None
-    if root is not None:
-        proof = prove_signature(system, root)
-        agrees = proof.certified and (proof.positive, 0, proof.negative) == signature
-        size = max(float(np.max(np.abs(u))), 1e-300)
-        radius = shape.r * shape.degree * size ** (shape.degree - 1) * (root.radius + 4e-16 * size)
-        certificate = Certificate(radius, agrees, shape.r == 1, "Krawczyk")
-    return Found(u.reshape(shape.r, shape.n), np.array(system.signs), signature, certificate)
-
-
-def _hessian(shape: PowerShape, system: PowerSystem, u: Array) -> Array:
-    """Half the Hessian of ℓ(Σ ε_j u_j^⊗d) in u."""
-    n, d = shape.n, shape.degree
-    U, signs = u.reshape(shape.r, n), np.array(system.signs)
-    e = system.gram @ (signs @ coordinates.monomials(U, d) - system.target)
-    slopes = coordinates.gradient_matrix(np.eye(shape.entries), n, d)
-    D = np.concatenate(
-        [
-            s * np.einsum("m,imx->xi", w, slopes)
-            for s, w in zip(signs, coordinates.monomials(U, d - 1), strict=True)
-        ]
-    )
-    H = D @ system.gram @ D.T
-    outer = coordinates.gradient_matrix(e, n, d)
-    for j, (s, w) in enumerate(zip(signs, U, strict=True)):
-        block = np.stack([coordinates.monomials_jvp(w, np.eye(n)[x], d - 1) @ outer for x in range(n)])
-        H[j * n : (j + 1) * n, j * n : (j + 1) * n] += s * block
-    return np.asarray((H + H.T) / 2)
+def _notes(rank: int, run: Run, result: Sorted, degenerate: int) -> list[str]:
+    """What a reader of the chart should know about this rank."""
+    solutions = run.solutions
+    notes = [f"rank {rank}: {run.how} ({run.completeness})"]
+    said = [
+        (solutions.at_infinity.count, "paths run to infinity: this metric or target is not generic"),
+        (result.paired, "real tensors with neurons in conjugate pairs: no real networks"),
+        (degenerate, "degenerate points: on the discriminant"),
+        (len(run.moving), "paths end on positive-dimensional sets, or at lower rank: see families"),
+        (solutions.failed.count, "paths were lost: points may be missing; try another rng"),
+        (result.undecided, "points without a certificate"),
+    ]
+    return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]

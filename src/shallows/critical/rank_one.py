@@ -17,7 +17,7 @@ from shallows.certify import Certification, CertifiedRoot, certify, inertia
 from shallows.certify.intervals import BallEvaluator, ball_evaluator
 from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
-from shallows.critical.members import run_member
+from shallows.critical.members import run_under
 from shallows.critical.powers_family import PowerShape
 from shallows.errors import InvalidProblem
 from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
@@ -80,7 +80,7 @@ def _solve(
     shape = PowerShape(2, problem.n, 1)
     scale, size = float(np.abs(gram).max()), float(np.abs(B).max()) or 1.0
     target = problem.target_tensor().entries
-    run = run_member(shape, gram / scale, gram @ target / size, seed, special=True)
+    run = run_under(shape, gram / scale, gram @ target / size, seed, None)
     found = run.solutions.finite
     unit = np.sqrt(size / scale)
     moved = tuple(replace(s, point=s.point * unit) for s in found)
@@ -88,7 +88,7 @@ def _solve(
     scaled = replace(
         run.solutions, system=system, finite=SolutionSet(moved, problem.n), singular=empty, at_infinity=empty
     )
-    return scaled, run.completeness, [f"rank 1: {run.how} ({run.completeness})"]
+    return scaled, run.completeness, [f"rank 1: this metric is not generic: {run.how} ({run.completeness})"]
 
 
 def _real_points(

@@ -12,7 +12,7 @@ from shallows.homotopy.rank_one import RankOneSystem, random_rank_one
 from shallows.homotopy.solutions import Solution, Solutions, SolutionSet, Status
 from shallows.homotopy.solve import solve
 from shallows.homotopy.systems import PolynomialSystem
-from shallows.homotopy.trace import TraceTest, trace_test
+from shallows.homotopy.trace import TraceTest, linear_trace_test, trace_test
 
 __all__ = [
     "CompiledFamily",
@@ -29,6 +29,7 @@ __all__ = [
     "TraceTest",
     "TrackerSettings",
     "check_homotopy",
+    "linear_trace_test",
     "monodromy",
     "random_rank_one",
     "solve",

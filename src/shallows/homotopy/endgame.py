@@ -127,6 +127,14 @@ def rank_measure(
 
 
 @njit(nogil=True, error_model="numpy")
+def inverse_size(x: Any, mode: int) -> complex:
+    """What vanishes at infinity: the homogenising coordinate, or 1/‖x‖ of an affine point."""
+    if mode == PROJECTIVE:
+        return x[x.shape[0] - 1]
+    return 1.0 / max(largest(x), 1e-300) + 0.0j
+
+
+@njit(nogil=True, error_model="numpy")
 def finish(
     evaluate: Any,
     constants: Any,
@@ -155,21 +163,20 @@ def finish(
     before, error, winding = 0, 1.0, 0
     steps = 0
     arrived = radius
-    older, newer, here = 0.0 + 0.0j, 0.0 + 0.0j, 0.0 + 0.0j  # x₀ on three radii, each 1/8 of the one before
+    # x₀ (1/‖x‖ when affine) on three radii, each 1/8 of the one before
+    older, newer, here = 0.0 + 0.0j, 0.0 + 0.0j, 0.0 + 0.0j
     while radius > SMALLEST:
-        older, newer, here = newer, here, x[size - 1]
+        older, newer, here = newer, here, inverse_size(x, mode)
+        away = abs(here) / largest(x) if mode == PROJECTIVE else abs(here)
         outward, limit = 0.0, 0.0
-        if mode == PROJECTIVE and older != 0.0:
+        if newer != 0.0:
             outward = np.log(abs(newer / here)) / np.log(8.0)
+        if older != 0.0:
             bend = older - 2.0 * newer + here
             limit = abs((older * here - newer * newer) / bend) if bend != 0.0 else 0.0  # Aitken: x₀ at t = 0
-            away = abs(here) / largest(x)
             if away < 1e-9 and outward > 0.03 and limit < 0.3 * abs(here):
                 return INFINITE, 0, away, radius, steps
-        elif mode == PROJECTIVE and newer != 0.0:
-            outward = np.log(abs(newer / here)) / np.log(8.0)
-        descending = mode == PROJECTIVE and abs(here) < 0.05 * largest(x) and radius > 1e-8
-        descending = descending and (newer == 0.0 or outward > 0.03)
+        descending = away < 0.05 and radius > 1e-8 and (newer == 0.0 or outward > 0.03)
         if not descending:
             loops, used = walk(
                 evaluate,
@@ -230,9 +237,9 @@ def finish(
             or polish(evaluate, constants, mode, x, inside, chart, settings[NOISE], room, algebra, 4) < 0.0
         )
         if lost or radius / 8.0 < SMALLEST:
-            away = abs(here) / largest(x)
-            going = mode == PROJECTIVE and (newer == 0.0 or outward > 0.03)
-            if going and (away < 1e-6 or (older != 0.0 and away < 1e-3 and limit < 0.3 * abs(here))):
+            going = newer == 0.0 or outward > 0.03
+            near = 1e-3 if mode == PROJECTIVE else 1e-2
+            if going and (away < 1e-6 or (older != 0.0 and away < near and limit < 0.3 * abs(here))):
                 return INFINITE, 0, away, radius, steps
             if lost:
                 break

@@ -1,7 +1,10 @@
 """Monodromy: from one solution of a generic member of a family to all of them.
 
 Carrying solutions around loops in parameter space permutes them, and transitively when the solution variety
-is irreducible. A symmetry group of the system is divided out: one representative an orbit is tracked.
+is irreducible. The loops are those of a complete graph: its nodes are the given member and random ones, and every
+solution known at a node is tracked along every edge once, in one of its two directions. When nothing is left to track
+all nodes have the same number of solutions, found with about (nodes)²/2 paths a solution. A symmetry group of the
+system is divided out: one representative an orbit is tracked.
 (T. Duff, C. Hill, A. Jensen, K. Lee, A. Leykin, J. Sommars, "Solving polynomial systems via homotopy
 continuation and monodromy", IMA J. Numer. Anal. 39, 2019.)
 """
@@ -15,15 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.errors import InvalidProblem
-from shallows.homotopy.classify import chart_coordinates
 from shallows.homotopy.families import Family, Vector
 from shallows.homotopy.parameter import random_parameters
 from shallows.homotopy.paths import TrackerSettings, track
+from shallows.homotopy.points import Invariants, Orbit, PointSet, orbit_of
 from shallows.homotopy.solve import seed_of
+from shallows.homotopy.trace import TraceTest, trace_test
 
-#: Points closer than this, relatively, are one solution: tracked points are good to about 1e-13.
-_SAME = 1e-8
-Orbit = Callable[[Vector], NDArray[np.complex128]]
+Test = Callable[[PointSet, np.random.Generator], TraceTest]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class MonodromyResult:
 
     points: NDArray[np.complex128]
     parameters: Vector
-    loops: int
+    members: int
+    paths: int
     lost: int
     completeness: str
     seed: int
@@ -48,58 +51,65 @@ class MonodromyResult:
 
     def __repr__(self) -> str:
         return (
-            f"MonodromyResult: {self.count} solutions ({self.completeness}) after {self.loops} loops, "
-            f"{self.lost} paths lost on the way, seed {self.seed}"
+            f"MonodromyResult: {self.count} solutions ({self.completeness}), {self.paths} paths between "
+            f"{self.members} members, {self.lost} of them lost, seed {self.seed}"
         )
 
 
-class PointSet:
-    """Distinct points up to a group: `add` returns those that are new."""
+class _Graph:
+    """Members of a family as nodes, the solutions known at each, and which of them went along which edge."""
 
-    def __init__(self, points: NDArray[np.complex128], orbit: Orbit | None = None) -> None:
-        self.orbit = orbit
-        self.points = np.zeros((0, points.shape[1]), np.complex128)
-        self.add(points)
+    def __init__(self, family: Family, threads: int | None, settings: TrackerSettings) -> None:
+        self.family, self.threads, self.settings = family, threads, settings
+        self.parameters: list[Vector] = []
+        self.known: list[PointSet] = []
+        self.sent: dict[tuple[int, int], NDArray[np.bool_]] = {}
+        self.paths = self.lost = 0
 
-    def add(self, candidates: NDArray[np.complex128]) -> int:
-        """Add the candidates that are no point of the set, nor in the orbit of one; how many there were."""
-        from scipy.spatial import cKDTree
+    def add_node(self, parameters: Vector, known: PointSet) -> None:
+        """A further member, joined to all others."""
+        new = len(self.known)
+        self.parameters.append(parameters)
+        self.known.append(known)
+        for node in range(new):
+            self.sent[node, new] = self.sent[new, node] = np.zeros(0, bool)
 
-        if not len(candidates):
-            return 0
-        fresh: list[Vector] = []
-        images = [self.orbit(x) if self.orbit else x[None] for x in candidates]
-        known = np.zeros(len(candidates), bool)
-        if len(self.points):
-            tree = cKDTree(chart_coordinates(self.points))
-            for k, image in enumerate(images):
-                distance, _ = tree.query(chart_coordinates(image))
-                known[k] = (distance < _SAME).any()
-        for k in np.flatnonzero(~known).tolist():
-            if fresh:
-                near = chart_coordinates(np.array(fresh))
-                here = chart_coordinates(images[k])
-                gaps = np.linalg.norm(near[:, None] - here[None], axis=2)
-                if (gaps < _SAME).any():
-                    continue
-            fresh.append(candidates[k])
-        if fresh:
-            self.points = np.vstack([self.points, np.array(fresh)])
-        return len(fresh)
+    def widest(self) -> tuple[int, int] | None:
+        """The edge (begin, end) that the most solutions still have to take; None when all have."""
+        waiting = {edge: len(self.known[edge[0]]) - int(done.sum()) for edge, done in self.sent.items()}
+        edge = max(waiting, key=lambda key: waiting[key])
+        return edge if waiting[edge] else None
 
-    def full(self) -> NDArray[np.complex128]:
-        """All points of all orbits, each once."""
-        if self.orbit is None:
-            return self.points
-        return PointSet(np.vstack([self.orbit(x) for x in self.points])).points
+    def carry(self, edge: tuple[int, int]) -> None:
+        """Track what has to go along an edge; what arrives need not come back along it."""
+        begin, end = edge
+        done = self._grown(edge)
+        rows = np.flatnonzero(~done)
+        ends, arrived = self._track(edge, self.known[begin].points[rows])
+        done[rows] = True
+        numbers = self.known[end].place(ends[arrived])
+        self._grown((end, begin))[numbers] = True
 
+    def _grown(self, edge: tuple[int, int]) -> NDArray[np.bool_]:
+        """Which of the solutions at the edge's begin, all that are known by now, went along it."""
+        done = self.sent[edge]
+        more = np.zeros(len(self.known[edge[0]]) - len(done), bool)
+        self.sent[edge] = np.concatenate([done, more])
+        return self.sent[edge]
 
-def orbit_of(group: Orbit | Sequence[ArrayLike] | None) -> Orbit | None:
-    """A group as a function x ↦ its orbit: given so, or as matrices (all of them, not generators)."""
-    if group is None or callable(group):
-        return group
-    matrices = np.array([np.asarray(matrix, np.complex128) for matrix in group])
-    return lambda x: np.asarray(matrices @ x)
+    def _track(
+        self, edge: tuple[int, int], starts: NDArray[np.complex128]
+    ) -> tuple[Vector, NDArray[np.bool_]]:
+        """End points, and which of them arrived; a lost path gets a second try with smaller steps."""
+        segment = self.family.segment(self.parameters[edge[0]], self.parameters[edge[1]])
+        paths = track(segment, starts, self.settings, threads=self.threads, endgame=False)
+        rows = np.flatnonzero(paths.status != 0)
+        if len(rows):
+            again = track(segment, starts[rows], self.settings.tighter(), threads=self.threads, endgame=False)
+            paths = paths.with_rows(rows, again)
+        self.paths += len(starts)
+        self.lost += int(np.count_nonzero(paths.status))
+        return paths.ends, paths.status == 0
 
 
 def monodromy(
@@ -109,21 +119,22 @@ def monodromy(
     rng: int | np.random.Generator = 0,
     *,
     group: Orbit | Sequence[ArrayLike] | None = None,
+    invariants: Invariants | None = None,
     target: int | None = None,
-    patience: int = 8,
-    max_loops: int = 200,
-    trace: bool = True,
+    members: int = 5,
+    max_members: int = 10,
+    limit: int | None = None,
+    trace: bool | Test = True,
     threads: int | None = None,
     settings: TrackerSettings | None = None,
 ) -> MonodromyResult:
     """All solutions at generic complex `parameters`, from one or more known ones.
 
-    Loops go by two random members. It stops at `target` solutions (orbits, with a `group`), or after
-    `patience` loops without a new one; then, with `trace`, the trace test tells whether any are missing,
-    and if so the loops go on.
+    It stops at `target` solutions (orbits, with a symmetry `group`, or `invariants` that tell its orbits apart), or
+    when the graph on `members` nodes has no solution left to track; then, with `trace`, the trace test tells whether
+    any are missing, and if so the graph gets another node, up to `max_members`. `trace` may be a test of one's own.
+    More than `limit` solutions are refused when the limit is crossed.
     """
-    from shallows.homotopy.trace import trace_test
-
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     settings = settings or TrackerSettings()
@@ -133,34 +144,53 @@ def monodromy(
     known = np.array(solutions, dtype=np.complex128, ndmin=2)
     if known.shape[1] != family.n or not len(known):
         raise InvalidProblem(f"expected known solutions with {family.n} coordinates, got shape {known.shape}")
-    orbit = orbit_of(group)
-    found = PointSet(known, orbit)
-    idle, lost, tests = 0, 0, 0
+    if callable(trace):
+        test: Test | None = trace
+    else:
+        test = _pencil_test(family, base, threads, settings) if trace else None
+    orbit, nothing = orbit_of(group), known[:0]
+    graph = _Graph(family, threads, settings)
+    graph.add_node(base, PointSet(known, orbit, invariants))
+    found = graph.known[0]
     size = float(np.abs(base).max())
-    loops = 0
-    while loops < max_loops:
-        if target is not None and len(found.points) >= target:
-            return MonodromyResult(found.points, base, loops, lost, "count-matched", seed)
-        if idle >= patience:
-            if not trace or tests >= 3:
-                break
-            tests += 1
-            test = trace_test(family, found.full(), base, generator, threads=threads, settings=settings)
-            if test.passed:
-                return MonodromyResult(found.points, base, loops, lost, "trace-tested", seed)
-            found.add(test.missing)
-            idle = 0
-        loops += 1
-        corners = [
-            base,
-            random_parameters(family, generator, size),
-            random_parameters(family, generator, size),
-        ]
-        points = found.points
-        for begin, end in zip(corners, [*corners[1:], base], strict=True):
-            paths = track(family.segment(begin, end), points, settings, threads=threads, endgame=False)
-            arrived = paths.status == 0
-            lost += int(np.count_nonzero(~arrived))
-            points = paths.ends[arrived]
-        idle = 0 if found.add(points) else idle + 1
-    return MonodromyResult(found.points, base, loops, lost, "sampled", seed)
+    for count in range(2, max_members + 1):
+        graph.add_node(random_parameters(family, generator, size), PointSet(nothing, orbit, invariants))
+        _saturate(graph, target, limit)
+        if target is not None and len(found) >= target:
+            return _result(graph, "count-matched", seed)
+        if count >= members and test is None:
+            break
+        if count >= members and test is not None:
+            outcome = test(found, generator)
+            if outcome.passed:
+                return _result(graph, "trace-tested", seed)
+            found.add(outcome.missing)
+    return _result(graph, "sampled", seed)
+
+
+def _saturate(graph: _Graph, target: int | None, limit: int | None) -> None:
+    """Track until nothing is left to do, or the target is reached."""
+    found = graph.known[0]
+    while target is None or len(found) < target:
+        edge = graph.widest()
+        if edge is None:
+            return
+        graph.carry(edge)
+        if limit is not None and len(found) > limit:
+            raise InvalidProblem(
+                f"More than {limit:,} solutions were found ({len(found):,}, and not all), which is the limit."
+            )
+
+
+def _pencil_test(
+    family: Family, base: Vector, threads: int | None, settings: TrackerSettings
+) -> Callable[[PointSet, np.random.Generator], TraceTest]:
+    def test(found: PointSet, rng: np.random.Generator) -> TraceTest:
+        return trace_test(family, found.full(), base, rng, threads=threads, settings=settings)
+
+    return test
+
+
+def _result(graph: _Graph, completeness: str, seed: int) -> MonodromyResult:
+    points, parameters = graph.known[0].points, graph.parameters[0]
+    return MonodromyResult(points, parameters, len(graph.known), graph.paths, graph.lost, completeness, seed)

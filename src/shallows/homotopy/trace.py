@@ -5,6 +5,9 @@ bilinear equation t·(ℓ·x + ℓ₀) = s are hyperplane sections of C in the S
 sum of x (or t) over a complete section is an affine function of s, and over no proper subset of it. At s = 0 the
 section is the set to be tested, at t = 0, together with the points of C where ℓ vanishes; those are found
 by monodromy in (ℓ, s). (A. Leykin, J. Rodriguez, F. Sottile, "Trace test", Arnold Math. J. 4, 2018.)
+
+Where no solution runs to infinity at finite parameters and the growth of the sum is known to be linear, the section is
+not needed: `linear_trace_test` looks at the solutions at three parameters of one line.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from shallows.homotopy.families import Family, Vector
 from shallows.homotopy.parameter import random_parameters
 from shallows.homotopy.paths import PENCIL, Paths, TrackerSettings, track
+from shallows.homotopy.points import Invariants, PointSet
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,6 @@ def trace_test(
     the numerical tolerance; a failure may also mean that the section was not completed in `max_loops`.
     The completed section is carried back to s = 0: its points with t = 0 must be the points given.
     """
-    from shallows.homotopy.monodromy import PointSet
-
     settings = settings or TrackerSettings()
     size = float(np.abs(parameters).max())
     line = family.segment(parameters + random_parameters(family, rng, size), parameters)
@@ -99,6 +101,40 @@ def trace_test(
         idle = 0 if found.add(table) else idle + 1
         loops += 1
     return TraceTest(False, defect, len(found.points), loops, nothing)
+
+
+def linear_trace_test(
+    family: Family,
+    points: NDArray[np.complex128],
+    parameters: Vector,
+    invariants: Invariants,
+    rng: np.random.Generator,
+    *,
+    tolerance: float = 1e-9,
+    threads: int | None = None,
+    settings: TrackerSettings | None = None,
+) -> TraceTest:
+    """Test `points`, one an orbit, in a family where the sum of `invariants` over all solutions is affine in p.
+
+    That is so when the sum is a polynomial (no solution runs to infinity at a finite p) and grows no faster than p.
+    Over a proper subset the sum has branch points unless it happens to be invariant under the monodromy of the line,
+    which is impossible when the monodromy group is doubly transitive: expected, not proved, so a pass is no proof.
+    """
+    settings = settings or TrackerSettings()
+    direction = random_parameters(family, rng, float(np.abs(parameters).max()))
+    here = invariants(points)
+    there = []
+    for way in (direction, -direction):
+        paths = track(
+            family.segment(parameters, parameters + way), points, settings, threads=threads, endgame=False
+        )
+        if (paths.status != 0).any():
+            return TraceTest(False, np.inf, len(points), 0, points[:0])
+        there.append(invariants(paths.ends))
+    bend = np.abs((there[0] + there[1] - 2 * here).sum(axis=0)).max()
+    change = max(float(np.abs(moved - here).sum(axis=0).max()) for moved in there)
+    defect = float(bend / max(change, 1e-300))
+    return TraceTest(defect < tolerance, defect, len(points), 0, points[:0])
 
 
 def _defect(points: NDArray[np.complex128], base: Vector, move: object, functional: Vector) -> float:

@@ -174,6 +174,20 @@ def approach(marks: Any, distance: float, away: float) -> float:
 
 
 @njit(nogil=True, error_model="numpy")
+def steady(decades: Any, distance: float, size: float) -> bool:
+    """Whether ‖x‖ ~ t^(−v) with one v > 0 over the last two stretches of t, each a factor of 100 or more.
+
+    `decades` holds (|t|, ‖x‖) at three marks of an affine path. A path that is large and still grows as a power of t
+    at |t| < 10⁻⁶ runs to infinity, as far as double precision can tell.
+    """
+    if not (distance < 1e-6 and size > 30.0 * decades[1] and decades[0] > 90.0 * decades[2]):
+        return False
+    before = np.log(decades[3] / decades[1]) / np.log(decades[0] / decades[2])
+    now = np.log(size / decades[3]) / np.log(decades[2] / distance)
+    return now > 0.08 and abs(now - before) < 0.1 * now
+
+
+@njit(nogil=True, error_model="numpy")
 def polish(
     evaluate: Any,
     constants: Any,
@@ -254,6 +268,9 @@ def follow(
     saved[size] = -1.0
     marks = np.empty(4)
     marks[0], marks[1], marks[2], marks[3] = 0.0, 0.0, abs(start), from_infinity(x)
+    decades = np.empty(6)
+    for j in range(3):
+        decades[2 * j], decades[2 * j + 1] = abs(start), largest(x)
     while at < 1.0:
         if steps >= budget:
             return TOO_MANY_STEPS, at, step, steps
@@ -342,7 +359,14 @@ def follow(
                 if distance < settings[ENDGAME_START] and saved[size].real < 0.0:
                     copy(points[2], saved)
                     saved[size] = distance
+                if mode == AFFINE and distance < 0.01 * decades[4]:
+                    for j in range(4):
+                        decades[j] = decades[j + 2]
+                    decades[4], decades[5] = distance, scale
                 if distance < 1e-9 * settings[ENDGAME_START]:
+                    if mode == AFFINE and steady(decades, distance, scale):
+                        copy(points[2], x)
+                        return INFINITE, at, step, steps
                     if mode == PROJECTIVE:
                         away = from_infinity(points[2])
                         if away < 1e-5 and approach(marks, distance, away) > 0.1:
@@ -359,6 +383,9 @@ def follow(
                     distance, away = abs(start + at * direction), from_infinity(points[2])
                     if away < 1e-6 and approach(marks, distance, away) > 0.25:
                         return INFINITE, at, step, steps
+                ending = settings[ENDGAME_START] > 0.0 and mode == AFFINE
+                if ending and steady(decades, abs(start + at * direction), largest(x)):
+                    return INFINITE, at, step, steps
                 return STEP_TOO_SMALL, at, step, steps
     copy(points[2], x)
     return ARRIVED, 1.0, step, steps
