@@ -16,7 +16,9 @@ FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _difference(theta: Array, k: int, d: int, norm: bool, optimum: Array, weighted: Array, gap: Array) -> None:
+def _difference(
+    theta: Array, k: int, d: int, norm: bool, optimum: Array, weighted: Array, gap: Array
+) -> None:
     """gap = s − s*, the entries x ≤ y of Σᵢ aᵢ wᵢwᵢᵀ + αI minus the optimum; `weighted` holds the rows aᵢ wᵢ."""
     runs = theta.shape[1]
     for i in range(k):

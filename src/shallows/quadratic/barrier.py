@@ -94,7 +94,9 @@ def energy_barrier(
     scale = _closed_form_scale(law)
     if scale is None:
         if isinstance(teacher, Network) and teacher.activation != Power(2):
-            raise InvalidProblem(f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}.")
+            raise InvalidProblem(
+                f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}."
+            )
         return _from_chart(T, rank, law, outer, max(width, rank), rng)
     barrier = _closed_form(T, rank, law, scale, outer, max(width, rank))
     return _in_units_of(teacher, barrier) if isinstance(teacher, Network) else barrier
@@ -106,7 +108,9 @@ def _checked_rank(rank: int | None, T: Array) -> int:
         raise InvalidProblem("The teacher has one input; a barrier needs at least two (ranks 1 to d−1).")
     rank = d - 1 if rank is None else positive_integer("rank", rank)
     if rank >= d:
-        raise InvalidProblem(f"rank is {rank}; expected at most d − 1 = {d - 1}: a network of rank d is no obstacle.")
+        raise InvalidProblem(
+            f"rank is {rank}; expected at most d − 1 = {d - 1}: a network of rank d is no obstacle."
+        )
     if matrix_rank(T) <= rank:
         raise InvalidProblem(
             f"The teacher has rank {matrix_rank(T)}, so a network of rank {rank} attains it: there is no barrier. "
@@ -210,7 +214,8 @@ def _from_chart(
     usable = [
         point
         for point in points.points
-        if point.tensor is not None and (outer == "free" or is_positive_semidefinite(point.tensor.to_matrix()))
+        if point.tensor is not None
+        and (outer == "free" or is_positive_semidefinite(point.tensor.to_matrix()))
     ]
     best = min(usable, key=lambda point: point.loss)
     values, vectors = np.linalg.eigh(T)

@@ -100,7 +100,9 @@ def _optimum(problem: Problem) -> Array:
 
 def _require_quadratic(problem: Problem) -> None:
     if not isinstance(problem, Problem) or problem.activation != Power(2):
-        raise InvalidProblem(f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2)).")
+        raise InvalidProblem(
+            f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
+        )
 
 
 def energy(problem: Problem) -> float:
@@ -112,9 +114,9 @@ def energy(problem: Problem) -> float:
 def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
     """Everything the theory says about this point; `tolerance` is relative to E y².
 
-    >>> problem = Problem(np.diag([1.0, -1.0]), Gaussian(2), width=2)
-    >>> inspect(problem, Network([[1.0, 0.0], [0.0, 0.0]], a=[1.0, 1.0])).definiteness
-    'indefinite'
+    >>> problem = Problem(np.diag([1.0, 1.0]), Gaussian(2), width=2)
+    >>> [inspect(problem, Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
+    ['trap', 'strict saddle']
     """
     _require_quadratic(problem)
     scale = energy(problem)
@@ -147,7 +149,9 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
 
 def _fit(problem: Problem, net: Network) -> float:
     """E(f − y)² without the orthogonality penalty."""
-    return problem.loss(net) - float(problem._penalty(net.W)[0]) if problem.orthogonality else problem.loss(net)
+    return (
+        problem.loss(net) - float(problem._penalty(net.W)[0]) if problem.orthogonality else problem.loss(net)
+    )
 
 
 def _feature_size(problem: Problem) -> float:

@@ -52,7 +52,9 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
     least norm.
     """
     if not isinstance(problem, Problem) or problem.activation != Power(2):
-        raise InvalidProblem(f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2)).")
+        raise InvalidProblem(
+            f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
+        )
     span = None
     if isinstance(problem.data, Samples):
         span = spans_symmetric(problem.data.X)

@@ -38,7 +38,9 @@ class EquivalentSet:
         """The network of M = Λ + VCVᵀ."""
         change = symmetric_matrix("C", C)
         if len(change) != self.null.shape[1]:
-            raise InvalidProblem(f"C is {change.shape}; expected a symmetric {self.null.shape[1]}×{self.null.shape[1]}.")
+            raise InvalidProblem(
+                f"C is {change.shape}; expected a symmetric {self.null.shape[1]}×{self.null.shape[1]}."
+            )
         M = np.diag(self.network.a) + self.null @ change @ self.null.T
         values, U = np.linalg.eigh(M)
         return Network(U.T @ self.network.W, values, norm=self.network.norm)
@@ -50,7 +52,8 @@ class EquivalentSet:
         return self.member(np.tril(C) + np.tril(C, -1).T)
 
     def __repr__(self) -> str:
-        return f"EquivalentSet(dimension {self.dimension}: {self.network!r}, rank Q {self.network.width - self.null.shape[1]})"
+        rank = self.network.width - self.null.shape[1]
+        return f"EquivalentSet(dimension {self.dimension}: {self.network!r}, rank Q {rank})"
 
 
 def equivalent_set(net: Network) -> EquivalentSet:

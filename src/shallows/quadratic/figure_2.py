@@ -21,8 +21,8 @@ KINDS = ("diag", "gauss", "indep")
 class SuccessRate:
     """The share of runs at the global minimum for one variant, kind of data and width.
 
-    `shares` has one entry a data set (NMSE within 0.005 of the optimum, the paper's criterion), `strict` the shares with
-    relative excess (L − L*)/(E y² − L*) below 1e-3, which the paper's tolerance does not imply.
+    `shares` has one entry a data set (NMSE within 0.005 of the optimum, the paper's criterion), `strict` the shares
+    with relative excess (L − L*)/(E y² − L*) below 1e-3, which the paper's tolerance does not imply.
     """
 
     variant: str
@@ -60,7 +60,9 @@ def figure_2_data(
     neither.
     """
     if kind not in KINDS or scale not in ("code", "paper"):
-        raise InvalidProblem(f'kind is {kind!r} and scale {scale!r}; expected one of {KINDS} and "code" or "paper".')
+        raise InvalidProblem(
+            f'kind is {kind!r} and scale {scale!r}; expected one of {KINDS} and "code" or "paper".'
+        )
     d, samples = positive_integer("d", d), positive_integer("samples", samples)
     source, code = generator(rng), scale == "code"
     X = source.standard_normal((samples, d)) / (np.sqrt(d) if code else 1.0)

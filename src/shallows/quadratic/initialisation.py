@@ -32,8 +32,8 @@ class StartProbability:
 
     def __repr__(self) -> str:
         return (
-            f"StartProbability({self.probability:.4f} ± {self.error:.4f} below the {self.barrier} barrier: d = {self.d}, "
-            f"m = {self.m} = {self.m / self.d**2:.3g}·d², γ = {self.gamma:g}, {self.trials} teachers, seed {self.seed})"
+            f"StartProbability({self.probability:.4f} ± {self.error:.4f} below the {self.barrier} barrier: "
+            f"d = {self.d}, m = {self.m} = {self.m / self.d**2:.3g}·d², γ = {self.gamma:g}, {self.trials} teachers, seed {self.seed})"
         )
 
 
@@ -94,8 +94,8 @@ def wishart_eigenvalues(d: int, m: int, count: int, source: np.random.Generator)
 def sufficient_ratio() -> float:
     """The least C for which the proof of Theorem 2.5 works with m > Cd² (for d large): about 268.4.
 
-    The proof needs 33/C + 8/C^1.5 + 16/C² < 1/8; as printed, the last condition forgets the term 32md² and the factor of
-    the barrier, and reads 1/C + 8/C^1.5 + 16/C² < 1/2.
+    The proof needs 33/C + 8/C^1.5 + 16/C² < 1/8; as printed, the last condition forgets the term 32md² and the
+    factor of the barrier, and reads 1/C + 8/C^1.5 + 16/C² < 1/2.
     """
     low, high = 1.0, 1e4
     for _ in range(200):

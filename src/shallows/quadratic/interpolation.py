@@ -37,8 +37,8 @@ class BadInterpolator:
 
     def __repr__(self) -> str:
         return (
-            f"BadInterpolator(generalisation error {self.population_loss:.6g} ≥ 2σ⁴ = {self.bound:.6g}, samples fitted to "
-            f"{self.largest_residual:.2g}, {self.span!r})"
+            f"BadInterpolator(generalisation error {self.population_loss:.6g} ≥ 2σ⁴ = {self.bound:.6g}, samples "
+            f"fitted to {self.largest_residual:.2g}, {self.span!r})"
         )
 
 
@@ -50,7 +50,9 @@ def bad_interpolator(teacher: Network, X: ArrayLike) -> BadInterpolator:
     V = _absorbed(teacher)
     points = finite_array("X", X, 2)
     if points.shape[1] != teacher.n:
-        raise InvalidProblem(f"The samples have {points.shape[1]} inputs and the teacher {teacher.n}; they must agree.")
+        raise InvalidProblem(
+            f"The samples have {points.shape[1]} inputs and the teacher {teacher.n}; they must agree."
+        )
     span = spans_symmetric(X)
     if span:
         raise InvalidProblem(

@@ -27,13 +27,21 @@ def barrier_with_linear_part(
 ) -> Barrier:
     """Lower bound, the paper's example and the lowest loss found."""
     if not np.all(teacher.a == 1.0) or not isinstance(law, Gaussian) or not _is_standard(law):
-        raise InvalidProblem("Corollary 2.2 is for outer weights 1 and x ~ N(0, I); use β = 0 for anything else.")
+        raise InvalidProblem(
+            "Corollary 2.2 is for outer weights 1 and x ~ N(0, I); use β = 0 for anything else."
+        )
     alpha, beta, _ = quadratic_coefficients(teacher)
     quadratic = energy_barrier(T, rank)
     W, loss = _minimise(teacher.W, rank, alpha, beta, generator(rng))
     example = quadratic.example + beta**2 * _example_shift(teacher, rank)
     return Barrier(
-        quadratic.lower, loss, example, Network(W, activation=teacher.activation), rank, "numerical", "sampled"
+        quadratic.lower,
+        loss,
+        example,
+        Network(W, activation=teacher.activation),
+        rank,
+        "numerical",
+        "sampled",
     )
 
 
@@ -72,7 +80,9 @@ def _minimise(
         U, s, R = np.linalg.svd(start, full_matrices=False)
         root = np.sqrt(s[:rank])
         z0 = np.concatenate([(U[:, :rank] * root).ravel(), (R[:rank].T * root).ravel()])
-        found = minimize(value, z0, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-11})
+        found = minimize(
+            value, z0, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-11}
+        )
         if found.fun < best[0]:
             z = found.x
             best = (float(found.fun), z[:split].reshape(m, rank) @ z[split:].reshape(d, rank).T)

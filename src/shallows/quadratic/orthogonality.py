@@ -59,9 +59,7 @@ def vanishing_diagonal(problem: Problem) -> np.ndarray:
     return np.flatnonzero(diagonal <= VANISHING * size) if size > 0 else np.zeros(0, dtype=np.intp)
 
 
-def rotated_identity(
-    problem: Problem, angle: float = 1e-3, rng: int | np.random.Generator = 0
-) -> Array:
+def rotated_identity(problem: Problem, angle: float = 1e-3, rng: int | np.random.Generator = 0) -> Array:
     """(0, Q₀) with Q₀ the Cayley transform of a random skew matrix of this size: Q₀Q₀ᵀ = I, near the identity."""
     n = problem.n
     K = finite_number("angle", angle, minimum=0.0) * generator(rng).standard_normal((n, n))
@@ -114,10 +112,10 @@ def _escaped(problem: Problem, theta: Array, descent: Descent) -> Array:
 def _require_penalty(problem: Problem) -> None:
     if not isinstance(problem, Problem) or not problem.orthogonality or problem.norm_neuron:
         raise InvalidProblem(
-            "Theorem D.1(2) is about Problem(…, orthogonality=γ) without a norm neuron; see variants.with_orthogonality."
+            "Theorem D.1(2) is about Problem(…, orthogonality=γ) without a norm neuron: use with_orthogonality."
         )
     if problem.width < problem.n or problem.outer is not None:
         raise InvalidProblem(
-            f"The penalty γ‖QQᵀ − I‖² needs a width of at least d = {problem.n} and trained outer weights; the width is "
-            f"{problem.width}."
+            f"The penalty γ‖QQᵀ − I‖² needs a width of at least d = {problem.n} and trained outer weights; the "
+            f"width is {problem.width}."
         )

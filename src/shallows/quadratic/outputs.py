@@ -91,8 +91,8 @@ def require_width(problem: Problem) -> None:
     needed = problem.outputs * problem.n
     if problem.width < needed:
         raise InvalidProblem(
-            f"{problem.outputs} outputs in {problem.n} inputs need a width of at least Md = {needed} (Theorem E.1); it is "
-            f"{problem.width}. With d(d+1)/2 = {coordinates.dimension(problem.n, 2)} neurons basis_network(problem) "
+            f"{problem.outputs} outputs in {problem.n} inputs need a width of at least Md = {needed} (Theorem E.1); it "
+            f"is {problem.width}. With d(d+1)/2 = {coordinates.dimension(problem.n, 2)} neurons basis_network(problem) "
             "solves it by linear regression."
         )
 
@@ -123,7 +123,9 @@ def fit_blocks(
     """
     require_width(problem)
     if problem.orthogonality or problem.norm_neuron or problem.outer is not None:
-        raise InvalidProblem("Theorem E.2 is about a plain problem with trained outer weights: the penalty is added here.")
+        raise InvalidProblem(
+            "Theorem E.2 is about a plain problem with trained outer weights: the penalty is added here."
+        )
     scale = energy(problem)
     weight = scale if gamma is None else finite_number("gamma", gamma, minimum=0.0)
 

@@ -58,18 +58,19 @@ class Span:
     def explain(self) -> str:
         """What is missing, in words: how many samples at least, along which forms, and which columns are to blame."""
         if self.full:
-            return f"{self.samples} samples span all {self.needed} dimensions: every interpolator generalises."
+            return (
+                f"{self.samples} samples span all {self.needed} dimensions: every interpolator generalises."
+            )
         text = (
-            f"{self.samples} samples span {self.rank} of the {self.needed} = d(d+1)/2 dimensions of symmetric matrices: "
-            f"at least {self.missing} more are missing, and none sees the form {_form(self.directions[0])}"
+            f"{self.samples} samples span {self.rank} of the {self.needed} = d(d+1)/2 dimensions of symmetric "
+            f"matrices: at least {self.missing} more are missing, and none sees the form {_form(self.directions[0])}"
         )
         text += f" (nor {self.missing - 1} others)." if self.missing > 1 else "."
         if self.zero_columns:
             text += f" Drop the columns that are zero: {_names(self.zero_columns)}."
         elif len(self.constant_columns) > 1:
-            text += (
-                f" Columns {_names(self.constant_columns)} are constant, so their products coincide: keep one of them."
-            )
+            names = _names(self.constant_columns)
+            text += f" Columns {names} are constant, so their products coincide: keep one of them."
         return text
 
 

@@ -32,7 +32,9 @@ class Statistics:
 def statistics_of(problem: Problem) -> Statistics:
     """The statistics of a quadratic problem with trained outer weights and one output."""
     if not isinstance(problem, Problem) or problem.activation != Power(2):
-        raise InvalidProblem(f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2)).")
+        raise InvalidProblem(
+            f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
+        )
     if problem.outputs != 1 or problem.outer is not None:
         raise InvalidProblem(
             f"Training on statistics is for one output and trained outer weights; this problem has {problem.outputs} "

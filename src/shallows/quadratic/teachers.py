@@ -22,7 +22,9 @@ def teacher_matrix(teacher: Any) -> Array:
     if not isinstance(teacher, Network):
         return symmetric_matrix("teacher", teacher)
     if teacher.a.ndim != 1:
-        raise InvalidProblem(f"The teacher has {teacher.outputs} outputs; use teacher.output(m), one at a time.")
+        raise InvalidProblem(
+            f"The teacher has {teacher.outputs} outputs; use teacher.output(m), one at a time."
+        )
     leading = quadratic_coefficients(teacher)[0]
     matrix = leading * (teacher.W.T * teacher.a) @ teacher.W + float(teacher.norm) * np.eye(teacher.n)
     return np.asarray((matrix + matrix.T) / 2)

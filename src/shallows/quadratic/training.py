@@ -71,8 +71,8 @@ class Training:
         best = self.statistics.floor / self.statistics.energy
         return (
             f"Training({len(self)} runs, {self.epochs:,} epochs of Adam at step {self.step:g}, seed {self.seed}: "
-            f"{self.share():.1%} within 0.005 of the optimal NMSE {best:.6g}, {self.share(1e-3, True):.1%} with relative "
-            f"excess below 0.001, mean NMSE {np.mean(self.nmse):.6g})"
+            f"{self.share():.1%} within 0.005 of the optimal NMSE {best:.6g}, {self.share(1e-3, True):.1%} with "
+            f"relative excess below 0.001, mean NMSE {np.mean(self.nmse):.6g})"
         )
 
 
@@ -140,7 +140,9 @@ def _checked_starts(
         return starts(problem, runs, init, rng)
     given = finite_array("init", init, 2)
     if given.shape != (runs, problem.size):
-        raise InvalidProblem(f"init has shape {given.shape}; expected ({runs}, {problem.size}): one row a run.")
+        raise InvalidProblem(
+            f"init has shape {given.shape}; expected ({runs}, {problem.size}): one row a run."
+        )
     return given
 
 

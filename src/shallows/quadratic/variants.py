@@ -19,14 +19,14 @@ def plain(data: InnerProduct, width: int, target: Target = None) -> Problem:
 
 
 def with_norm(data: InnerProduct, width: int, target: Target = None) -> Problem:
-    """"Added norm": f(x) + α‖x‖²; from width d on, random starts reach the global minimum (Theorem D.1, part 1)."""
+    """ "Added norm": f(x) + α‖x‖²; from width d on, random starts reach the global minimum (Theorem D.1, part 1)."""
     return Problem(target, data, width, norm_neuron=True)
 
 
 def with_orthogonality(
     data: InnerProduct, width: int, gamma: float | None = None, target: Target = None
 ) -> Problem:
-    """"Orthogonality penalty" γ‖QQᵀ − I‖², γ = E y² by default (Theorem D.1, part 2); needs width at least d.
+    """ "Orthogonality penalty" γ‖QQᵀ − I‖², γ = E y² by default (Theorem D.1, part 2); needs width at least d.
 
     Table 1 of the paper has γ = mean y², its text Σy² and its code ‖y‖²/d².
     """
