@@ -1,5 +1,6 @@
 """Sweeps: many problems from one file, on one machine or a cluster; results that survive whatever happens."""
 
+from shallows.sweep.estimate import Estimate, estimate_sweep
 from shallows.sweep.faults import SweepStopped
 from shallows.sweep.plan import Plan
 from shallows.sweep.results import SweepStatus, load_sweep, sweep_status
@@ -7,11 +8,13 @@ from shallows.sweep.run import SweepRun, run_sweep
 from shallows.sweep.store import StoreError
 
 __all__ = [
+    "Estimate",
     "Plan",
     "StoreError",
     "SweepRun",
     "SweepStatus",
     "SweepStopped",
+    "estimate_sweep",
     "load_sweep",
     "run_sweep",
     "sweep_status",

@@ -23,6 +23,8 @@ from shallows.sweep.plan import Plan
 from shallows.sweep.threads import ENVIRONMENT
 
 RECOUNT = 2.0
+#: How long, in seconds, this machine may be without any worker; a cluster may be as long as its queue takes.
+PATIENCE = 120.0
 
 
 @dataclass(frozen=True)
@@ -74,21 +76,27 @@ class InProcess:
 class OnDask:
     """Chunks as tasks of a Dask cluster."""
 
-    def __init__(self, plan: Plan, client: Any) -> None:
+    def __init__(self, plan: Plan, client: Any, patience: float = float("inf")) -> None:
         self.text = plan.to_json()
-        self.client = client
+        self.client, self.patience = client, patience
         self.finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.running: dict[str, tuple[Any, list[int]]] = {}
-        self._count, self._counted = 0, -RECOUNT
+        self._count, self._counted, self._seen = 0, -RECOUNT, time.monotonic()
 
     def workers(self) -> int:
         """The threads of all workers; workers that join or leave are noticed within two seconds."""
         if time.monotonic() - self._counted > RECOUNT:
             try:
                 self._count = sum(self.client.nthreads().values())
-            except OSError as error:
+            except (OSError, AttributeError) as error:  # a closed client has no scheduler to ask
                 raise _gone(self.client, error) from None
             self._counted = time.monotonic()
+            self._seen = self._counted if self._count else self._seen
+            if self._counted - self._seen > self.patience:
+                raise SweepStopped(
+                    f"There has been no worker for {self.patience:.0f} s: new ones do not start. Rows written before "
+                    "are safe; the same command goes on from there."
+                )
         return self._count
 
     def submit(self, rows: list[int]) -> None:
@@ -152,6 +160,8 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
     settings = {
         # We count deaths ourselves, cell by cell, so Dask must not retry a chunk on its own.
         "distributed.scheduler.allowed-failures": 0,
+        # By default a worker that takes more than 15 s to come back, on a busy machine, is given up for good.
+        "distributed.deploy.lost-worker-timeout": "1 day",
         "distributed.nanny.pre-spawn-environ": {**ENVIRONMENT, "MALLOC_TRIM_THRESHOLD_": "65536"},
     }
     with (
@@ -165,7 +175,7 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        yield from _working(plan, client)
+        yield from _working(OnDask(plan, client, PATIENCE))
 
 
 @contextmanager
@@ -182,15 +192,14 @@ def on_cluster(plan: Plan, address: str, tls: dict[str, str] | None = None) -> I
             "tls://host:8786 with --tls-ca, --tls-cert and --tls-key)."
         ) from None
     with client:
-        yield from _working(plan, client)
+        yield from _working(OnDask(plan, client))
 
 
-def _working(plan: Plan, client: Any) -> Iterator[Engine]:
-    engine = OnDask(plan, client)
+def _working(engine: OnDask) -> Iterator[Engine]:
     try:
         yield engine
     finally:
-        if engine.running and client.status == "running":
+        if engine.running and engine.client.status == "running":
             engine.abandon()
 
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from shallows._checks import positive_integer
 from shallows.activations import ReLU
-from shallows.data import Gaussian, Samples
+from shallows.data import Gaussian
 from shallows.errors import InvalidProblem
 from shallows.network import Network
 from shallows.problem import Problem
@@ -24,9 +24,7 @@ from shallows.sweep.functions import Function, asked_for, resolve
 
 MAKERS = {
     "relu-orthonormal": "shallows.sweep.problems:orthonormal_relu",
-    "quadratic-samples": "shallows.sweep.problems:quadratic_samples",
 }
-LABELS = ("planted", "independent")
 
 
 def maker_of(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
@@ -65,30 +63,3 @@ def orthonormal_relu(k: int, extra: int = 0) -> Problem:
     """k orthonormal ReLU teacher neurons in R^k, k + extra students with outer weights one (paper 003, section 4)."""
     k, extra = positive_integer("k", k), positive_integer("extra", extra, minimum=0)
     return Problem(Network(np.eye(k), activation=ReLU()), Gaussian(k), k + extra, outer="ones")
-
-
-def quadratic_samples(
-    d: int,
-    samples: int,
-    width: int,
-    rng: np.random.Generator,
-    labels: str = "independent",
-    planted: int | None = None,
-    norm_neuron: bool = False,
-    orthogonality: float = 0.0,
-) -> Problem:
-    """Quadratic neurons on `samples` points of N(0, I/d), as in the experiments of paper 002, section 4.1.
-
-    `labels`: "independent" (N(0, 1)), or "planted" by a network of `planted` neurons (d if omitted) with weights and
-    outer weights N(0, 1). The three variants of the paper are plain, `norm_neuron=True`, and `orthogonality=γ`.
-    """
-    d, samples = positive_integer("d", d), positive_integer("samples", samples)
-    if labels not in LABELS:
-        raise InvalidProblem(f"labels is {labels!r}; expected one of {', '.join(LABELS)}.")
-    X = rng.standard_normal((samples, d)) / np.sqrt(d)
-    if labels == "independent":
-        y = rng.standard_normal(samples)
-    else:
-        hidden = d if planted is None else positive_integer("planted", planted)
-        y = Network(rng.standard_normal((hidden, d)), rng.standard_normal(hidden))(X)
-    return Problem(None, Samples(X, y), width, norm_neuron=norm_neuron, orthogonality=orthogonality)

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 QUANTITIES = {
     "chart": "shallows.sweep.quantities:chart_counts",
     "ensemble": "shallows.sweep.quantities:ensemble_shares",
+    "barrier": "shallows.sweep.quantities:barrier",
+    "generalisation-error": "shallows.sweep.quantities:generalisation_error",
+    "barrier-start-probability": "shallows.sweep.quantities:barrier_start_probability",
+    "variant-success": "shallows.sweep.quantities:variant_success",
 }
 REFERENCES = ("lowest", "chart", "floor")
+#: Relative errors below this are zero: the student is the teacher.
+GENERALISED = 1e-6
 
 
 def chart_counts(
@@ -101,3 +107,79 @@ def _reference(problem: Problem, result: Ensemble, global_loss: str | float, see
     raise InvalidProblem(
         f"global_loss is {global_loss!r}; expected a number or one of {', '.join(REFERENCES)}."
     )
+
+
+def barrier(problem: Problem, seed: int, rank: int | None = None) -> dict[str, float | str]:
+    """The least loss over networks of rank at most `rank`, n − 1 by default (paper 001, Theorem 2.1)."""
+    from shallows.quadratic.barrier import energy_barrier
+
+    if problem.target is None:
+        raise InvalidProblem(
+            "A barrier needs a teacher; this problem has labelled samples. Fix: give a target."
+        )
+    found = energy_barrier(problem.target, rank, data=problem.data, rng=seed)
+    return {
+        "lower": found.lower,
+        "exact": found.exact,
+        "example": found.example,
+        "rank": found.rank,
+        "method": found.method,
+    }
+
+
+def generalisation_error(
+    d: int, samples: int, seed: int, runs: int = 5, width: int | None = None, tolerance: float = 1e-12
+) -> dict[str, float | int]:
+    """Students trained on `samples` points of a random teacher: what they miss on the whole distribution.
+
+    Errors are in units of E y². From d(d+1)/2 samples on every interpolator generalises; below, there is one with an
+    error of at least 2σ⁴ (paper 001, Theorems 2.6 and 2.9): `constructed` and `bound`.
+    """
+    from shallows.quadratic.generalisation import generalisation_jump
+
+    jump = generalisation_jump(d, [samples], runs=runs, width=width, tolerance=tolerance, rng=seed)
+    trained = jump.trained[0]
+    generalised = int(np.count_nonzero(trained < GENERALISED))
+    return {
+        "threshold": d * (d + 1) // 2,
+        "median_error": float(np.median(trained)),
+        "largest_error": float(trained.max()),
+        "risk": float(jump.risks[0]),
+        "constructed": float(jump.constructed[0]),
+        "bound": jump.bound,
+        "students": runs,
+        "generalised": generalised / runs,
+    }
+
+
+def barrier_start_probability(
+    d: int, ratio: float, seed: int, gamma: float | str = "m", barrier: str = "paper", trials: int = 2000
+) -> dict[str, float | int]:
+    """How often WᵀW = γI starts below the barrier of a random teacher with m = ratio·d² rows (paper 001, Th. 2.5)."""
+    from shallows.quadratic.initialisation import start_probability
+
+    found = start_probability(d, round(ratio * d**2), gamma, barrier=barrier, trials=trials, rng=seed)
+    return {"m": found.m, "teachers": found.trials, "probability": found.probability}
+
+
+def variant_success(
+    variant: str,
+    data: str,
+    width: int,
+    seed: int,
+    d: int = 10,
+    samples: int = 1500,
+    runs: int = 20,
+    epochs: int = 30_000,
+) -> dict[str, float | int]:
+    """One data set of Figure 2 of paper 002: the share of runs of a variant that reach the least-squares optimum.
+
+    `variant` is "plain", "norm" or "orthogonality" (which has one run: nothing in it is random), `data` is "diag",
+    "gauss" or "indep"; `share` has the paper's tolerance of 0.005, `strict_share` a relative excess below 1e-3.
+    """
+    from shallows.quadratic.figure_2 import success_rate
+
+    found = success_rate(
+        variant, data, width, d=d, samples=samples, sets=1, runs=runs, epochs=epochs, rng=seed
+    )
+    return {"runs": found.runs, "share": found.share, "strict_share": found.strict_share}

@@ -77,7 +77,7 @@ def run_sweep(
         raise InvalidProblem(f"engine is {engine!r}; expected one of {', '.join(ENGINES)}.")
     begin = time.perf_counter()
     with Store(out, plan, _provenance()) as store:
-        pending = _missing(plan, Path(out), retry)
+        pending = missing_rows(plan, Path(out), retry)
         driver = _Driver(plan, store, Work(pending), len(plan))
         try:
             if pending:
@@ -92,7 +92,7 @@ def run_sweep(
     return SweepRun(sweep_status(out), driver.computed, seconds, driver.deaths, driver.interrupted)
 
 
-def _missing(plan: Plan, out: Path, retry: bool) -> list[int]:
+def missing_rows(plan: Plan, out: Path, retry: bool) -> list[int]:
     """The numbers of the rows to compute, shuffled, so that cells of all sizes are mixed from the start."""
     table = read_table(out, ["status"] if retry else [])
     keys = table["key"].to_pylist()
