@@ -3,11 +3,28 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shallows.learn import QuadraticNetClassifier, QuadraticNetRegressor
+from shallows.learn import (
+    DeepQuadraticRegressor,
+    PolynomialNetRegressor,
+    QuadraticNetClassifier,
+    QuadraticNetRegressor,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore::shallows.learn.UndeterminedWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::shallows.learn.warnings.UndeterminedWarning", "ignore::shallows.learn.warnings.WidthWarning"
+)
 
 
-@parametrize_with_checks([QuadraticNetRegressor(), QuadraticNetClassifier()])
+ESTIMATORS = [
+    QuadraticNetRegressor(),
+    QuadraticNetRegressor(norm_neuron=True),
+    QuadraticNetRegressor(alpha=0.1, method="conjugate"),
+    QuadraticNetClassifier(),
+    PolynomialNetRegressor(),
+    DeepQuadraticRegressor(),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

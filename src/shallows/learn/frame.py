@@ -26,7 +26,9 @@ def homogenise(X: Array, affine: bool) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """z′ = Tz; `mean` is the point that goes to the origin. In the affine case the last row of T is (0, …, 0, 1), so that z′ ends in 1 too."""
+    """z′ = Tz; `mean` is the point that goes to the origin. In the affine case the last row of T is (0,
+    …, 0, 1), so that z′ ends in 1 too.
+    """
 
     T: Array
     mean: Array

@@ -28,7 +28,9 @@ TINY = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Undetermined:
-    """Directions of the feature space in which the data says nothing; `share[I]` is how much of monomial I lies there."""
+    """Directions of the feature space in which the data says nothing; `share[I]` is how much of monomial
+    I lies there.
+    """
 
     dimension: int
     features: int

@@ -51,7 +51,7 @@ def best_low_rank(
     optimum: Array,
     width: int,
     affine: bool,
-    norm_neuron: bool,
+    norm_form: Array | None,
     random_starts: int,
     rng: np.random.Generator,
     count: int,
@@ -59,21 +59,23 @@ def best_low_rank(
     """Start from the truncated spectra of A* with every sign pattern and from random points; keep the lowest.
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*, `count` the number of
-    samples that the Gram matrix was summed over (its rounding is part of the bound).
+    samples that the Gram matrix was summed over (its rounding is part of the bound). `norm_form` is the
+    matrix of the norm
+    neuron ‖z‖² in this frame, None without one; its weight starts at a middle eigenvalue of A* relative to it.
     """
-    size = inputs_of(len(gram))
-    full = to_matrix(optimum, size)
-    centre = float(np.median(np.linalg.eigvalsh(full))) if norm_neuron else None
-    begin = _starts(full - (centre or 0.0) * np.eye(size), width, random_starts, rng)
+    full, centre = to_matrix(optimum, inputs_of(len(gram))), 0.0
+    if norm_form is not None:
+        centre = float(np.median(np.linalg.eigvals(np.linalg.solve(norm_form, full)).real))
+    begin = _starts(full if norm_form is None else full - centre * norm_form, width, random_starts, rng)
     found: list[Factor] = []
     with Progress(len(begin), f"rank {width}") as progress:
         for done, (W, signs) in enumerate(begin, 1):
-            found.append(fit_factor(gram, optimum, W, signs, centre))
+            found.append(fit_factor(gram, optimum, W, signs, norm_form, centre))
             progress.update(done)
     best = min(found, key=lambda factor: factor.excess)
     scale = float(optimum @ gram @ optimum)
     agreeing = sum(f.excess <= best.excess * (1 + 1e-6) + 1e-12 * scale for f in found)
-    least = 0.0 if norm_neuron else least_excess(gram, optimum, width, affine, count)
+    least = 0.0 if norm_form is not None else least_excess(gram, optimum, width, affine, count)
     return LowRank(best.matrix, best.norm, best.excess, min(least, best.excess), len(begin), agreeing)
 
 

@@ -1,6 +1,7 @@
 """How far from the global optimum a fit is, as a proved bound where one can be proved.
 
-The convex counterpart L(a) = Σ w (y − aᵀψ)²/W has Hessian 2G/W, so a point with gradient −2g/W, g = Σ w rψ (which is zero
+The convex counterpart L(a) = Σ w (y − aᵀψ)²/W has Hessian 2G/W, so a point with gradient −2g/W, g = Σ w rψ
+(which is zero
 exactly at the optimum: paper 002, Lemma C.1), is within
 
     L(a) − L* ≤ ‖g‖² / (W λ_min(G))
@@ -13,7 +14,7 @@ an exact fit is then still optimal because no loss is negative.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +32,8 @@ SAMPLES_A_FEATURE = 4
 class Optimality:
     """The training loss (mean square, summed over outputs), a lower bound on the optimum, and the gap between them.
 
-    `proved` says whether `gap` bounds L − L* rigorously; otherwise `reason` says what is missing and `gap` is an estimate.
+    `proved` says whether `gap` bounds L − L* rigorously; otherwise `reason` says what is missing and `gap`
+    is an estimate.
     `gradient_norm` is ‖Σ w r ψ‖/W in the whitened frame and `smallest_eigenvalue` the bound on λ_min(G)/W.
     """
 
@@ -42,6 +44,11 @@ class Optimality:
     reason: str
     gradient_norm: float
     smallest_eigenvalue: float
+
+    def widened(self, loss: float) -> Optimality:
+        """The certificate of another network of the same class with this loss: the same lower bound, a larger gap."""
+        lower = self.lower_bound if self.proved else self.loss
+        return replace(self, loss=loss, lower_bound=min(lower, loss), gap=max(loss - lower, 0.0))
 
     def __repr__(self) -> str:
         word = "proved" if self.proved else "not proved"

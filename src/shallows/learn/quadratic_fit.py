@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shallows import coordinates
 from shallows._checks import Array
 from shallows.data import Metric
 from shallows.descent import Ensemble, ensemble
-from shallows.learn.frame import Frame, from_matrix, to_matrix
+from shallows.learn.frame import Frame, to_matrix
 from shallows.learn.least_squares import Solution
 from shallows.learn.low_rank import LowRank, best_low_rank
 from shallows.learn.optimality import Optimality
@@ -63,7 +64,9 @@ def checked_width(width: int | None, useful: int) -> int:
 
 
 def neurons_of(matrices: Array, width: int, norm_neuron: bool, norms: Array | None = None) -> Neurons:
-    """Eigendecompositions, largest |λ| first. With a norm neuron of free weight, ν is a middle eigenvalue: one neuron less."""
+    """Eigendecompositions, largest |λ| first. With a norm neuron of free weight, ν is a middle
+    eigenvalue: one neuron less.
+    """
     values, vectors = np.linalg.eigh(matrices)
     if norm_neuron and norms is None:
         norms = values[:, (values.shape[1] - 1) // 2].copy()
@@ -89,8 +92,10 @@ def truncate(
     """The best matrices of rank ≤ width found, one an output, in the frame of the statistics."""
     frame = statistics.frame
     gram = penalised_gram(statistics, alpha)
+    inverse = np.linalg.inv(frame.T)
+    norm_form = inverse.T @ inverse if norm_neuron else None
     return [
-        best_low_rank(gram, row, width, frame.affine, norm_neuron, starts, rng, statistics.count)
+        best_low_rank(gram, row, width, frame.affine, norm_form, starts, rng, statistics.count)
         for row in solution.entries
     ]
 
@@ -106,20 +111,26 @@ def penalised_gram(statistics: Statistics, alpha: float) -> Array:
     return gram / statistics.weight
 
 
-def low_rank_certificate(full: Optimality, parts: list[LowRank], loss: float, penalty: float) -> Optimality:
-    """The relaxation's certificate with what the rank costs at least; losses include the penalty when there is one."""
-    lower = full.lower_bound + penalty + sum(part.least_excess for part in parts)
-    gap = (
-        max(loss + penalty - lower, 0.0)
-        if penalty == 0
-        else sum(p.excess - p.least_excess for p in parts) + full.gap
-    )
-    reason = (
-        "convex relaxation (rank dropped), with the tail of its spectrum"
-        if full.proved
-        else f"the relaxation's optimum is not proved ({full.reason})"
-    )
+def low_rank_certificate(full: Optimality, parts: list[LowRank], loss: float) -> Optimality:
+    """The relaxation's certificate with what the rank costs at least.
+
+    Without a penalty the gap is that of the loss; with one it is the gap of the penalised loss, from the excesses.
+    """
+    least = sum(part.least_excess for part in parts)
+    gap = max(loss - full.lower_bound - least, 0.0)
+    reason = "convex relaxation (rank dropped), with the tail of its spectrum"
+    if not full.proved:
+        reason = f"the relaxation's optimum is not proved ({full.reason})"
     return replace(full, loss=loss, lower_bound=max(loss - gap, 0.0), gap=gap, reason=reason)
+
+
+def penalised_certificate(full: Optimality, parts: list[LowRank], loss: float) -> Optimality:
+    """The same for the loss with its ridge penalty, whose excess over the relaxation is known from the
+    search itself.
+    """
+    gap = full.gap + sum(part.excess - part.least_excess for part in parts)
+    reason = "convex relaxation of the penalised loss; the excess is evaluated in floating point"
+    return replace(full, loss=loss, lower_bound=max(loss - gap, 0.0), gap=gap, proved=False, reason=reason)
 
 
 def descend(
@@ -134,11 +145,10 @@ def descend(
 ) -> tuple[Array, Array, list[Ensemble]]:
     """Train as in the papers, one output after the other: matrices (M, D, D) without ν, ν (M,), and all runs.
 
-    Training sees the data through its statistics, L = ⟨A − A*, G(A − A*)⟩ + L*; directions that the data leaves open get
+    Training sees the data through its statistics, L = ⟨A − A*, G(A − A*)⟩ + L*; directions that the data
+    leaves open get
     a metric of 1e-10 of the mean curvature.
     """
-    from shallows import coordinates
-
     size = statistics.frame.size
     root = np.sqrt(coordinates.multiplicities(size, 2))
     gram = statistics.gram / statistics.weight
@@ -175,6 +185,7 @@ def matrices_of(solution: Solution) -> Array:
     return to_matrix(solution.entries, solution.frame.size)
 
 
-def entries_of(matrices: Array, norms: Array) -> Array:
-    """Orthonormal coordinates of A + νI."""
-    return from_matrix(matrices + norms[:, None, None] * np.eye(matrices.shape[-1]))
+def with_norm(matrices: Array, norms: Array, frame: Frame) -> Array:
+    """A + ν‖z‖² as matrices in the frame, where the identity of the data's own frame is T⁻ᵀT⁻¹."""
+    inverse = np.linalg.inv(frame.T)
+    return np.asarray(matrices + norms[:, None, None] * (inverse.T @ inverse))

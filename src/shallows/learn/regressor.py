@@ -14,20 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 from shallows._checks import Array, generator, positive_integer
 from shallows.errors import InvalidProblem
 from shallows.learn.base import FormEstimator, as_columns
-from shallows.learn.frame import Frame, chunks, to_matrix
+from shallows.learn.frame import Frame, chunks, from_matrix, to_matrix
 from shallows.learn.least_squares import Solution, from_statistics
+from shallows.learn.low_rank import LowRank
 from shallows.learn.optimality import Optimality
 from shallows.learn.quadratic_fit import (
     Neurons,
     checked_width,
     descend,
-    entries_of,
     identity_statistics,
     low_rank_certificate,
     matrices_of,
     neurons_of,
+    penalised_certificate,
     truncate,
     useful_width,
+    with_norm,
 )
 from shallows.learn.solve import mean_square, solve, warn_undetermined
 from shallows.learn.statistics import Statistics
@@ -96,10 +98,9 @@ class QuadraticForms(FormEstimator):
     def _truncate(
         self, X: Array, Y: Array, weights: Array, solution: Solution, full: Optimality, rng: Any
     ) -> None:
-        frame = Frame.identity(X.shape[1], self.affine) if self.norm_neuron else solution.frame
+        frame = solution.frame
         statistics = identity_statistics(X, Y, weights, self.affine, frame)
-        own = _in_frame(solution, frame)
-        parts = truncate(statistics, own, self.alpha, self.width_, self.norm_neuron, self.starts, rng)
+        parts = truncate(statistics, solution, self.alpha, self.width_, self.norm_neuron, self.starts, rng)
         self._store(frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
         self.low_rank_ = parts
         self._certify_inexact(X, Y, weights, full, parts)
@@ -108,7 +109,7 @@ class QuadraticForms(FormEstimator):
         self, X: Array, Y: Array, weights: Array, full: Optimality, parts: list[Any]
     ) -> None:
         loss = mean_square(Y - self._predict_forms(X), weights)
-        self.certificate_ = low_rank_certificate(full, parts, loss, self.alpha)
+        self.certificate_ = _inexact(full, parts, loss, self.alpha)
         self.optimality_gap_ = self.certificate_.gap
 
     def _warn(self, solution: Solution) -> None:
@@ -131,18 +132,15 @@ class QuadraticForms(FormEstimator):
         self.width_ = checked_width(self.width, useful)
         self.undetermined_, self.n_iter_, self.method_ = solution.undetermined, 1, "statistics"
         full = _streamed_certificate(self.statistics_, solution)
-        if self.width_ < useful and not self.norm_neuron:
+        if self.width_ < useful:
             parts = truncate(
-                self.statistics_, solution, self.alpha, self.width_, False, self.starts,
+                self.statistics_, solution, self.alpha, self.width_, self.norm_neuron, self.starts,
                 generator(self.random_state),
             )  # fmt: skip
-            self._store(solution.frame, np.array([p.matrix for p in parts]), np.zeros(len(parts)))
-            loss = full.loss + sum(p.excess for p in parts)
-            full = low_rank_certificate(full, parts, loss, self.alpha)
-        elif self.width_ < useful:
-            raise InvalidProblem(
-                "partial_fit with a norm neuron needs the full width; leave width=None or norm_neuron=False."
+            self._store(
+                solution.frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts])
             )
+            full = _inexact(full, parts, full.loss + sum(p.excess for p in parts), self.alpha)
         else:
             self._store_full(solution)
         self.certificate_, self.optimality_gap_ = full, full.gap
@@ -150,18 +148,18 @@ class QuadraticForms(FormEstimator):
     # -- the fitted form -------------------------------------------------------------------------------
 
     def _store_full(self, solution: Solution) -> None:
+        """A full solution: with a norm neuron its weight is free, and a middle eigenvalue saves one neuron."""
         matrices = matrices_of(solution)
-        self._keep(solution.frame, solution.entries, matrices, np.zeros(len(matrices)), free_norm=True)
+        original = solution.frame.T.T @ matrices @ solution.frame.T
+        self._form = solution
+        self._describe(neurons_of(original, self.width_, self.norm_neuron), original)
 
     def _store(self, frame: Frame, matrices: Array, norms: Array) -> None:
-        """Matrices of rank ≤ width in a frame; ν counts in the data's own frame only."""
-        self._keep(frame, entries_of(matrices, norms), matrices, norms, free_norm=False)
-
-    def _keep(self, frame: Frame, entries: Array, matrices: Array, norms: Array, free_norm: bool) -> None:
-        original = frame.T.T @ matrices @ frame.T
-        neurons = neurons_of(original, self.width_, self.norm_neuron, None if free_norm else norms)
-        self._form = Solution(frame, 2, entries, None, "stored", 0)
-        self._describe(neurons, original + (0 if free_norm else norms[:, None, None]) * np.eye(frame.size))
+        """Matrices of rank ≤ width in a frame, and the weights ν of the norm neuron."""
+        total = with_norm(matrices, norms, frame)
+        self._form = Solution(frame, 2, from_matrix(total), None, "stored", 0)
+        neurons = neurons_of(frame.T.T @ matrices @ frame.T, self.width_, self.norm_neuron, norms)
+        self._describe(neurons, frame.T.T @ total @ frame.T)
 
     def _describe(self, neurons: Neurons, matrices: Array) -> None:
         columns = matrices.shape[-1] - self.affine
@@ -194,14 +192,16 @@ class QuadraticForms(FormEstimator):
         return result
 
 
+def _inexact(full: Optimality, parts: list[LowRank], loss: float, alpha: float) -> Optimality:
+    return (penalised_certificate if alpha else low_rank_certificate)(full, parts, loss)
+
+
 def _in_frame(solution: Solution, frame: Frame) -> Solution:
-    """The same function in another frame: K maps z to the solution's frame, so go through the data's own."""
+    """The same function in the data's own frame."""
     if np.array_equal(solution.frame.T, frame.T):
         return solution
     matrices = solution.frame.T.T @ matrices_of(solution) @ solution.frame.T
-    return Solution(
-        frame, 2, entries_of(matrices, np.zeros(len(matrices))), solution.undetermined, solution.method, 0
-    )
+    return Solution(frame, 2, from_matrix(matrices), solution.undetermined, solution.method, 0)
 
 
 def _streamed_certificate(statistics: Statistics, solution: Solution) -> Optimality:
@@ -220,7 +220,8 @@ class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
     - `width`: neurons an output; None is D, the number that reaches every quadratic function (columns, plus one for the
       homogenising coordinate, less one with a norm neuron). From D on the optimum is global, with a certificate;
       below, the best found, with `optimality_gap_` from the convex relaxation.
-    - `solver`: "global" (least squares, then an eigendecomposition; paper 002, equation 2.5) or "descent" (train as in the
+    - `solver`: "global" (least squares, then an eigendecomposition; paper 002, equation 2.5) or "descent"
+      (train as in the
       papers: `descent` names a method of `sh.ensemble`, `runs` the starts, `orthogonality` the penalty γ).
     - `affine`: linear and constant terms through the homogenising coordinate.
     - `norm_neuron`: a neuron ‖z‖² of free weight (paper 002, section 3.1).

@@ -34,12 +34,18 @@ class Factor:
 
 
 def fit_factor(
-    gram: Array, optimum: Array, W: Array, signs: Array, norm: float | None, limit: int = 300
+    gram: Array,
+    optimum: Array,
+    W: Array,
+    signs: Array,
+    norm_form: Array | None = None,
+    norm: float = 0.0,
+    limit: int = 300,
 ) -> Factor:
-    """Minimise the excess from W; `norm` is None without a norm neuron, else where its weight starts."""
-    size, trained = W.shape[1], norm is not None
-    theta = np.concatenate([W.ravel(), [norm] if norm is not None else []])
-    identity = from_matrix(np.eye(size))
+    """Minimise the excess from W; `norm_form` is the matrix of ‖z‖² in this frame, None without a norm neuron."""
+    trained = norm_form is not None
+    theta = np.concatenate([W.ravel(), [norm] if trained else []])
+    identity = from_matrix(norm_form) if norm_form is not None else np.zeros(len(optimum))
 
     def displacement(theta: Array) -> Array:
         W = theta[:W_size].reshape(shape)

@@ -26,12 +26,14 @@ def choose_method(method: str, samples: int, inputs: int, degree: int) -> str:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
     if method == "conjugate" and degree != 2:
         raise InvalidProblem(
-            f'method="conjugate" is for quadratic features; the degree is {degree}. Use "auto", "dense" or "statistics".'
+            f'method="conjugate" is for quadratic features; the degree is {degree}. Use "auto", "dense" or '
+            '"statistics".'
         )
     if method != "auto":
         return method
     size = coordinates.dimension(inputs, degree)
-    if samples * size**2 <= DENSE_WORK and samples * size <= DENSE_MEMORY:
+    work = max(samples, size) * min(samples, size) ** 2
+    if work <= DENSE_WORK and samples * size <= DENSE_MEMORY:
         return "dense"
     return "conjugate" if degree == 2 else "statistics"
 
