@@ -10,6 +10,7 @@ from numba import njit
 
 from shallows._checks import Array
 from shallows.descent._loops import dot_product_one, quadratic_one, teacher_space
+from shallows.descent._relu_descent import relu_descent
 from shallows.kernels._relu_loop import batch_loop
 
 CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = 0, 1, 2, 4, 5, 6
@@ -59,6 +60,12 @@ def descent_loop(
     losses: Array, norms: Array, status: np.ndarray, iterations: np.ndarray,
 ) -> None:  # fmt: skip
     """Train each row of `thetas` in place; step ≤ 0 asks for the line search of `gradient.line_search`."""
+    if degree == 0 and step > 0:
+        relu_descent(
+            thetas, k, n, outer, free, V, b, c, energy, step, tolerances, limits, goal, scale, flag, losses, norms,
+            status, iterations,
+        )  # fmt: skip
+        return
     p = thetas.shape[1]
     W, dW = np.empty((1, k, n)), np.empty((1, k, n))
     a, da, one = np.empty((1, k)), np.empty((1, k)), np.empty(1)

@@ -2,98 +2,192 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from shallows._checks import Array
-
-TWO_PI = 2 * np.pi
-FAST = {"reassoc", "contract", "nsz", "arcp"}  # not "nnan": a NaN must stay a NaN
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def _angle_over_root(t: float, c: Array) -> float:
-    """P(t) of degree 21 by Horner's rule, unrolled so that the pair loop vectorises."""
-    p = c[21] * t + c[20]
-    p = (p * t + c[19]) * t + c[18]
-    p = (p * t + c[17]) * t + c[16]
-    p = (p * t + c[15]) * t + c[14]
-    p = (p * t + c[13]) * t + c[12]
-    p = (p * t + c[11]) * t + c[10]
-    p = (p * t + c[9]) * t + c[8]
-    p = (p * t + c[7]) * t + c[6]
-    p = (p * t + c[5]) * t + c[4]
-    p = (p * t + c[3]) * t + c[2]
-    return (p * t + c[1]) * t + c[0]
+from shallows.kernels._relu_angles import FAST, angles, sparse_rows
+from shallows.kernels._relu_lanes import FEWEST_LANES, Teacher, lane_space, lanes_for, relu_lanes
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
-def _angles(cosine: Array, c: Array, sine: Array, rest: Array) -> None:
-    """sin θ / 2π and (π−θ) / 2π, elementwise on flat arrays: long loops vectorise, rows of a small matrix do not."""
-    for j in range(len(cosine)):
-        size = min(abs(cosine[j]), 1.0)
-        root = np.sqrt(1 - size)
-        angle = root * _angle_over_root(2 * size - 1, c) * (1 / TWO_PI)
-        rest[j] = angle if cosine[j] < 0 else 0.5 - angle
-        sine[j] = root * np.sqrt(1 + size) * (1 / TWO_PI)
+class OneSpace(NamedTuple):
+    """Work arrays for one network at a time."""
+
+    turned: Array
+    pull: Array
+    gram: Array
+    inner: Array
+    norm: Array
+    inverse: Array
+    radial: Array
+    theirs: Array
+    cosine: Array
+    sine: Array
+    rest: Array
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
-def _row_sums(g: Array, norm: Array, sine: Array, rest: Array, e: Array, own: float) -> tuple[float, float]:
-    """Σⱼ eⱼ k(w, uⱼ) and Σⱼ eⱼ‖uⱼ‖ sin θⱼ/2π for one neuron of length `own`."""
-    value, turn = 0.0, 0.0
-    for j in range(len(e)):
-        across = e[j] * norm[j] * sine[j]
-        turn += across
-        value += own * across + e[j] * rest[j] * g[j]
-    return value, turn
+@njit(cache=True, nogil=True)
+def teacher_rows(V: Array, b: Array) -> Teacher:
+    """The teacher in sparse form."""
+    first, column, value, norm = sparse_rows(V)
+    return Teacher(first, column, value, norm, b)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True)
+def one_space(k: int, n: int, m: int) -> OneSpace:
+    """Fresh work arrays for k students and m teachers in n inputs."""
+    pairs = k * (k - 1) // 2 + k * m
+    return OneSpace(
+        np.empty((n, k)), np.empty((n, k)), np.empty((k, k)), np.empty((m, k)),
+        np.empty(k), np.empty(k), np.empty(k), np.empty(k),
+        np.empty(pairs), np.empty(pairs), np.empty(pairs),
+    )  # fmt: skip
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def _cosines(W: Array, teacher: Teacher, space: OneSpace) -> float:
+    """Gram entries, lengths, and the cosines of all pairs in one flat array; returns the shortest length."""
+    k, n = W.shape
+    turned, inverse, norm = space.turned, space.inverse, space.norm
+    for i in range(k):
+        for m in range(n):
+            turned[m, i] = W[i, m]
+    np.dot(W, turned, space.gram)
+    shortest = np.inf
+    for i in range(k):
+        norm[i] = np.sqrt(space.gram[i, i])
+        inverse[i] = 1.0 / norm[i] if norm[i] > 0 else 0.0
+        shortest = min(shortest, norm[i])
+    place = 0
+    for i in range(k):
+        row, cosine, scale = space.gram[i], space.cosine[place : place + i], inverse[i]
+        for j in range(i):
+            cosine[j] = row[j] * scale * inverse[j]
+        place += i
+    for t in range(len(teacher.b)):
+        inner, cosine = space.inner[t], space.cosine[place : place + k]
+        scale = 1 / teacher.norm[t] if teacher.norm[t] > 0 else 0.0
+        for i in range(k):
+            inner[i] = 0.0
+        for q in range(teacher.first[t], teacher.first[t + 1]):
+            column, v = turned[teacher.column[q]], teacher.value[q]
+            for i in range(k):
+                inner[i] += v * column[i]
+        for i in range(k):
+            cosine[i] = inner[i] * inverse[i] * scale
+        place += k
+    return shortest
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def _student_sums(a: Array, space: OneSpace, da: Array) -> None:
+    """Values and radial parts of the pairs of students; the Gram matrix becomes the weights aⱼ(π−θ)/2π of the pull."""
+    k = len(a)
+    gram, norm, radial = space.gram, space.norm, space.radial
+    for i in range(k):
+        da[i], radial[i] = 0.5 * a[i] * gram[i, i], 0.0
+    place = 0
+    for i in range(k):
+        value, turn, weight, length, row = 0.0, 0.0, a[i], norm[i], gram[i]
+        sine, rest = space.sine[place : place + i], space.rest[place : place + i]
+        for j in range(i):
+            kernel = length * norm[j] * sine[j] + rest[j] * row[j]
+            value += a[j] * kernel
+            turn += a[j] * norm[j] * sine[j]
+            da[j] += weight * kernel
+            radial[j] += weight * length * sine[j]
+            row[j] = a[j] * rest[j]
+        for j in range(i):
+            gram[j, i] = weight * rest[j]
+        row[i] = 0.5 * weight
+        da[i] += value
+        radial[i] += turn
+        place += i
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def _teacher_sums(teacher: Teacher, k: int, space: OneSpace) -> None:
+    """Values, radial parts and (transposed) pulls of the pairs with the teacher."""
+    norm, radial, theirs = space.norm, space.radial, space.theirs
+    space.pull[:] = 0.0
+    theirs[:] = 0.0
+    place = k * (k - 1) // 2
+    for t in range(len(teacher.b)):
+        weight, length, inner = teacher.b[t], teacher.norm[t], space.inner[t]
+        sine, rest = space.sine[place : place + k], space.rest[place : place + k]
+        for i in range(k):
+            across = weight * length * sine[i]
+            radial[i] -= across
+            theirs[i] -= across * norm[i] + weight * rest[i] * inner[i]
+        for q in range(teacher.first[t], teacher.first[t + 1]):
+            pull, v = space.pull[teacher.column[q]], weight * teacher.value[q]
+            for i in range(k):
+                pull[i] -= v * rest[i]
+        place += k
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def one_pass(
+    W: Array, a: Array, teacher: Teacher, c: Array, space: OneSpace, dW: Array, da: Array
+) -> tuple[float, float]:
+    """The loss (less the teacher's energy) and the shortest ‖wᵢ‖ of one network; fills both gradients.
+
+    Students and teachers have coefficients e = (a, −b). With S_ij = eⱼ(π−θ_ij)/2π and ϱᵢ = Σⱼ eⱼ‖uⱼ‖ sin θ_ij/2π:
+    ∂L/∂W = 2 diag(a) (S U + diag(ϱ/‖w‖) W), ∂L/∂a = 2 Σⱼ eⱼ k(wᵢ, uⱼ).
+    """
+    k, n = W.shape
+    shortest = _cosines(W, teacher, space)
+    angles(space.cosine, c, space.sine, space.rest)
+    _student_sums(a, space, da)
+    np.dot(space.gram, W, dW)
+    _teacher_sums(teacher, k, space)
+    loss = 0.0
+    for i in range(k):
+        loss += a[i] * (da[i] + 2 * space.theirs[i])
+        da[i] = 2 * (da[i] + space.theirs[i])
+        factor, turn, row, slope = 2 * a[i], space.radial[i] * space.inverse[i], W[i], dW[i]
+        for m in range(n):
+            slope[m] = factor * (slope[m] + turn * row[m] + space.pull[m, i])
+    return loss, shortest
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
 def batch_loop(
     W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
 ) -> float:
     """Fill losses (less the teacher's energy) and both gradients for each network; return the shortest ‖wᵢ‖.
 
-    Students and teachers are one list U = (W, V) with coefficients e = (a, −b). With S_ij = eⱼ(π−θ_ij)/2π and
-    ϱᵢ = Σⱼ eⱼ‖uⱼ‖ sin θ_ij/2π: ∂L/∂W = 2 diag(a) (S U + diag(ϱ/‖w‖) W), ∂L/∂a = 2 Σⱼ eⱼ k(wᵢ, uⱼ).
-
-    The pair (i, i) needs no care: what rounding makes of θ = 0 cancels to second order between S and ϱ.
+    Many small networks go side by side (`relu_lanes`), few or large ones one after the other (`one_pass`).
     """
     batch, k, n = W.shape
-    m = k + len(V)
-    U, e = np.empty((m, n)), np.empty(m)
-    U[k:], e[k:] = V, -b
-    norm, inverse = np.empty(m), np.empty(m)
-    for j in range(k, m):
-        norm[j] = np.sqrt(np.dot(U[j], U[j]))
-        inverse[j] = 1.0 / norm[j] if norm[j] > 0 else 0.0
-    g = np.empty((k, m))
-    cosine, sine, rest = np.empty(k * m), np.empty(k * m), np.empty(k * m)
+    teacher = teacher_rows(V, b)
+    lanes = lanes_for(k, n)
     smallest = np.inf
+    done = 0
+    if lanes and batch >= FEWEST_LANES:
+        space = lane_space(k, lanes)
+        w, dw, loss = np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty(lanes)
+        outer, slope = np.empty((k, lanes)), np.empty((k, lanes))
+        while done < batch:
+            count = min(lanes, batch - done)
+            for l in range(count):
+                for i in range(k):
+                    outer[i, l] = a[done + l, i]
+                    for m in range(n):
+                        w[i, m, l] = W[done + l, i, m]
+            smallest = min(smallest, relu_lanes(w, outer, teacher, c, count, space, loss, dw, slope))
+            for l in range(count):
+                losses[done + l] = loss[l]
+                for i in range(k):
+                    da[done + l, i] = slope[i, l]
+                    for m in range(n):
+                        dW[done + l, i, m] = dw[i, m, l]
+            done += count
+        return smallest
+    one = one_space(k, n, len(V))
     for l in range(batch):
-        outer, slope = a[l], dW[l]
-        U[:k], e[:k] = W[l], outer
-        np.dot(U[:k], U.T, g)
-        for j in range(k):
-            norm[j] = np.sqrt(g[j, j])
-            inverse[j] = 1.0 / norm[j] if norm[j] > 0 else 0.0
-            smallest = min(smallest, norm[j])
-        for i in range(k):
-            for j in range(m):
-                cosine[i * m + j] = g[i, j] * inverse[i] * inverse[j]
-        _angles(cosine, c, sine, rest)
-        loss = 0.0
-        for i in range(k):
-            start, middle, end = i * m, i * m + k, (i + 1) * m
-            mine, turn = _row_sums(g[i, :k], norm[:k], sine[start:middle], rest[start:middle], e[:k], norm[i])
-            theirs, turned = _row_sums(g[i, k:], norm[k:], sine[middle:end], rest[middle:end], e[k:], norm[i])
-            loss += outer[i] * (mine + 2 * theirs)
-            da[l, i] = 2 * (mine + theirs)
-            factor = 2 * outer[i]
-            for j in range(m):
-                g[i, j] = factor * e[j] * rest[start + j]
-            g[i, i] += factor * (turn + turned) * inverse[i]
-        losses[l] = loss
-        np.dot(g, U, slope)
+        losses[l], shortest = one_pass(W[l], a[l], teacher, c, one, dW[l], da[l])
+        smallest = min(smallest, shortest)
     return smallest

@@ -1,7 +1,7 @@
 """The ReLU loss and gradient for a batch of networks, fused: all that depends on an angle in one compiled pass.
 
 The loop turns Gram entries g = w·v into sin θ and π−θ without a branch or a library call. For a = |cos θ| in
-[0, 1], arccos(a) = √(1−a) · P(2a−1), P the interpolant of degree 21 of a function that is analytic on [−1, 1].
+[0, 1], arccos(a) = √(1−a²) · Q(2a−1), Q the interpolant of degree 21 of θ/sin θ, which is analytic on [−1, 1].
 That is safe for gradients, where the error of θ near 0 and π is multiplied by sin θ; Hessians use the accurate
 angles of `relu`.
 """
@@ -21,13 +21,13 @@ DEGREE = 21
 
 @lru_cache(maxsize=1)
 def arccos_polynomial() -> Array:
-    """P in the monomial basis, lowest power first: P(t) = √2 arcsin(u) / u, u = √((1−a)/2), a = (1+t)/2.
+    """Q in the monomial basis, lowest power first: Q(t) = arcsin(u) / u√(1−u²), u = √((1−a)/2), a = (1+t)/2.
 
     Interpolated in Chebyshev points through the cosine sums, in extended precision where the machine has it.
     """
     angles = np.acos(np.longdouble(-1)) * (2 * np.arange(DEGREE + 1) + 1) / (2 * DEGREE + 2)
     u = np.sin(angles / 2) / np.sqrt(np.longdouble(2))  # √((1−t)/4) at t = cos(angle), without cancellation
-    values = np.sqrt(np.longdouble(2)) * np.arcsin(u) / u
+    values = np.arcsin(u) / (u * np.sqrt(1 - u * u))
     series = 2 * np.cos(np.outer(np.arange(DEGREE + 1), angles)) @ values / (DEGREE + 1)
     series[0] /= 2
     coefficients = np.asarray(chebyshev.cheb2poly(series), dtype=np.float64)

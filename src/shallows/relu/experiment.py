@@ -2,9 +2,10 @@
 
 500 Xavier starts with step 5/k on ½E and 100 of large norm (Σ‖wᵢ‖ = 2k²), end points grouped up to permutations of
 neurons and coordinates. From the large starts a step of 5/k diverges: neurons that point the same way have a Hessian
-eigenvalue of k/2 (½E), which allows less than 4/k; 3/k is taken there (the paper does not say). For every group: the norm sum (Theorem 8 assumes at most k), the smallest Hessian eigenvalue, and the
-largest over the neurons of the smallest eigenvalue of H′ᵢᵢ: negative means that every split of every neuron is a
-saddle (Theorem 9).
+eigenvalue of k/2 (½E), which allows less than 4/k; 3/k is taken there (the paper does not say).
+
+For every group: the norm sum (Theorem 8 assumes at most k), the smallest Hessian eigenvalue, and the largest over the
+neurons of the smallest eigenvalue of H′ᵢᵢ: negative means that every split of every neuron is a saddle (Theorem 9).
 """
 
 from __future__ import annotations
