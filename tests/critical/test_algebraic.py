@@ -20,7 +20,7 @@ def check(chart, everything_certified=True):
         assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8, abs=1e-9)
         if point.rank and point.signature[1] == 0:
             assert point.index == index_by_eigenvalues(problem, point, tolerance=1e-7)
-        if everything_certified and point.rank < problem.n:
+        if everything_certified:
             assert point.certificate is not None and point.certificate.signature_certified
 
 
@@ -70,6 +70,11 @@ def test_full_width_ends_at_the_target(generic):
     assert chart.complex_count == {0: 1, 1: 4, 2: 1}
     assert chart.minimum.kind == "global minimum" and chart.minimum.loss < 1e-12
     assert chart.kinds()["saddle"] == len(chart.points) - 1
+    proof = chart.minimum.certificate
+    assert proof.signature_certified and proof.rank_certified and proof.radius < 1e-14
+    gap = np.abs(chart.minimum.tensor.entries - problem.target_tensor().entries)
+    assert gap.max() <= proof.radius
+    assert all(p.certificate is None for p in sh.chart(problem, certify=False).points if p.rank)
 
 
 def test_the_iid_metric_is_not_generic_at_rank_two():

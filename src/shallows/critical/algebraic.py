@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-import numpy as np
-
 from shallows.charts import Chart
 from shallows.charts.result import COMPLETENESS
-from shallows.critical.found import Counts, Found, assemble, origin
+from shallows.critical.found import Counts, assemble, origin
+from shallows.critical.full_rank import full_rank_points
 from shallows.critical.low_rank import low_rank_stratum
 from shallows.critical.powers import powers_stratum, require_charted
 from shallows.critical.rank_one import Stratum, rank_one_stratum
-from shallows.critical.realise import spectral_terms
 from shallows.problem import Problem
 
 
@@ -57,7 +55,7 @@ def _status(text: str, progress: bool) -> AbstractContextManager[object]:
 
 def _stratum(problem: Problem, rank: int, certify: bool, seed: int) -> Stratum:
     if problem.degree == 2 and rank == problem.n:
-        return _full_rank(problem)
+        return _full_rank(problem, certify)
     if problem.degree == 2 and rank == 1:
         return rank_one_stratum(problem, certify, seed)
     if problem.degree == 2:
@@ -65,14 +63,6 @@ def _stratum(problem: Problem, rank: int, certify: bool, seed: int) -> Stratum:
     return powers_stratum(problem, rank, certify, seed)
 
 
-def _full_rank(problem: Problem) -> Stratum:
-    """Matrices of full rank are an open set: the one critical point is the target, if it has full rank."""
-    matrix = problem.target_tensor().to_matrix()
-    n = problem.n
-    full = bool(np.linalg.matrix_rank(matrix) == n)
-    found = []
-    if full:
-        vectors, signs = spectral_terms(matrix, n)
-        size = n * (n + 1) // 2
-        found = [Found(vectors, signs, (size, 0, 0))]
-    return Stratum(found, Counts(len(found), int(full), "the target itself"), [], [], "proved")
+def _full_rank(problem: Problem, certify: bool) -> Stratum:
+    found = full_rank_points(problem, certify)
+    return Stratum(found, Counts(len(found), len(found), "the target itself"), [], [], "proved")

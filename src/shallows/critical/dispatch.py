@@ -69,8 +69,9 @@ def chart(
 
 def _closed_form(problem: Problem, certify: bool) -> Chart | None:
     from shallows.critical import iid_diagonal, spectral
+    from shallows.critical.spectrum import spectrum_of
 
-    spectrum = spectral.spectrum_of(problem)
+    spectrum = spectrum_of(problem)
     if spectrum is not None:
         return spectral.spectral_chart(problem, spectrum, certify)
     if iid_diagonal.applies(problem):

@@ -26,12 +26,13 @@ from shallows.charts import Certificate, Chart
 from shallows.charts.result import COMPLETENESS
 from shallows.critical.exact_rank import integer_frame, rank_equations
 from shallows.critical.found import Counts, Found, assemble, origin
+from shallows.critical.full_rank import full_rank_points
 from shallows.critical.low_rank_balls import LowRankSystem, prove_box
 from shallows.critical.low_rank_family import Shape
 from shallows.critical.powers_balls import BITS, PowerSystem
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.realise import spectral_terms
-from shallows.critical.spectral import spectrum_of
+from shallows.critical.spectrum import spectrum_of
 from shallows.errors import InvalidProblem
 from shallows.problem import Problem
 
@@ -54,7 +55,7 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
             points = [p for sign in _signs(problem) for p in _points(problem, sign)]
             counts[1] = Counts(None, len(points), "all real roots, isolated exactly by msolve")
         elif rank == problem.n:
-            points = _full_rank(problem)
+            points = full_rank_points(problem, True)
             counts[rank] = Counts(len(points), len(points), "the target itself")
         else:
             points, counts[rank], whole = _rank_points(problem, rank, seed)
@@ -67,15 +68,6 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
 
 def _signs(problem: Problem) -> tuple[int, ...]:
     return (1, -1) if problem.degree % 2 == 0 else (1,)
-
-
-def _full_rank(problem: Problem) -> list[Found]:
-    """Matrices of full rank are an open set: only the target can be critical there."""
-    matrix = problem.target_tensor().to_matrix()
-    if np.linalg.matrix_rank(matrix) < problem.n:
-        return []
-    size = problem.n * (problem.n + 1) // 2
-    return [Found(*spectral_terms(matrix, problem.n), (size, 0, 0))]
 
 
 def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool]:

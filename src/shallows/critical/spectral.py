@@ -6,7 +6,7 @@ With T = U diag(σ) Uᵀ, the critical points of rank r are, for each set I of r
 
 with loss Σ_{j∉I} σ_j² (Frobenius) or 2 Σ σ_j² + 2 (Σ σ_j)²/(r+2) (Gaussian) and, on the rank stratum, one negative
 direction for each pair i ∈ I, j ∉ I with 0 ≤ (σ_i + c_I)/(σ_j + c_I) < 1 (equations 29 and 31). N(0, Σ) reduces to the
-standard Gaussian by S → Σ^{1/2} S Σ^{1/2}.
+standard Gaussian by S → LᵀSL, Σ = LLᵀ.
 
 Repeated eigenvalues give families (products of Grassmannians); σ_i + c_I = 0 means that S_I has lower rank.
 """
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.charts import Certificate, Chart, CriticalFamily, Points, PointTable
-from shallows.critical.eigenvalues import EigenEnclosure, enclose
+from shallows.critical.eigenvalues import EigenEnclosure
 from shallows.critical.kinds import Signs, kinds
 from shallows.critical.realise import realise
-from shallows.data import IID, Frobenius, Gaussian, InnerProduct, Mixture, Radial
+from shallows.critical.spectrum import Spectrum, enclosure_of
 from shallows.errors import InvalidProblem
 from shallows.network import Network
 from shallows.problem import Problem
@@ -34,85 +34,6 @@ from shallows.tensors import SymmetricTensor
 
 EQUAL = 1e-10
 LARGEST_CHART = 2_000_000
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """The metric is scale·(2‖S‖² + trace·(tr S)²)-like: `trace` is 1 for Gaussian data and 0 for Frobenius.
-
-    `root` is Σ^{1/2} for coloured Gaussians; σ and U are the eigenpairs of Σ^{1/2} T Σ^{1/2}.
-    """
-
-    sigma: Array
-    vectors: Array
-    scale: float
-    gaussian: bool
-    root: Array | None
-
-    @property
-    def n(self) -> int:
-        """The number of inputs."""
-        return len(self.sigma)
-
-    def shift(self, rank: int, left_out: Array) -> Array:
-        """c_I from Σ_{j∉I} σ_j."""
-        return left_out / (rank + 2) if self.gaussian else np.zeros_like(left_out)
-
-    def loss(self, rank: int, left_out: Array, squares: Array) -> Array:
-        """The loss from Σ_{j∉I} σ_j and Σ_{j∉I} σ_j²."""
-        if not self.gaussian:
-            return self.scale * squares
-        return self.scale * (2 * squares + 2 * left_out**2 / (rank + 2))
-
-    def slope(self, values: Array) -> Array:
-        """∇ℓ on the left-out eigenvectors, from σ_j + c_I."""
-        return -self.scale * (4.0 if self.gaussian else 2.0) * values
-
-    def matrix(self, chosen: NDArray[np.intp], eigenvalues: Array) -> Array:
-        """U diag(λ) Uᵀ in the problem's coordinates."""
-        U = self.vectors[:, chosen]
-        return np.asarray((U * eigenvalues) @ U.T)
-
-
-def spectrum_of(problem: Problem) -> Spectrum | None:
-    """The spectrum when the data has a closed form at degree 2, else None."""
-    if problem.degree != 2:
-        return None
-    T = problem.target_tensor().to_matrix()
-    data = problem.data
-    if isinstance(data, Gaussian) and data.centred and rotation_scale(data) is None:
-        root = data.root()
-        if np.linalg.eigvalsh(data.covariance)[0] <= 0:
-            return None
-        sigma, vectors = np.linalg.eigh(root @ T @ root)
-        return Spectrum(sigma, np.linalg.solve(root, vectors), 1.0, True, root)
-    scale = 1.0 if isinstance(data, Frobenius) else rotation_scale(data)
-    if scale is None:
-        return None
-    sigma, vectors = np.linalg.eigh(T)
-    return Spectrum(sigma, vectors, scale, not isinstance(data, Frobenius), None)
-
-
-def rotation_scale(data: InnerProduct) -> float | None:
-    """κ when E S(x)T(x) = κ(2 tr ST + tr S tr T) at degree 2: rotation-invariant fourth moments; else None."""
-    if isinstance(data, Gaussian):
-        variance = float(data.covariance[0, 0])
-        isotropic = (
-            data.centred and np.array_equal(data.covariance, variance * np.eye(data.n)) and variance > 0
-        )
-        return variance**2 if isotropic else None
-    if isinstance(data, Radial):
-        return data.gaussian_ratio(4)
-    if isinstance(data, IID):
-        centred = data.moment(1) == 0 and data.moment(3) == 0
-        mu2, mu4 = data.moment(2), data.moment(4)
-        return mu2**2 if centred and mu4 == 3 * mu2**2 else None
-    if isinstance(data, Mixture):
-        scales = [rotation_scale(part) for part in data.parts]
-        if any(scale is None for scale in scales):
-            return None
-        return float(sum(w * s for w, s in zip(data.weights, scales, strict=True) if s is not None))
-    return None
 
 
 def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart:
@@ -125,9 +46,7 @@ def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart
             f"{LARGEST_CHART:,}. Use a smaller width."
         )
     simple, families = _split(spectrum, top)
-    enclosure = None
-    if certify and spectrum.root is None:
-        enclosure = enclose(problem.target_tensor().to_matrix(), spectrum.sigma, spectrum.vectors)
+    enclosure = enclosure_of(problem, spectrum) if certify else None
     return _assemble(problem, spectrum, simple, families, enclosure)
 
 
@@ -328,9 +247,7 @@ class SpectralMaker:
             return None
         spectrum = self.spectrum
         matrix = self.tensor(i).to_matrix()
-        radius = self.enclosure.radius(
-            matrix, spectrum.vectors, selection.sets[row], spectrum.sigma, spectrum.gaussian
-        )
+        radius = self.enclosure.radius(matrix, selection.sets[row], spectrum.sigma, spectrum.gaussian)
         return Certificate(radius, True, True, "eigenvalue enclosures (Theorems 34, 35)")
 
     def escape(self, i: int) -> SymmetricTensor | None:
