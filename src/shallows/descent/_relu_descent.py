@@ -18,7 +18,7 @@ from shallows.kernels._relu_loop import OneSpace, one_pass, one_space, teacher_r
 
 GOING, CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = -1, 0, 1, 2, 4, 5, 6
 BLOW_UP, PATIENCE, ROUNDING, CHECK = 1e8, 20_000, 1e-12, 500
-HAND_OVER = 4  # lanes below which one run at a time is faster
+HAND_OVER = 16  # lanes below which one run at a time is faster
 
 
 class ReLUModel(NamedTuple):
@@ -98,7 +98,7 @@ def _one_run(
     row: int, iteration: int, since: int, best: float, cap: float, model: ReLUModel, rules: Rules, ends: Ends,
     space: OneSpace,
 ) -> None:  # fmt: skip
-    """Train row `row` from where it is; a cap of zero stands for a fresh run. A run that blows up keeps its last point."""
+    """Train one row from where it is; a cap of zero stands for a fresh run. A run that blows up keeps its last point."""
     inner = model.k * model.n
     theta = ends.thetas[row]
     W, trial = np.empty((model.k, model.n)), np.empty((model.k, model.n))
