@@ -80,6 +80,16 @@ def _move(state: State, theta: Array, gradient: Array, source: int, to: int) -> 
 
 
 @njit(cache=True, error_model="numpy")
+def _falls(loss: float, norm: float, step: float, value: float, slope: float, scale: float) -> bool:
+    """The test of `gradient.line_search`: Armijo, or the slope where rounding hides the change of the loss."""
+    drop, needed = loss - value, DECREASE * step * norm * norm
+    noise = RESOLUTION * (abs(loss) + scale)
+    if drop >= needed:
+        return True
+    return needed < noise and drop > -noise and slope >= (2 * DECREASE - 1) * norm * norm
+
+
+@njit(cache=True, error_model="numpy")
 def _begin(state: State, theta: Array, l: int, value: float, size: float, step: float) -> None:
     """The first evaluation of a run: its loss, the loss that counts as a blow-up, and its first step."""
     length = np.sqrt(np.sum(theta[:, l] ** 2))
@@ -90,61 +100,60 @@ def _begin(state: State, theta: Array, l: int, value: float, size: float, step: 
 
 
 @njit(cache=True, error_model="numpy")
-def _search(state: State, l: int, value: float, size: float, slope: float, scale: float) -> bool:
-    """Whether the line search takes this trial; sets the next step."""
-    loss, norm, step = state.loss[l], state.norm[l], state.step[l]
-    drop, needed = loss - value, DECREASE * step * norm * norm
-    noise = RESOLUTION * (abs(loss) + scale)
-    taken = drop >= needed
-    if not taken and needed < noise and drop > -noise:
-        taken = slope >= (2 * DECREASE - 1) * norm * norm
-    taken = taken and np.isfinite(size)
-    state.step[l] = GROWTH * step if taken else SHRINK * step
-    return taken
-
-
-@njit(cache=True, error_model="numpy")
 def _judge(
-    state: State, theta: Array, l: int, value: float, size: float, slope: float, taken: Array, rules: Rules
-) -> int:
-    """Take or refuse the trial of lane l; DIVERGED when a fixed step blew up, else GOING."""
-    if state.fresh[l]:
-        taken[l] = 1.0
-        _begin(state, theta, l, value, size, rules.step)
-        return GOING
-    state.iteration[l] += 1
-    if rules.step <= 0:
-        good = _search(state, l, value, size, slope, rules.scale)
-    else:
-        good = value <= state.cap[l] and np.isfinite(size)
-    taken[l] = 1.0 if good else 0.0
-    if good:
-        state.loss[l], state.norm[l] = value, size
-    return GOING if good or rules.step <= 0 else DIVERGED
+    state: State, theta: Array, lanes: int, value: Array, square: Array, slope: Array, rules: Rules, taken: Array,
+    code: np.ndarray,
+) -> None:  # fmt: skip
+    """Take or refuse the trial of each lane; DIVERGED when a fixed step blew up."""
+    searching = rules.step <= 0
+    for l in range(lanes):
+        size = np.sqrt(square[l])
+        code[l], taken[l] = GOING, 1.0
+        if state.fresh[l]:
+            _begin(state, theta, l, value[l], size, rules.step)
+            continue
+        state.iteration[l] += 1
+        if searching:
+            step = state.step[l]
+            good = _falls(state.loss[l], state.norm[l], step, value[l], slope[l], rules.scale)
+            good = good and np.isfinite(size)
+            state.step[l] = GROWTH * step if good else SHRINK * step
+        else:
+            good = value[l] <= state.cap[l] and np.isfinite(size)
+            code[l] = GOING if good else DIVERGED
+        if good:
+            state.loss[l], state.norm[l] = value[l], size
+        else:
+            taken[l] = 0.0
 
 
 @njit(cache=True, error_model="numpy")
-def _code(state: State, l: int, tolerance: float, limit: int, rules: Rules) -> int:
-    """The status of a run at its present point; GOING when it goes on."""
-    norm, iteration = state.norm[l], state.iteration[l]
-    if not (np.isfinite(state.loss[l]) and np.isfinite(norm)):
-        return DIVERGED
-    if norm <= tolerance:
-        return CONVERGED
-    if state.loss[l] <= rules.goal:
-        return GOAL
-    if rules.flag[0] != 0:
-        return INTERRUPTED
-    if iteration >= limit:
-        return LIMIT
-    if rules.step <= 0:
-        return STALLED if state.step[l] < state.smallest[l] else GOING
-    if iteration % 500 == 0:
-        if norm < 0.99 * state.best[l]:
-            state.best[l], state.since[l] = norm, iteration
-        elif iteration - state.since[l] >= PATIENCE and norm <= ROUNDING * rules.scale:
-            return STALLED
-    return GOING
+def _end(
+    state: State, lanes: int, tolerances: Array, limits: np.ndarray, rules: Rules, code: np.ndarray
+) -> None:
+    """Give a status to each run that ends at its present point."""
+    interrupted, searching = rules.flag[0] != 0, rules.step <= 0
+    for l in range(lanes):
+        if code[l] != GOING:
+            continue
+        norm, iteration, run = state.norm[l], state.iteration[l], state.run[l]
+        if not (np.isfinite(state.loss[l]) and np.isfinite(norm)):
+            code[l] = DIVERGED
+        elif norm <= tolerances[run]:
+            code[l] = CONVERGED
+        elif state.loss[l] <= rules.goal:
+            code[l] = GOAL
+        elif interrupted:
+            code[l] = INTERRUPTED
+        elif iteration >= limits[run]:
+            code[l] = LIMIT
+        elif searching:
+            code[l] = STALLED if state.step[l] < state.smallest[l] else GOING
+        elif iteration % 500 == 0:
+            if norm < 0.99 * state.best[l]:
+                state.best[l], state.since[l] = norm, iteration
+            elif iteration - state.since[l] >= PATIENCE and norm <= ROUNDING * rules.scale:
+                code[l] = STALLED
 
 
 @njit(cache=True, fastmath=EXACT, error_model="numpy")
@@ -204,11 +213,8 @@ def descent_lanes(
         _products(new, new, lanes, square)
         if searching:
             _products(new, gradient, lanes, slope)
-        for l in range(lanes):
-            run = state.run[l]
-            code[l] = _judge(state, theta, l, value[l], np.sqrt(square[l]), slope[l], taken, rules)
-            if code[l] == GOING:
-                code[l] = _code(state, l, tolerances[run], limits[run], rules)
+        _judge(state, theta, lanes, value, square, slope, rules, taken, code)
+        _end(state, lanes, tolerances, limits, rules, code)
         _accept(trial, new, taken, lanes, theta, gradient)
         for l in range(lanes - 1, -1, -1):
             if code[l] == GOING:

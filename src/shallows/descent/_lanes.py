@@ -90,12 +90,12 @@ def matrix_lanes(
 
 @njit(fastmath=EXACT, error_model="numpy", inline="always")
 def _slopes(
-    rho: Array, p: Array, q: Array, c: Array, degree: int, lanes: int, along: Array, across: Array, x: Array
+    rho: Array, pq: Array, c: Array, degree: int, lanes: int, along: Array, across: Array, x: Array
 ) -> None:
     """∂k/∂ρ and 2∂k/∂(pq) of k = Σ_h c_h (pq)^h ρ^(d−2h): forms in ρ² and pq, by Horner's rule, times 1 or ρ."""
     if degree == 3:  # the common case in one pass
         for l in range(lanes):
-            along[l] = 3 * c[0] * rho[l] * rho[l] + c[1] * p[l] * q[l]
+            along[l] = 3 * c[0] * rho[l] * rho[l] + c[1] * pq[l]
             across[l] = 2 * c[1] * rho[l]
         return
     for l in range(lanes):
@@ -104,7 +104,7 @@ def _slopes(
     for h in range(1, degree // 2 + 1):
         for l in range(lanes):
             across[l] = across[l] * rho[l] * rho[l] + 2 * h * c[h] * x[l]
-            x[l] *= p[l] * q[l]
+            x[l] *= pq[l]
         if 2 * h < degree:
             for l in range(lanes):
                 along[l] = along[l] * rho[l] * rho[l] + (degree - 2 * h) * c[h] * x[l]
@@ -123,17 +123,17 @@ def _among_students(
     """Add Σⱼ aⱼ ∂k/∂ρ wⱼ to dW, Σⱼ 2aⱼ ∂k/∂p to `radial` and Σⱼ aⱼ wᵢ·∂₁k to da; each pair once, for both."""
     k, n, _ = W.shape
     p, radial = rows[0], rows[1]
-    rho, along, across, x = pair[0], pair[1], pair[2], pair[3]
+    rho, along, across, x, pq = pair[0], pair[1], pair[2], pair[3], pair[4]
     for i in range(k):
         for j in range(i + 1):
             for l in range(lanes):
-                rho[l] = W[i, 0, l] * W[j, 0, l]
+                rho[l], pq[l] = W[i, 0, l] * W[j, 0, l], p[i, l] * p[j, l]
             for r in range(1, n):
                 for l in range(lanes):
                     rho[l] += W[i, r, l] * W[j, r, l]
-            _slopes(rho, p[i], p[j], c, degree, lanes, along, across, x)
+            _slopes(rho, pq, c, degree, lanes, along, across, x)
             for l in range(lanes):
-                both = along[l] * rho[l] + across[l] * p[i, l] * p[j, l]
+                both = along[l] * rho[l] + across[l] * pq[l]
                 da[i, l] += a[j, l] * both
                 radial[i, l] += a[j, l] * across[l] * p[j, l]
                 x[l] = a[j, l] * along[l]
@@ -142,7 +142,7 @@ def _among_students(
                     dW[i, r, l] += x[l] * W[j, r, l]
             if j < i:
                 for l in range(lanes):
-                    both = along[l] * rho[l] + across[l] * p[i, l] * p[j, l]
+                    both = along[l] * rho[l] + across[l] * pq[l]
                     da[j, l] += a[i, l] * both
                     radial[j, l] += a[i, l] * across[l] * p[i, l]
                     x[l] = a[i, l] * along[l]
@@ -158,22 +158,20 @@ def _against_teachers(
     """Subtract Σⱼ bⱼ ∂k/∂ρ vⱼ from dW, and the teachers' parts from `radial` and `theirs`."""
     k, n, _ = W.shape
     p, radial, theirs = rows[0], rows[1], rows[2]
-    rho, along, across, x, q = pair[0], pair[1], pair[2], pair[3], pair[4]
+    rho, along, across, x, pq = pair[0], pair[1], pair[2], pair[3], pair[4]
     for j in range(len(V)):
         square = 0.0
         for r in range(n):
             square += V[j, r] * V[j, r]
-        for l in range(lanes):
-            q[l] = square
         for i in range(k):
             for l in range(lanes):
-                rho[l] = W[i, 0, l] * V[j, 0]
+                rho[l], pq[l] = W[i, 0, l] * V[j, 0], p[i, l] * square
             for r in range(1, n):
                 for l in range(lanes):
                     rho[l] += W[i, r, l] * V[j, r]
-            _slopes(rho, p[i], q, c, degree, lanes, along, across, x)
+            _slopes(rho, pq, c, degree, lanes, along, across, x)
             for l in range(lanes):
-                theirs[i, l] -= b[j] * (along[l] * rho[l] + across[l] * p[i, l] * square)
+                theirs[i, l] -= b[j] * (along[l] * rho[l] + across[l] * pq[l])
                 radial[i, l] -= b[j] * across[l] * square
                 along[l] *= b[j]
             for r in range(n):
