@@ -27,11 +27,12 @@ def explore(
 
     Ctrl-C stops it. With --json the address is printed as a JSON document before serving.
     """
-    from shallows.explorer import make_server
+    from shallows.explorer import checked_view, make_server
 
     output = Output(json, quiet)
+    start = checked_view(view)
     server = make_server(host, port)
-    address = f"{server.address}/?view={server.checked_view(view)}"
+    address = f"{server.address}/?view={start}"
     output.document({"address": address})
     output.show(f"The explorer is at {address}   (Ctrl-C stops it)")
     if browser:

@@ -81,8 +81,13 @@ def ensemble_report(runs: Ensemble, path: str | Path, *, title: str = "") -> Pat
         raise InvalidProblem(f"runs is {type(runs).__name__}; expected the result of ensemble(problem).")
     if runs.chart is not None:
         return chart_report(runs.chart, path, runs=runs, title=title)
+    return write(path, ensemble_html(runs, title=title))
+
+
+def ensemble_html(runs: Ensemble, *, title: str = "") -> str:
+    """The page of an ensemble without a chart, as text."""
     section = _ensemble_section(title or f"{len(runs)} training runs", runs)
-    return write(path, render(section.title, RUNS_LEAD, [section]))
+    return render(section.title, RUNS_LEAD, [section])
 
 
 def _check(chart: Chart, runs: Ensemble | None) -> None:

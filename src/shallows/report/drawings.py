@@ -36,7 +36,7 @@ def drawing(problem: Problem, entries: Sequence[Entry]) -> tuple[Any, str] | Non
     if problem.outputs != 1:
         return None
     teacher = problem.target.W if isinstance(problem.target, Network) else None
-    return _panels(teacher, [(e, _ordered(e.network.W, teacher)) for e in picked[:PANELS]]), WEIGHTS
+    return _panels(teacher, [(e, fitted_rows(e.network.W, teacher)) for e in picked[:PANELS]]), WEIGHTS
 
 
 CIRCLE = (
@@ -105,8 +105,7 @@ def surfaces(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
     figure.add_trace(level_surface(target, level), row=1, col=1)
     for i, entry in enumerate(entries):
         trace = level_surface(entry.network.tensor(), level)
-        trace.visible = i == 0
-        figure.add_trace(trace, row=1, col=2)
+        figure.add_trace({**trace, "visible": i == 0}, row=1, col=2)
     buttons = [
         {"label": label(entry), "method": "update",
          "args": [{"visible": [True, *(j == i for j in range(len(entries)))]}]}
@@ -124,19 +123,30 @@ def surfaces(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
 REACH = 1.8
 
 
-def level_surface(form: SymmetricTensor, level: float) -> Any:
-    """The surfaces f = level (blue) and f = −level (vermillion) in a cube."""
-    import plotly.graph_objects as go
-
+def level_surface(form: SymmetricTensor, level: float) -> dict[str, Any]:
+    """The surfaces f = level (blue) and f = −level (vermillion) in a cube, as a trace."""
     side = np.linspace(-REACH, REACH, GRID)
     grid = np.stack(np.meshgrid(side, side, side, indexing="ij"), axis=-1).reshape(-1, 3)
     x, y, z = grid.T.astype(np.float32)
-    return go.Isosurface(
-        x=x, y=y, z=z, value=form(grid).astype(np.float32), isomin=-level, isomax=level, surface={"count": 2},
-        colorscale=[[0, VERMILLION], [1, BLUE]], cmin=-level, cmax=level, showscale=False, opacity=0.75,
-        flatshading=False, caps={"x": {"show": False}, "y": {"show": False}, "z": {"show": False}}, hoverinfo="skip",
-        lighting={"ambient": 0.6, "diffuse": 0.7},
-    )  # fmt: skip
+    return {
+        "type": "isosurface",
+        "x": x,
+        "y": y,
+        "z": z,
+        "value": form(grid).astype(np.float32),
+        "isomin": -level,
+        "isomax": level,
+        "cmin": -level,
+        "cmax": level,
+        "surface": {"count": 2},
+        "colorscale": [[0, VERMILLION], [1, BLUE]],
+        "showscale": False,
+        "opacity": 0.75,
+        "flatshading": False,
+        "caps": {"x": {"show": False}, "y": {"show": False}, "z": {"show": False}},
+        "hoverinfo": "skip",
+        "lighting": {"ambient": 0.6, "diffuse": 0.7},
+    }
 
 
 def _sphere() -> Array:
@@ -152,7 +162,7 @@ def _matrix(net: Network) -> Array:
     return net.tensor().to_matrix()
 
 
-def _ordered(W: Array, teacher: Array | None) -> Array:
+def fitted_rows(W: Array, teacher: Array | None) -> Array:
     """Rows in the order that fits the teacher's best, extra neurons last."""
     if teacher is None or W.shape[1] != teacher.shape[1]:
         return W

@@ -41,8 +41,9 @@ class Entry:
         return None if self.signature is None else self.signature[2]
 
 
-def chart_entries(chart: Chart, shares: dict[int, float] | None) -> list[Entry]:
+def chart_entries(chart: Chart, shares: dict[int, float] | None, eigenvalues: bool = True) -> list[Entry]:
     """The points of a chart; `shares` are of training runs by place in the chart, None without training."""
+    rows = EIGENVALUE_ROWS if eigenvalues else 0
     return [
         Entry(
             number=i + 1,
@@ -53,7 +54,7 @@ def chart_entries(chart: Chart, shares: dict[int, float] | None) -> list[Entry]:
             proof=_proof(point),
             share=None if shares is None else shares.get(i, 0.0),
             network=point.network,
-            eigenvalues=_smallest(chart.problem, point.network) if i < EIGENVALUE_ROWS else None,
+            eigenvalues=_smallest(chart.problem, point.network) if i < rows else None,
         )
         for i, point in enumerate(chart.points)
     ]

@@ -21,7 +21,11 @@ def landscape(entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "
     """Loss against index: every point by kind, the ways of training as lines, its end points as rings."""
     import plotly.graph_objects as go
 
-    figure = go.Figure()
+    return draw_landscape(go.Figure(), entries, ways, place)
+
+
+def draw_landscape(figure: Any, entries: Sequence[Entry], ways: Sequence[Way], place: str) -> Any:
+    """Draw it on a figure."""
     for i, way in enumerate(way for way in ways if len(way.indices)):
         figure.add_scatter(
             x=way.indices + 0.24 * ((i + 0.5) / max(len(ways), 1) - 0.5), y=way.index_losses, mode="lines",

@@ -1,0 +1,161 @@
+"""The page of a view: menu, controls, figures, facts, table, code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import dcc, html
+
+from shallows.explorer.fields import Field, State
+from shallows.explorer.scene import Scene, View
+from shallows.explorer.views import NAMES, view_of
+
+GRAPH = {"displaylogo": False, "responsive": True, "edits": {"shapePosition": True},
+         "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}  # fmt: skip
+
+
+def frame() -> Any:
+    """What is there before a view: the URL, the stores, and an empty page."""
+    return html.Div(
+        id="root",
+        children=[
+            dcc.Location(id="url", refresh=False),
+            dcc.Store(id="address"),
+            dcc.Download(id="download"),
+            html.Div(id="page"),
+        ],
+    )
+
+
+def page(view: View, state: State, message: str) -> list[Any]:
+    """The whole page of a view at a state."""
+    return [
+        html.Header([html.Span("shallows explorer", className="brand"), _menu(view.name)]),
+        dcc.Store(id="view", data=view.name),
+        dcc.Store(id="dark"),
+        html.H1(view.title),
+        html.P(view.lead, className="lead"),
+        html.Div(
+            className="workbench",
+            children=[
+                html.Div(
+                    className="panel",
+                    children=[*(_control(field, state[field.name]) for field in view.fields), _buttons(view)],
+                ),
+                html.Div(children=_stage(view, message)),
+            ],
+        ),
+    ]
+
+
+def _menu(current: str) -> Any:
+    links = [
+        html.A(
+            view_of(name).title,
+            href=f"/?view={name}",
+            **({"aria-current": "page"} if name == current else {}),
+        )
+        for name in NAMES
+    ]
+    return html.Nav(links, **{"aria-label": "Views"})
+
+
+def _control(field: Field, value: float) -> Any:
+    box = {"type": "box", "name": field.name}
+    if field.choices:
+        return html.Div(
+            className="field",
+            children=[
+                html.Span(field.label, className="name"),
+                dcc.RadioItems(
+                    list(field.choices), field.text(value), id=box, className="choices", inline=True
+                ),
+            ],
+        )
+    text = dcc.Input(
+        id=box, type="text", value=field.text(value), className="box", debounce=0.3, inputMode="decimal",
+        autoComplete="off",
+    )  # fmt: skip
+    slider = dcc.Input(
+        id={"type": "slider", "name": field.name}, type="range", min=field.low, max=field.high, step=field.step,
+        value=value, className="slider",
+    )  # fmt: skip
+    top = html.Div([html.Label(field.label), text], className="top")
+    return html.Div([top, slider], className="field", **{"data-field": field.name})
+
+
+def _buttons(view: View) -> Any:
+    buttons = []
+    if view.live:
+        buttons += [
+            html.Button("Run", id="run", className="action main"),
+            html.Button("Split the neuron", id="split", className="action"),
+            dcc.Interval(id="tick", interval=350, disabled=True),
+        ]
+    buttons.append(html.Button("Download report", id="report", className="action"))
+    return html.Div(buttons, className="buttons")
+
+
+def _stage(view: View, message: str) -> list[Any]:
+    figures = [
+        html.Figure(
+            [
+                dcc.Graph(id={"type": "graph", "place": i}, config=GRAPH, figure=_empty()),
+                html.Figcaption(caption),
+            ]
+        )
+        for i, caption in enumerate(view.captions)
+    ]
+    return [
+        html.Div(message, id="message", className="message", role="status", **{"aria-live": "polite"}),
+        html.Div(id="facts", className="facts"),
+        html.Div(figures, className="figures"),
+        html.Div(id="table", className="scroll", tabIndex=0),
+        html.Details([html.Summary("Open as Python"), html.Pre(id="code")], id="python"),
+    ]
+
+
+def _empty() -> dict[str, Any]:
+    clear = "rgba(0,0,0,0)"
+    hidden = {"visible": False}
+    return {
+        "data": [],
+        "layout": {"paper_bgcolor": clear, "plot_bgcolor": clear, "xaxis": hidden, "yaxis": hidden},
+    }
+
+
+def facts_of(scene: Scene) -> list[Any]:
+    """The facts as tiles."""
+    return [html.Div([html.Strong(value), html.Span(label)]) for value, label in scene.facts]
+
+
+def table_of(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
+    """The table."""
+    head = html.Thead(html.Tr([html.Th(text) for text in headings]))
+    body = html.Tbody([html.Tr([html.Td(text) for text in row]) for row in rows])
+    return html.Table([head, body])
+
+
+def painted(figure: Any, dark: bool) -> dict[str, Any]:
+    """A figure in the colours of the page (as in a report's page.js)."""
+    colours = ("#e6e8ea", "#2b3138", "#77808b") if dark else ("#1c2126", "#e4e6e9", "#8a8f98")
+    ink, grid, line = colours
+    drawn: dict[str, Any] = figure.to_plotly_json()
+    layout = drawn["layout"]
+    layout["font"] = {**layout.get("font", {}), "color": ink}
+    for key in [key for key in layout if key.startswith(("xaxis", "yaxis"))]:
+        layout[key] = {
+            **layout[key],
+            "gridcolor": grid,
+            "linecolor": line,
+            "tickcolor": line,
+            "zerolinecolor": line,
+        }
+    if "scene" in layout:
+        for axis in ("xaxis", "yaxis", "zaxis"):
+            layout["scene"][axis] = {**layout["scene"][axis], "gridcolor": grid, "color": ink}
+    for trace in drawn["data"]:
+        if (trace.get("meta") or {}).get("ink"):
+            trace["line"] = {**trace["line"], "color": ink}
+    return drawn

@@ -1,0 +1,72 @@
+"""Serving the explorer: a threaded local server, bound to this machine unless told otherwise."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from shallows.errors import InvalidProblem, ShallowsError
+from shallows.explorer.fields import defaults
+from shallows.explorer.views import NAMES, view_of
+
+
+@dataclass(frozen=True, eq=False)
+class Server:
+    """A server that listens already; `serve()` answers until Ctrl-C or `stop()`."""
+
+    host: str
+    port: int
+    inner: Any
+
+    @property
+    def address(self) -> str:
+        """The URL of the page."""
+        return f"http://{self.host}:{self.port}"
+
+    def serve(self) -> None:
+        """Answer requests; views are computed once beforehand in the background, so that the first one is quick."""
+        threading.Thread(target=warm, daemon=True).start()
+        try:
+            self.inner.serve_forever()
+        except KeyboardInterrupt:
+            self.inner.server_close()
+
+    def stop(self) -> None:
+        """End `serve()` from another thread."""
+        self.inner.shutdown()
+
+
+def checked_view(name: str) -> str:
+    """The name, if there is such a view."""
+    return view_of(name).name
+
+
+def warm() -> None:
+    """Draw every view once: compiled loops are loaded then."""
+    for name in NAMES:
+        view = view_of(name)
+        try:
+            view.draw(defaults(view.fields))
+        except ShallowsError:  # it will say so on its page
+            continue
+
+
+def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
+    """Bind the explorer to an address; port 0 takes a free one."""
+    import logging
+
+    from werkzeug.serving import make_server as bind
+
+    from shallows.explorer.app import make_app
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line a request
+    app = make_app(tuple({"127.0.0.1", "localhost", host}))
+    try:
+        inner = bind(host, port, app.server, threaded=True)
+    except (OSError, SystemExit):  # werkzeug exits when the port is taken
+        raise InvalidProblem(
+            f"Cannot listen on {host}:{port}: it is in use or not allowed. Fix: --port 0 takes a free port."
+        ) from None
+    inner.daemon_threads = True
+    return Server(host, int(inner.server_port), inner)
