@@ -2,7 +2,8 @@
 
 d = 10, N = 1500 samples, width 10, one thread, the same data and initial weights; all sides are given per epoch and
 run, ours in a batch of 100 runs. PyTorch is imported by this interpreter or by the one that SHALLOWS_TORCH_PYTHON
-names; it runs in its own process and is charged its processor time. The loops end at the same networks, which is checked.
+names; it runs in its own process and is charged its processor time. That the loops end at the same networks is
+checked.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
     scale = energy(problem)
     gradient = problem.gradient(net)
     R = residual_matrices(problem, net)
-    values = np.linalg.eigvalsh(R)
+    values = np.asarray(np.linalg.eigvalsh(R), dtype=np.float64)
     signs = _definiteness(values, tolerance * np.sqrt(scale) * _feature_size(problem))
     size = 1.0 + float(np.max(np.abs(problem.pack(net))))
     stationary = bool(np.max(np.abs(gradient)) <= tolerance * scale * size)

@@ -33,7 +33,8 @@ class StartProbability:
     def __repr__(self) -> str:
         return (
             f"StartProbability({self.probability:.4f} ± {self.error:.4f} below the {self.barrier} barrier: "
-            f"d = {self.d}, m = {self.m} = {self.m / self.d**2:.3g}·d², γ = {self.gamma:g}, {self.trials} teachers, seed {self.seed})"
+            f"d = {self.d}, m = {self.m} = {self.m / self.d**2:.3g}·d², γ = {self.gamma:g}, {self.trials} teachers, "
+            f"seed {self.seed})"
         )
 
 

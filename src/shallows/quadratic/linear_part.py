@@ -19,7 +19,7 @@ from shallows.network import Network
 from shallows.quadratic.barrier import Barrier, energy_barrier
 from shallows.quadratic.teachers import quadratic_coefficients
 
-STARTS = 24
+STARTS = 10
 
 
 def barrier_with_linear_part(
