@@ -19,13 +19,13 @@ _LATER = {
     "PolynomialNetRegressor": "polynomial",
     "QuadraticNetClassifier": "classifier",
     "QuadraticNetRegressor": "regressor",
-    "QuadraticReceptiveField": "receptive_field",
+    "QuadraticReceptiveField": "receptive_fields",
     "Statistics": "statistics",
     "Undetermined": "least_squares",
     "UndeterminedWarning": "warnings",
     "WidthWarning": "warnings",
-    "receptive_field": "receptive_field",
-    "simulate_spikes": "receptive_field",
+    "receptive_field": "receptive_fields",
+    "simulate_spikes": "receptive_fields",
     "train_deep": "deep.training",
 }
 __all__ = [

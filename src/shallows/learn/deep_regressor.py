@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -68,7 +67,7 @@ class DeepQuadraticRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
         self._check_common("global", ("global",))
         self._single = np.ndim(y) == 1
         Y = as_columns(y)
-        if isinstance(self.layers, Integral):
+        if isinstance(self.layers, int | np.integer):
             self._solve(X, Y, weights, positive_integer("layers", self.layers))
         else:
             self._train(X, Y, weights, tuple(self.layers))
@@ -78,8 +77,8 @@ class DeepQuadraticRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
     def _solve(self, X: Array, Y: Array, weights: Array, depth: int) -> None:
         if depth > DEEPEST:
             raise InvalidProblem(
-                f"layers={depth} is a polynomial of degree {2**depth}; depths up to {DEEPEST} are solved globally. Give "
-                "hidden sizes, such as layers=(20, 20), to train a deeper network."
+                f"layers={depth} is a polynomial of degree {2**depth}; depths up to {DEEPEST} are solved globally. "
+                "Give hidden sizes, such as layers=(20, 20), to train a deeper network."
             )
         solution, self.certificate_ = solve(
             X, Y, weights, self.affine, 2**depth, self.alpha, self.method, self.certify

@@ -55,11 +55,13 @@ def best_low_rank(
     random_starts: int,
     rng: np.random.Generator,
     count: int,
+    movement: float,
 ) -> LowRank:
     """Start from the truncated spectra of A* with every sign pattern and from random points; keep the lowest.
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*, `count` the number of
-    samples that the Gram matrix was summed over (its rounding is part of the bound). `norm_form` is the
+    samples that the Gram matrix was summed over and `movement` the rounding of their features (parts of the
+    bound). `norm_form` is the
     matrix of the norm
     neuron ‖z‖² in this frame, None without one; its weight starts at a middle eigenvalue of A* relative to it.
     """
@@ -75,7 +77,7 @@ def best_low_rank(
     best = min(found, key=lambda factor: factor.excess)
     scale = float(optimum @ gram @ optimum)
     agreeing = sum(f.excess <= best.excess * (1 + 1e-6) + 1e-12 * scale for f in found)
-    least = 0.0 if norm_form is not None else least_excess(gram, optimum, width, affine, count)
+    least = 0.0 if norm_form is not None else least_excess(gram, optimum, width, affine, count, movement)
     return LowRank(best.matrix, best.norm, best.excess, min(least, best.excess), len(begin), agreeing)
 
 
@@ -106,8 +108,13 @@ def _starts(optimum: Array, k: int, random: int, rng: np.random.Generator) -> li
     return starts
 
 
-def least_excess(gram: Array, optimum: Array, width: int, affine: bool, count: int) -> float:
-    """max over D of μ Σ_{i>k} σᵢ(DA*D)², D = diag(1, …, 1, τ) when the last coordinate is the homogenising one."""
+def least_excess(
+    gram: Array, optimum: Array, width: int, affine: bool, count: int, movement: float = 0.0
+) -> float:
+    """max over D of μ Σ_{i>k} σᵢ(DA*D)², D = diag(1, …, 1, τ) when the last coordinate is the homogenising one.
+
+    μ is reduced by the rounding of the Gram matrix of `count` samples and of its features (`movement`, Weyl).
+    """
     size = inputs_of(len(gram))
     table = coordinates.exponents(size, 2)
     best = 0.0
@@ -118,8 +125,10 @@ def least_excess(gram: Array, optimum: Array, width: int, affine: bool, count: i
         scale = np.prod(weights**table, axis=1)
         scaled = gram / np.outer(scale, scale)
         mu = smallest_eigenvalue_bound(scaled) - gamma(count + 6) * float(np.trace(scaled)) * SLACK
-        if mu <= 0:
+        slack = np.sqrt(max(mu, 0.0)) - movement / float(scale.min())
+        if slack <= 0:
             continue
+        mu = slack**2
         singular = np.sort(np.abs(np.linalg.eigvalsh(weights[:, None] * to_matrix(optimum, size) * weights)))
         tail = np.maximum(singular[: size - width] - 1e-12 * singular[-1], 0.0)
         best = max(best, mu * float(np.sum(tail**2)) / SLACK)

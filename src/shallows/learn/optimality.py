@@ -143,19 +143,13 @@ def _curvature(X: Array, weights: Array, frame: Frame, degree: int) -> tuple[flo
         return 0.0, f"{len(used)} samples leave some of the {size} features undetermined"
     count = min(len(used), SAMPLES_A_FEATURE * size)
     chosen = used[np.linspace(0, len(used) - 1, count).astype(np.intp)]
-    gram, movement = np.zeros((size, size)), 0.0
-    stretch, shift = float(np.linalg.norm(frame.T, 2)), float(np.linalg.norm(frame.mean))
+    gram = np.zeros((size, size))
     for rows in chunks(count, size, 1 << 21):
-        x, root = X[chosen[rows]], np.sqrt(weights[chosen[rows]])
-        Z = frame.apply(x)
-        block = features(Z, degree) * root[:, None]
+        root = np.sqrt(weights[chosen[rows]])
+        block = features(frame.apply(X[chosen[rows]]), degree) * root[:, None]
         gram += block.T @ block
-        off = gamma(frame.size + 2) * frame.size * stretch * (np.linalg.norm(x, axis=1) + shift)
-        off = degree * off * (np.linalg.norm(Z, axis=1) + off) ** (degree - 1)
-        movement += float(np.sum((root * off) ** 2))
     trace = float(np.trace(gram))
-    # the features are rounded (relative degree+2 roundings), and so is the summation
-    movement = np.sqrt(movement) + (degree + 3) * UNIT * np.sqrt(trace)
+    movement = feature_movement(X[chosen], weights[chosen], frame, degree)
     bound = smallest_eigenvalue_bound(gram) - gamma(count + 2) * trace * SLACK
     if bound <= 0:
         return 0.0, "the Gram matrix of the features is singular to rounding"
@@ -163,3 +157,18 @@ def _curvature(X: Array, weights: Array, frame: Frame, degree: int) -> tuple[flo
     if root_bound <= 0:
         return 0.0, "the Gram matrix of the features is singular to rounding"
     return float(root_bound**2), ""
+
+
+def feature_movement(X: Array, weights: Array, frame: Frame, degree: int) -> float:
+    """A bound on √Σ w‖ψ̂ − ψ‖², ψ̂ the computed features: z′ = Tz is rounded, and so are its monomials.
+
+    |ẑ′ − z′| ≤ γ_{n+2} n‖T‖(‖x‖ + ‖mean‖) =: δ, ‖ẑ′^{⊗d} − z′^{⊗d}‖ ≤ dδ(‖ẑ′‖ + δ)^{d−1}, and d+3 roundings a feature.
+    """
+    stretch, shift = float(np.linalg.norm(frame.T, 2)), float(np.linalg.norm(frame.mean))
+    total = 0.0
+    for rows in chunks(len(X), frame.size):
+        length = np.linalg.norm(frame.apply(X[rows]), axis=1)
+        off = gamma(frame.size + 2) * frame.size * stretch * (np.linalg.norm(X[rows], axis=1) + shift)
+        moved = degree * off * (length + off) ** (degree - 1) + (degree + 3) * UNIT * length**degree
+        total += float(weights[rows] @ moved**2)
+    return float(np.sqrt(total)) * SLACK

@@ -23,7 +23,7 @@ def realise(entries: Array, n: int, degree: int) -> tuple[Array, Array]:
     error = np.linalg.norm(powers.T @ outer - entries.T)
     if error > 1e-6 * max(float(np.linalg.norm(entries)), 1e-300):
         raise NotConverged(
-            f"The powers of the {len(W)} directions of Theorem G.1 are too ill-conditioned in float64 at degree {degree} "
-            "to write the solution as a network; predictions do not use them and are accurate."
+            f"The powers of the {len(W)} directions of Theorem G.1 are too ill-conditioned in float64 at degree "
+            f"{degree} to write the solution as a network; predictions do not use them and are accurate."
         )
     return W, np.ascontiguousarray(outer.T)

@@ -88,14 +88,18 @@ def truncate(
     norm_neuron: bool,
     starts: int,
     rng: np.random.Generator,
+    movement: float = 0.0,
 ) -> list[LowRank]:
-    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics."""
+    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics.
+
+    `movement` bounds the rounding of the features (`feature_movement`), relative to the total weight.
+    """
     frame = statistics.frame
     gram = penalised_gram(statistics, alpha)
     inverse = np.linalg.inv(frame.T)
     norm_form = inverse.T @ inverse if norm_neuron else None
     return [
-        best_low_rank(gram, row, width, frame.affine, norm_form, starts, rng, statistics.count)
+        best_low_rank(gram, row, width, frame.affine, norm_form, starts, rng, statistics.count, movement)
         for row in solution.entries
     ]
 

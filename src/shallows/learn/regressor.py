@@ -17,7 +17,7 @@ from shallows.learn.base import FormEstimator, as_columns
 from shallows.learn.frame import Frame, chunks, from_matrix, to_matrix
 from shallows.learn.least_squares import Solution, from_statistics
 from shallows.learn.low_rank import LowRank
-from shallows.learn.optimality import Optimality
+from shallows.learn.optimality import Optimality, feature_movement
 from shallows.learn.quadratic_fit import (
     Neurons,
     checked_width,
@@ -100,7 +100,10 @@ class QuadraticForms(FormEstimator):
     ) -> None:
         frame = solution.frame
         statistics = identity_statistics(X, Y, weights, self.affine, frame)
-        parts = truncate(statistics, solution, self.alpha, self.width_, self.norm_neuron, self.starts, rng)
+        movement = feature_movement(X, weights, frame, 2) / float(np.sqrt(weights.sum()))
+        parts = truncate(
+            statistics, solution, self.alpha, self.width_, self.norm_neuron, self.starts, rng, movement
+        )
         self._store(frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
         self.low_rank_ = parts
         self._certify_inexact(X, Y, weights, full, parts)
@@ -116,7 +119,7 @@ class QuadraticForms(FormEstimator):
         warn_undetermined(solution, self._column_names(), 5)
         if not solution.converged:
             warnings.warn(
-                f"Conjugate gradients stopped after {solution.iterations} steps above their tolerance; raise max_steps.",
+                f"Conjugate gradients stopped after {solution.iterations} steps above tolerance; raise max_steps.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

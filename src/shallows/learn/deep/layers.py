@@ -71,7 +71,7 @@ class Shape:
         return np.concatenate([layer.reshape(*lead, -1) for layer in layers], axis=-1)
 
     def start(self, rng: np.random.Generator) -> Array:
-        """Orthonormal random A_i in every layer but the last, which is zero: Q̃ᵀQ̃ = I and f = 0 (paper 002, Theorem E.2).
+        """Orthonormal random A_i in every layer but the last, which is zero: Q̃ᵀQ̃ = I, f = 0 (Theorem E.2).
 
         Where a layer has more forms than F there is no orthonormal set; its columns are orthonormal then.
         """
