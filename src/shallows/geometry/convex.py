@@ -81,11 +81,10 @@ class Landscape(ABC):
 
         return goal if slope(1.0) <= 0.0 else start + _last_descent(slope, 1.0) * step
 
-    def best_outer_step(self, net: Network, direction: Array) -> float:
-        """s > 0 up to which L falls along (a + s·direction, W): for a direction that goes down at first."""
-        return self.best_step(
-            net.tensor(), SymmetricTensor.from_powers(net.W, direction, net.tensor().degree)
-        )
+    def best_outer_step(self, net: Network, way: Array, value: float, slope: float) -> float:
+        """s > 0 up to which L falls along (a + s·way, W), for L = value and dL/ds = slope < 0 at s = 0."""
+        tensor = net.tensor()
+        return self.best_step(tensor, SymmetricTensor.from_powers(net.W, way, tensor.degree))
 
     def best_step(self, tensor: SymmetricTensor, direction: SymmetricTensor) -> float:
         """s of the sign that lowers ℓ(S + s·H), up to its minimum (or far down, when there is none)."""
@@ -150,11 +149,9 @@ class ProblemLandscape(Landscape):
         """s*, the teacher's tensor or the least-squares one."""
         return self.target
 
-    def best_outer_step(self, net: Network, direction: Array) -> float:
+    def best_outer_step(self, net: Network, way: Array, value: float, slope: float) -> float:
         """The minimum of the parabola through L, its slope, and L at s = 1 (no Gram matrix is built for it)."""
-        slope = float(self.parameter_gradient(net)[0] @ direction)
-        moved = Network(net.W, net.a + direction, net.activation)
-        curvature = self.loss(moved) - self.loss(net) - slope
+        curvature = self.loss(Network(net.W, net.a + way, net.activation)) - value - slope
         return -slope / (2 * curvature) if curvature > -slope / (2 * LONGEST_STEP) else LONGEST_STEP
 
     def parameter_gradient(self, net: Network) -> tuple[Array, Array]:

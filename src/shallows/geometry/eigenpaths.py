@@ -34,7 +34,7 @@ SINGULAR = 1e-10
 ACCURACY = 1e-13
 LARGEST_ENERGY = 1e4
 CLUSTER = 1e-7
-DEFECTIVE = 1e-9
+DEFECTIVE = 1e-6
 SMALL_STEP = 1e-4
 
 
@@ -112,22 +112,21 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
     It is checked before it is returned: τ at both ends agrees with S₀ and S₁ to 1e-13 of Σ|aᵢ|‖wᵢ‖², and that sum is
     at most 10⁴ times the norms.
     """
-    frame = np.eye(len(S0))
     chosen = _best_base(S0, S1)
     if chosen is None:
         frame = _common_range(S0, S1)
         if frame.shape[1] == len(S0):
             return None
         chosen = _best_base(frame.T @ S0 @ frame, frame.T @ S1 @ frame)
-    if chosen is None:
-        return None
+        if chosen is None:
+            return None
+        chosen = chosen[0], chosen[1], frame @ chosen[2]
     base, values, vectors = chosen
-    solved = _pencil(frame.T @ (S1 - S0) @ frame, values, vectors)
+    solved = _pencil(S1 - S0, values, vectors)
     if solved is None:
         return None
     mu, epsilon, x = solved
     real, upper = np.imag(mu) == 0, np.imag(mu) > 0
-    x = x @ frame.T
     size = len(mu)
     lift = EigenPath(
         label,

@@ -146,10 +146,10 @@ TOO_LARGE = (
 )
 
 
-def _lowered(landscape: Landscape, net: Network, segments: list[Segment]) -> Path | None:
+def _lowered(landscape: Landscape, net: Network, before: float, segments: list[Segment]) -> Path | None:
     """The path, if its end is lower than its start by more than rounding."""
     path = Path(segments, net.activation, 0.0, landscape.loss)
-    before, after = landscape.loss(net), landscape.loss(path.end)
+    after = landscape.loss(path.end)
     return path if before - after > ROUNDING * max(abs(before), abs(after)) else None
 
 
@@ -163,8 +163,9 @@ def _to_global_minimum(
     goal = landscape.minimiser(tensor)
     if _same_function(net, tensor, goal):
         return Escape(None, "", AT_THE_BOTTOM)
+    before = landscape.loss(net)
     if theorem == "Theorem 12":
-        segments = lifted_descent(landscape, state, tensor, goal, rng)
+        segments = lifted_descent(landscape, state, before, tensor, goal, rng)
         how = f"d = 2 and width {net.width} ≥ n = {net.n}: the segment to the minimiser is lifted"
     else:
         segments = spanning_descent(state, landscape.descend_to(tensor, goal), rng)
@@ -174,7 +175,7 @@ def _to_global_minimum(
         return Escape(
             None, "", f"{theorem} applies, but the lift is too ill-conditioned for double precision."
         )
-    path = _lowered(landscape, net, segments)
+    path = _lowered(landscape, net, before, segments)
     return Escape(path, theorem, how) if path else Escape(None, "", AT_THE_BOTTOM)
 
 

@@ -2,7 +2,8 @@
 
 Both networks go to a spectral form (`shallows.geometry.spectral_form`); the two forms are then joined: neurons change
 places through an idle one until the signs of a agree, a reflection is undone by turning one neuron over while an idle
-one carries its term, and a rotation in SO(s₊) × SO(s₋) does the rest. The printed path (35) does not keep the sum;
+one carries its term, and a rotation in SO(s₊) × SO(s₋) does the rest. Where rank S = n = width the element of O(p, q)
+that joins them is unique and is used directly. The printed path (35) does not keep the sum;
 here two parallel neurons share one term as (1−t)α and tα with w fixed, which does.
 """
 
@@ -19,9 +20,9 @@ from shallows.geometry.fibers import (
     matrix_of,
     quadratic_parameters,
 )
-from shallows.geometry.motions import PlaneMotion, Rows, in_rows, rotation_planes
+from shallows.geometry.motions import PlaneMotion, Rescale, Rows, in_rows, rotation_planes
 from shallows.geometry.paths import ROUNDING_GAP, Path, Segment, State, Straight, Trail, distance, energy
-from shallows.geometry.spectral_form import to_spectral_form
+from shallows.geometry.spectral_form import boost_planes, to_spectral_form
 from shallows.network import Network
 
 SAME_FUNCTION = 1e-10
@@ -33,7 +34,7 @@ def fiber_path(net0: Network, net1: Network, tolerance: float = SAME_FUNCTION) -
 
     Networks that differ in τ by more than `tolerance` · Σ|aᵢ|‖wᵢ‖² raise InvalidProblem; networks in different
     components of the fiber raise `DifferentComponents`, which names the invariant that separates them. Along the path
-    Σ|aᵢ|‖wᵢ‖² falls to the nuclear norm of S and rises again, so rounding never exceeds that of the end points.
+    Σ|aᵢ|‖wᵢ‖² is never larger than at the ends, so rounding never exceeds that of the end points.
 
     >>> W = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     >>> path = fiber_path(Network(W), Network(W[::-1]))
@@ -54,11 +55,35 @@ def fiber_path(net0: Network, net1: Network, tolerance: float = SAME_FUNCTION) -
 
 def join_in_fiber(first: State, second: State, spectrum: Spectrum) -> list[Segment]:
     """The segments from one point of the fiber to another in the same component."""
+    if spectrum.rank == len(first[0]) == first[1].shape[1]:
+        return _join_full_rank(first, second)
     trail, other = to_spectral_form(first, spectrum), to_spectral_form(second, spectrum)
     _match_signs(trail, np.sign(other.state[0]))
     _match_orientation(trail, other.state, spectrum)
     _rest(trail)
     _rotate(trail, other.state, spectrum)
+    _close(trail, other.state, max(_terms(first), _terms(second)))
+    return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
+
+
+def _join_full_rank(first: State, second: State) -> list[Segment]:
+    """rank S = n = width: W′ = M W with M ∈ O(p, q) unique. M = exp(P) K: rotate by K, then boost by P.
+
+    ‖exp(tP)x‖² is convex in t, so Σ|aᵢ|‖wᵢ‖² is nowhere larger than at the ends.
+    """
+    trail, other = Trail(first), Trail(second)
+    for half in (trail, other):
+        half.add(Rescale.to_signs("rescale to a = ±1", half.state))
+    a, W = trail.state
+    M: Array = np.linalg.solve(W.T, other.state[1].T).T.astype(float, copy=False)
+    plus, minus = np.flatnonzero(a > 0), np.flatnonzero(a < 0)
+    if len(plus) and len(minus):
+        boost = boost_planes(M[np.ix_(plus, minus)], M[np.ix_(minus, minus)], plus, minus, len(a))
+        other.add(
+            PlaneMotion.of("boost positive against negative neurons", other.state, *boost, hyperbolic=True)
+        )
+        M = PlaneMotion.of("", (a, M), *boost, hyperbolic=True).end[1]
+    _turn_rows(trail, [(rows, M[np.ix_(rows, rows)]) for rows in (plus, minus)])
     _close(trail, other.state, max(_terms(first), _terms(second)))
     return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
 
@@ -170,10 +195,14 @@ def _match_orientation(trail: Trail, target: State, spectrum: Spectrum) -> None:
 
 def _rotate(trail: Trail, target: State, spectrum: Spectrum) -> None:
     """One rotation in SO(s₊) × SO(s₋) onto the target."""
+    _turn_rows(trail, [_relative_rotation(trail.state, target, spectrum, sign) for sign in (1, -1)])
+
+
+def _turn_rows(trail: Trail, rotations: list[tuple[Rows, Array]]) -> None:
+    """Turn the neurons of each sign by a rotation of their rows, both at once."""
     width = len(trail.state[0])
     planes = []
-    for sign in (1, -1):
-        rows, R = _relative_rotation(trail.state, target, spectrum, sign)
+    for rows, R in rotations:
         if len(rows) > 1:
             U, V, angles = rotation_planes(R)
             planes.append((in_rows(U, rows, width), in_rows(V, rows, width), angles))

@@ -28,18 +28,22 @@ CALM = 20.0
 def lifted_descent(
     landscape: Landscape,
     state: State,
+    value: float,
     start: SymmetricTensor,
     goal: SymmetricTensor,
     rng: np.random.Generator,
 ) -> list[Segment] | None:
-    """Segments from (a, W) to a network with tensor `goal` (or the lowest point towards it); None if all lifts fail."""
+    """Segments from (a, W) to a network with tensor `goal` (or the lowest point towards it); None if all lifts fail.
+
+    `value` and `start` are the loss and the tensor of (a, W).
+    """
     low = square(landscape.descend_to(start, goal))
     direct = eigen_path(square(start), low, len(state[0]))
     calm = CALM * np.sqrt(start.n) * float(np.linalg.norm(square(start)) + np.linalg.norm(low))
     if direct is not None and direct.energy <= calm:
         return seated(state, direct)
     best: tuple[list[Segment], EigenPath] | None = None if direct is None else ([], direct)
-    nudges = Nudges(landscape, state, float(np.linalg.norm((goal - start).entries)), rng)
+    nudges = Nudges(landscape, state, value, float(np.linalg.norm((goal - start).entries)), rng)
     for _ in range(NUDGES):
         line = nudges.line()
         if line is None:

@@ -35,8 +35,11 @@ LABEL = "lower the loss by a alone"
 class Nudges:
     """The network prepared once (rows that span, slopes in a that do not vanish), then any number of lines in a."""
 
-    def __init__(self, landscape: Landscape, state: State, size: float, rng: np.random.Generator) -> None:
+    def __init__(
+        self, landscape: Landscape, state: State, value: float, size: float, rng: np.random.Generator
+    ) -> None:
         self.landscape = landscape
+        self.value = value
         self.size = size
         self.rng = rng
         self.trail = _spanning(state, rng)
@@ -53,17 +56,19 @@ class Nudges:
         aside -= (aside @ unit) * unit
         way = -unit + MIXING * aside / np.linalg.norm(aside) if len(a) > 1 else -unit
         direction = self.size * way / np.sum(W * W, axis=1)
-        step = SHORT * self.landscape.best_outer_step(_network(self.trail.state), direction)
+        slope = -self.size * steep  # Γ(wᵢ)·directionᵢ summed: what was put aside is orthogonal to the slopes
+        net = _network(self.trail.state)
+        step = SHORT * self.landscape.best_outer_step(net, direction, self.value, slope)
         return Straight(LABEL, (a, W), (a + step * direction, W)) if step > 0.0 else None
 
     def _sloping(self) -> Array:
         """Γ(wᵢ)/‖wᵢ‖², after turning two neurons if all are small beside wᵢᵀΓwⱼ/‖wᵢ‖‖wⱼ‖."""
         slopes, couplings = self._gradient()
-        i, j = (int(k) for k in np.unravel_index(np.argmax(np.abs(couplings)), couplings.shape))
-        if i == j or np.max(np.abs(slopes)) >= WEAK * abs(couplings[i, j]):
-            return slopes
-        _turn(self.trail, i, j)
-        return self._gradient()[0]
+        i, j = divmod(int(np.argmax(np.abs(couplings))), len(couplings))
+        if i != j and np.max(np.abs(slopes)) < WEAK * abs(couplings[i, j]):
+            _turn(self.trail, i, j)
+            slopes = self._gradient()[0]
+        return slopes
 
     def _gradient(self) -> tuple[Array, Array]:
         """Γ(uᵢ), and uᵢᵀΓuⱼ for neurons with aᵢ, aⱼ ≠ 0 (zero for the others), u the rows of length one."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from shallows._checks import Array
 from shallows.geometry.fibers import Spectrum
-from shallows.geometry.motions import PlaneMotion, Rescale, in_rows
+from shallows.geometry.motions import PlaneMotion, Rescale, Rows, in_rows
 from shallows.geometry.paths import State, Trail
 
 IDLE = 1e-17
@@ -61,20 +61,21 @@ def _boost(trail: Trail, spectrum: Spectrum) -> bool:
     if coupling <= COUPLING * np.sum(W * W):
         return False
     top, bottom = _negative_frame(W[plus], W[minus], spectrum)
+    planes = boost_planes(top, bottom, plus, minus, len(a))
+    trail.add(
+        PlaneMotion.of("boost positive against negative neurons", trail.state, *planes, hyperbolic=True)
+    )
+    return True
+
+
+def boost_planes(
+    top: Array, bottom: Array, plus: Rows, minus: Rows, width: int
+) -> tuple[Array, Array, Array]:
+    """Planes (U, V) and angles of exp(−P), M = exp(P) K, from the negative columns (top; bottom) of M ∈ O(p, q)."""
     U, sinh, R = np.linalg.svd(top, full_matrices=False)
     V, triangle = np.linalg.qr(bottom @ R.T / np.sqrt(1 + sinh**2))
     V = V * np.where(np.diag(triangle) < 0, -1.0, 1.0)
-    width = len(a)
-    motion = PlaneMotion.of(
-        "boost positive against negative neurons",
-        trail.state,
-        in_rows(U, plus, width),
-        in_rows(V, minus, width),
-        np.arcsinh(sinh),
-        hyperbolic=True,
-    )
-    trail.add(motion)
-    return True
+    return in_rows(U, plus, width), in_rows(V, minus, width), np.arcsinh(sinh)
 
 
 def _negative_frame(W_plus: Array, W_minus: Array, spectrum: Spectrum) -> tuple[Array, Array]:
