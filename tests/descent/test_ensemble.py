@@ -25,8 +25,8 @@ def test_every_descent_ends_on_the_chart_lower_rank_traps_included(gaussian_runs
     match = runs.match()
     assert len(match.unmatched) == 0 and sum(match.shares.values()) == pytest.approx(1.0)
     shares = match.by_rank(chart)
-    for rank, published in {2: 0.68, 1: 0.29, 0: 0.03}.items():
-        assert abs(shares[rank] - published) < 0.06
+    for rank, expected in {2: 0.68, 1: 0.29, 0: 0.03}.items():  # rounded to a percent
+        assert abs(shares[rank] - expected) < 3 * np.sqrt(expected * (1 - expected) / 1000) + 0.005
     assert {m.rank: round(m.loss, 9) for m in runs.minima} == {r: round(v, 9) for r, v in RANK_LOSSES.items()}
     assert all(m.signature[2] == 0 for m in runs.minima)
     assert runs.share_of_global == shares[2]
@@ -34,8 +34,8 @@ def test_every_descent_ends_on_the_chart_lower_rank_traps_included(gaussian_runs
 
 
 def test_traps_are_at_least_those_of_proposition_16(gaussian_runs):
-    """Neurons with a < 0 and δ > 0 can never leave; each has probability P(t₄ > 1) = 0.187 under Xavier."""
-    q = trap_probability(4, 2, 2 / 6, 2 / 3)
+    """Neurons with a < 0 and δ > 0 can never leave; each has probability P(t₄ > √(4/3)) = 0.156 under Xavier."""
+    q = trap_probability(4, 2, 2 / 6, 1 / 2)
     trapped = []
     for theta in gaussian_runs.starts:
         net = GAUSSIAN.unpack(theta)

@@ -1,5 +1,8 @@
 """End points are grouped by symmetry, and only by symmetry."""
 
+from itertools import permutations, product
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,7 +84,7 @@ def test_the_whole_fiber_of_degree_two_is_one_point():
 def test_the_group_of_a_problem_by_brute_force():
     data, target = sh.IID.laplace(3), sh.SymmetricTensor.from_matrix(np.diag([1.0, 1.0, 0.5]))
     found = coordinate_group(target.entries[None], data.gram(2), 3, 2)
-    assert found.whole and found.order == 2 * 8
+    assert found.whole and found.order == 2 * 8 // 2  # x ↦ −x does nothing to a matrix
     places, signs = action(3, 2, (1, 0, 2), (1, -1, 1))
     matrix = np.arange(9.0).reshape(3, 3)
     matrix = matrix + matrix.T
@@ -94,6 +97,42 @@ def test_the_group_of_a_problem_by_brute_force():
     assert generic.order == 1
     large = coordinate_group(np.zeros((1, 45)), sh.Gaussian(9).gram(2), 9, 2)
     assert not large.whole
+
+
+def invariant(entries, gram, n, degree, permutation, signs):
+    """By brute force: one signed permutation, all entries."""
+    places, sign = action(n, degree, permutation, signs)
+    same_gram = np.allclose(gram[np.ix_(places, places)] * np.outer(sign, sign), gram)
+    return np.allclose(entries[places] * sign, entries) and same_gram
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+@given(seed=st.integers(0, 10**6), cycle=st.booleans())
+def test_the_group_is_every_signed_permutation_that_preserves_the_problem(degree, seed, cycle):
+    n, rng = 3, np.random.default_rng(seed)
+    entries = rng.integers(-1, 2, comb(n + degree - 1, degree)).astype(float)
+    if cycle:  # average over the cycle (0 1 2): a symmetry that no swap generates
+        entries = sum(entries[action(n, degree, p, (1, 1, 1))[0]] for p in ((0, 1, 2), (1, 2, 0), (2, 0, 1)))
+    gram = sh.IID.laplace(n).gram(degree)
+    expected = {
+        (action(n, degree, p, e)[0].tobytes(), action(n, degree, p, e)[1].tobytes())
+        for p in permutations(range(n))
+        for e in product((1, -1), repeat=n)
+        if invariant(entries, gram, n, degree, p, e)
+    }
+    found = coordinate_group(entries[None], gram, n, degree)
+    assert found.whole and found.order == len(expected) >= (3 if cycle else 1)
+    assert {(p.tobytes(), s.tobytes()) for p, s in zip(found.places, found.signs, strict=True)} == expected
+
+
+def test_end_points_that_a_cyclic_teacher_carries_into_each_other_are_one_class():
+    """x²y + y²z + z²x is kept by the cycle of its variables and by no swap."""
+    target = sh.SymmetricTensor.from_polynomial("x1^2*x2 + x2^2*x3 + x3^2*x1")
+    problem = sh.Problem(target, sh.Frobenius(3), 1)
+    W = np.array([0.9, 0.4, -0.2])
+    points = [np.append(W[[0, 1, 2]], 0.7), np.append(W[[1, 2, 0]], 0.7), np.append(W[[1, 0, 2]], 0.7)]
+    view = TensorView(problem, np.array(points))
+    assert view.same(0, 1) and not view.same(0, 2)
 
 
 def test_groups_split_equal_losses_of_different_points():
