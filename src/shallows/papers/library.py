@@ -35,6 +35,14 @@ PAPERS = (
         "width regimes, fibers, metrics, focal loci, discriminants, all critical points of quadratic networks",
         "arjevani",
     ),
+    Paper(
+        "003",
+        "Itay Safran, Gilad Yehudai, Ohad Shamir",
+        "The Effects of Mild Over-parameterization on the Optimization Landscape of Shallow ReLU Neural Networks",
+        2021,
+        "ReLU teacher and student: exact Hessians, the neighbourhood of global minima, splitting neurons",
+        "safran",
+    ),
 )
 
 

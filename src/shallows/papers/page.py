@@ -14,7 +14,9 @@ def verification_page(result: Verification) -> str:
     """The page as text: a table a paper, sortable, without a network."""
     from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     first = result.evidence[0]
     failing = sum(not found.holds for found in result.evidence)
     return environment.from_string(_resource("shallows.papers", "claims.html")).render(
@@ -38,7 +40,9 @@ def _papers(result: Verification) -> list[dict[str, Any]]:
             "title": paper.title,
             "authors": paper.authors,
             "year": paper.year,
-            "counts": ", ".join(f"{count} {status}" for status, count in sorted(counts[paper.number].items())),
+            "counts": ", ".join(
+                f"{count} {status}" for status, count in sorted(counts[paper.number].items())
+            ),
             "rows": [row for row in rows if row[0].paper == paper.number],
         }
         for paper in PAPERS
