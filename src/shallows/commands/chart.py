@@ -7,6 +7,16 @@ from typing import Annotated
 
 import typer
 
+from shallows.commands._common import Json, Output, Quiet, Seed, beside
+
+EXAMPLES = (
+    "shallows chart",
+    "shallows chart problem.toml --report problem.html --out problem",
+    "shallows chart relu.toml --method descent --json",
+)
+#: Where the report of the embedded example goes.
+REPORT = Path("shallows-chart.html")
+
 
 def chart(
     file: Annotated[
@@ -18,38 +28,50 @@ def chart(
             help="auto, closed-form, homotopy, exact or descent; auto takes the strongest that applies."
         ),
     ] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of every random choice; stored in the result.")] = 0,
     certify: Annotated[bool, typer.Option(help="Prove points and signatures in ball arithmetic.")] = True,
+    report: Annotated[
+        Path | None,
+        typer.Option(help=f"Write the report, an HTML page; without a file it goes to {REPORT}."),
+    ] = None,
+    train: Annotated[int, typer.Option(min=0, help="Training runs that the report shows.")] = 200,
     out: Annotated[
         Path | None, typer.Option(help="Save the chart as OUT.json and OUT.npz (read by load_chart).")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the chart as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Chart a loss: every critical point with its loss and signature, and what is proved.
 
-    Without a file, the embedded example: one quadratic neuron under Gaussian and under heavy-tailed data.
-
-    Examples:  shallows chart   |   shallows chart examples/gaussian.toml --out gaussian
+    Without a file, the embedded example with a report: one quadratic neuron under Gaussian and heavy-tailed data.
     """
-    from shallows.commands.show import chart_json, show_charts, show_problem
+    from shallows.commands.show import chart_documents, problem_lines, tables
     from shallows.critical import chart as compute
     from shallows.problem_file import embedded_problem, load_titled_problem
 
+    output = Output(json, quiet)
     if file is None:
         problems = [embedded_problem(name) for name in ("gaussian", "heavy-tailed")]
     else:
         problems = [load_titled_problem(file)]
     charts = [
-        (title, compute(problem, method=method, certify=certify, rng=seed, progress=not quiet))
+        (title, compute(problem, method=method, certify=certify, rng=seed, progress=output.progress))
         for title, problem in problems
     ]
+    output.document(chart_documents(charts))
+    for title, problem in problems:
+        output.show(*problem_lines(title, problem))
+    output.show(*tables(charts))
     if out is not None:
         for i, (_, result) in enumerate(charts):
-            result.save(out if len(charts) == 1 else out.with_name(f"{out.name}-{i + 1}"))
-    if json:
-        typer.echo(chart_json(charts))
-    elif not quiet:
-        for title, problem in problems:
-            show_problem(title, problem)
-        show_charts(charts)
+            output.wrote(result.save(beside(out, i, len(charts))))
+    page = report if report is not None or file is not None or json or quiet else REPORT
+    if page is not None:
+        from shallows.report import charts_report
+
+        with output.working("training and writing the report"):
+            output.wrote(charts_report(charts, page, train=train))
+        output.show(
+            f"The report is at {page.resolve()}",
+            "The explorer, to move the teacher and the data: shallows explore",
+        )

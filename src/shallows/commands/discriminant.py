@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shallows.commands._common import Json, Output, Quiet
 from shallows.errors import InvalidProblem
 
 if TYPE_CHECKING:
     from shallows.discriminants import Discriminant
 
+EXAMPLES = (
+    'shallows discriminant ellipse --metric "m11=1, m12=0, m22=1"',
+    'shallows discriminant rank-one --metric laplace --slice "t00=-1:3, t01=-2:2, t11=1" --out slice.html',
+    "shallows discriminant rank-one --out P.txt",
+)
 KINDS = ("rank-one", "ellipse")
 LAWS = ("frobenius", "gaussian", "normal", "uniform", "laplace", "rademacher", "student:DF")
 SUFFIXES = (".json", ".txt", ".tex", ".html")
@@ -40,28 +47,39 @@ def discriminant(
         Path | None,
         typer.Option(help="Write .json (to load again), .txt, .tex, or .html (the picture of a slice)."),
     ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """The polynomial that says where a landscape changes, and the landscapes on a slice of teachers.
-
-    Examples:  shallows discriminant rank-one --metric laplace --slice "t00=-1:3, t01=-2:2, t11=1" --out slice.html
-    |   shallows discriminant ellipse --metric "m11=1, m12=0, m22=1"   |   shallows discriminant rank-one --out P.txt
-    """
+    """The polynomial that says where a landscape changes, and the landscapes on a slice of teachers."""
     from shallows.discriminants import landscape_regions
 
+    output = Output(json, quiet)
     _check_out(out, slice_)
     P = _specialized(_generic(kind, degree, p, q), metric)
     if slice_ is None:
-        typer.echo(_summary(P))
-        _write(P, out)
+        output.document(_document(P))
+        output.show(_summary(P))
+        _write(P, out, output)
         return
     ranges, numbers = _read_slice(slice_)
     regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
-    typer.echo(repr(regions))
+    output.document(
+        {**_document(regions.discriminant), "regions": [asdict(region) for region in regions.regions]}
+    )
+    output.show(repr(regions))
     if out is not None and out.suffix == ".html":
         regions.figure().write_html(out, include_plotlyjs=True)
-        typer.echo(f"written: {out}")
+        output.wrote(out)
     else:
-        _write(regions.discriminant, out)
+        _write(regions.discriminant, out, output)
+
+
+def _document(P: Discriminant) -> dict[str, Any]:
+    """The discriminant as JSON; a polynomial that was not expanded has no terms to write."""
+    found: dict[str, Any] = {"title": P.curve.title, "variables": list(P.variables), "expanded": P.expanded}
+    if P.expanded:
+        found |= {"terms": P.n_terms, "polynomial": P.text()}
+    return found
 
 
 def _generic(kind: str, degree: int, p: str, q: str) -> Discriminant:
@@ -152,11 +170,11 @@ def _check_out(out: Path | None, slice_: str | None) -> None:
         raise InvalidProblem("A picture needs a slice. Fix: --slice, or another ending than .html.")
 
 
-def _write(P: Discriminant, out: Path | None) -> None:
+def _write(P: Discriminant, out: Path | None, output: Output) -> None:
     if out is None:
         return
     if out.suffix == ".json":
         P.save(out)
     else:
         out.write_text((P.text() if out.suffix == ".txt" else P.latex()) + "\n", encoding="utf-8")
-    typer.echo(f"written: {out}")
+    output.wrote(out)

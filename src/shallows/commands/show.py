@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from shallows.activations import Power
@@ -17,36 +15,32 @@ from shallows.problem import Problem
 SHOWN = 15
 
 
-def show_problem(title: str, problem: Problem) -> None:
+def problem_lines(title: str, problem: Problem) -> list[str]:
     """What is charted, and where its width stands in the function space."""
-    console = Console()
-    console.print(f"[bold]{title or 'problem'}[/bold]")
-    console.print(f"  {problem!r}", highlight=False)
+    lines = [f"[bold]{title or 'problem'}[/bold]", f"  {problem!r}"]
     if not isinstance(problem.activation, Power):
-        console.print(f"  function space: infinite-dimensional ({problem.activation!r})", highlight=False)
-        return
+        return [*lines, f"  function space: infinite-dimensional ({problem.activation!r})"]
     place = regime(problem.degree, problem.n, problem.width)
     low, high = place.filling
     filling = str(low) if low == high else f"between {low} and {high}"
-    console.print(
+    return [
+        *lines,
         f"  function space: width {problem.width} is {place.name}; dimension {place.dimension} of {place.ambient} "
         f"(thick from width {place.thick}, filling from {filling})",
-        highlight=False,
-    )
+    ]
 
 
-def show_charts(charts: list[tuple[str, Chart]]) -> None:
+def tables(charts: list[tuple[str, Chart]]) -> list[Any]:
     """Counts of all charts side by side, then the points of each."""
-    console = Console()
-    console.print(_summary(charts))
+    shown: list[Any] = [_summary(charts)]
     for title, chart in charts:
-        console.print(_points(title, chart))
-        for family in chart.families:
-            console.print(
-                f"  family of rank {family.rank}, dimension {family.dimension}: {family.description}"
-            )
-        for note in chart.notes:
-            console.print(f"  {note}", highlight=False)
+        shown.append(_points(title, chart))
+        shown += [
+            f"  family of rank {family.rank}, dimension {family.dimension}: {family.description}"
+            for family in chart.families
+        ]
+        shown += [f"  {note}" for note in chart.notes]
+    return shown
 
 
 def _summary(charts: list[tuple[str, Chart]]) -> Table:
@@ -102,9 +96,9 @@ def _alike(rows: Any, i: int, j: int) -> bool:
     return bool(same_loss and rows.rank[i] == rows.rank[j] and (rows.signature[i] == rows.signature[j]).all())
 
 
-def chart_json(charts: list[tuple[str, Chart]]) -> str:
-    """The charts as one JSON document."""
-    return json.dumps([_document(title, chart) for title, chart in charts], ensure_ascii=False, indent=1)
+def chart_documents(charts: list[tuple[str, Chart]]) -> list[dict[str, Any]]:
+    """The charts as JSON values."""
+    return [_document(title, chart) for title, chart in charts]
 
 
 def _document(title: str, chart: Chart) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from shallows.errors import MissingExtra, ShallowsError
 
 try:
     import dash
-    from dash import ALL, MATCH, Input, Output, State, ctx, no_update
+    from dash import ALL, MATCH, Input, Output, State, no_update
 except ImportError:
     raise MissingExtra("dash", "explore") from None
 
@@ -55,11 +55,11 @@ def _headers(server: Any) -> None:
     """Every answer says how long it took, and that its page may load nothing from elsewhere."""
     from flask import g
 
-    @server.before_request  # type: ignore[untyped-decorator]
+    @server.before_request
     def begin() -> None:
         g.begin = perf_counter()
 
-    @server.after_request  # type: ignore[untyped-decorator]
+    @server.after_request
     def end(response: Any) -> Any:
         response.headers["Server-Timing"] = (
             f"app;dur={1e3 * (perf_counter() - g.get('begin', perf_counter())):.1f}"
@@ -87,7 +87,7 @@ def state_of_url(search: str) -> tuple[View, Values, str]:
 
 
 def _page_callbacks(app: Any) -> None:
-    @app.callback(Output("page", "children"), Input("url", "search"))  # type: ignore[untyped-decorator]
+    @app.callback(Output("page", "children"), Input("url", "search"))
     def show_page(search: str | None) -> Any:
         return page(*state_of_url(search or ""))
 
@@ -122,7 +122,7 @@ def _values(view: View, ids: list[dict[str, str]], boxes: list[Any]) -> Values:
 
 
 def _drawing_callbacks(app: Any) -> None:
-    @app.callback(  # type: ignore[untyped-decorator]
+    @app.callback(
         Output({"type": "graph", "place": ALL}, "figure"),
         Output("facts", "children"),
         Output("table", "children"),
@@ -133,26 +133,24 @@ def _drawing_callbacks(app: Any) -> None:
         Input("dark", "data"),
         State({"type": "box", "name": ALL}, "id"),
         State("view", "data"),
-        State("message", "children"),
     )
-    def show(boxes: list[Any], dark: bool | None, ids: list[dict[str, str]], name: str, said: str) -> Any:
+    def show(boxes: list[Any], dark: bool | None, ids: list[dict[str, str]], name: str) -> Any:
         view = view_of(name)
         try:
             state = _values(view, ids, boxes)
             scene = view.draw(state)
         except ShallowsError as error:
             return [no_update] * len(view.captions), no_update, no_update, no_update, no_update, str(error)
-        first = ctx.triggered_id is None or len(ctx.triggered) > 1
         return (
             [painted(figure, bool(dark)) for figure in scene.figures],
             facts_of(scene),
             table_of(scene.headings, scene.rows),
             scene.code,
             query(view.name, view.fields, state),
-            said if first and said else "",
+            "",
         )
 
-    @app.callback(  # type: ignore[untyped-decorator]
+    @app.callback(
         Output({"type": "box", "name": ALL}, "value", allow_duplicate=True),
         Input({"type": "graph", "place": ALL}, "relayoutData"),
         State({"type": "box", "name": ALL}, "id"),
@@ -174,7 +172,7 @@ def _drawing_callbacks(app: Any) -> None:
             for i in ids
         ]
 
-    @app.callback(  # type: ignore[untyped-decorator]
+    @app.callback(
         Output("download", "data"),
         Output("message", "children", allow_duplicate=True),
         Input("report", "n_clicks"),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dash import dcc, html
+from dash import dcc
+from dash import html as tags
 
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.views import NAMES, view_of
 
-GRAPH = {"displaylogo": False, "responsive": True, "edits": {"shapePosition": True},
+html: Any = tags  # its stubs know no aria- and data- attributes
+GRAPH: Any = {"displaylogo": False, "responsive": True, "edits": {"shapePosition": True},
          "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def _control(field: Field, value: float) -> Any:
             ],
         )
     text = dcc.Input(
-        id=box, type="text", value=field.text(value), className="box", debounce=0.3, inputMode="decimal",
+        id=box, type="text", value=field.text(value), className="box", debounce=0.3, inputMode="numeric",
         autoComplete="off",
     )  # fmt: skip
     slider = dcc.Input(
@@ -101,14 +103,17 @@ def _stage(view: View, message: str) -> list[Any]:
     figures = [
         html.Figure(
             [
-                dcc.Graph(id={"type": "graph", "place": i}, config=GRAPH, figure=_empty()),
+                dcc.Graph(
+                    id={"type": "graph", "place": i}, config=GRAPH, figure=_empty(), style={"height": "auto"}
+                ),
                 html.Figcaption(caption),
             ]
         )
         for i, caption in enumerate(view.captions)
     ]
     return [
-        html.Div(message, id="message", className="message", role="status", **{"aria-live": "polite"}),
+        html.Div(message, id="notice", className="message", role="status"),
+        html.Div("", id="message", className="message", role="status", **{"aria-live": "polite"}),
         html.Div(id="facts", className="facts"),
         html.Div(figures, className="figures"),
         html.Div(id="table", className="scroll", tabIndex=0),

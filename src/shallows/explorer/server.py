@@ -68,5 +68,5 @@ def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
         raise InvalidProblem(
             f"Cannot listen on {host}:{port}: it is in use or not allowed. Fix: --port 0 takes a free port."
         ) from None
-    inner.daemon_threads = True
+    setattr(inner, "daemon_threads", True)  # noqa: B010  (the stubs know only the base class)
     return Server(host, int(inner.server_port), inner)

@@ -26,7 +26,9 @@ DEGREES = ("3", "4")
 
 
 def _data(law: str) -> Distribution:
-    return {"gaussian": Gaussian, "uniform": IID.uniform, "laplace": IID.laplace}[law](2)
+    if law == "gaussian":
+        return Gaussian(2)
+    return IID.uniform(2) if law == "uniform" else IID.laplace(2)
 
 
 @lru_cache(maxsize=8)
@@ -104,9 +106,9 @@ VIEW = View(
         choice("degree", "degree", DEGREES, "3"),
         choice("law", "data", LAWS, "gaussian"),
         Field("c0", "teacher entry 0 (x₁ᵈ)", -3, 3, 0.01, 1),
-        Field("c1", "teacher entry 1", -3, 3, 0.01, -0.6),
-        Field("c2", "teacher entry 2", -3, 3, 0.01, 0.35),
-        Field("c3", "teacher entry 3", -3, 3, 0.01, 0.9),
+        Field("c1", "teacher entry 1", -3, 3, 0.01, 0.1),
+        Field("c2", "teacher entry 2", -3, 3, 0.01, -0.9),
+        Field("c3", "teacher entry 3", -3, 3, 0.01, 0.2),
         Field("c4", "teacher entry 4 (degree 4 only)", -3, 3, 0.01, -0.5),
     ),
     captions=(

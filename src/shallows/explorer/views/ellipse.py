@@ -27,7 +27,8 @@ def draw(state: State) -> Scene:
             "The metric is not positive definite: m12² must be below m11·m22. Move m12 towards 0."
         )
     teacher = {name: Fraction(str(state[name])) for name in ("x", "y")}
-    P = ellipse(p, q).specialize(**{name: Fraction(str(value)) for name, value in metric.items()})
+    values: dict[str, Any] = {name: Fraction(str(value)) for name, value in metric.items()}
+    P = ellipse(p, q).specialize(**values)
     students = critical_students(P, **teacher)
     return Scene(
         figures=[_figure(P, state, students)],

@@ -32,6 +32,8 @@ JITTER = 1e-3
 #: Below this loss a run is at (or on its way to) the teacher.
 SOLVED = 1e-4
 MOST_POINTS = 240
+#: Losses are drawn down to here; below is rounding.
+FLOOR = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +173,9 @@ def _curves(progress: Progress, split: int) -> Any:
     figure = Sketch()
     for i in range(table.shape[1]):
         solved = table[-1, i] < SOLVED
-        name = "on its way to zero" if solved else "not there"
+        name = "near zero" if solved else "above zero"
         figure.add_scatter(
-            x=progress.times, y=np.maximum(table[:, i], 1e-16), mode="lines", name=name, legendgroup=name,
+            x=progress.times, y=np.maximum(table[:, i], FLOOR), mode="lines", name=name, legendgroup=name,
             showlegend=all(trace["name"] != name for trace in figure.data), hovertemplate=f"run {i + 1}: %{{y:.5g}}",
             line={"color": GREEN if solved else VERMILLION, "width": 1.6},
         )  # fmt: skip
@@ -216,6 +218,7 @@ def _weights(problem: Problem, thetas: Array, worst: int, best: int, losses: Arr
                 "xref": "paper",
                 "yref": "paper",
                 "showarrow": False,
+                "xanchor": "center",
                 "yanchor": "bottom",
             }
             for title, x in zip(titles, (0.235, 0.765), strict=True)
