@@ -36,6 +36,14 @@ PAPERS = (
         "arjevani",
     ),
     Paper(
+        "001",
+        "David Gamarnik, Eren C. Kızıldağ, Ilias Zadik",
+        "Stationary Points of Shallow Neural Networks with Quadratic Activation Function",
+        2020,
+        "planted quadratic networks: energy barrier, initialisation, the sample threshold d(d+1)/2",
+        "gamarnik",
+    ),
+    Paper(
         "003",
         "Itay Safran, Gilad Yehudai, Ohad Shamir",
         "The Effects of Mild Over-parameterization on the Optimization Landscape of Shallow ReLU Neural Networks",
