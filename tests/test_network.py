@@ -74,3 +74,35 @@ def test_bad_networks_are_refused(arguments, what):
 def test_points_of_the_wrong_dimension_are_refused():
     with pytest.raises(sh.InvalidProblem, match="2 coordinates"):
         sh.Network([[1.0, 2.0]])([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("activation", [sh.ReLU(), sh.Power(2), sh.Power(3)])
+@pytest.mark.parametrize("a", [[1.0, -2.0, 0.5], [[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]]])
+def test_a_split_network_is_the_same_function(activation, a, rng):
+    net = sh.Network(rng.standard_normal((3, 2)), a, activation)
+    X = rng.standard_normal((20, 2))
+    for alpha in (0.0, 0.3, 1.0):
+        split = net.split(1, alpha)
+        assert split.width == 4 and split.outputs == net.outputs
+        np.testing.assert_allclose(split(X), net(X), rtol=1e-13, atol=1e-13)
+        np.testing.assert_array_equal(split.W[[0, 3]], net.W[[0, 2]])
+
+
+def test_relu_splits_in_the_inner_weights_and_others_in_the_outer_ones():
+    relu = sh.Network([[4.0, 0.0]], [3.0], sh.ReLU()).split(0, 0.25)
+    np.testing.assert_array_equal(relu.W, [[1.0, 0.0], [3.0, 0.0]])
+    np.testing.assert_array_equal(relu.a, [3.0, 3.0])
+    square = sh.Network([[4.0, 0.0]], [8.0], norm=2.0).split(0, 0.25)
+    np.testing.assert_array_equal(square.a, [2.0, 6.0])
+    assert square.norm == 2.0
+
+
+def test_bad_splits_are_refused():
+    net = sh.Network([[1.0, 0.0]], activation=sh.ReLU())
+    for i in (-1, 1, True, 0.5):
+        with pytest.raises(sh.InvalidProblem, match="cannot be split"):
+            net.split(i, 0.5)
+    with pytest.raises(sh.InvalidProblem, match="0 ≤ α ≤ 1"):
+        net.split(0, 1.5)
+    with pytest.raises(sh.InvalidProblem, match="alpha"):
+        net.split(0, float("nan"))

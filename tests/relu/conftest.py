@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-PUBLISHED = json.loads((Path(__file__).parent / "published_minima.json").read_text(encoding="utf-8"))["minima"]
+PUBLISHED = json.loads((Path(__file__).parent / "published_minima.json").read_text(encoding="utf-8"))[
+    "minima"
+]
 
 
 def pytest_generate_tests(metafunc):

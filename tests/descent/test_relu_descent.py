@@ -1,0 +1,95 @@
+"""The compiled ReLU descent against its slow twin: side by side, one by one, with every way to end."""
+
+import numpy as np
+import pytest
+
+import shallows as sh
+from shallows.descent.control import Control
+from shallows.descent.evaluate import evaluator
+from shallows.descent.gradient import fixed_step
+from shallows.descent.run import Batch, Status
+from shallows.descent.starts import starts
+from shallows.relu.setting import relu_problem
+
+
+def slow_descent(problem, theta, step, tolerance, limit):
+    """θ ← θ − s∇L(θ) by the accurate formulas."""
+    for iteration in range(limit + 1):
+        _, slope = problem.value_and_gradient(theta)
+        if np.linalg.norm(slope) <= tolerance or iteration == limit:
+            return theta, iteration
+        theta = theta - step * slope
+    raise AssertionError
+
+
+def trained(problem, begin, step, tolerance=1e-3, limit=10_000):
+    batch = Batch.start(begin)
+    fixed_step(evaluator(problem), batch, step, Control(tolerance, limit))
+    return batch
+
+
+@pytest.mark.parametrize("runs", [3, 40])
+@pytest.mark.parametrize("outer", ["ones", "free"])
+def test_the_loop_is_plain_descent(runs, outer):
+    """3 runs go one by one, 40 side by side and then one by one."""
+    problem = sh.Problem(sh.Network(np.eye(3, 4), activation=sh.ReLU()), sh.Gaussian(4), 4, outer=outer)
+    begin = starts(problem, runs, rng=2)
+    batch = trained(problem, begin, 0.1, limit=60)
+    for row in range(runs):
+        theta, iterations = slow_descent(problem, begin[row], 0.1, 1e-3, 60)
+        assert iterations == batch.iterations[row]
+        np.testing.assert_allclose(batch.thetas[row], theta, atol=1e-10)
+        assert batch.losses[row] == pytest.approx(float(problem.value(theta)), abs=1e-11)
+
+
+def test_more_runs_than_lanes_end_where_each_would_alone():
+    problem = relu_problem(5)
+    begin = starts(problem, 150, rng=0)
+    together = trained(problem, begin, 0.5, tolerance=1e-9)
+    assert np.all(together.status == Status.CONVERGED)
+    for row in (0, 63, 64, 149):
+        alone = trained(problem, begin[row : row + 1], 0.5, tolerance=1e-9)
+        assert abs(alone.iterations[0] - together.iterations[row]) <= 1
+        np.testing.assert_allclose(alone.thetas[0], together.thetas[row], atol=1e-8)
+
+
+def test_a_general_teacher_with_a_zero_neuron_and_signs(rng):
+    V = np.vstack([rng.standard_normal((2, 3)), np.zeros(3)])
+    problem = sh.Problem(sh.Network(V, [1.0, -0.7, 2.0], sh.ReLU()), sh.Gaussian(3), 2, outer=[1.0, -1.0])
+    begin = starts(problem, 20, rng=1)
+    batch = trained(problem, begin, 0.05, limit=30)
+    for row in range(20):
+        theta, _ = slow_descent(problem, begin[row], 0.05, 1e-3, 30)
+        np.testing.assert_allclose(batch.thetas[row], theta, atol=1e-11)
+
+
+@pytest.mark.parametrize("runs", [2, 30])
+def test_a_step_that_is_too_long_keeps_the_last_sound_point(runs):
+    problem = relu_problem(4)
+    batch = trained(problem, starts(problem, runs, rng=0), 50.0)
+    assert np.all(batch.status == Status.DIVERGED)
+    assert np.all(np.isfinite(batch.thetas)) and np.all(np.isfinite(batch.losses))
+    np.testing.assert_allclose(problem.value(batch.thetas), batch.losses, rtol=1e-9)
+
+
+def test_limits_goals_and_interruption():
+    problem = relu_problem(4)
+    begin = starts(problem, 30, rng=0)
+    assert np.all(trained(problem, begin, 0.1, tolerance=1e-12, limit=7).iterations == 7)
+    batch = Batch.start(begin)
+    control = Control(1e-12, 1000)
+    control.interrupted.set()
+    fixed_step(evaluator(problem), batch, 0.1, control)
+    assert np.all(batch.status == Status.INTERRUPTED) and np.all(batch.iterations == 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("k", [6, 10, 20])
+def test_polished_runs_end_where_plain_descent_ends(k):
+    from shallows.descent.ensemble import ensemble
+
+    problem = relu_problem(k)
+    polished = ensemble(problem, 500, rng=7)
+    plain = ensemble(problem, 500, rng=7, polish=False)
+    same = np.abs(polished.thetas - plain.thetas).max(axis=1) < 1e-4
+    assert same.mean() >= 0.995
