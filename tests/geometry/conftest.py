@@ -1,6 +1,5 @@
-"""Random points of a fiber, built without the library's own fiber code: products in O(p, q), paddings, cancellations.
-
-Tests reach them through the `samples` fixture.
+"""Random points of a fiber, built without the library's own fiber code: products in O(p, q), paddings, cancellations;
+and what the tests of escape paths share. Tests reach them through the fixtures `samples` and `escaping`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from scipy.optimize import minimize
 
-from shallows import Network
+from shallows import Network, SymmetricTensor, coordinates
 
 
 def symmetric_of_signature(rng, n, plus, minus, spread=0.0):
@@ -85,4 +85,81 @@ def samples():
     """The functions above."""
     return SimpleNamespace(
         symmetric=symmetric_of_signature, network=random_network, matrix=plain_matrix, energy=energy
+    )
+
+
+# -- escape paths -----------------------------------------------------------------------------------------------
+
+
+def falls(escape, net, loss=None, points=400):
+    """Never increasing, lower at the end, starting at the network; returns the losses.
+
+    A loss is a difference of terms as large as the square of the network: rounding is relative to those of the start.
+    """
+    assert escape, escape.reason
+    losses = escape.path.losses(points, loss)
+    size = float(np.sum(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** net.activation.degree)) ** 2
+    assert np.all(np.diff(losses) <= 1e-12 * abs(losses[0]) + 1e-15 * size)
+    assert losses[-1] < losses[0]
+    assert np.array_equal(escape.path(0).W, net.W) and np.array_equal(escape.path(0).a, net.a)
+    return losses
+
+
+class LogCosh:
+    """Σ log cosh(T(xⱼ) − yⱼ): convex, smooth, not quadratic."""
+
+    def __init__(self, rng, n, degree, count=60):
+        self.X, self.y = rng.normal(size=(count, n)), rng.normal(size=count)
+        self.powers = coordinates.monomials(self.X, degree)
+
+    def value(self, tensor):
+        r = tensor(self.X) - self.y
+        return float(np.sum(np.logaddexp(r, -r) - np.log(2)))
+
+    def gradient(self, tensor):
+        r = tensor(self.X) - self.y
+        return SymmetricTensor(np.tanh(r) @ self.powers, tensor.n, tensor.degree)
+
+
+def random_tensor(rng, n, degree):
+    return SymmetricTensor(rng.normal(size=coordinates.dimension(n, degree)), n, degree)
+
+
+def random_student(rng, problem):
+    return problem.unpack(rng.normal(size=problem.size))
+
+
+def trained(problem, net, steps=5000):
+    """Where L-BFGS stops."""
+    found = minimize(
+        lambda x: tuple(map(np.asarray, problem.value_and_gradient(x))),
+        problem.pack(net),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": steps, "gtol": 1e-10, "ftol": 0.0},
+    )
+    return problem.unpack(found.x)
+
+
+def frozen(problem, net, steps=30):
+    """A critical point near `net`: L-BFGS, then Newton on the gradient."""
+    theta = problem.pack(trained(problem, net))
+    for _ in range(steps):
+        here = problem.unpack(theta)
+        theta = theta - np.linalg.lstsq(problem.hessian(here), problem.gradient(here), rcond=1e-9)[0]
+    net = problem.unpack(theta)
+    assert np.linalg.norm(problem.gradient(net)) < 1e-10
+    return net
+
+
+@pytest.fixture(scope="session")
+def escaping():
+    """The functions above."""
+    return SimpleNamespace(
+        falls=falls,
+        LogCosh=LogCosh,
+        random_tensor=random_tensor,
+        random_student=random_student,
+        trained=trained,
+        frozen=frozen,
     )

@@ -27,9 +27,9 @@ from shallows.geometry.convex import Landscape
 from shallows.geometry.paths import Segment, State
 from shallows.tensors import SymmetricTensor
 
-ROUNDS = 24
+ROUNDS = 12
 PROBES = 17
-HALVINGS = 40
+HALVINGS = 30
 DAMPINGS = (1e-1, 1e-3, 1e-6, 1e-10)
 NARROWING = 0.75
 GROWTH = 8.0
