@@ -82,8 +82,9 @@ class AxisSection(Section):
         _require_one(self, "values", "range", "linspace", "logspace")
         if not self.paths and not self.name:
             raise ValueError("give path (where the values go), or name (a column only), or both")
-        if self.labels is not None and len(self.labels) != len(self.expanded):
-            raise ValueError(f"{len(self.labels)} labels for {len(self.expanded)} values")
+        count = len(self.expanded)
+        if self.labels is not None and len(self.labels) != count:
+            raise ValueError(f"{len(self.labels)} labels for {count} values")
         return self
 
     @property

@@ -25,6 +25,8 @@ from shallows.sweep.threads import ENVIRONMENT
 RECOUNT = 2.0
 #: How long, in seconds, this machine may be without any worker; a cluster may be as long as its queue takes.
 PATIENCE = 120.0
+#: How long a scheduler may take to answer the first time.
+ANSWER = "15s"
 
 
 @dataclass(frozen=True)
@@ -164,18 +166,22 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
         "distributed.deploy.lost-worker-timeout": "1 day",
         "distributed.nanny.pre-spawn-environ": {**ENVIRONMENT, "MALLOC_TRIM_THRESHOLD_": "65536"},
     }
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield from _working(OnDask(plan, client, PATIENCE))
+    with dask.config.set(settings):
+        try:
+            cluster = LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:
+            raise SweepStopped(
+                f"The workers do not start: {error} Fix: a script that runs a sweep needs "
+                'if __name__ == "__main__": around it, because workers are new processes; or engine="process".'
+            ) from error
+        with cluster, Client(cluster, set_as_default=False) as client:
+            yield from _working(OnDask(plan, client, PATIENCE))
 
 
 @contextmanager
@@ -185,7 +191,7 @@ def on_cluster(plan: Plan, address: str, tls: dict[str, str] | None = None) -> I
     from distributed import Client
 
     try:
-        client = Client(address, security=_security(tls), set_as_default=False, timeout="15s")
+        client = Client(address, security=_security(tls), set_as_default=False, timeout=ANSWER)
     except (OSError, TimeoutError, ValueError) as error:
         raise SweepStopped(
             f"No Dask scheduler answers at {address}: {error}. Fix: check the address (tcp://host:8786, or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,17 +59,26 @@ def ensemble_shares(
     tolerance: float = 1e-12,
     global_loss: str | float = "lowest",
     distinct: bool = False,
-    **options: Any,
+    iterations: int | None = None,
+    polish: bool = True,
+    loss_tolerance: float | None = None,
+    noise: float = 0.01,
+    per_neuron: bool = False,
+    batch_size: int = 32,
+    decay: float = 0.5,
 ) -> dict[str, float | int]:
     """Where training ends: how many of the runs reach the global minimum, and the losses.
 
     `global_loss` is what counts as global: "lowest" (the lowest loss found, an upper bound), "chart" (the chart's
     minimum), "floor" (the unconstrained optimum: least squares), or a number, 0 for a realisable teacher. A run is
-    there when its loss is within 1e-7·E y² of it. `distinct` also counts the minima up to symmetry.
+    there when its loss is within 1e-7·E y² (or `loss_tolerance`) of it. `distinct` counts the minima up to symmetry.
     """
     from shallows.descent import ensemble
 
-    result = ensemble(problem, runs, method, init, step, tolerance, seed, cores=1, **options)
+    result = ensemble(
+        problem, runs, method, init, step, tolerance, seed, cores=1, iterations=iterations, polish=polish,
+        loss_tolerance=loss_tolerance, noise=noise, per_neuron=per_neuron, batch_size=batch_size, decay=decay,
+    )  # fmt: skip
     reference = _reference(problem, result, global_loss, seed)
     at_global = int(np.count_nonzero(result.losses <= reference + _room(result)))
     columns: dict[str, float | int] = {

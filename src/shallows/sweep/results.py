@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shallows.sweep.cell import DONE, FAILED, SET_ASIDE
+from shallows.sweep.extra import need
 from shallows.sweep.file import RESERVED
 from shallows.sweep.store import parts, read_table, stored_plan
 
@@ -23,6 +24,7 @@ def load_sweep(path: str | Path, everything: bool = False) -> Any:
     of the sweep (other settings, other axes' values) stay in the folder; `everything=True` appends them. The frame's
     `attrs` say where it comes from.
     """
+    need("pyarrow", "pandas")
     plan = stored_plan(path)
     frame = read_table(path).to_pandas()
     order = {key: row for row, key in enumerate(plan.keys())}

@@ -87,8 +87,10 @@ class Store:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.path)
-            self._write_file(f"{TEMPORARY}probe", lambda file: file.write_bytes(bytes(1024)))
-            (self.path / f"{TEMPORARY}probe").unlink()
+            probe = self.path / f"{TEMPORARY}probe"
+            probe.write_bytes(bytes(1024))
+            _to_disk(probe)
+            probe.unlink()
             free = shutil.disk_usage(self.path).free
         except OSError as error:
             raise StoreError(

@@ -21,8 +21,15 @@ ENVIRONMENT = dict.fromkeys(
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Hold the numerical libraries of this process to one thread; what was set before comes back afterwards."""
-    with _pools().limit(limits=1), _one_numba_thread():
-        yield
+    import numba
+
+    before = numba.get_num_threads()
+    with _pools().limit(limits=1):
+        numba.set_num_threads(1)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
 
 
 @lru_cache(maxsize=1)
@@ -35,21 +42,6 @@ def _pools() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-@contextmanager
-def _one_numba_thread() -> Iterator[None]:
-    if "numba" not in sys.modules:
-        yield
-        return
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 class _NoTerminal(io.TextIOBase):
