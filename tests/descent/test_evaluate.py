@@ -10,7 +10,7 @@ from shallows.descent.compiled import Compiled
 from shallows.descent.control import Control, Recorder
 from shallows.descent.evaluate import evaluator
 from shallows.descent.gradient import fixed_step, line_search
-from shallows.descent.run import Batch
+from shallows.descent.run import Batch, Status
 
 COVARIANCE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 0.7]])
 
@@ -106,3 +106,45 @@ def test_a_batch_does_not_depend_on_how_it_is_cut():
         evaluate = evaluator(problem)
         whole = evaluate(thetas)[1]
         assert np.array_equal(whole[2:5], evaluate(thetas[2:5])[1])
+
+
+def trained(problem, thetas, step, control, recorder=None):
+    batch = Batch.start(thetas)
+    if step is None:
+        line_search(evaluator(problem), batch, control, recorder)
+    else:
+        fixed_step(evaluator(problem), batch, step, control, recorder)
+    return batch
+
+
+@pytest.mark.parametrize("name", ["quadratic", "quartic", "iid"])
+@pytest.mark.parametrize("step", [None, 1e-3])
+def test_a_run_does_not_depend_on_its_neighbours(name, step):
+    """Bit for bit: alone, or in a batch where lanes end, are refilled and move."""
+    problem = PROBLEMS[name]
+    thetas = 0.4 * np.random.default_rng(2).standard_normal((70, problem.size))
+    tolerances = 10 ** np.linspace(0, -1, 70) * np.linalg.norm(evaluator(problem)(thetas)[1], axis=1)
+    together = trained(problem, thetas, step, Control(tolerances, 60))
+    assert len(set(together.iterations)) > 2
+    for row in (0, 31, 32, 47, 69):
+        alone = trained(problem, thetas[row : row + 1], step, Control(tolerances[row : row + 1], 60))
+        assert np.array_equal(alone.thetas[0], together.thetas[row])
+        assert alone.iterations[0] == together.iterations[row] and alone.status[0] == together.status[row]
+
+
+def test_compiled_runs_end_with_the_same_statuses_as_their_numpy_twins():
+    problem = PROBLEMS["quadratic"]
+    rng = np.random.default_rng(4)
+    thetas = 10.0 ** rng.uniform(-1, 1, (60, 1)) * rng.standard_normal((60, problem.size))
+    thetas[7] = 0.0  # a critical point
+    thetas[9, 0] = np.inf
+    control = Control(1e-8, 400, goal=0.3, scale=1.0)
+    fast, slow = (trained(problem, thetas, 0.01, control, r) for r in (None, Recorder(None)))
+    assert np.array_equal(fast.status, slow.status) and np.array_equal(fast.iterations, slow.iterations)
+    assert set(fast.status) >= {Status.CONVERGED, Status.DIVERGED, Status.GOAL, Status.LIMIT}
+    sound = np.arange(60) != 9
+    assert np.all(np.isfinite(fast.thetas[sound])) and np.all(np.isfinite(fast.losses[sound]))
+    assert fast.status[7] == Status.CONVERGED and fast.status[9] == Status.DIVERGED
+    control.interrupted.set()
+    stopped = trained(problem, thetas[20:23], 0.01, Control(1e-8, 400, interrupted=control.interrupted))
+    assert np.all(stopped.status == Status.INTERRUPTED) and np.array_equal(stopped.thetas, thetas[20:23])
