@@ -22,8 +22,8 @@ Gradient = Callable[[Array], tuple[float, Array]]
 
 
 def run() -> list[Row]:
-    """The three promises of the training machinery."""
-    return [quadratic(), cubic(), two_cores(), *polishing()]
+    """What the training machinery promises."""
+    return [quadratic(), cubic(), heavy_tails(), two_cores(), *polishing()]
 
 
 def plain_descent(gradient: Gradient, begin: Array) -> Array:
@@ -97,6 +97,27 @@ def cubic() -> Row:
         return 0.0, slope
 
     return against_loop("cubic, n=width=10, 1,000 runs in a batch against a NumPy loop", problem, gradient)
+
+
+def heavy_tails() -> Row:
+    """n = width = 6, i.i.d. Laplace inputs; both sides use L = (s − t)ᵀG(s − t), s the upper triangle of Σ aᵢ wᵢwᵢᵀ."""
+    n = width = 6
+    T, data = np.diag(np.linspace(1.0, 0.2, n)), sh.IID.laplace(n)
+    G, rows, columns = data.gram(2), *np.triu_indices(n)
+    target = T[rows, columns]
+
+    def gradient(theta: Array) -> tuple[float, Array]:
+        W, a = theta[: n * width].reshape(width, n), theta[n * width :]
+        difference = ((W.T * a) @ W)[rows, columns] - target
+        y = G @ difference
+        M = np.zeros((n, n))
+        M[rows, columns] = y
+        WM = W @ (M + M.T)
+        slope = np.concatenate([(2 * a[:, None] * WM).ravel(), np.einsum("ij,ij->i", WM, W)])
+        return float(difference @ y), slope
+
+    name = "quadratic, i.i.d. Laplace data, n=width=6, 1,000 runs in a batch against a NumPy loop"
+    return against_loop(name, sh.Problem(T, data, width), gradient)
 
 
 def two_cores() -> Row:

@@ -1,6 +1,6 @@
-"""The numba loops behind `evaluate`; their slow twins are the objectives of `shallows.objective`.
+"""One network at a time in numba; the slow twins are the objectives of `shallows.objective`.
 
-Both release the interpreter's lock, so that several threads train at once.
+All of them release the interpreter's lock, so that several threads train at once.
 """
 
 from __future__ import annotations
@@ -139,26 +139,3 @@ def quadratic_one(W: Array, a: Array, T: Array, D: Array, Z: Array, c: Array, dW
             dW[i, j] = factor * Z[i, j]
         da[i] = slope
     return c[0] * square + low * trace * trace
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def quadratic_loop(
-    W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
-) -> None:
-    """`quadratic_one` for each network of a batch, against T = Σ bⱼ vⱼvⱼᵀ."""
-    _, k, n = W.shape
-    T, D, Z = np.dot(V.T * b, V), np.empty((n, n)), np.empty((k, n))
-    for l in range(len(W)):
-        losses[l] = quadratic_one(W[l], a[l], T, D, Z, c, dW[l], da[l])
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def dot_product_loop(
-    W: Array, a: Array, V: Array, b: Array, c: Array, degree: int, losses: Array, dW: Array, da: Array
-) -> None:
-    """`dot_product_one` for each network of a batch."""
-    batch, k, n = W.shape
-    U, e, p, g, along, across = teacher_space(k, n, V, b)
-    for l in range(batch):
-        U[:k], e[:k] = W[l], a[l]
-        losses[l] = dot_product_one(U, e, p, g, along, across, c, degree, dW[l], da[l])
