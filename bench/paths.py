@@ -92,7 +92,7 @@ def _signed(rng: np.random.Generator, plus: int, minus: int) -> sh.Network:
 
 
 def escapes(rng: np.random.Generator) -> list[tuple[str, sh.Problem, sh.Network]]:
-    """A random student of a random teacher, and the bad minimum of Example 15 (W = 0, a < 0)."""
+    """A random student, the bad minimum of Example 15 (W = 0, a < 0), and the worst cases: degenerate pencils."""
     teacher = sh.Network(rng.normal(size=(SIZE, SIZE)), rng.normal(size=SIZE))
     student = sh.Network(rng.normal(size=(SIZE, SIZE)), rng.normal(size=SIZE))
     positive = sh.Network(rng.normal(size=(2 * SIZE, SIZE)))
@@ -100,4 +100,19 @@ def escapes(rng: np.random.Generator) -> list[tuple[str, sh.Problem, sh.Network]
     return [
         ("Theorem 12, random student", sh.Problem(teacher, sh.Gaussian(SIZE), SIZE), student),
         ("Theorem 12, Example 15", sh.Problem(positive, sh.Gaussian(SIZE), SIZE), stuck),
+        _degenerate(rng, "defective pencil", [[0, 1], [1, 0]], [[1, 1], [1, 0]]),
+        _degenerate(
+            rng, "singular pencil", [[0, 1, 0], [1, 0, 0], [0, 0, 0]], [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+        ),
     ]
+
+
+def _degenerate(
+    rng: np.random.Generator, name: str, first: list[list[int]], last: list[list[int]]
+) -> tuple[str, sh.Problem, sh.Network]:
+    """S₀ and S₁ made of the same small blocks throughout, in a random frame: their segment has no lift."""
+    frame = rng.normal(size=(SIZE, SIZE)) / np.sqrt(SIZE)
+    S0, S1 = (frame @ np.kron(np.eye(SIZE // len(block)), block) @ frame.T for block in (first, last))
+    values, vectors = np.linalg.eigh((S0 + S0.T) / 2)
+    net = sh.Network(vectors.T, values)
+    return f"Theorem 12, {name}", sh.Problem((S1 + S1.T) / 2, sh.Gaussian(SIZE), SIZE), net
