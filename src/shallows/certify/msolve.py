@@ -112,7 +112,10 @@ def _line(terms: Terms, names: list[str]) -> str:
 
 def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
     body = text.strip().rstrip(":")
-    numbers = re.sub(r"(-?\d+)\s*/\s*2\^(\d+)", r"(\1,\2)", body)
+    # a / 2^b in most boxes, a / b where a root is rational
+    numbers = re.sub(
+        r"(-?\d+)\s*/\s*(\d+)(?:\^(\d+))?", lambda part: f"({part[1]},{part[2]},{part[3] or 1})", body
+    )
     data = ast.literal_eval(numbers)
     if data[0] == -1:
         return ExactRealRoots(variables, (), 0)
@@ -124,5 +127,5 @@ def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
     return ExactRealRoots(variables, boxes, degree)
 
 
-def _fraction(entry: int | tuple[int, int]) -> Fraction:
-    return Fraction(entry) if isinstance(entry, int) else Fraction(entry[0], 2 ** entry[1])
+def _fraction(entry: int | tuple[int, int, int]) -> Fraction:
+    return Fraction(entry) if isinstance(entry, int) else Fraction(entry[0], entry[1] ** entry[2])

@@ -7,6 +7,9 @@ counted.
 
 Rank r at degree 2: S = R U A Uᵀ Rᵀ in a frame R of small integers (see `exact_rank`). The list is complete when the
 system has as many complex solutions as there can be: then none is hidden where S is not transverse to the frame.
+
+Sums of r powers in two variables, 2r ≤ d + 1: by Sylvester's apolarity (see `exact_binary`), complete when no solution
+lies at infinity in the frame.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from shallows.certify.msolve import ExactRealRoots, real_roots
 from shallows.certify.signature import inertia
 from shallows.charts import Certificate, Chart
 from shallows.charts.result import COMPLETENESS
+from shallows.critical.exact_binary import BinaryProblem
 from shallows.critical.exact_rank import integer_frame, rank_equations
 from shallows.critical.found import Counts, Found, assemble, origin
 from shallows.critical.full_rank import full_rank_points
@@ -31,22 +35,22 @@ from shallows.critical.low_rank_balls import LowRankSystem, prove_box
 from shallows.critical.low_rank_family import Shape
 from shallows.critical.powers_balls import BITS, PowerSystem
 from shallows.critical.powers_family import PowerShape
+from shallows.critical.powers_real import sort_real
+from shallows.critical.rational import Polynomial
 from shallows.critical.realise import spectral_terms
 from shallows.critical.spectrum import spectrum_of
 from shallows.errors import InvalidProblem
 from shallows.problem import Problem
 
-Polynomial = dict[tuple[int, ...], Fraction]
+TIMEOUT = 300.0  # seconds, for sums of powers: a quartic takes a few, a quintic a minute
+FRAMES = 6
 
 
 def exact_chart(problem: Problem, seed: int) -> Chart:
-    """All real critical points: rank one at any degree, every rank at degree 2."""
+    """All real critical points: rank one at any degree, every rank at degree 2, sums of powers in two variables."""
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
     if problem.degree > 2 and top > 1:
-        raise InvalidProblem(
-            f'method="exact" at degree {problem.degree} is for one neuron; this problem has width {problem.width}. '
-            'Use method="homotopy".'
-        )
+        _require_binary(problem)
     found = [origin(problem)]
     counts = {0: Counts(1, 1, "the zero tensor")}
     levels, notes = ["proved"], []
@@ -54,6 +58,10 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
         if rank == 1:
             points = [p for sign in _signs(problem) for p in _points(problem, sign)]
             counts[1] = Counts(None, len(points), "all real roots, isolated exactly by msolve")
+        elif problem.degree > 2:
+            points, counts[rank], whole, said = _binary_points(problem, rank, seed)
+            levels.append("proved" if whole else "sampled")
+            notes += said
         elif rank == problem.n:
             points = full_rank_points(problem, True)
             counts[rank] = Counts(len(points), len(points), "the target itself")
@@ -63,7 +71,71 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
             notes += [] if whole else [f"rank {rank}: points not transverse to the frame may be missing"]
         found += points
     completeness = max(levels, key=list(COMPLETENESS).index)
-    return assemble(problem, found, counts, completeness=completeness, method="exact", notes=notes, seed=seed)
+    return assemble(
+        problem,
+        found,
+        counts,
+        completeness=completeness,
+        method="exact",
+        attained=problem.degree == 2 or problem.width == 1,
+        notes=notes,
+        seed=seed,
+    )
+
+
+def _require_binary(problem: Problem) -> None:
+    """At degree 3 and more, several neurons are solved exactly in two variables only, while they are identifiable."""
+    if problem.n == 2 and 2 * problem.width <= problem.degree + 1:
+        return
+    raise InvalidProblem(
+        f'method="exact" at degree {problem.degree} is for one neuron, or for sums of r powers in two variables with '
+        f"2r ≤ d + 1 (Sylvester); this problem has n = {problem.n} and width {problem.width}. In more variables the "
+        "equations in the neurons have spurious positive-dimensional components (parallel neurons), out of msolve's "
+        'reach. Use method="homotopy".'
+    )
+
+
+def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool, list[str]]:
+    """Sums of powers in two variables by apolarity (see `exact_binary`), each certified as a real root in u."""
+    binary, whole = _clear_frame(problem, rank, seed)
+    roots = _isolated(real_roots(binary.equations(rank), bits=2 * BITS, timeout=TIMEOUT))
+    shape = PowerShape(problem.degree, 2, rank)
+    found, paired, open_ = [], 0, 0
+    for x in roots.points:
+        neurons = binary.neurons(rank, x)
+        if neurons is None:
+            paired += 1
+            continue
+        vectors, signs = neurons
+        system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, tuple(signs.tolist()))
+        part = sort_real(system, vectors.reshape(1, -1), True)
+        found += part.found
+        open_ += part.undecided
+    notes = (
+        [f"rank {rank}: {paired} real tensors with neurons in conjugate pairs: no real networks"]
+        if paired
+        else []
+    )
+    if open_:
+        notes.append(f"rank {rank}: {open_} points without a certificate")
+    counts = Counts(roots.degree, roots.degree, "all roots, counted exactly by msolve")
+    return found, counts, whole, notes
+
+
+def _clear_frame(problem: Problem, rank: int, seed: int) -> tuple[BinaryProblem, bool]:
+    """A frame in which no critical point has a neuron at infinity, and whether there is one among those tried."""
+    for attempt in range(FRAMES):
+        binary = BinaryProblem.of(problem, integer_frame(2, seed + attempt))
+        if _is_empty(binary.equations(rank, at_infinity=True)):
+            return binary, True
+    return binary, False
+
+
+def _is_empty(equations: list[Polynomial]) -> bool:
+    """Whether it is proved that there is no solution."""
+    if any(not any(map(any, terms)) and terms for terms in equations):  # a number that is not 0
+        return True
+    return all(equations) and real_roots(equations, timeout=TIMEOUT).degree == 0
 
 
 def _signs(problem: Problem) -> tuple[int, ...]:

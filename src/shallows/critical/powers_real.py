@@ -58,7 +58,10 @@ def sort_points(problem: Problem, shape: PowerShape, points: Complex, certify_po
         by_signs.setdefault(signs, []).append(np.concatenate([t[0] for t in turned if t is not None]))
     for signs, vectors in by_signs.items():
         system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, signs)
-        _add_real(result, system, np.array(vectors), certify_points)
+        part = sort_real(system, np.array(vectors), certify_points)
+        result.found += part.found
+        result.undecided += part.undecided
+        result.proved += part.proved
     if rest:
         ones = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, (1.0,) * shape.r)
         _add_rest(result, ones, np.array(rest), certify_points)
@@ -77,10 +80,12 @@ def turn(w: Complex, degree: int, tolerance: float = REAL) -> tuple[Array, float
     return (sign * u.real, 1.0) if degree % 2 else (u.real, sign)
 
 
-def _add_real(result: Sorted, system: PowerSystem, vectors: Array, certify_points: bool) -> None:
+def sort_real(system: PowerSystem, vectors: Array, certify_points: bool) -> Sorted:
+    """Real neurons u, a row a point, with the signs of the system."""
+    result = Sorted()
     if not certify_points:
         result.found += [found_at(system, u) for u in vectors]
-        return
+        return result
     for u, root in zip(vectors, certify(system, vectors.astype(np.complex128)).roots, strict=True):
         if root is None or root.real is not True:
             result.undecided += 1
@@ -88,6 +93,7 @@ def _add_real(result: Sorted, system: PowerSystem, vectors: Array, certify_point
             continue
         result.proved.append(_tensor_balls(system, root))
         result.found.append(_certified(system, root))
+    return result
 
 
 def _add_rest(result: Sorted, system: PowerSystem, points: Complex, certify_points: bool) -> None:

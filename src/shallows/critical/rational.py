@@ -1,0 +1,42 @@
+"""Polynomials with rational coefficients as {exponents: coefficient}: what the exact engine's equations are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+Polynomial = dict[tuple[int, ...], Fraction]
+
+
+def variable(count: int, k: int) -> Polynomial:
+    """The k-th of `count` unknowns."""
+    return {tuple(int(i == k) for i in range(count)): Fraction(1)}
+
+
+def constant(count: int, value: Fraction) -> Polynomial:
+    """A number, as a polynomial in `count` unknowns."""
+    return {(0,) * count: value} if value else {}
+
+
+def scaled(p: Polynomial, factor: Fraction) -> Polynomial:
+    """factor · p."""
+    return {key: value * factor for key, value in p.items()} if factor else {}
+
+
+def total(parts: Sequence[Polynomial]) -> Polynomial:
+    """The sum of polynomials."""
+    result: Polynomial = {}
+    for part in parts:
+        for key, value in part.items():
+            result[key] = result.get(key, Fraction(0)) + value
+    return {key: value for key, value in result.items() if value}
+
+
+def times(p: Polynomial, q: Polynomial) -> Polynomial:
+    """p · q."""
+    result: Polynomial = {}
+    for left, x in p.items():
+        for right, y in q.items():
+            key = tuple(a + b for a, b in zip(left, right, strict=True))
+            result[key] = result.get(key, Fraction(0)) + x * y
+    return {key: value for key, value in result.items() if value}
