@@ -78,8 +78,7 @@ def test_the_best_left_out_set_is_contiguous(eigenvalues, rank):
 def test_indefinite_teachers_by_descent_over_all_signs(eigenvalues, rank):
     T = np.diag(eigenvalues)
     found = min(
-        lowest_by_descent(T, rank, np.array([1.0] * p + [-1.0] * (rank - p)))
-        for p in range(rank + 1)
+        lowest_by_descent(T, rank, np.array([1.0] * p + [-1.0] * (rank - p))) for p in range(rank + 1)
     )
     assert energy_barrier(T, rank, outer="free").exact == pytest.approx(found, rel=1e-9)
     positive = energy_barrier(T, rank, outer="ones")

@@ -27,6 +27,9 @@ from shallows.problem import Problem
 from shallows.quadratic.curvature import Descent, descent_direction
 
 TOLERANCE = 1e-7
+RANK = (
+    1e-4  # a neuron of relative length 1e-4 adds 1e-8 to A: training leaves dying neurons at about that size
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +176,7 @@ def _definiteness(values: Array, zero: float) -> str:
 
 def _rank(W: Array) -> int:
     values = np.linalg.svd(W, compute_uv=False)
-    return int(np.sum(values > 1e-6 * max(float(values[0]), 1e-300)))
+    return int(np.sum(values > RANK * max(float(values[0]), 1e-300)))
 
 
 def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:
