@@ -107,15 +107,15 @@ def test_remark_18_in_closed_form_and_its_growth():
 
 
 def test_remark_18_as_a_function_of_width():
-    """Corollary 17 keeps a start of width r off −I exactly when every neuron is trapped: counted over 3,000 starts."""
+    """Corollary 17 keeps a start of width r off −I exactly when every neuron is trapped: counted over 800 starts."""
     for width in (1, 2, 3):
         problem = sh.Problem(-np.eye(2), sh.Gaussian(2), width)
-        begin = starts(problem, 3000, "normal", rng=width)
+        begin = starts(problem, 800, "normal", rng=width)
         kept_off = np.array([is_trapped(problem, problem.unpack(theta)) for theta in begin])
         positive = np.all(begin[:, -width:] > 0, axis=1)
         q = trap_probability(2, 2) ** width
         assert escape_probability(width, 2, 2) == pytest.approx(1 - q)
-        assert abs(np.mean(kept_off & positive) - q) < 4 * np.sqrt(q * (1 - q) / 3000)
+        assert abs(np.mean(kept_off & positive) - q) < 4 * np.sqrt(q * (1 - q) / 800)
         assert not np.any(kept_off & ~positive)
 
 
