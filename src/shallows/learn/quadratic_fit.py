@@ -145,6 +145,7 @@ def descend(
     orthogonality: float,
     method: str,
     runs: int,
+    iterations: int,
     rng: np.random.Generator,
 ) -> tuple[Array, Array, list[Ensemble]]:
     """Train as in the papers, one output after the other: matrices (M, D, D) without ν, ν (M,), and all runs.
@@ -168,7 +169,9 @@ def descend(
             norm_neuron=norm_neuron,
             orthogonality=orthogonality,
         )
-        trained = ensemble(problem, runs, method, init, rng=rng, tolerance=1e-9, cores=1)
+        trained = ensemble(
+            problem, runs, method, init, rng=rng, tolerance=1e-9, cores=1, iterations=iterations
+        )
         best = problem.unpack(trained.thetas[int(np.argmin(trained.losses))])
         matrices.append((best.W.T * best.a) @ best.W)
         norms.append(float(best.norm))

@@ -75,7 +75,7 @@ def simulate_spikes(
     excite, suppress = finite_array("excitatory", excitatory, 2), finite_array("suppressive", suppressive, 2)
     if excite.shape[1] != suppress.shape[1]:
         raise InvalidProblem(
-            f"excitatory filters have {excite.shape[1]} inputs and suppressive ones {suppress.shape[1]}; they must agree."
+            f"excitatory filters have {excite.shape[1]} inputs and suppressive ones {suppress.shape[1]}."
         )
     finite_number("baseline", baseline)
     finite_number("gain", gain, minimum=0.0)

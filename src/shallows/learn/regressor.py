@@ -82,7 +82,8 @@ class QuadraticForms(FormEstimator):
             statistics = identity_statistics(X, Y, weights, self.affine)
             own = _in_frame(solution, statistics.frame)
             matrices, norms, self.ensembles_ = descend(
-                statistics, own, self.width_, self.norm_neuron, self.orthogonality, self.descent, self.runs, rng
+                statistics, own, self.width_, self.norm_neuron, self.orthogonality, self.descent, self.runs,
+                4 * self.max_steps, rng,
             )  # fmt: skip
             self._store(statistics.frame, matrices, norms)
             self._certify_inexact(X, Y, weights, full, [])
@@ -230,6 +231,7 @@ class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
     - `norm_neuron`: a neuron ‖z‖² of free weight (paper 002, section 3.1).
     - `alpha`: ridge penalty α‖A‖²_F on Σ w r² (the constant is free), as scikit-learn's Ridge counts it.
     - `method`: "auto", "dense", "conjugate" (large data, never forms features) or "statistics".
+    - `max_steps`: limit of conjugate gradient steps; four times as many iterations of "descent".
     - `certify`: prove the optimality gap with rounding bounds (some samples' Gram matrix is factorised).
     - `random_state`: seed or NumPy Generator of random starts.
 

@@ -98,13 +98,11 @@ def show_fit(console: Console, model: QuadraticNetRegressor, X: Any, y: Any, not
     table.add_column("eigenvalue", justify="right")
     table.add_column("direction (largest columns)")
     table.add_column("constant", justify="right")
-    rows_shown = neuron_rows(model)
-    for row in rows_shown[:SHOWN_NEURONS]:
-        table.add_row(
-            str(row["output"]), f"{row['eigenvalue']:.6g}", _direction(row["filter"]), f"{row['offset']:.3g}"
-        )
-    if len(rows_shown) > SHOWN_NEURONS:
-        table.caption = f"and {len(rows_shown) - SHOWN_NEURONS} more; the report has them all"
+    neurons = _neuron_cells(model)
+    for cells in neurons[:SHOWN_NEURONS]:
+        table.add_row(*cells)
+    if len(neurons) > SHOWN_NEURONS:
+        table.caption = f"and {len(neurons) - SHOWN_NEURONS} more; the report has them all"
     console.print(table)
     for note in notes:
         console.print(f"Note: {note}", highlight=False)
@@ -132,6 +130,13 @@ def _certificate_rows(model: QuadraticNetRegressor) -> list[tuple[str, str]]:
     ]
 
 
+def _neuron_cells(model: QuadraticNetRegressor) -> list[tuple[str, ...]]:
+    return [
+        (str(row["output"]), f"{row['eigenvalue']:.6g}", _direction(row["filter"]), f"{row['offset']:.3g}")
+        for row in neuron_rows(model)
+    ]
+
+
 def _direction(filters: dict[str, float]) -> str:
     largest = sorted(filters.items(), key=lambda item: -abs(item[1]))[:SHOWN_COLUMNS]
     return "  ".join(f"{value:+.3f} {name}" for name, value in largest)
@@ -145,10 +150,7 @@ def write_report(path: Path, model: QuadraticNetRegressor, X: Any, y: Any, notes
     page = environment.from_string(_PAGE).render(
         fit=_fit_rows(model, X, y),
         certificate=_certificate_rows(model),
-        neurons=[
-            (row["output"], f"{row['eigenvalue']:.6g}", _direction(row["filter"]), f"{row['offset']:.3g}")
-            for row in neuron_rows(model)
-        ],
+        neurons=_neuron_cells(model),
         notes=notes,
         figures=[_eigenvalue_figure(model, True), _prediction_figure(model, X, y)],
     )

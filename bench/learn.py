@@ -1,0 +1,179 @@
+"""Estimators: the global solver against PolynomialFeatures + Ridge, streamed statistics, deep training
+against PyTorch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from bench.report import Row, show_time
+from shallows.learn import train_deep
+
+# Both sides run in a process of their own, so that peak memory is theirs; memory is counted from after the data exists.
+DATA = """
+import json, resource, sys, time
+import numpy as np
+rng = np.random.default_rng(0)
+X = rng.standard_normal((200_000, 60))
+y = X[:, 0] * X[:, 1] - X[:, 2] ** 2 + X[:, 3] + rng.standard_normal(len(X))
+new = rng.standard_normal((5, 60))
+"""
+OURS = """
+from shallows.learn import QuadraticNetRegressor
+model = QuadraticNetRegressor(certify=CERTIFY)
+"""
+PEER = """
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+model = make_pipeline(PolynomialFeatures(2), Ridge(alpha=1e-6))
+"""
+MEASURE = """
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+begin = time.process_time()
+model.fit(X, y)
+seconds = time.process_time() - begin
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(json.dumps({"seconds": seconds, "kilobytes": peak, "predictions": model.predict(new).tolist()}))
+"""
+STREAM = """
+import json, resource, time
+import numpy as np
+from shallows.learn import Frame, Statistics
+rng = np.random.default_rng(0)
+piece = rng.standard_normal((10_000, 40))
+statistics = Statistics.empty(Frame.whitening(piece, np.ones(len(piece)), True), 2, 1)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+begin = time.process_time()
+for _ in range(PIECES):
+    X = rng.standard_normal((10_000, 40))
+    statistics = statistics.add(X, X[:, :1] * X[:, 1:2], np.ones(len(X)))
+seconds = time.process_time() - begin
+print(json.dumps({"seconds": seconds, "kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
+    "count": statistics.count}))
+"""
+# One network as it is usually written in PyTorch: Linear, square, Linear, Linear, square, Linear; Adam at 1e-3.
+TORCH = """
+import json, sys, time
+import numpy as np, torch
+torch.set_num_threads(1)
+torch.manual_seed(0)
+given = np.load(sys.argv[1])
+goal, most, hidden = float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+X, y = torch.tensor(given["X"], dtype=torch.float32), torch.tensor(given["y"], dtype=torch.float32)[:, None]
+d = X.shape[1]
+lift, mix = torch.nn.Linear(d, d * hidden, bias=False), torch.nn.Linear(d * hidden, hidden, bias=False)
+relift, out = torch.nn.Linear(hidden, hidden, bias=False), torch.nn.Linear(hidden, 1, bias=False)
+optimizer = torch.optim.Adam([p for layer in (lift, mix, relift, out) for p in layer.parameters()], lr=1e-3)
+energy, begin, epochs, reached = float((y ** 2).mean()), time.process_time(), 0, False
+while epochs < most and not reached:
+    loss = torch.nn.functional.mse_loss(out(relift(mix(lift(X) ** 2)) ** 2), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    epochs += 1
+    reached = epochs % 100 == 0 and float(loss) / energy <= goal
+print(json.dumps({"seconds": time.process_time() - begin, "epochs": epochs, "nmse": float(loss) / energy,
+    "reached": reached}))
+"""
+
+
+def run() -> list[Row]:
+    """The promises of shallows.learn."""
+    return [*global_solver(), streaming(), *deep()]
+
+
+def _child(code: str, *arguments: str, python: str = sys.executable) -> dict[str, Any]:
+    done = subprocess.run([python, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def global_solver() -> list[Row]:
+    """d = 60, N = 200,000: CPU time of fit, with and without the certificate, and peak memory beyond the data."""
+    plain = _child(DATA + OURS.replace("CERTIFY", "False") + MEASURE)
+    proved = _child(DATA + OURS.replace("CERTIFY", "True") + MEASURE)
+    peer = _child(DATA + PEER + MEASURE)
+    off = np.max(np.abs(np.subtract(proved["predictions"], peer["predictions"])))
+    assert off < 1e-8, f"predictions differ by {off}"
+    note = f"predictions agree to {off:.0e}"
+    return [
+        Row(
+            f"d=60, N=200,000, PolynomialFeatures + Ridge, {name}",
+            show_time(ours["seconds"]),
+            show_time(peer["seconds"]),
+            peer["seconds"] / ours["seconds"],
+            target,
+            note,
+        )
+        for name, ours, target in (("with a proved optimum", proved, 5), ("without proof", plain, None))
+    ] + [
+        Row(
+            "the same, peak memory of fit",
+            f"{proved['kilobytes'] / 1e3:.0f} MB",
+            f"{peer['kilobytes'] / 1e3:.0f} MB",
+            peer["kilobytes"] / max(proved["kilobytes"], 1),
+            10,
+            "beyond the data itself",
+        )
+    ]
+
+
+def streaming() -> Row:
+    """10⁶ × 40 in chunks of 10,000: memory does not grow with the number of samples; the feature matrix would."""
+    short, long = (_child(STREAM.replace("PIECES", str(pieces))) for pieces in (10, 100))
+    matrix = 1_000_000 * 861 * 8 / 1e3
+    return Row(
+        f"statistics of {long['count']:,} × 40 in chunks: memory",
+        f"{long['kilobytes'] / 1e3:.0f} MB ({short['kilobytes'] / 1e3:.0f} MB for a tenth)",
+        f"{matrix / 1e3:.0f} MB (feature matrix)",
+        matrix / max(long["kilobytes"], 1),
+        10,
+        f"gathered in {show_time(long['seconds'])}",
+    )
+
+
+def deep() -> list[Row]:
+    """50 networks 9-20-1 on the independent labels of Figure 4, to within 0.005 of the optimum (the
+    paper's criterion).
+    """
+    import tempfile
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((1000, 9)), rng.standard_normal(1000)
+    y -= y.mean()
+    begin = time.process_time()
+    runs = train_deep(X, y, (20,), 50, iterations=400, progress=False)
+    seconds = time.process_time() - begin
+    worst = float(runs.nmse.max() - (runs.optimal_nmse or 0.0))
+    assert worst < 0.005, f"a run ended {worst} above the optimum"
+    name = "deep: 50 networks 9-20-1 to within 0.005 of the optimum, PyTorch loop"
+    python = os.environ.get("SHALLOWS_TORCH_PYTHON")
+    if not python:
+        return [
+            Row(name, show_time(seconds), "", None, 20, "set SHALLOWS_TORCH_PYTHON to a Python with torch")
+        ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.npz")
+        np.savez(path, X=X, y=y)
+        peer = _child(TORCH, path, str((runs.optimal_nmse or 0.0) + 0.005), "25000", "20", python=python)
+    reached = (
+        "reached it" if peer["reached"] else f"was at {peer['nmse'] - (runs.optimal_nmse or 0.0):.4f} above"
+    )
+    note = f"one of its networks measured, times 50; it {reached} after {peer['epochs']:,} epochs"
+    return [
+        Row(
+            name,
+            show_time(seconds),
+            show_time(50 * peer["seconds"]),
+            50 * peer["seconds"] / seconds,
+            20,
+            note,
+        )
+    ]
