@@ -65,7 +65,11 @@ def _menu(current: str) -> Any:
 
 def _control(field: Field, value: float) -> Any:
     box = {"type": "box", "name": field.name}
+    place = {"type": "slider", "name": field.name}
     if field.choices:
+        partner = dcc.Input(
+            id=place, type="hidden"
+        )  # the callback that joins boxes and sliders wants one of each
         return html.Div(
             className="field",
             children=[
@@ -73,6 +77,7 @@ def _control(field: Field, value: float) -> Any:
                 dcc.RadioItems(
                     list(field.choices), field.text(value), id=box, className="choices", inline=True
                 ),
+                partner,
             ],
         )
     text = dcc.Input(
@@ -80,7 +85,7 @@ def _control(field: Field, value: float) -> Any:
         autoComplete="off",
     )  # fmt: skip
     slider = dcc.Input(
-        id={"type": "slider", "name": field.name}, type="range", min=field.low, max=field.high, step=field.step,
+        id=place, type="range", min=field.low, max=field.high, step=field.step,
         value=value, className="slider",
     )  # fmt: skip
     top = html.Div([html.Label(field.label), text], className="top")

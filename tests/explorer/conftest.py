@@ -1,0 +1,81 @@
+"""One Chromium and one explorer for all tests; pages are watched for errors and for requests that leave the machine."""
+
+import shutil
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+SIZE = {"width": 1280, "height": 900}
+LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium that is on this machine."""
+    program = next((found for found in map(shutil.which, PROGRAMS) if found), None)
+    if program is None:
+        pytest.fail(
+            "These tests drive a browser, and no Chromium was found. Fix: apt-get install chromium as root, or put "
+            "a chromium or google-chrome on the PATH.",
+            pytrace=False,
+        )
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def explorer():
+    """The address of a running explorer whose views are compiled."""
+    from shallows.explorer import make_server
+    from shallows.explorer.server import warm
+
+    server = make_server(port=0)
+    warm()
+    thread = threading.Thread(target=server.serve, daemon=True)
+    thread.start()
+    yield server.address
+    server.stop()
+    thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def window(browser):
+    """The window most tests share: scripts are loaded once."""
+    context = browser.new_context(viewport=SIZE)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def watched(browser, window):
+    """`with watched(url) as page`: fails when the page writes an error or asks for anything from elsewhere."""
+
+    @contextmanager
+    def visit(url, **options):
+        context = browser.new_context(viewport=SIZE, **options) if options else window
+        page = context.new_page()
+        wrong = []
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith(LOCAL) else wrong.append(f"left: {r.url}"))
+        page.set_default_timeout(30_000)
+        page.goto(url)
+        try:
+            yield page
+        finally:
+            page.close()
+            if options:
+                context.close()
+        assert not wrong, wrong
+
+    return visit

@@ -1,0 +1,180 @@
+"""What the views compute, against charts and published numbers; and that every sketch is a valid Plotly figure."""
+
+from base64 import b64decode
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import shallows as sh
+from shallows.discriminants import landscape_at
+from shallows.explorer.app import make_app, report_html
+from shallows.explorer.fields import defaults
+from shallows.explorer.scene import TooLong
+from shallows.explorer.views import NAMES, binary, cone, ellipse, flow, quadratic, relu, view_of
+
+
+def state_of(module, **changes):
+    return {**defaults(module.VIEW.fields), **changes}
+
+
+def facts(scene):
+    return {label: value for value, label in scene.facts}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sketches_are_valid_figures_and_code_compiles(name):
+    view = view_of(name)
+    scene = view.draw(defaults(view.fields))
+    for sketch in scene.figures:
+        go.Figure(sketch.to_plotly_json())  # raises on any property that Plotly does not know
+    assert len(scene.figures) == len(view.captions)
+    assert all(len(row) == len(scene.headings) for row in scene.rows)
+    compile(scene.code, name, "exec")
+
+
+def test_a_sketch_that_is_no_figure_is_noticed():
+    sketch = view_of("ellipse").draw(state_of(ellipse)).figures[0]
+    sketch.add_scatter(colour="red")
+    with pytest.raises(ValueError, match="colour"):
+        go.Figure(sketch.to_plotly_json())
+
+
+@pytest.mark.parametrize(("kurtosis", "count"), [(3.0, 3), (30.0, 13)])
+def test_quadratic_counts(kurtosis, count):
+    scene = quadratic.draw(state_of(quadratic, kurtosis=kurtosis))
+    assert facts(scene)["critical points of rank one"] == str(count)
+    assert facts(scene)["completeness"] == "proved"
+
+
+def test_cone_and_binary_agree_with_the_chart():
+    for module, changes in (
+        (cone, {}),
+        (cone, {"t00": -1.0, "kurtosis": 4.0}),
+        (binary, {}),
+        (binary, {"law": 2.0}),
+    ):
+        scene = module.draw(state_of(module, **changes))
+        chart = sh.chart(scene.problem)
+        known = sorted(
+            float(loss) for loss, rank in zip(chart.losses, chart.points.table.rank, strict=True) if rank == 1
+        )
+        np.testing.assert_allclose([float(row[0]) for row in scene.rows], known, rtol=1e-5)
+
+
+def test_ellipse_counts_inside_and_outside_the_astroid():
+    # normals to x²/4 + y² = 1: four inside (2x)^(2/3) + y^(2/3) = 3^(2/3), two outside (paper 000, Figure 2)
+    for x, y in ((0.45, 0.5), (1.9, 1.3), (0.1, 2.5), (-1.2, 0.2)):
+        inside = np.cbrt(2 * x) ** 2 + np.cbrt(y) ** 2 < 3 ** (2 / 3)
+        scene = ellipse.draw(state_of(ellipse, x=x, y=y))
+        assert facts(scene)["real critical points"] == ("4" if inside else "2")
+
+
+def test_the_count_changes_across_the_drawn_focal_surface():
+    scene = cone.draw(state_of(cone))
+    surface = next(trace for trace in scene.figures[1].data if trace.get("name") == "focal surface")
+    x, y, z = (np.frombuffer(b64decode(surface[c]["bdata"]), "<f4").reshape(3, -1)[2] for c in "xyz")
+    P, step = cone._discriminant(9.0), 0.02
+    changes = 0
+    for t in np.stack([x, y, z], axis=1)[5::12].astype(float):
+        sides = [t + s * step * e for e in np.eye(3) for s in (1, -1)]
+        counts = {landscape_at(P, t00=a, t01=b, t11=c).real_count for a, b, c in np.round(sides, 6)}
+        changes += counts == {2, 4}
+    assert changes >= 8  # all but rays along a cusp, where the surface is thinner than the step
+    assert (
+        landscape_at(P, t00=2.0, t01=0.0, t11=-2.0).real_count
+        == landscape_at(P, t00=2.0, t01=0.1, t11=-2.0).real_count
+    )
+
+
+def test_flow_conserves_and_names_the_trap():
+    scene = flow.draw(state_of(flow))
+    assert float(facts(scene)["drift of δ"]) < 1e-4
+    trap = state_of(flow, t1=-1.0, t2=-1.0, a1=1.0, a2=1.0, length1=0.5, length2=0.5)
+    scene = flow.draw(trap)  # a > 0, δ > 0 and a negative definite teacher: Corollary 17
+    assert facts(scene)["trapped"] == "yes"
+    problem = sh.Problem(np.diag([-1.0, -1.0]), sh.Gaussian(2), 2)
+    assert float(facts(scene)["loss at the end"]) == pytest.approx(
+        problem.loss(sh.Network(np.zeros((2, 2)))), rel=1e-3
+    )
+
+
+def test_relu_steps_do_not_depend_on_the_way_there():
+    relu.MEMORY._known.clear()
+    at_once = relu.descents(state_of(relu, k=4.0, runs=3.0, steps=60.0)).thetas
+    relu.MEMORY._known.clear()
+    for steps in (0.0, 20.0, 60.0):
+        bit_by_bit = relu.descents(state_of(relu, k=4.0, runs=3.0, steps=steps)).thetas
+    np.testing.assert_array_equal(at_once, bit_by_bit)
+    problem = relu.problem_of(4, 4)
+    theta = sh.starts(problem, 3, "xavier", 0)[1]
+    for _ in range(60):  # 5/k on ½E
+        theta = theta - 2.5 / 4 * problem.value_and_gradient(theta)[1]
+    np.testing.assert_allclose(bit_by_bit[1], theta, rtol=1e-9, atol=1e-12)
+
+
+def test_a_split_keeps_the_loss_and_adds_a_neuron():
+    before = relu.descents(state_of(relu, k=6.0, runs=4.0, steps=50.0))
+    after = relu.descents(state_of(relu, k=6.0, runs=4.0, steps=50.0, split=50.0, neuron=2.0))
+    problem = relu.problem_of(6, 7)
+    assert after.width == 7
+    np.testing.assert_allclose(
+        problem.value(after.thetas), relu.problem_of(6, 6).value(before.thetas), atol=0.1
+    )
+
+
+def test_descents_that_take_too_long_are_refused_before_they_start():
+    with pytest.raises(TooLong, match=r"about \d+ s"):
+        relu.draw(state_of(relu, k=20.0, runs=100.0, steps=200_000.0))
+
+
+def test_memory_of_descents_is_bounded():
+    for seed in range(relu.KEPT + 10):
+        relu.descents(state_of(relu, k=2.0, runs=1.0, seed=float(seed), steps=1.0))
+    assert len(relu.MEMORY._known) <= relu.KEPT
+
+
+def test_a_view_without_a_problem_has_no_report():
+    with pytest.raises(sh.InvalidProblem, match="no report"):
+        report_html(ellipse.VIEW, state_of(ellipse))
+
+
+@pytest.fixture(scope="module")
+def client():
+    return make_app().server.test_client()
+
+
+def test_other_names_are_refused(client):
+    assert client.get("/", headers={"Host": "127.0.0.1:1"}).status_code == 200
+    assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/assets/", "/assets/../cli.py", "/../../etc/passwd", "/src", "/assets/app.py"]
+)
+def test_no_directory_is_served(client, path):
+    answer = client.get(path, headers={"Host": "127.0.0.1"})
+    # Dash answers unknown paths with its one page; nothing else comes
+    assert answer.status_code == 404 or b"_dash-config" in answer.data
+
+
+def test_large_requests_are_refused(client):
+    answer = client.post("/_dash-update-component", data=b"0" * 400_000, headers={"Host": "127.0.0.1"},
+                         content_type="application/json")  # fmt: skip
+    assert answer.status_code == 413
+
+
+def test_pages_may_load_nothing_from_elsewhere(client):
+    policy = client.get("/", headers={"Host": "127.0.0.1"}).headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy and "http" not in policy
+
+
+def test_a_taken_port_is_a_sentence():
+    from shallows.explorer import make_server
+
+    first = make_server(port=0)
+    try:
+        with pytest.raises(sh.InvalidProblem, match="--port 0"):
+            make_server(port=first.port)
+    finally:
+        first.inner.server_close()
