@@ -89,8 +89,8 @@ def _spanning(state: State, rng: np.random.Generator) -> Trail:
     """A trail inside the fiber to a network without w = 0 whose rows of length one span Rⁿ."""
     lengths = np.linalg.norm(state[1], axis=1)
     if np.all(lengths > 0.0):
-        sizes = np.linalg.svd(state[1] / lengths[:, None], compute_uv=False)
-        if sizes[-1] > SPANNING:
+        triangle = np.linalg.qr(state[1] / lengths[:, None], mode="r")
+        if np.min(np.abs(np.diag(triangle))) > SPANNING:
             return Trail(state)
     spectrum = Spectrum.of(matrix_of(*state), float(np.sum(np.abs(state[0]) * lengths**2)))
     trail = to_spectral_form(state, spectrum)
