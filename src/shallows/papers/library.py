@@ -44,6 +44,14 @@ PAPERS = (
         "gamarnik",
     ),
     Paper(
+        "002",
+        "Abbas Kazemipour, Brett W. Larsen, Shaul Druckmann",
+        "Avoiding Spurious Local Minima in Deep Quadratic Networks",
+        2019,
+        "quadratic networks trained on samples: norm neuron, orthogonality penalty, several outputs, depth",
+        "kazemipour",
+    ),
+    Paper(
         "003",
         "Itay Safran, Gilad Yehudai, Ohad Shamir",
         "The Effects of Mild Over-parameterization on the Optimization Landscape of Shallow ReLU Neural Networks",
