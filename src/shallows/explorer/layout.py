@@ -67,9 +67,8 @@ def _control(field: Field, value: float) -> Any:
     box = {"type": "box", "name": field.name}
     place = {"type": "slider", "name": field.name}
     if field.choices:
-        partner = dcc.Input(
-            id=place, type="hidden"
-        )  # the callback that joins boxes and sliders wants one of each
+        # the callback that joins boxes and sliders wants one of each
+        partner = dcc.Input(id=place, type="hidden")
         return html.Div(
             className="field",
             children=[

@@ -102,9 +102,9 @@ def surfaces(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
         rows=1, cols=2, specs=[[{"type": "scene"}] * 2], horizontal_spacing=0.02,
         subplot_titles=("teacher", "student"),
     )  # fmt: skip
-    figure.add_trace(level_surface(target, level), row=1, col=1)
+    figure.add_trace(_shared(level_surface(target, level)), row=1, col=1)
     for i, entry in enumerate(entries):
-        trace = level_surface(entry.network.tensor(), level)
+        trace = _shared(level_surface(entry.network.tensor(), level))
         figure.add_trace({**trace, "visible": i == 0}, row=1, col=2)
     buttons = [
         {"label": label(entry), "method": "update",
@@ -147,6 +147,12 @@ def level_surface(form: SymmetricTensor, level: float) -> dict[str, Any]:
         "hoverinfo": "skip",
         "lighting": {"ambient": 0.6, "diffuse": 0.7},
     }
+
+
+def _shared(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace without its grid, which all surfaces of a page share: `page.js` puts it back."""
+    kept = {name: value for name, value in trace.items() if name not in ("x", "y", "z")}
+    return {**kept, "meta": {"grid": [REACH, GRID]}}
 
 
 def _sphere() -> Array:

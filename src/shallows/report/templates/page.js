@@ -29,9 +29,29 @@
       ? Object.assign({}, trace, { line: Object.assign({}, trace.line, { color: c.ink }) }) : trace);
   }
 
+  // The points of a cube, x slowest: what level surfaces are drawn from.
+  const cubes = {};
+  function cube(reach, side) {
+    const key = reach + "/" + side;
+    if (!cubes[key]) {
+      const axes = [0, 1, 2].map(() => new Float32Array(side ** 3));
+      for (let i = 0; i < side ** 3; i++) {
+        [Math.floor(i / side ** 2), Math.floor(i / side) % side, i % side].forEach((place, axis) => {
+          axes[axis][i] = reach * (2 * place / (side - 1) - 1);
+        });
+      }
+      cubes[key] = { x: axes[0], y: axes[1], z: axes[2] };
+    }
+    return cubes[key];
+  }
+  function placed(trace) {
+    return trace.meta && trace.meta.grid ? Object.assign({}, trace, cube(...trace.meta.grid)) : trace;
+  }
+
   const plots = [];
   for (const script of document.querySelectorAll("script[data-for]")) {
     plots.push({ place: document.getElementById(script.dataset.for), figure: JSON.parse(script.textContent) });
+    plots[plots.length - 1].figure.data = plots[plots.length - 1].figure.data.map(placed);
   }
   function draw(light) {
     for (const { place, figure } of plots) {
