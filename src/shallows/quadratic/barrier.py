@@ -210,23 +210,22 @@ def _from_chart(
     from shallows.critical import chart
     from shallows.problem import Problem
 
-    points = chart(Problem(T, law, rank), certify=False, rng=rng)
-    usable = [
-        point
-        for point in points.points
-        if point.tensor is not None
-        and (outer == "free" or is_positive_semidefinite(point.tensor.to_matrix()))
-    ]
-    best = min(usable, key=lambda point: point.loss)
+    found = chart(Problem(T, law, rank), rng=rng)
+    tensors = [(float(point.loss), point.tensor) for point in found.points]
+    tensors += [(float(family.loss), sample) for family in found.families for sample in family.samples]
+    usable = [pair for pair in tensors if outer == "free" or is_positive_semidefinite(pair[1].to_matrix())]
+    loss, best = min(usable, key=lambda pair: pair[0])
+    # of a family only samples are known: one below the minimum found may hold a student that is allowed
+    open_question = any(family.loss < loss * (1 - 1e-9) for family in found.families)
     values, vectors = np.linalg.eigh(T)
     dropped = _dropped(values, rank, outer)
     D = SymmetricTensor.from_matrix((vectors[:, dropped] * values[dropped]) @ vectors[:, dropped].T)
     return Barrier(
         lower=weakest_direction(law) * float(np.sum(values[dropped] ** 2)),
-        exact=float(best.loss),
+        exact=loss,
         example=D.inner(D, law),
-        network=network_of(best.tensor.to_matrix(), width, tolerance=1e-9),
+        network=network_of(best.to_matrix(), width, tolerance=1e-9),
         rank=rank,
         method="chart",
-        completeness=points.completeness,
+        completeness="sampled" if open_question else found.completeness,
     )
