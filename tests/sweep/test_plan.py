@@ -120,7 +120,7 @@ def test_a_plan_survives_its_text():
         ({"compute": {"what": "nowhere:f"}}, "Cannot import 'nowhere'"),
         ({"compute": {"what": "math:sinn"}}, "has no 'sinn'"),
         ({"compute": {"what": "math:pi"}}, "no function"),
-        ({"compute": [{"what": "chart"}, {"what": "chart"}]}, "same name"),
+        ({"axes": [], "compute": [{"what": "chart"}, {"what": "chart"}]}, "same name"),
         ({"problem": None}, "no table or list"),
         ({"problem": {"make": "relu", "data": {"moments": [0] * 5}}}, "no problem called 'relu'"),
         ({"axes": [{"path": "data.n", "values": [1]}]}, "neither problem nor compute"),

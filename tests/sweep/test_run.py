@@ -80,7 +80,8 @@ def test_cells_run_on_one_thread(sweep):
 
 
 def same(one, other):
-    pandas.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"))
+    own = ["seconds", "written"]
+    pandas.testing.assert_frame_equal(one.drop(columns=own), other.drop(columns=own))
 
 
 ENSEMBLES = """
@@ -151,7 +152,8 @@ def test_estimates_write_nothing(sweep):
     assert len(estimate.seconds) == 3 and len(estimate.errors) == 3 and "no " in repr(estimate)
     sweep.touchy(40, seconds=0.03)
     estimate = estimate_sweep(sweep.file)
-    assert estimate.total == pytest.approx(40 * 0.03, rel=0.5) and not estimate.errors
+    assert min(estimate.seconds) >= 0.03 and not estimate.errors
+    assert estimate.total == pytest.approx(40 * sum(estimate.seconds) / 3)
 
 
 def test_chunks_grow_to_half_a_second_and_shrink_at_the_end():

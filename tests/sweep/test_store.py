@@ -45,6 +45,27 @@ def test_small_parts_are_merged_and_the_latest_row_of_a_key_counts(sweep):
     assert frame["y"].tolist() == [-1.0 if x == 7 else 2 * x for x in range(100)]
 
 
+def test_the_newest_row_counts_when_older_ones_are_merged_after_it(sweep):
+    plan = twice(sweep, 3)
+    rows = compute_rows(plan, range(3))
+    with Store(sweep.out, plan, {}) as store:
+        store.add([rows[0], rows[1]])
+        store.add([rows[0] | {"y": -1.0}])
+        old = [file.name for file in parts(sweep.out)][:1]
+        store.add([rows[2]])
+        store._merge([*old, parts(sweep.out)[-1].name])
+        assert parts(sweep.out)[-1].name > parts(sweep.out)[0].name
+    assert load_sweep(sweep.out)["y"].tolist() == [-1.0, 2.0, 4.0]
+
+
+def test_an_axis_does_not_change_its_kind(sweep):
+    sweep.write('[[axes]]\npath = "compute.x"\nvalues = [1, 2]\n[compute]\nwhat = "cells:mixed"\n')
+    run_sweep(sweep.file, sweep.out, engine="process")
+    sweep.write('[[axes]]\npath = "compute.x"\nvalues = ["a", "b"]\n[compute]\nwhat = "cells:mixed"\n')
+    with pytest.raises(InvalidProblem, match="axis x is text now and a number in the rows"):
+        run_sweep(sweep.file, sweep.out, engine="process")
+
+
 def test_a_merge_that_dies_between_writing_and_deleting_loses_and_doubles_nothing(sweep, monkeypatch):
     plan = twice(sweep, 10)
     rows = compute_rows(plan, range(10))

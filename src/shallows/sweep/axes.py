@@ -28,7 +28,9 @@ class RangeSection(Section):
         if self.step == 0 or (self.stop - self.start) / self.step < 0:
             raise ValueError(f"from {self.start} in steps of {self.step} one never gets to {self.stop}")
         count = math.floor((self.stop - self.start) / self.step * (1 + 1e-12) + 1e-9) + 1
-        return [self.start + i * self.step for i in range(count)]
+        values = [self.start + i * self.step for i in range(count)]
+        # 0.1, 0.2, 0.3 as one would write them, not 0.30000000000000004
+        return [float(f"{value:.12g}") if isinstance(value, float) else value for value in values]
 
 
 class SpacingSection(Section):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shallows.errors import InvalidProblem
-from shallows.sweep.file import RESERVED, computations, prefixes
+from shallows.sweep.file import HEAD, RESERVED, computations, prefixes
 from shallows.sweep.functions import asked_for, importable, resolve
 from shallows.sweep.plan import Cell, Plan, cached_plan
 from shallows.sweep.problems import build_problem
@@ -58,7 +58,7 @@ def compute_row(plan: Plan, row: int) -> Row:
 def head(cell: Cell, status: str, message: str | None, seconds: float) -> Row:
     """The columns that every row has, and those of the axes."""
     fixed = (cell.key, cell.number, cell.repeat, cell.seed, status, message, seconds)
-    return dict(zip(RESERVED, fixed, strict=True)) | cell.labels
+    return dict(zip(HEAD, fixed, strict=True)) | cell.labels
 
 
 def _quantities(plan: Plan, cell: Cell) -> Row:

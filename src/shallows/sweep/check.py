@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shallows.errors import InvalidProblem, ShallowsError
+from shallows.sweep.documents import pieces
 from shallows.sweep.file import SweepSection, computations, prefixes
 from shallows.sweep.functions import check_call, digest, importable, resolve
 from shallows.sweep.plan import Plan
@@ -26,6 +27,7 @@ def checked_plan(section: SweepSection, folder: str, source: str) -> Plan:
     """The plan of a sweep, or `InvalidProblem` with the first thing that is wrong."""
     importable(folder)
     plan = Plan(section, version("shallows"), _digests(section, folder), folder, source)
+    pieces(section.template(), plan.grid.paths)
     _check_figures(section)
     _check_names(section)
     for cell in _tried(plan):

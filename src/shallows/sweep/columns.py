@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from shallows.errors import InvalidProblem
+from shallows.sweep.axes import Label
 from shallows.sweep.cell import FAILED, Row
-from shallows.sweep.file import RESERVED
+from shallows.sweep.file import HEAD
 
 
 class Columns:
-    """The kinds (number, boolean, text) of all columns seen so far."""
+    """The kinds (number, boolean, text) of all columns seen so far, beginning with those of the axes."""
 
-    def __init__(self) -> None:
-        self.kinds: dict[str, str] = {}
+    def __init__(self, labels: dict[str, Label]) -> None:
+        self.axes = tuple(labels)
+        self.kinds = {name: _kind(label) for name, label in labels.items()}
 
     def learn(self, schema: Any) -> None:
-        """Take over the kinds of a Parquet part."""
+        """Take over the kinds of a Parquet part; the axes of a sweep must be of the same kinds as before."""
         import pyarrow as pa
 
         for field in schema:
-            if not pa.types.is_null(field.type):
-                self.kinds.setdefault(field.name, _kind_of_type(field.type))
+            if pa.types.is_null(field.type):
+                continue
+            kind = _kind_of_type(field.type)
+            known = self.kinds.setdefault(field.name, kind)
+            if kind != known and field.name in self.axes:
+                raise InvalidProblem(
+                    f"The axis {field.name} is {known} now and {kind} in the rows of earlier runs. Fix: --out another "
+                    "folder, or another name for the axis."
+                )
 
     def fitted(self, row: Row) -> Row:
         """The row; or, when a column is of another kind than before, its head with that as the error."""
@@ -29,11 +39,9 @@ class Columns:
                 continue
             kind = _kind(value)
             known = self.kinds.setdefault(name, kind)
-            if kind != known and name in RESERVED:
-                raise TypeError(f"{name} is {kind} and was {known}")
             if kind != known:
                 message = f"TypeError: {name} is {kind} here and {known} in other cells: {value!r}"
-                return {key: row[key] for key in RESERVED} | {"status": FAILED, "error": message}
+                return {key: row[key] for key in (*HEAD, *self.axes)} | {"status": FAILED, "error": message}
         return row
 
 

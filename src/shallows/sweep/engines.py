@@ -172,7 +172,7 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
                 n_workers=count,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address=":0",  # any free port: two sweeps can run side by side
                 silence_logs=logging.CRITICAL,
             )
         except RuntimeError as error:

@@ -17,7 +17,8 @@ from shallows.sweep.axes import AxisSection, Grid, Group, ZipSection
 from shallows.sweep.documents import canonical, parts
 
 #: Columns every row has; no axis and no quantity can take their names.
-RESERVED = ("key", "cell", "repeat", "seed", "status", "error", "seconds")
+HEAD = ("key", "cell", "repeat", "seed", "status", "error", "seconds")
+RESERVED = (*HEAD, "written")
 
 
 class ComputeSection(BaseModel):

@@ -20,31 +20,30 @@ SHOWN = 8
 def load_sweep(path: str | Path, everything: bool = False) -> Any:
     """The rows of a sweep as a pandas DataFrame, in the order of the grid, whatever order they were computed in.
 
-    Axes first, then what was computed, then `seed`, `status`, `error`, `seconds` and `key`. Rows of an earlier version
-    of the sweep (other settings, other axes' values) stay in the folder; `everything=True` appends them. The frame's
-    `attrs` say where it comes from.
+    Axes first, then what was computed, then `seed`, `status`, `error`, `seconds`, `written` and `key`. Rows of an
+    earlier version of the sweep (other settings, other axes' values) stay in the folder; `everything=True` appends
+    them. The frame's `attrs` say where it comes from.
     """
     need("pyarrow", "pandas")
+    import pandas
+
     plan = stored_plan(path)
     frame = read_table(path).to_pandas()
     order = {key: row for row, key in enumerate(plan.keys())}
     place = frame["key"].map(order)
-    current = frame[place.notna()].assign(_row=place.dropna().astype(int)).sort_values("_row")
-    if len(current):
-        current = current.assign(cell=current["_row"] // plan.section.repeats)
-    current = current.drop(columns="_row")
-    if everything:
-        import pandas
-
-        current = pandas.concat([current, frame[place.isna()]])
-    frame = current[_ordered(list(current.columns), plan.grid.columns)].reset_index(drop=True)
+    frame = frame.assign(_row=place, written=pandas.to_datetime(frame["written"], unit="s", utc=True))
+    current = frame[place.notna()].sort_values("_row")
+    current = current.assign(cell=current["_row"].astype(int) // plan.section.repeats)
+    chosen = pandas.concat([current, frame[place.isna()]]) if everything else current
+    columns = _ordered(list(chosen.columns.drop("_row")), plan.grid.columns)
+    frame = chosen[columns].reset_index(drop=True)
     frame.attrs = {"title": plan.section.title, "version": plan.version, "seed": plan.section.seed}
     return frame
 
 
 def _ordered(columns: list[str], axes: list[str]) -> list[str]:
     first = ["cell", *axes, "repeat"]
-    last = ["seed", "status", "error", "seconds", "key"]
+    last = ["seed", "status", "error", "seconds", "written", "key"]
     computed = [name for name in columns if name not in first and name not in last]
     return [name for name in (*first, *computed, *last) if name in columns]
 

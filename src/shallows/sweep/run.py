@@ -78,7 +78,7 @@ def run_sweep(
     begin = time.perf_counter()
     with Store(out, plan, _provenance()) as store:
         pending = missing_rows(plan, Path(out), retry)
-        driver = _Driver(plan, store, Work(pending), len(plan))
+        driver = Driver(plan, store, Work(pending), len(plan))
         try:
             if pending:
                 with _engine(plan, engine, workers, scheduler, tls) as running:
@@ -130,7 +130,7 @@ def _provenance() -> dict[str, Any]:
     }
 
 
-class _Driver:
+class Driver:
     """Keeps the workers busy and the rows flowing to the disk."""
 
     def __init__(self, plan: Plan, store: Store, work: Work, total: int) -> None:

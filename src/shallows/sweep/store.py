@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 import uuid
 from collections import defaultdict
 from pathlib import Path
@@ -42,7 +43,7 @@ class Store:
         self.path = Path(path)
         self.plan = plan
         self.metadata = {b"shallows": json.dumps(provenance | {"plan": json.loads(plan.to_json())}).encode()}
-        self._columns = Columns()
+        self._columns = Columns(plan.grid.labels(0))
         self._lock: Any = None
         self._parts: dict[str, int] = {}
         self._next = 0
@@ -70,7 +71,8 @@ class Store:
             return
         import pyarrow as pa
 
-        fitted = [self._columns.fitted(row) for row in rows]
+        now = time.time()
+        fitted = [self._columns.fitted(row) | {"written": now} for row in rows]
         names = list(dict.fromkeys(name for row in fitted for name in row))
         self._write_table(pa.table({name: _array([row.get(name) for row in fitted]) for name in names}))
         self._merge_where_crowded()
@@ -87,21 +89,28 @@ class Store:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = _locked(self.path)
+        except OSError as error:
+            raise self._unusable(error) from None
+        try:
             probe = self.path / f"{TEMPORARY}probe"
             probe.write_bytes(bytes(1024))
             _to_disk(probe)
             probe.unlink()
             free = shutil.disk_usage(self.path).free
         except OSError as error:
-            raise StoreError(
-                f"Cannot write results into {self.path}: {error.strerror or error}. Fix: --out another folder."
-            ) from None
+            self._lock.close()
+            raise self._unusable(error) from None
         if free < LEAST_FREE:
             self._lock.close()
             raise StoreError(
                 f"The disk of {self.path} has {free / 2**20:.1f} MiB left; a sweep wants {LEAST_FREE / 2**20:.0f} MiB "
                 "at least. Fix: free some space, or --out another folder."
             )
+
+    def _unusable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"Cannot write results into {self.path}: {error.strerror or error}. Fix: --out another folder."
+        )
 
     def _refuse_other_sweeps(self) -> None:
         if not (self.path / PLAN).exists():
@@ -194,7 +203,7 @@ def stored_plan(path: str | Path) -> Plan:
 def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
     """All rows as an Arrow table, the latest one of each key; `columns` reads only these (with the key)."""
     need("pyarrow", "pandas")
-    wanted = None if columns is None else ["key", *columns]
+    wanted = None if columns is None else ["key", "written", *columns]
     while True:
         files = parts(Path(path))
         try:
@@ -208,7 +217,7 @@ def _table(files: list[Path], columns: list[str] | None = None) -> Any:
     import pyarrow.parquet as pq
 
     if not files:
-        return pa.table({"key": pa.array([], pa.string())})
+        return pa.table({"key": pa.array([], pa.string()), "written": pa.array([], pa.float64())})
     try:
         tables = [pq.ParquetFile(file).read(columns=columns) for file in files]
         return pa.concat_tables(tables, promote_options="permissive")
@@ -217,14 +226,13 @@ def _table(files: list[Path], columns: list[str] | None = None) -> Any:
 
 
 def _latest(table: Any) -> Any:
-    """The last row of every key, in the order of the table."""
+    """The row of every key that was written last."""
     import numpy as np
 
-    keys = table["key"].to_numpy(zero_copy_only=False)
-    _, places = np.unique(keys[::-1], return_index=True)
-    if len(places) == len(keys):
-        return table
-    return table.take(np.sort(len(keys) - 1 - places))
+    order = np.argsort(-table["written"].to_numpy(), kind="stable")
+    keys = table["key"].to_numpy(zero_copy_only=False)[order]
+    _, places = np.unique(keys, return_index=True)
+    return table if len(places) == len(keys) else table.take(np.sort(order[places]))
 
 
 def _array(values: list[Any]) -> Any:

@@ -1,0 +1,135 @@
+"""Sweeps: what a cell costs beyond its own time, on two local workers; memory and resuming at 100,000 cells."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.report import Row, show_time
+from shallows.sweep import Plan, load_sweep
+from shallows.sweep.engines import OnDask, on_this_machine
+from shallows.sweep.faults import Work
+from shallows.sweep.run import Driver
+from shallows.sweep.store import Store
+
+WORKERS = 2
+NAP, NAPS = 0.05, 400
+MANY, FEWER = 100_000, 20_000
+MOST_MEMORY = 512.0  # MiB, of the process that writes and of each worker
+LONGEST_RESUME = 10.0
+
+
+def run() -> list[Row]:
+    """The promises of issue 13: overhead, memory, resuming."""
+    return [*overhead(), *many()]
+
+
+def nap(x: int, seconds: float = NAP) -> dict[str, int]:
+    """A cell that takes a known time and no core, so that other work on the machine does not count as overhead."""
+    time.sleep(seconds)
+    return {"y": x}
+
+
+def nothing(x: int) -> dict[str, int]:
+    """A cell of no work at all."""
+    return {"y": x}
+
+
+def plan(function: str, count: int) -> Plan:
+    """A sweep of `count` cells."""
+    axis = {"path": "compute.x", "range": {"start": 0, "stop": count - 1}}
+    return Plan.from_document({"axes": [axis], "compute": {"what": f"bench.sweep:{function}"}})
+
+
+def overhead() -> list[Row]:
+    """Core time outside the cells, per cell, on a cluster that has started; beside it, a Dask task a cell."""
+    made = plan("nap", NAPS)
+    with tempfile.TemporaryDirectory() as folder, on_this_machine(made, WORKERS) as engine:
+        assert isinstance(engine, OnDask)
+        timed(made, engine, Path(folder) / "first")  # workers import, and the file system wakes up
+        wall, inside = timed(made, engine, Path(folder) / "second")
+        peer = task_by_task(engine.client)
+    ours = WORKERS * wall / NAPS - inside / NAPS
+    efficiency = inside / (WORKERS * wall)
+    note = f"{NAPS} cells of 50 ms on {WORKERS} workers: {efficiency:.1%} of their time is in cells"
+    return [
+        Row("scheduling a 50 ms cell, against the 5 ms promised", show_time(ours), "5 ms", 5e-3 / ours, 1, note),
+        Row("efficiency at 50 ms cells, against the 95% promised", f"{efficiency:.1%}", "95%", efficiency / 0.95, 1),
+        Row(
+            "overhead a cell, against one Dask task a cell (results gathered, nothing written)",
+            show_time(ours),
+            show_time(peer),
+            peer / ours,
+        ),
+    ]  # fmt: skip
+
+
+def timed(made: Plan, engine: OnDask, out: Path) -> tuple[float, float]:
+    """Seconds for the whole sweep, rows on the disk, and seconds inside its cells."""
+    begin = time.perf_counter()
+    with Store(out, made, {}) as store:
+        driver = Driver(made, store, Work(range(len(made))), len(made))
+        driver.run(engine, progress=False)
+        driver.flush()
+    wall = time.perf_counter() - begin
+    return wall, float(load_sweep(out)["seconds"].sum())
+
+
+def task_by_task(client: Any) -> float:
+    """Core time outside the cells when every cell is a Dask task of its own."""
+    begin = time.perf_counter()
+    client.gather(client.map(nap, range(NAPS), pure=False))
+    return WORKERS * (time.perf_counter() - begin) / NAPS - NAP
+
+
+def many() -> list[Row]:
+    """100,000 cells of no work: memory against 20,000, and going on where nothing is left to do."""
+    with tempfile.TemporaryDirectory() as folder:
+        fewer = measured(FEWER, Path(folder) / "fewer")
+        all_of_them = measured(MANY, Path(folder) / "many")
+        again = measured(MANY, Path(folder) / "many")
+    assert all_of_them["computed"] == MANY and again["computed"] == 0
+    largest = max(all_of_them["memory"], all_of_them["worker_memory"])
+    growth = f"{fewer['memory']:.0f} MiB at {FEWER:,} cells; a worker {all_of_them['worker_memory']:.0f} MiB"
+    rate = f"{MANY / all_of_them['seconds']:,.0f} cells a second, rows on the disk"
+    return [
+        Row(f"{MANY:,} cells: peak memory", f"{largest:.0f} MiB", f"{MOST_MEMORY:.0f} MiB", MOST_MEMORY / largest, 1,
+            growth),
+        Row(f"{MANY:,} cells: computing", show_time(all_of_them["seconds"]), "", None, None, rate),
+        Row(
+            f"{MANY:,} finished cells: resuming, from reading the file to the summary (processor time)",
+            show_time(again["processor"]),
+            show_time(LONGEST_RESUME),
+            LONGEST_RESUME / again["processor"],
+            1,
+            f"{all_of_them['seconds'] / again['seconds']:.1f} times faster than computing",
+        ),
+    ]  # fmt: skip
+
+
+MEASURE = """
+import json, resource, sys, time
+from bench.sweep import plan
+from shallows.sweep import run_sweep
+
+if __name__ == "__main__":
+    begin, processor = time.perf_counter(), time.process_time()
+    result = run_sweep(plan("nothing", int(sys.argv[1])), sys.argv[2], workers=2)
+    assert result.status.complete
+    usage = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(json.dumps({"computed": result.computed, "seconds": time.perf_counter() - begin,
+        "processor": time.process_time() - processor, "memory": usage[0], "worker_memory": usage[1]}))
+"""
+
+
+def measured(count: int, out: Path) -> dict[str, float]:
+    """One sweep in a process of its own: seconds and peak memory (MiB) of it and of its largest worker."""
+    command = [sys.executable, "-c", MEASURE, str(count), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
