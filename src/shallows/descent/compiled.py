@@ -79,10 +79,31 @@ class ReLURuns(Compiled):
         slopes = dW.reshape(len(W), inner)
         return np.maximum(losses + self.energy, 0.0), np.hstack([slopes, da]) if self.free else slopes
 
+    def polish(
+        self, thetas: Array, control: Control, reachable: float
+    ) -> tuple[Array, Array, Array, np.ndarray] | None:
+        """Newton-CG with exact Hessian products: end points, losses, gradient norms, and which are saddles.
+
+        None when the outer weights are trained: the loop is for the inner ones.
+        """
+        if self.free:
+            return None
+        from shallows.descent._relu_polish import polish_loop
+
+        tolerance = float(np.min(control.tolerance))
+        ends = np.array(thetas, order="C")
+        losses, norms, saddles = np.empty(len(ends)), np.empty(len(ends)), np.zeros(len(ends), dtype=bool)
+        first = np.random.default_rng(0).standard_normal((self.width, self.n))
+        polish_loop(
+            ends, self.width, self.n, self.outer, self.V, self.b, self.c, self.energy, tolerance,
+            control.scale, reachable, first, losses, norms, saddles,
+        )  # fmt: skip
+        return ends, losses, norms, saddles
+
     def loop(
         self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
     ) -> None:
-        """One run after the other: a ReLU gradient is long enough to fill the vector units by itself."""
+        """Small networks side by side, large ones one after the other."""
         from shallows.descent._descent_loop import descent_loop
 
         descent_loop(

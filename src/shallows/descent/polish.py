@@ -19,6 +19,7 @@ import numpy as np
 
 from shallows._checks import Array
 from shallows.activations import ReLU
+from shallows.descent.compiled import ReLURuns
 from shallows.descent.control import Control
 from shallows.descent.evaluate import Evaluate
 from shallows.descent.front import norms_of
@@ -77,11 +78,17 @@ def _finish(
     """Try Newton-CG on these rows; those where it fails keep their point."""
     if not len(rows):
         return
-    theta, loss, norm = newton_cg(evaluate, batch.thetas[rows], control, precondition)
+    floor = reachable(control.scale, batch.thetas.shape[1])
+    compiled = evaluate.polish(batch.thetas[rows], control, floor) if isinstance(evaluate, ReLURuns) else None
+    if compiled is None:
+        theta, loss, norm = newton_cg(evaluate, batch.thetas[rows], control, precondition)
+    else:
+        theta, loss, norm, saddle = compiled
     reached = norm <= control.tolerance
-    stuck = ~reached & (norm <= reachable(control.scale, theta.shape[1])) & (norm < batch.norms[rows])
-    good = reached | stuck
-    if good.any():
+    good = reached | ((norm <= floor) & (norm < batch.norms[rows]))
+    if compiled is not None:
+        good &= ~saddle
+    elif good.any():
         good[good] = ~is_saddle(evaluate, theta[good])
     chosen = rows[good]
     batch.thetas[chosen], batch.losses[chosen], batch.norms[chosen] = theta[good], loss[good], norm[good]
