@@ -22,7 +22,7 @@ from shallows.geometry.paths import Segment, State
 from shallows.tensors import SymmetricTensor
 
 NUDGES = 12
-CALM = 20.0
+CALM = 8.0
 
 
 def lifted_descent(
