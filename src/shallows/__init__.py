@@ -24,7 +24,8 @@ from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 if TYPE_CHECKING:
-    from shallows import certify, discriminants, homotopy
+    from shallows import certify, discriminants, homotopy, learn, quadratic, relu
+    from shallows.citation import citation
     from shallows.descent import (
         Ensemble,
         FlowOptions,
@@ -64,14 +65,23 @@ if TYPE_CHECKING:
     from shallows.geometry.real_rank import real_rank
     from shallows.geometry.symmetries import trivial_symmetry
     from shallows.geometry.widths import Regime, filling_bounds, filling_width, regime, thick_width
+    from shallows.papers import Claim, Evidence, claims
     from shallows.problem_file import load_problem
+    from shallows.quadratic import Barrier, Span, energy_barrier, spans_symmetric
+    from shallows.relu.certificate import CertifiedMinimum, certify_minimum
+    from shallows.relu.symmetric import SymmetricMinimum, symmetric_minimum
+    from shallows.sweep import load_sweep
 
 #: Where the names that are loaded on first use live.
 _LATER = {
     "BadMinimum": "geometry.bad_minima",
+    "Barrier": "quadratic",
+    "CertifiedMinimum": "relu.certificate",
+    "Claim": "papers",
     "DifferentComponents": "geometry.fibers",
     "Ensemble": "descent",
     "Escape": "geometry.escape",
+    "Evidence": "papers",
     "FiberInvariant": "geometry.fibers",
     "FlowOptions": "descent",
     "FocalPoint": "geometry.focal",
@@ -80,11 +90,17 @@ _LATER = {
     "Path": "geometry.paths",
     "Regime": "geometry.widths",
     "Run": "descent",
+    "Span": "quadratic",
+    "SymmetricMinimum": "relu.symmetric",
     "Trajectory": "descent",
     "bad_minimum": "geometry.bad_minima",
     "branch_witness": "geometry.parameterization",
+    "certify_minimum": "relu.certificate",
+    "citation": "citation",
+    "claims": "papers",
     "descend": "descent",
     "diverging_sequence": "geometry.diverging",
+    "energy_barrier": "quadratic",
     "ensemble": "descent",
     "escape_path": "geometry.escape",
     "escape_probability": "descent",
@@ -105,27 +121,34 @@ _LATER = {
     "landscape_regions": "discriminants",
     "load_ensemble": "descent",
     "load_problem": "problem_file",
+    "load_sweep": "sweep",
     "parameterization_rank": "geometry.parameterization",
     "real_rank": "geometry.real_rank",
     "regime": "geometry.widths",
+    "spans_symmetric": "quadratic",
     "starts": "descent",
+    "symmetric_minimum": "relu.symmetric",
     "thick_width": "geometry.widths",
     "trap_probability": "descent",
     "trivial_symmetry": "geometry.symmetries",
 }
-_MODULES = ("certify", "discriminants", "homotopy")
+_MODULES = ("certify", "discriminants", "homotopy", "learn", "quadratic", "relu")
 
 __all__ = [
     "IID",
     "BadMinimum",
+    "Barrier",
     "Certificate",
+    "CertifiedMinimum",
     "Chart",
+    "Claim",
     "CriticalFamily",
     "CriticalPoint",
     "DerivativeCheck",
     "DifferentComponents",
     "Ensemble",
     "Escape",
+    "Evidence",
     "FiberInvariant",
     "FlowOptions",
     "FocalPoint",
@@ -152,17 +175,23 @@ __all__ = [
     "Samples",
     "ShallowsError",
     "Smooth",
+    "Span",
     "Sphere",
+    "SymmetricMinimum",
     "SymmetricTensor",
     "Trajectory",
     "bad_minimum",
     "branch_witness",
     "certify",
+    "certify_minimum",
     "chart",
     "check_derivatives",
+    "citation",
+    "claims",
     "descend",
     "discriminants",
     "diverging_sequence",
+    "energy_barrier",
     "ensemble",
     "escape_path",
     "escape_probability",
@@ -182,13 +211,19 @@ __all__ = [
     "is_identifiable",
     "is_trapped",
     "landscape_regions",
+    "learn",
     "load_chart",
     "load_ensemble",
     "load_problem",
+    "load_sweep",
     "parameterization_rank",
+    "quadratic",
     "real_rank",
     "regime",
+    "relu",
+    "spans_symmetric",
     "starts",
+    "symmetric_minimum",
     "thick_width",
     "trap_probability",
     "trivial_symmetry",
