@@ -15,7 +15,7 @@ def ensemble(
     method: Annotated[str, typer.Option(help="gd, perturbed, sgd, adam, flow, lbfgs, newton or lm.")] = "gd",
     init: Annotated[str, typer.Option(help="xavier, normal, large, orthogonal or barrier.")] = "xavier",
     step: Annotated[float | None, typer.Option(help="A fixed step; chosen automatically if omitted.")] = None,
-    tolerance: Annotated[float, typer.Option(help="On the gradient norm.")] = 1e-12,
+    tolerance: Annotated[float | None, typer.Option(help="On the gradient norm; 1e-12 by default.")] = None,
     seed: Annotated[int, typer.Option(help="The seed of the starts.")] = 0,
     cores: Annotated[int | None, typer.Option(help="Threads; all cores if omitted.")] = None,
     chart: Annotated[bool, typer.Option(help="Chart the problem too and match the end points.")] = False,

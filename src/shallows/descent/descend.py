@@ -22,7 +22,7 @@ def descend(
     start: Network | ArrayLike,
     method: str = "gd",
     step: float | None = None,
-    tolerance: float = 1e-12,
+    tolerance: float | None = None,
     rng: int | np.random.Generator = 0,
     record: int | None = None,
     **options: Any,
@@ -56,10 +56,7 @@ def sentence(plan: Plan, status: Status, starts: Array) -> str:
     if status is Status.DIVERGED and plan.step is not None:
         with np.errstate(over="ignore", invalid="ignore"):
             step = stable_step(plan.evaluate, starts)
-        return (
-            f"The loss blew up with step {plan.step:g}: it is too long. A step of {step:.2g} is stable from here; "
-            "step=None chooses one itself."
-        )
+        return f"The loss blew up with step {plan.step:g}: it is too long. A step of {step:.2g} is stable from here."
     return status.sentence
 
 

@@ -40,7 +40,7 @@ def ensemble(
     method: str = "gd",
     init: str | ArrayLike | Callable[[np.random.Generator], ArrayLike] = "xavier",
     step: float | None = None,
-    tolerance: float = 1e-12,
+    tolerance: float | None = None,
     rng: int | np.random.Generator = 0,
     *,
     chart: Chart | None = None,
@@ -53,7 +53,7 @@ def ensemble(
     - `method`: "gd", "perturbed", "sgd", "adam", "flow", "lbfgs", "newton", "lm";
     - `init`: "xavier", "normal", "large", "orthogonal", "barrier", an array (runs, p), or a function of a generator;
     - `step`: None is 2.5/k for ReLU against k teacher neurons (5/k on ½E in paper 003), a line search for other "gd";
-    - `tolerance`: on the gradient norm of E(f − y)²;
+    - `tolerance`: on the gradient norm of E(f − y)²; None is 1e-12, or what float64 can reach where that is more;
     - `chart`: match end points with its critical points; one that is missing from a complete chart is an error;
     - `cores`: threads, all by default; the result does not depend on it;
     - `watch(done, total, losses)`: called in the main thread whenever a chunk is done;
@@ -76,7 +76,7 @@ def ensemble(
     kept = batch.status != Status.INTERRUPTED
     result = Ensemble(
         problem, batch.thetas[kept], batch.losses[kept], batch.norms[kept], batch.status[kept],
-        batch.iterations[kept], begin[index[kept]], index[kept], method, plan.step, float(tolerance),
+        batch.iterations[kept], begin[index[kept]], index[kept], method, plan.step, float(plan.control.tolerance),
         checked.loss_tolerance, runs, seed, plan.control.scale, seconds, _note(plan, batch, begin, index), chart,
     )  # fmt: skip
     if chart is not None:

@@ -35,6 +35,8 @@ METHODS = ("gd", "perturbed", "sgd", "adam", "flow", "lbfgs", "newton", "lm")
 ITERATIONS = {"perturbed": 2_000, "sgd": 5_000, "adam": 5_000, "newton": 2_000, "lm": 2_000, "flow": 20_000}
 ONE_BY_ONE = ("flow", "newton")
 EPSILON = float(np.finfo(float).eps)
+#: On the gradient norm, unless float64 cannot reach it.
+DEFAULT_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,12 @@ _MAIN: dict[str, Callable[[Plan, Batch, list[np.random.Generator], Recorder | No
 
 
 def plan_for(
-    problem: Problem, method: str, step: float | None, tolerance: float, starts: Array, options: Options
+    problem: Problem,
+    method: str,
+    step: float | None,
+    tolerance: float | None,
+    starts: Array,
+    options: Options,
 ) -> Plan:
     """Check everything before any work; `starts` are used only to choose a stable step where one is needed."""
     if not isinstance(problem, Problem):
@@ -217,9 +224,11 @@ def loss_scale(problem: Problem) -> float:
     return max(float(problem.value(np.zeros(problem.size))), 1e-30)
 
 
-def _checked_tolerance(tolerance: float, scale: float) -> float:
-    tolerance = finite_number("tolerance", tolerance)
+def _checked_tolerance(tolerance: float | None, scale: float) -> float:
     smallest = 4 * EPSILON * scale
+    if tolerance is None:
+        return max(DEFAULT_TOLERANCE, 10 * smallest)
+    tolerance = finite_number("tolerance", tolerance)
     if tolerance < smallest:
         raise InvalidProblem(
             f"tolerance is {tolerance:g}, below what float64 can reach here: gradients of a loss of size {scale:.3g} "
@@ -228,17 +237,24 @@ def _checked_tolerance(tolerance: float, scale: float) -> float:
     return tolerance
 
 
+def _far_longer(problem: Problem, starts: Array, teacher: Network) -> bool:
+    """Whether the starts' neurons are on average more than three times as long as the teacher's."""
+    W = problem.layout.split(starts)[0]
+    return bool(np.linalg.norm(W, axis=-1).mean() > 3 * np.linalg.norm(teacher.W, axis=-1).mean())
+
+
 def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Array) -> float | None:
     """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.
 
     The largest curvature grows with the student's width: above 1.2k the step is 3/width, and above 1.5k (or for k < 3,
-    where 2.5/k is too long) there is none.
+    where 2.5/k is too long) there is none. Nor is there from neurons far longer than the teacher's (init="large"): there
+    the gradient is almost linear, with a curvature of up to k, and 2.5/k diverges.
     """
     teacher = problem.target
     relu = isinstance(problem.activation, ReLU) and isinstance(teacher, Network) and problem.outer is not None
     if method in ("gd", "perturbed") and relu:
         assert isinstance(teacher, Network)
-        if teacher.width < 3 or problem.width > 1.5 * teacher.width:
+        if teacher.width < 3 or problem.width > 1.5 * teacher.width or _far_longer(problem, starts, teacher):
             return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16])
         return min(2.5 / teacher.width, 3.0 / problem.width)
     if method == "adam":
