@@ -199,6 +199,30 @@ def test_the_ball_evaluator_is_the_compiled_one(generic, rng):
     np.testing.assert_allclose(dense, jacobian[:, :-1].real, atol=1e-10)
 
 
+def test_the_hessian_in_a_frame_is_that_of_central_differences(generic, rng):
+    from shallows.critical.low_rank_hessian import half_hessian
+
+    problem = generic(4, 2, 1)
+    gram, target, shape = problem.gram(), problem.target_tensor().entries, Shape(4, 2)
+    frame, _ = np.linalg.qr(rng.standard_normal((4, 4)))
+
+    def loss(x):
+        S = frame @ shape.matrix(x.astype(complex)).real @ frame.T
+        gap = S[np.triu_indices(4)] - target
+        return gap @ gram @ gap
+
+    x, step, unit = rng.standard_normal(shape.unknowns), 1e-4, np.eye(shape.unknowns)
+    differences = [
+        [
+            sum(s * t * loss(x + step * (s * a + t * b)) for s in (1, -1) for t in (1, -1)) / (4 * step**2)
+            for a in unit
+        ]
+        for b in unit
+    ]
+    exact = 2 * half_hessian(LowRankSystem(shape, gram, target, frame), x)[0]
+    np.testing.assert_allclose(exact, differences, atol=1e-5 * np.abs(exact).max())
+
+
 @pytest.mark.parametrize(("n", "r", "count"), [(3, 2, 13), (4, 2, 122), (4, 3, 40)])
 def test_monodromy_finds_the_ed_degree(n, r, count):
     assert len(solved_generic(Shape(n, r)).points) == count == Shape(n, r).count

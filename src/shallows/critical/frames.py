@@ -47,8 +47,7 @@ class Ledger:
         Ends at infinity and simple singular ones count only when they are `confirmed`, by coming out so again.
         """
         known = np.array(self.finite).reshape(-1, self.shape.n, self.shape.n)
-        for x in solutions.finite.points:
-            S = turn @ self.shape.matrix(x) @ turn.T
+        for S in turn @ self.shape.matrices(solutions.finite.points) @ turn.T:
             apart = np.max(np.abs(known - S), axis=(1, 2), initial=0.0)
             if not len(known) or np.min(apart) > SAME * float(np.max(np.abs(S))):
                 self.finite.append(S)
@@ -89,7 +88,7 @@ def run_in_frames(shape: Shape, gram: Array, g: Array, seed: int) -> FramedRun:
             f"{total - ledger.accounted} of {total} paths were lost in each of {FRAMES} frames at rank {shape.r}. Fix: "
             f"try another rng (this was {seed})"
         )
-    finite = np.array([_unknowns(shape, S) for S in ledger.finite]).reshape(-1, shape.unknowns)
+    finite = shape.unknowns_of(np.array(ledger.finite).reshape(-1, shape.n, shape.n))
     singular = np.array(ledger.singular).reshape(-1, shape.unknowns)
     return FramedRun(finite, singular, ledger.infinite, known.completeness)
 
@@ -129,14 +128,5 @@ def _track(
 
 
 def _turned(shape: Shape, points: Complex, turn: Array) -> Complex:
-    """The unknowns of Rᵀ S R."""
-    moved = [_unknowns(shape, turn.T @ shape.matrix(x) @ turn) for x in points]
-    return np.array(moved).reshape(len(points), shape.unknowns)
-
-
-def _unknowns(shape: Shape, S: Complex) -> Complex:
-    """A and Z from S = (I; Z) A (I; Z)ᵀ."""
-    r = shape.r
-    A = S[:r, :r]
-    Z = np.linalg.solve(A, S[r:, :r].T).T
-    return np.concatenate([A[np.triu_indices(r)], Z.ravel()])
+    """The unknowns of Rᵀ S R, a row a point."""
+    return shape.unknowns_of(turn.T @ shape.matrices(points) @ turn)

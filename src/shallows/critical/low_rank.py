@@ -13,13 +13,13 @@ from shallows.critical.found import Counts, Found
 from shallows.critical.frames import FramedRun, run_in_frames
 from shallows.critical.low_rank_balls import LowRankSystem, prove_shape
 from shallows.critical.low_rank_family import Shape, frame_action
+from shallows.critical.low_rank_hessian import curvatures
 from shallows.critical.rank_one import Stratum
 from shallows.critical.realise import spectral_terms
-from shallows.geometry.strata import stratum as stratum_of
 from shallows.problem import Problem
-from shallows.tensors import SymmetricTensor
 
 REAL = 1e-7
+ZERO = 1e-10
 
 
 def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: int) -> Stratum:
@@ -39,7 +39,7 @@ def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: in
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
         proof = certify(system, points)
-    found = _real(problem, system, points, proof.roots if proof is not None else (None,) * len(points))
+    found = _real(system, points, proof.roots if proof is not None else (None,) * len(points))
     degree = shape.count
     whole = proof is not None and degree is not None and proof.count == degree
     source = (
@@ -80,7 +80,6 @@ def _rescale(shape: Shape, points: NDArray[np.complex128], unit: float) -> NDArr
 
 
 def _real(
-    problem: Problem,
     system: LowRankSystem,
     points: NDArray[np.complex128],
     roots: tuple[CertifiedRoot | None, ...],
@@ -93,7 +92,7 @@ def _real(
         if root is None and np.max(np.abs(point.imag)) > REAL * np.max(np.abs(point)):
             continue
         x = (root.point if root is not None else point).real
-        found.append(_found(problem, system, _in_frame(system.shape, system.frame, x), root))
+        found.append(_found(system, x, root))
     return found
 
 
@@ -103,11 +102,12 @@ def _in_frame(shape: Shape, frame: Array, x: Array) -> Array:
     return (S + S.T) / 2
 
 
-def _found(problem: Problem, system: LowRankSystem, S: Array, root: CertifiedRoot | None) -> Found:
-    vectors, signs = spectral_terms(S, system.shape.r)
-    geometry = stratum_of(problem, SymmetricTensor.from_matrix(S), rank=system.shape.r)
-    positive, zero, negative = geometry.signature(problem.target_tensor().entries)
-    signature = (int(positive), int(zero), int(negative))
+def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> Found:
+    vectors, signs = spectral_terms(_in_frame(system.shape, system.frame, x), system.shape.r)
+    values = curvatures(system, x)
+    small = ZERO * float(np.max(np.abs(values)))
+    negative, zero = int(np.sum(values < -small)), int(np.sum(np.abs(values) <= small))
+    signature = (len(x) - negative - zero, zero, negative)
     if root is None:
         return Found(vectors, signs, signature)
     hessian, rank = prove_shape(system, root)

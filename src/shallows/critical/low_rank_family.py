@@ -56,14 +56,30 @@ class Shape:
 
     def matrix(self, x: Complex) -> Complex:
         """S = U A Uᵀ."""
-        A, U = self.split(x)
-        return np.asarray(U @ A @ U.T)
+        return np.asarray(self.matrices(x[None, :])[0])
+
+    def matrices(self, points: Complex) -> Complex:
+        """S = U A Uᵀ for every row of unknowns."""
+        count, r, heads = len(points), self.r, self.r * (self.r + 1) // 2
+        rows, columns = np.triu_indices(r)
+        A = np.zeros((count, r, r), points.dtype)
+        A[:, rows, columns] = A[:, columns, rows] = points[:, :heads]
+        top = np.broadcast_to(np.eye(r, dtype=points.dtype), (count, r, r))
+        U = np.concatenate([top, points[:, heads:].reshape(count, self.n - r, r)], axis=1)
+        return np.asarray(U @ A @ U.transpose(0, 2, 1))
+
+    def unknowns_of(self, S: Complex) -> Complex:
+        """The unknowns, a row a matrix, of matrices S = (I; Z) A (I; Z)ᵀ."""
+        r = self.r
+        rows, columns = np.triu_indices(r)
+        A = S[:, :r, :r]
+        Z = np.linalg.solve(A, S[:, r:, :r].transpose(0, 2, 1)).transpose(0, 2, 1)
+        return np.concatenate([A[:, rows, columns], Z.reshape(len(S), (self.n - r) * r)], axis=1)
 
     def tensors(self, points: Complex) -> Complex:
         """The upper triangles of S, a row a point."""
         rows, columns = np.triu_indices(self.n)
-        S = np.array([self.matrix(x) for x in points]).reshape(-1, self.n, self.n)
-        return np.asarray(S[:, rows, columns])
+        return np.asarray(self.matrices(points)[:, rows, columns])
 
     def orbit(self, x: Complex) -> Complex:
         """S determines A and Z: no symmetry."""

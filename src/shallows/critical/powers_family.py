@@ -27,9 +27,13 @@ class Observation:
 
 #: (degree, n, r): solutions for a generic metric, measured with `solved_generic` of this package. No proof.
 OBSERVED = {
-    (3, 3, 2): Observation(219, 3),
+    (3, 2, 2): Observation(1, 3),
     (4, 2, 2): Observation(13, 3),
     (5, 2, 2): Observation(34, 3),
+    (6, 2, 2): Observation(64, 3),
+    (7, 2, 2): Observation(103, 3),
+    (6, 2, 3): Observation(40, 2),
+    (3, 3, 2): Observation(219, 3),
     (4, 3, 2): Observation(1825, 1),
 }
 
