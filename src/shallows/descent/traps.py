@@ -73,8 +73,8 @@ def trap_probability(n: int, degree: int, inner_variance: float = 1.0, outer_var
     For w ~ N(0, σ_w² I) and a ~ N(0, σ_a²) the ratio a√n/(σ_a ‖w‖/σ_w) is Student's t with n degrees of freedom, so it
     is P(t_n > √(n σ_w² / (d σ_a²))).
 
-    >>> round(trap_probability(4, 2, 1 / 3, 1 / 2), 4)   # Xavier, n = 4, width 2: P(t₄ > √(4/3))
-    0.1563
+    >>> round(trap_probability(4, 2, 1 / 3, 1 / 2), 3)   # Xavier, n = 4, width 2: P(t₄ > √(4/3))
+    0.156
     """
     from scipy.stats import t
 
