@@ -52,9 +52,19 @@ def examples_text(module: Any) -> str:
 app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"shallows {version('shallows')}")
+        raise typer.Exit
+
+
 @app.callback()
 def _shallows(
-    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+    ),
     debug: bool = typer.Option(False, "--debug", help="Show tracebacks; may stand anywhere on the line."),
 ) -> None:
     """The loss landscapes of shallow neural networks.
@@ -62,11 +72,6 @@ def _shallows(
     Exit status: 0 done, 1 the answer is no or not complete, 2 the input is wrong, 3 something is not installed,
     4 a bug, 130 interrupted.
     """
-    if version:
-        from importlib.metadata import version as version_of
-
-        typer.echo(f"shallows {version_of('shallows')}")
-        raise typer.Exit
 
 
 def main() -> None:

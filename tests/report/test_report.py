@@ -108,7 +108,7 @@ def test_an_ensemble_with_a_chart_is_the_chart_with_its_runs(chart, tmp_path):
 
 
 @pytest.mark.parametrize("law", [sh.Gaussian(2), sh.IID.laplace(2), sh.Sphere(2), sh.Frobenius(2),
-                                 sh.Samples(np.eye(2)), sh.Radial(2, [1, 1, 2, 6, 30]), 
+                                 sh.Samples(np.eye(2)), sh.Radial(2, [1, 1, 2, 6, 30]),
                                  sh.Mixture([1.0], [sh.Gaussian(2)]),
                                  sh.Metric(2, 2, np.eye(3))], ids=repr)  # fmt: skip
 def test_mathematics_is_well_formed(law):

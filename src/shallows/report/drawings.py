@@ -114,13 +114,13 @@ def surfaces(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
     styled(figure, height=440, legend=False)
     figure.update_layout(
         scene=plain_scene(REACH, x="x₁", y="x₂", z="x₃"), scene2=plain_scene(REACH, x="x₁", y="x₂", z="x₃"),
-        margin={"l": 0, "r": 0, "t": 64, "b": 0},
+        margin={"l": 0, "r": 0, "t": 64, "b": 12},
         updatemenus=[{"buttons": buttons, "x": 1, "xanchor": "right", "y": 1.18, "yanchor": "top", "pad": {"t": 0}}],
     )  # fmt: skip
     return figure
 
 
-REACH = 1.8
+REACH = 1.5
 
 
 def level_surface(form: SymmetricTensor, level: float) -> dict[str, Any]:
