@@ -105,6 +105,8 @@ def train_deep(
     - `affine`: append the homogenising coordinate (paper 002 has it as the first column of its data);
     - `method`: "lbfgs", or "adam" with the paper's step 1e-3 (falling as a half cosine);
     - `penalty`: γ of equation F.1;
+    - inputs are trained in units in which the mean of ‖z‖² is one (the paper's released code has x/√d); the penalty is on
+      the matrices in these units, the returned parameters are in the data's own;
     - starts: Q̃ᵀQ̃ = I and a zero last layer (`Shape.start`), each run with its own generator.
 
     >>> rng = np.random.default_rng(0)
@@ -128,14 +130,16 @@ def train_deep(
         raise InvalidProblem("sample_weight must hold one non-negative number a sample, not all zero.")
     gamma = finite_number("penalty", penalty, minimum=0.0)
     iterations = positive_integer("iterations", iterations)
-    frame = Frame.identity(samples.shape[1], affine)
-    shape = Shape.of(frame.size, hidden, labels.shape[1])
+    Z = homogenise(samples, affine)
+    unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum())) or 1.0
+    shape = Shape.of(Z.shape[1], hidden, labels.shape[1])
     sources = generator(rng).spawn(positive_integer("runs", runs))
     begin = np.array([shape.start(source) for source in sources])
-    quadratic = _quadratic(samples, labels, weights, frame, shape.degree)
-    evaluate = _route(shape, samples, labels, weights, quadratic, gamma, affine)
+    quadratic = _quadratic(Z / unit, labels, weights, shape.degree)
+    evaluate = _route(shape, Z / unit, labels, weights, quadratic, gamma)
     batch = _descend(evaluate, begin, method, Control(tolerance, iterations), progress)
-    Z = homogenise(samples, affine)
+    first = shape.parts[0][0] * shape.parts[0][1]
+    batch.thetas[:, :first] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
     losses, stationarity = _measure(shape, batch.thetas, Z, labels, weights)
     return DeepRuns(
         shape, affine, batch.thetas, losses, mean_square(labels, weights),
@@ -144,27 +148,28 @@ def train_deep(
     )  # fmt: skip
 
 
-def _quadratic(X: Array, Y: Array, weights: Array, frame: Frame, degree: int) -> Quadratic | None:
+def _quadratic(Z: Array, Y: Array, weights: Array, degree: int) -> Quadratic | None:
     """The convex counterpart of degree 2^L, or None when it has too many features."""
-    size = coordinates.dimension(frame.size, degree)
+    size = coordinates.dimension(Z.shape[1], degree)
     if size > LARGEST_FORM:
         return None
-    if len(X) < size:
-        solution = fewer_samples(X, Y, weights, frame.affine, degree)
+    frame = Frame.identity(Z.shape[1], False)
+    if len(Z) < size:
+        solution = fewer_samples(Z, Y, weights, False, degree)
     else:
-        solution = dense(X, Y, weights, frame, degree, 0.0)
-    statistics = Statistics.empty(frame, degree, Y.shape[1]).add(X, Y, weights)
-    floor = mean_square(Y - solution.predict(X), weights)
+        solution = dense(Z, Y, weights, frame, degree, 0.0)
+    statistics = Statistics.empty(frame, degree, Y.shape[1]).add(Z, Y, weights)
+    floor = mean_square(Y - solution.predict(Z), weights)
     return Quadratic(statistics.gram / statistics.weight, solution.entries, floor)
 
 
 def _route(
-    shape: Shape, X: Array, Y: Array, weights: Array, quadratic: Quadratic | None, gamma: float, affine: bool
+    shape: Shape, Z: Array, Y: Array, weights: Array, quadratic: Quadratic | None, gamma: float
 ) -> Evaluate:
     """Function space for two layers when the samples are at least half as many as the features."""
-    if shape.depth == 2 and quadratic is not None and 2 * len(X) >= len(quadratic.gram):
+    if shape.depth == 2 and quadratic is not None and 2 * len(Z) >= len(quadratic.gram):
         return in_function_space(shape, quadratic, gamma)
-    return on_samples(shape, homogenise(X, affine), Y, weights, gamma)
+    return on_samples(shape, Z, Y, weights, gamma)
 
 
 def _descend(evaluate: Evaluate, begin: Array, method: str, control: Control, progress: bool) -> Batch:
