@@ -24,7 +24,7 @@ from shallows.data import Samples
 from shallows.problem import Problem
 from shallows.quadratic.figure_2 import figure_2_data
 from shallows.quadratic.statistics import statistics_of
-from shallows.quadratic.training import _run, uniform_starts
+from shallows.quadratic.training import adam, uniform_starts
 from shallows.quadratic.variants import VARIANTS
 
 D, SAMPLES, WIDTH, RUNS, EPOCHS, STEP = 10, 1500, 10, 100, 200, 1e-3
@@ -100,7 +100,7 @@ def _against_numpy(problem: Problem, begin: Array, X: Array, y: Array) -> tuple[
     assert outer is not None
 
     def ours() -> Array:
-        return _run(problem, statistics, begin, EPOCHS, STEP)
+        return adam(problem, statistics, begin, EPOCHS, STEP)
 
     def peer() -> tuple[Array, Array]:
         return numpy_adam(X, y, W, outer[0], EPOCHS)
@@ -120,7 +120,7 @@ def _against_numpy(problem: Problem, begin: Array, X: Array, y: Array) -> tuple[
 def _against_torch(problem: Problem, begin: Array, X: Array, y: Array, time_ours: float) -> list[Row]:
     W, outer, _ = problem.layout.split(begin[0])
     assert outer is not None
-    end = _run(problem, statistics_of(problem), begin[:1], 10 * EPOCHS, STEP)
+    end = adam(problem, statistics_of(problem), begin[:1], 10 * EPOCHS, STEP)
     loss = float(problem.value(end)[0])
     rows = []
     for dtype, target in (("float32", 150.0), ("float64", 150.0)):

@@ -112,7 +112,7 @@ def train(
     step = finite_number("step", step, minimum=0.0)
     statistics = statistics_of(problem)
     begin = _checked_starts(problem, runs, init, rng)
-    ends = _run(problem, statistics, begin, epochs, step)
+    ends = adam(problem, statistics, begin, epochs, step)
     if not np.all(np.isfinite(ends)):
         raise NotConverged(f"Adam diverged with step {step:g}. Fix: a smaller step.")
     seed = str(rng) if isinstance(rng, int) else "of a given generator"
@@ -146,7 +146,8 @@ def _checked_starts(
     return given
 
 
-def _run(problem: Problem, statistics: Statistics, begin: Array, epochs: int, step: float) -> Array:
+def adam(problem: Problem, statistics: Statistics, begin: Array, epochs: int, step: float) -> Array:
+    """The end points of `epochs` epochs from the starts `begin` (runs, p), all runs at once."""
     from shallows.quadratic._adam_loop import adam_loop
 
     theta = np.array(begin.T, order="C")
