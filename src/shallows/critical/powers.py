@@ -68,7 +68,8 @@ def _counts(shape: PowerShape, count: int, own_count: int | None) -> Counts:
     seen = OBSERVED.get((shape.degree, shape.n, shape.r))
     if seen is None:
         return Counts(count, None, "not known beforehand")
-    source = f"generic metric: observed, trace-tested, over {seen.seeds} seed{'s' * (seen.seeds > 1)}; no formula is known"
+    seeds = f"{seen.seeds} seed{'s' * (seen.seeds > 1)}"
+    source = f"generic metric: observed, trace-tested, over {seeds}; no formula is known"
     return Counts(count, seen.count, source)
 
 
