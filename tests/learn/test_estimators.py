@@ -171,7 +171,7 @@ def test_bad_input_is_refused_by_name(problem):
     with pytest.raises(ValueError, match="1 sample"):
         QuadraticNetRegressor().fit(X[:1], y[:1])
     frame = pd.DataFrame(X, columns=list("abcd")).assign(city="here")
-    with pytest.raises(sh.InvalidProblem, match="city.*OneHotEncoder"):
+    with pytest.raises(sh.InvalidProblem, match=r"city.*OneHotEncoder"):
         QuadraticNetRegressor().fit(frame, y)
     with pytest.warns(WidthWarning, match="D = 5"):
         QuadraticNetRegressor(9).fit(X, y)
@@ -187,7 +187,7 @@ def test_bad_input_is_refused_by_name(problem):
     ):
         with pytest.raises(sh.InvalidProblem, match=what):
             QuadraticNetRegressor(**settings).fit(X, y)
-    with pytest.raises(ValueError, match="non-zero number|weight zero"):
+    with pytest.raises(ValueError, match=r"non-zero number|weight zero"):
         QuadraticNetRegressor().fit(X, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(sh.InvalidProblem, match="2 classes"):
         QuadraticNetClassifier().fit(X, np.ones(len(X)))

@@ -128,7 +128,7 @@ def least_excess(
         slack = np.sqrt(max(mu, 0.0)) - movement / float(scale.min())
         if slack <= 0:
             continue
-        mu = slack**2
+        mu = float(slack) ** 2
         singular = np.sort(np.abs(np.linalg.eigvalsh(weights[:, None] * to_matrix(optimum, size) * weights)))
         tail = np.maximum(singular[: size - width] - 1e-12 * singular[-1], 0.0)
         best = max(best, mu * float(np.sum(tail**2)) / SLACK)
