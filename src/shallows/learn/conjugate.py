@@ -1,10 +1,10 @@
 """Least squares on quadratic features by conjugate gradients, the features never formed.
 
 For x with mean 0 and covariance I and nothing else known, take it for Gaussian: a quadratic f = xᵀPx + 2qᵀx
-+ c then has
-variance 2‖P‖² + 4‖q‖² = 2‖A‖²_F, A = [[P, q], [qᵀ, 0]]. So in the whitening frame, and with the constant projected out,
-plain conjugate gradients are conjugate gradients preconditioned by the Gaussian metric. Without the homogenising
-coordinate that metric is 2‖A‖² + tr(A)², inverted in closed form: R ↦ (R − tr(R)/(D+2) I)/2.
++ c then has variance 2‖P‖² + 4‖q‖² = 2‖A‖²_F, A = [[P, q], [qᵀ, 0]]. So in the whitening frame, and with the
+constant projected out, plain conjugate gradients are conjugate gradients preconditioned by the Gaussian metric.
+Without the homogenising coordinate that metric is 2‖A‖² + tr(A)², inverted in closed form: R ↦ (R − tr(R)/(D+2)
+I)/2.
 
 A step is one pass over the data, A ↦ Σ w (zᵀAz) zzᵀ: 4ND² operations and no memory beyond the data. The matrix G of the
 normal equations would cost ND⁴/4.
@@ -92,8 +92,7 @@ def conjugate(
     """Minimise Σ w (y − zᵀAz)² + α‖A‖², one output after the other, to a relative residual of `tolerance`.
 
     In a frame that does not whiten (chosen when the data leaves directions undetermined) the iteration
-    starts at zero and
-    stays in the range of the operator, so that it ends at the solution of minimum norm.
+    starts at zero and stays in the range of the operator, so that it ends at the solution of minimum norm.
     """
     operator = Pass(X, weights, frame, alpha)
     whitened = not np.array_equal(frame.T, np.eye(frame.size))

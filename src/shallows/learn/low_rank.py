@@ -61,9 +61,8 @@ def best_low_rank(
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*, `count` the number of
     samples that the Gram matrix was summed over and `movement` the rounding of their features (parts of the
-    bound). `norm_form` is the
-    matrix of the norm
-    neuron ‖z‖² in this frame, None without one; its weight starts at a middle eigenvalue of A* relative to it.
+    bound). `norm_form` is the matrix of the norm neuron ‖z‖² in this frame, None without one; its weight starts at a
+    middle eigenvalue of A* relative to it.
     """
     full, centre = to_matrix(optimum, inputs_of(len(gram))), 0.0
     if norm_form is not None:

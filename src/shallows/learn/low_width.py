@@ -33,8 +33,7 @@ def best_low_width(
     """W and outer weights (outputs, width): neurons are shared by the outputs, as in paper 002, appendix E.
 
     The loss is (s − s*)ᵀG(s − s*) + L* with the statistics of the data; directions that the data leaves open
-    get a metric
-    of 1e-10 of the mean curvature.
+    get a metric of 1e-10 of the mean curvature.
     """
     frame = Frame.identity(X.shape[1], affine)
     statistics = Statistics.empty(frame, degree, Y.shape[1]).add(X, Y, weights)

@@ -24,9 +24,9 @@ class PolynomialNetRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
     """f(x) = Σᵢ λᵢ(qᵢ·z)^p with z = (x, 1): every polynomial of degree ≤ p in the inputs.
 
     With k = C(D+p−1, p) neurons in the directions q_I = e_{i1} + … + e_{ip} the powers span all forms, and
-    training λ alone is
-    least squares (paper 002, Theorem G.1 and remark 2): the optimum is global, with a certificate. A smaller `width` is
-    trained (L-BFGS from `runs` starts), and `optimality_gap_` is its distance from that optimum.
+    training λ alone is least squares (paper 002, Theorem G.1 and remark 2): the optimum is global, with a
+    certificate. A smaller `width` is trained (L-BFGS from `runs` starts), and `optimality_gap_` is its distance from
+    that optimum.
 
     Fitted: `network_` (on homogenised inputs), `filters_`, `certificate_`, `optimality_gap_`, `undetermined_`.
     """

@@ -151,8 +151,7 @@ def descend(
     """Train as in the papers, one output after the other: matrices (M, D, D) without ν, ν (M,), and all runs.
 
     Training sees the data through its statistics, L = ⟨A − A*, G(A − A*)⟩ + L*; directions that the data
-    leaves open get
-    a metric of 1e-10 of the mean curvature.
+    leaves open get a metric of 1e-10 of the mean curvature.
     """
     size = statistics.frame.size
     root = np.sqrt(coordinates.multiplicities(size, 2))

@@ -1,9 +1,8 @@
 """Quadratic receptive fields: the filters of a neuron whose rate depends on squares of a few projections.
 
 A complex cell of visual cortex responds to (excitation)² − (suppression)² of its stimulus, whatever their
-sign (paper 002,
-introduction). Its spike counts are regressed on the quadratic features of the stimulus; the eigenvectors of the
-quadratic part are the filters: positive eigenvalues excite, negative ones suppress.
+sign (paper 002, introduction). Its spike counts are regressed on the quadratic features of the stimulus; the
+eigenvectors of the quadratic part are the filters: positive eigenvalues excite, negative ones suppress.
 """
 
 from __future__ import annotations
@@ -69,8 +68,8 @@ def simulate_spikes(
     """White Gaussian stimuli (count, n) and Poisson spike counts of a quadratic cell.
 
     The rate is gain · max(0, baseline + Σ(e·x)² − Σ(s·x)²) over the rows e of `excitatory` and s of
-    `suppressive`: it is
-    rectified, as a rate must be, so the regression's quadratic model is an approximation that keeps the filters.
+    `suppressive`: it is rectified, as a rate must be, so the regression's quadratic model is an approximation that
+    keeps the filters.
     """
     excite, suppress = finite_array("excitatory", excitatory, 2), finite_array("suppressive", suppressive, 2)
     if excite.shape[1] != suppress.shape[1]:

@@ -103,11 +103,6 @@ def warn_undetermined(solution: Solution, columns: list[str], stacklevel: int = 
     )
 
 
-def undetermined_size(solution: Solution) -> int:
-    """How many directions the data leaves open."""
-    return 0 if solution.undetermined is None else solution.undetermined.dimension
-
-
 def mean_square(r: Array, weights: Array) -> float:
     """The weighted mean of squares, summed over outputs."""
     return float(weights @ np.sum(r**2, axis=1) / weights.sum())

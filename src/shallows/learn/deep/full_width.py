@@ -1,8 +1,8 @@
 """Every form of degree 2^L as a deep quadratic network of full width: Theorem F.1's equivalence, written down.
 
 Layer l < L computes all features of degree 2^l of the inputs (h_l = dim Sym^{2^l}, which is what symmetric
-A_i can give;
-the d^{2^l} of the theorem counts permuted copies), and the last layer is a quadratic form of the last features.
+A_i can give; the d^{2^l} of the theorem counts permuted copies), and the last layer is a quadratic form of the last
+features.
 """
 
 from __future__ import annotations

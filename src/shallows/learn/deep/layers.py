@@ -6,8 +6,7 @@ in orthonormal coordinates (F = h(h+1)/2 numbers each; inner products are Froben
 target. A network of L layers is a form of degree 2^L.
 
 The penalty of equation F.1, γ Σ_{l<L} ‖Q̃ᵀQ̃ − I‖² with Q̃ = [vec A_1, …, vec A_h], is the Gram matrix of
-these rows; on the
-last layer it is zero for the eigendecomposition of A^(L) and drops out.
+these rows; on the last layer it is zero for the eigendecomposition of A^(L) and drops out.
 """
 
 from __future__ import annotations

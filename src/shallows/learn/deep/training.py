@@ -106,8 +106,7 @@ def train_deep(
     - `method`: "lbfgs", or "adam" with the paper's step 1e-3 (falling as a half cosine);
     - `penalty`: γ of equation F.1;
     - inputs are trained in units in which the mean of ‖z‖² is one (the paper's released code has x/√d); the
-      penalty is on
-      the matrices in these units, the returned parameters are in the data's own;
+      penalty is on the matrices in these units, the returned parameters are in the data's own;
     - starts: Q̃ᵀQ̃ = I and a zero last layer (`Shape.start`), each run with its own generator.
 
     >>> rng = np.random.default_rng(0)
