@@ -19,7 +19,7 @@ from shallows.relu.setting import relu_problem
 from shallows.relu.symmetric import symmetric_minimum
 
 #: k, our runs, how many of them the peer repeats, and the promised ratio.
-SIZES = ((10, 500, 40, 60.0), (20, 250, 12, 40.0), (50, 125, 3, 8.0))
+SIZES = ((10, 500, 40, 60.0), (20, 125, 12, 40.0), (50, 40, 3, 8.0))
 LIMIT = 100_000
 SAME_POINT = 1e-4
 

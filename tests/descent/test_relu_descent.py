@@ -6,7 +6,7 @@ import pytest
 import shallows as sh
 from shallows.descent.control import Control
 from shallows.descent.evaluate import evaluator
-from shallows.descent.gradient import fixed_step
+from shallows.descent.gradient import fixed_step, line_search
 from shallows.descent.run import Batch, Status
 from shallows.descent.starts import starts
 from shallows.relu.setting import relu_problem
@@ -93,3 +93,31 @@ def test_polished_runs_end_where_plain_descent_ends(k):
     plain = ensemble(problem, 500, rng=7, polish=False)
     same = np.abs(polished.thetas - plain.thetas).max(axis=1) < 1e-4
     assert same.mean() >= 0.995
+
+
+@pytest.mark.parametrize("outer", ["ones", "free"])
+def test_the_line_search_is_its_slow_twin(outer):
+    problem = sh.Problem(sh.Network(np.eye(3), activation=sh.ReLU()), sh.Gaussian(3), 4, outer=outer)
+    begin = starts(problem, 5, rng=0)
+    fast, slow = Batch.start(begin), Batch.start(begin)
+    line_search(evaluator(problem), fast, Control(1e-6, 80))
+    line_search(problem.value_and_gradient, slow, Control(1e-6, 80))
+    np.testing.assert_allclose(fast.thetas, slow.thetas, atol=1e-11)
+    np.testing.assert_array_equal(fast.iterations, slow.iterations)
+
+
+def test_exact_hessian_products_are_those_of_the_problem(rng):
+    from shallows.kernels._relu_hessian import hessian_space, hessian_times, prepare
+    from shallows.kernels._relu_loop import one_space, teacher_rows
+    from shallows.kernels.relu_fused import arccos_polynomial
+
+    for k, m, n in ((3, 2, 4), (5, 5, 5), (4, 6, 3)):
+        W, P, V = rng.standard_normal((k, n)), rng.standard_normal((k, n)), rng.standard_normal((m, n))
+        a, b = rng.standard_normal(k), rng.standard_normal(m)
+        problem = sh.Problem(sh.Network(V, b, sh.ReLU()), sh.Gaussian(n), k, outer=a)
+        teacher, one, space = teacher_rows(V, b), one_space(k, n, m), hessian_space(k, n, m)
+        out = np.empty((k, n))
+        prepare(W, a, teacher, np.array(arccos_polynomial()), one, space)
+        hessian_times(P, W, a, teacher, one, space, out)
+        expected = problem.hvp(sh.Network(W, a, sh.ReLU()), P.ravel())
+        np.testing.assert_allclose(out.ravel(), expected, atol=1e-11 * (1 + np.abs(expected).max()))

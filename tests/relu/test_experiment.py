@@ -29,7 +29,7 @@ def test_the_experiment_at_k_8():
 def test_the_paper_s_step_diverges_from_large_starts():
     """Neurons that point the same way have a Hessian eigenvalue of k/2 (½E), so 5/k is too long there."""
     with pytest.raises(sh.NotConverged, match="diverged"):
-        ensemble(relu_problem(8), 5, init="large")
+        ensemble(relu_problem(8), 5, init="large", step=2.5 / 8)
 
 
 def test_homogeneity_is_pearson_s_test_and_rejects_what_differs():

@@ -98,7 +98,7 @@ def _one_run(
     row: int, iteration: int, since: int, best: float, cap: float, model: ReLUModel, rules: Rules, ends: Ends,
     space: OneSpace,
 ) -> None:  # fmt: skip
-    """Train one row from where it is; a cap of zero stands for a fresh run. A run that blows up keeps its last point."""
+    """Train one row from where it is; cap = 0 stands for a fresh run. A run that blows up keeps its last point."""
     inner = model.k * model.n
     theta = ends.thetas[row]
     W, trial = np.empty((model.k, model.n)), np.empty((model.k, model.n))

@@ -53,7 +53,7 @@ class Compiled:
 
 @dataclass(frozen=True, eq=False)
 class ReLURuns(Compiled):
-    """A ReLU problem, as the arguments of `_descent_loop`; degree 0 stands for ReLU there."""
+    """A ReLU problem, as the arguments of `_descent_loop`."""
 
     width: int
     n: int
@@ -107,7 +107,7 @@ class ReLURuns(Compiled):
         from shallows.descent._descent_loop import descent_loop
 
         descent_loop(
-            out.thetas, self.width, self.n, self.outer, 0, self.free, self.V, self.b, self.c, self.energy,
+            out.thetas, self.width, self.n, self.outer, self.free, self.V, self.b, self.c, self.energy,
             -1.0 if step is None else step, tolerances, limits, control.goal, control.scale,
             control.interrupted.flag, out.losses, out.norms, out.status, out.iterations,
         )  # fmt: skip
