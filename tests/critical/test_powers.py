@@ -135,6 +135,11 @@ def test_sums_of_two_quartic_powers(generic, seed):
     assert "observed" in chart.expected_source[2] and chart.expected_count[2] == 13
     _check(chart)
     assert all(point.certificate.rank_certified for point in chart.points)
+    for point in chart.points:
+        if point.rank == 2:  # the fiber: each neuron's scale against its outer weight
+            flat = point.parameter_signature
+            assert (flat.zero, flat.fiber) == (2, 2)
+            assert (flat.positive, flat.negative) == (point.signature[0], point.signature[2])
 
 
 def test_sums_of_two_cubic_powers(generic):

@@ -64,6 +64,15 @@ def test_a_symmetry_group_is_divided_out(rng):
     as_function = monodromy(family, point, p, group=lambda z: np.array([z, -z]), target=4)
     assert as_function.count == 4
 
+    def invariants(points):
+        u, v = points.T
+        return np.stack([u * u, u * v, v * v], axis=1)
+
+    by_invariants = monodromy(family, point, p, invariants=invariants, target=4)
+    assert by_invariants.count == 4 and by_invariants.paths >= 4
+    with pytest.raises(InvalidProblem, match="More than 2 solutions"):
+        monodromy(family, point, p, limit=2)
+
 
 def test_parameter_homotopy_to_real_members(rng):
     family, point, p = two_conics(rng)
@@ -79,6 +88,18 @@ def test_parameter_homotopy_to_real_members(rng):
     # tangent: the circle x² + y² = 4 touches xy = 2 in two points
     tangent = solve_member(family, points, p, [1, 0, 1, 0, 0, -4, 0, 1, 0, 0, 0, -2])
     assert sorted(tangent.singular.multiplicities) == [2, 2]
+
+
+def test_affine_paths_to_infinity_are_recognised(rng):
+    """x³ + p·x² = 1 with the coefficient of x³ going to 0: one of three roots runs to infinity like 1/t."""
+    family = PolynomialFamily.read(["a*x^3 + b*x^2 - c"], ["x"], ["a", "b", "c"])
+    start = [1 + 0.3j, 0.7 - 0.2j, 1.1 + 0.4j]
+    points = np.roots([start[0], start[1], 0, -start[2]])[:, None]
+    result = solve_member(family, points, start, [0, 1, 4])
+    assert sorted(result.finite.points.real.ravel().round(9).tolist()) == [-2, 2]
+    assert result.at_infinity.count == 1 and result.failed.count == 0
+    large = solve_member(family, points, start, [1e-5, 1, 4])  # a finite root near −10⁵ is no infinity
+    assert large.finite.count == 3 and large.at_infinity.count == 0
 
 
 def test_bad_families(rng):
