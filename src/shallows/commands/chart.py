@@ -71,7 +71,16 @@ def chart(
 
         with output.working("training and writing the report"):
             output.wrote(charts_report(charts, page, train=train))
-        output.show(
-            f"The report is at {page.resolve()}",
-            "The explorer, to move the teacher and the data: shallows explore",
-        )
+        output.show(f"The report is at {page.resolve()}", _explorer_line())
+
+
+def _explorer_line() -> str:
+    """How to start the explorer from here, with the program that runs now and what it still needs."""
+    import shutil
+    import sys
+    from importlib.util import find_spec
+
+    called = Path(sys.argv[0])
+    program = "shallows" if shutil.which("shallows") or called.name != "shallows" else str(called)
+    needs = "" if find_spec("dash") else f"   (first: {sys.executable} -m pip install dash)"
+    return f"To move the teacher and the data and see what changes: {program} explore{needs}"

@@ -71,7 +71,7 @@ def _losses(problem: Problem, students: Any) -> Any:
     add_students(figure, students, angles, [s.loss for s in students])
     styled(figure, height=420)
     figure.update_xaxes(title_text="direction of the neuron φ", range=[0, 180], dtick=30, ticksuffix="°")
-    figure.update_yaxes(title_text="loss of the best neuron", rangemode="tozero")
+    figure.update_yaxes(title_text="loss of the best neuron")
     return figure
 
 
