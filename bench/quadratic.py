@@ -2,8 +2,8 @@
 
 d = 10, N = 1500 samples, width 10, one thread, the same data and initial weights; all sides are given per epoch and
 run, ours in a batch of 100 runs. PyTorch is imported by this interpreter or by the one that SHALLOWS_TORCH_PYTHON
-names; it runs in its own process and is charged its processor time. That the loops end at the same networks is
-checked.
+names; it runs in its own process and is charged processor time, as ours is in that comparison. That the loops end
+at the same networks is checked.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -89,12 +90,22 @@ def torch_seconds(X: Array, y: Array, W: Array, a: Array, dtype: str) -> tuple[f
     return answer["seconds"], answer["loss"]
 
 
+def processor_seconds(problem: Problem, begin: Array) -> float:
+    """Our processor time an epoch and run, the best of ten blocks, as the PyTorch loop counts its own."""
+    statistics, best = statistics_of(problem), float("inf")
+    for _ in range(10):
+        start = time.process_time()
+        adam(problem, statistics, begin, EPOCHS, STEP)
+        best = min(best, time.process_time() - start)
+    return best / (RUNS * EPOCHS)
+
+
 def _setting() -> tuple[Problem, Array]:
     problem = VARIANTS["plain"](figure_2_data("gauss", D, SAMPLES), WIDTH)
     return problem, uniform_starts(problem, RUNS)
 
 
-def _against_numpy(problem: Problem, begin: Array, X: Array, y: Array) -> tuple[Row, float]:
+def _against_numpy(problem: Problem, begin: Array, X: Array, y: Array) -> Row:
     statistics = statistics_of(problem)
     W, outer, _ = problem.layout.split(begin[0])
     assert outer is not None
@@ -110,19 +121,18 @@ def _against_numpy(problem: Problem, begin: Array, X: Array, y: Array) -> tuple[
     time_ours, time_peer = side_by_side(ours, peer, rounds=7, budget=4.0)
     time_ours, time_peer = time_ours / (RUNS * EPOCHS), time_peer / EPOCHS
     note = f"the same weights after {EPOCHS} epochs to {far:.0e}"
-    row = Row(
+    return Row(
         "an epoch of a run: Adam on statistics against NumPy over the samples",
         show_time(time_ours), show_time(time_peer), time_peer / time_ours, 30.0, note,
     )  # fmt: skip
-    return row, time_ours
 
 
-def _against_torch(problem: Problem, begin: Array, X: Array, y: Array, time_ours: float) -> list[Row]:
+def _against_torch(problem: Problem, begin: Array, X: Array, y: Array) -> list[Row]:
     W, outer, _ = problem.layout.split(begin[0])
     assert outer is not None
     end = adam(problem, statistics_of(problem), begin[:1], 10 * EPOCHS, STEP)
     loss = float(problem.value(end)[0])
-    rows = []
+    rows, time_ours = [], processor_seconds(problem, begin)
     for dtype, target in (("float32", 150.0), ("float64", 150.0)):
         question = f"an epoch of a run: Adam on statistics against PyTorch, {dtype}"
         peer = torch_seconds(X, y, W, outer[0], dtype)
@@ -145,5 +155,4 @@ def run() -> list[Row]:
     problem, begin = _setting()
     assert isinstance(problem.data, Samples)
     X, y = np.array(problem.data.X), np.array(problem.data.y)
-    row, time_ours = _against_numpy(problem, begin, X, y)
-    return [row, *_against_torch(problem, begin, X, y, time_ours)]
+    return [_against_numpy(problem, begin, X, y), *_against_torch(problem, begin, X, y)]
