@@ -8,7 +8,7 @@ import pytest
 
 import shallows as sh
 from shallows.discriminants import landscape_at
-from shallows.explorer.app import make_app, report_html
+from shallows.explorer.app import make_app, report_html, sentence
 from shallows.explorer.fields import defaults
 from shallows.explorer.scene import TooLong
 from shallows.explorer.views import NAMES, binary, cone, ellipse, flow, quadratic, relu, view_of
@@ -167,6 +167,12 @@ def test_large_requests_are_refused(client):
 def test_pages_may_load_nothing_from_elsewhere(client):
     policy = client.get("/", headers={"Host": "127.0.0.1"}).headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy and "http" not in policy
+
+
+def test_a_bug_is_called_one_and_logged(caplog):
+    assert sentence(sh.InvalidProblem("plain words")) == "plain words"
+    assert sentence(ZeroDivisionError("1/0")).startswith("A bug: ZeroDivisionError: 1/0.")
+    assert "a bug in the explorer" in caplog.text
 
 
 def test_a_taken_port_is_a_sentence():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import resources
 from time import perf_counter
 from typing import Any
@@ -139,8 +140,15 @@ def _drawing_callbacks(app: Any) -> None:
         try:
             state = _values(view, ids, boxes)
             scene = view.draw(state)
-        except ShallowsError as error:
-            return [no_update] * len(view.captions), no_update, no_update, no_update, no_update, str(error)
+        except Exception as error:
+            return (
+                [no_update] * len(view.captions),
+                no_update,
+                no_update,
+                no_update,
+                no_update,
+                sentence(error),
+            )
         return (
             [painted(figure, bool(dark)) for figure in scene.figures],
             facts_of(scene),
@@ -188,8 +196,16 @@ def _drawing_callbacks(app: Any) -> None:
             view = view_of(name)
             return {"content": report_html(view, _values(view, ids, boxes)), "filename": f"shallows-{name}.html",
                     "type": "text/html"}, ""  # fmt: skip
-        except ShallowsError as error:
-            return no_update, str(error)
+        except Exception as error:
+            return no_update, sentence(error)
+
+
+def sentence(error: Exception) -> str:
+    """An error for the page: our own as they are, a bug as one, with its traceback in the terminal."""
+    if isinstance(error, ShallowsError):
+        return str(error)
+    logging.getLogger("shallows.explorer").error("a bug in the explorer", exc_info=error)
+    return f"A bug: {type(error).__name__}: {error}. The terminal that runs the explorer shows where."
 
 
 def dropped(move: Any) -> tuple[float, float] | None:

@@ -43,13 +43,18 @@ def checked_view(name: str) -> str:
 
 
 def warm() -> None:
-    """Draw every view once: compiled loops are loaded then."""
+    """Draw every view at its defaults and a step beside them (another method may serve there): compiled loops load."""
     for name in NAMES:
-        view = view_of(name)
-        try:
-            view.draw(defaults(view.fields))
-        except ShallowsError:  # it will say so on its page
-            continue
+        fields = view_of(name).fields
+        start = defaults(fields)
+        beside = {
+            f.name: min(start[f.name] + f.step, f.high) if not f.choices else start[f.name] for f in fields
+        }
+        for state in (start, beside):
+            try:
+                view_of(name).draw(state)
+            except ShallowsError:  # it will say so on its page
+                continue
 
 
 def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
