@@ -10,6 +10,7 @@ import pytest
 import shallows as sh
 from shallows.report import chart_report, charts_report, ensemble_report
 from shallows.report.entries import chart_entries, minima_entries, shares_of
+from shallows.report.figures import landscape
 from shallows.report.mathematics import form, number, problem_html
 from shallows.report.page import figure_json
 from shallows.report.words import counted, joined, percent
@@ -65,6 +66,12 @@ def test_shares_are_those_of_the_runs(chart):
     at_best = sum(e.share for e in entries if e.kind == "global minimum")
     assert at_best == pytest.approx(float(np.mean(runs.losses < chart.minimum.loss + 1e-6)))
     assert entries[0].eigenvalues[0] == 0.0  # the fiber of (a, w): a flat direction, not rounding
+
+
+def test_rings_side_by_side_share_a_label(chart):
+    figure = landscape(chart_entries(chart, {0: 0.25, 1: 0.25, 3: 0.25, 13: 0.25}))
+    rings = next(trace for trace in figure.data if trace.name == "end of training runs")
+    assert sorted(rings.text) == ["", "", "25.0%", "75.0%"]
 
 
 def test_runs_of_another_problem_are_refused(chart, tmp_path):

@@ -59,16 +59,23 @@ def draw_landscape(figure: Any, entries: Sequence[Entry], ways: Sequence[Way], p
 
 
 def _rings(figure: Any, shown: Sequence[Entry], spread: Sequence[float]) -> None:
-    """A ring around every point where runs end; its area grows with their share."""
+    """A ring around every point where runs end, its area grows with their share; points side by side share a label."""
     ends = [i for i, entry in enumerate(shown) if entry.share]
     if not ends:
         return
+    together: dict[tuple[int | None, str], list[int]] = {}
+    for i in ends:
+        together.setdefault((shown[i].index, f"{shown[i].loss:.6g}"), []).append(i)
+    labels = {
+        max(group, key=lambda i: spread[i]): percent(sum(shown[i].share or 0.0 for i in group))
+        for group in together.values()
+    }
     figure.add_scatter(
         x=[(shown[i].index or 0) + spread[i] for i in ends], y=[shown[i].loss for i in ends], mode="markers+text",
         marker={"symbol": "circle-open", "color": VERMILLION, "line": {"width": 2},
                 "size": [16 + 26 * float(np.sqrt(shown[i].share or 0.0)) for i in ends]},
-        text=[percent(shown[i].share or 0.0) for i in ends],
-        textposition="middle right", name="end of training runs", hoverinfo="skip", cliponaxis=False,
+        text=[labels.get(i, "") for i in ends], textposition="middle right", name="end of training runs",
+        hoverinfo="skip", cliponaxis=False,
     )  # fmt: skip
 
 
