@@ -51,8 +51,8 @@ class Optimality:
         return replace(self, loss=loss, lower_bound=min(lower, loss), gap=max(loss - lower, 0.0))
 
     def __repr__(self) -> str:
-        word = "proved" if self.proved else "not proved"
-        return f"Optimality(loss={self.loss:.8g}, gap <= {self.gap:.2g}, {word}: {self.reason})"
+        gap = f"gap <= {self.gap:.2g}, proved" if self.proved else f"gap about {self.gap:.2g}, not proved"
+        return f"Optimality(loss={self.loss:.8g}, {gap}: {self.reason})"
 
 
 def check_optimality(

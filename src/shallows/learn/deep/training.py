@@ -29,6 +29,7 @@ from shallows.learn.statistics import Statistics
 
 METHODS = ("lbfgs", "adam")
 ADAM_STEP = 1e-3
+MEAN_SQUARE = 2.0  # of ‖z‖²: a unit vector and the homogenising coordinate, as in paper 002, section 4.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,7 @@ def train_deep(
     - `affine`: append the homogenising coordinate (paper 002 has it as the first column of its data);
     - `method`: "lbfgs", or "adam" with the paper's step 1e-3 (falling as a half cosine);
     - `penalty`: γ of equation F.1;
-    - inputs are trained in units in which the mean of ‖z‖² is one (the paper's released code has x/√d); the
+    - inputs are trained in units in which the mean of ‖z‖² is 2, as in the paper's section 4.3; the
       penalty is on the matrices in these units, the returned parameters are in the data's own;
     - starts: Q̃ᵀQ̃ = I and a zero last layer (`Shape.start`), each run with its own generator.
 
@@ -131,7 +132,7 @@ def train_deep(
     gamma = finite_number("penalty", penalty, minimum=0.0)
     iterations = positive_integer("iterations", iterations)
     Z = homogenise(samples, affine)
-    unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum())) or 1.0
+    unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum() / MEAN_SQUARE)) or 1.0
     shape = Shape.of(Z.shape[1], hidden, labels.shape[1])
     sources = generator(rng).spawn(positive_integer("runs", runs))
     begin = np.array([shape.start(source) for source in sources])
