@@ -1,5 +1,6 @@
 """What the views compute, against charts and published numbers; and that every sketch is a valid Plotly figure."""
 
+import os
 from base64 import b64decode
 
 import numpy as np
@@ -184,3 +185,19 @@ def test_a_taken_port_is_a_sentence():
             make_server(port=first.port)
     finally:
         first.inner.server_close()
+
+
+def test_computations_stay_in_a_few_threads():
+    import threading
+
+    from shallows.explorer.workers import computed
+
+    seen = set()
+    threads = [threading.Thread(target=lambda: seen.add(computed(threading.get_ident))) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 1 <= len(seen) <= (os.cpu_count() or 1)
+    with pytest.raises(sh.InvalidProblem, match="no view"):
+        computed(view_of, "torus")

@@ -21,6 +21,7 @@ from shallows.explorer.fields import defaults, query, read_state
 from shallows.explorer.layout import facts_of, frame, page, painted, table_of
 from shallows.explorer.scene import View
 from shallows.explorer.views import NAMES, view_of
+from shallows.explorer.workers import computed
 
 #: The largest request: a page sends a few hundred bytes.
 LARGEST_REQUEST = 256 * 1024
@@ -139,7 +140,7 @@ def _drawing_callbacks(app: Any) -> None:
         view = view_of(name)
         try:
             state = _values(view, ids, boxes)
-            scene = view.draw(state)
+            scene = computed(view.draw, state)
         except Exception as error:
             return (
                 [no_update] * len(view.captions),
@@ -194,8 +195,8 @@ def _drawing_callbacks(app: Any) -> None:
             return no_update, no_update
         try:
             view = view_of(name)
-            return {"content": report_html(view, _values(view, ids, boxes)), "filename": f"shallows-{name}.html",
-                    "type": "text/html"}, ""  # fmt: skip
+            text = computed(report_html, view, _values(view, ids, boxes))
+            return {"content": text, "filename": f"shallows-{name}.html", "type": "text/html"}, ""
         except Exception as error:
             return no_update, sentence(error)
 

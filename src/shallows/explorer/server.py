@@ -9,6 +9,7 @@ from typing import Any
 from shallows.errors import InvalidProblem, ShallowsError
 from shallows.explorer.fields import defaults
 from shallows.explorer.views import NAMES, view_of
+from shallows.explorer.workers import computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def warm() -> None:
         }
         for state in (start, beside):
             try:
-                view_of(name).draw(state)
+                computed(view_of(name).draw, state)
             except ShallowsError:  # it will say so on its page
                 continue
 
