@@ -119,6 +119,26 @@ def test_a_killed_process_with_workers_loses_no_finished_cell(sweep):
 
 
 @pytest.mark.thorough
+def test_ctrl_c_at_a_terminal_is_answered_by_one_process_alone(sweep):
+    """A terminal sends the signal to the whole group: workers must not die of it with tracebacks."""
+    sweep.touchy(2000, seconds=0.05)
+    script = sweep.folder / "run.py"
+    script.write_text(RUN)
+    command = [sys.executable, str(script), str(sweep.file), str(sweep.out), "local"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    try:
+        wait_until(lambda: len(parts(sweep.out)) >= 2 if sweep.out.exists() else False)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=120)[0]
+    finally:
+        process.kill()
+    assert "interrupted; the same command goes on from here" in said and "Traceback" not in said, said
+    assert whole(sweep.out) and sweep_status(sweep.out).missing > 0
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_killed_again_and_again_at_any_moment(sweep, seed, rng):
     """Killed at random moments, in the middle of writing too, until it is through; every part is whole each time."""

@@ -64,7 +64,7 @@ def test_figures_hold_the_pooled_numbers():
     )
     (cells,) = phase_diagram(frame(), "k", "extra", "share", "runs").data
     assert np.array_equal(cells.z, [[1.0, 0.0], [0.4, np.nan]], equal_nan=True)
-    assert cells.text[1][0].startswith("0.40 (0.2") and cells.text[1][1] == ""
+    assert cells.text[1][0].startswith("0.40<br>0.2") and cells.text[1][1] == ""
     (cells,) = heat_map(frame(), "k", "extra", "loss").data
     assert cells.z[0][0] == 6.5
     assert phase_diagram(frame(), "k", "extra", "ok").data[0].z[0][0] == 1.0

@@ -184,7 +184,21 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
                 'if __name__ == "__main__": around it, because workers are new processes; or engine="process".'
             ) from error
         with cluster, Client(cluster, set_as_default=False) as client:
+            client.register_plugin(_deaf_to_ctrl_c())
             yield from _working(OnDask(plan, client, PATIENCE))
+
+
+def _deaf_to_ctrl_c() -> Any:
+    """For all workers, restarted ones too: a terminal sends Ctrl-C to every process, and only this one shall answer."""
+    import signal
+
+    from distributed import WorkerPlugin
+
+    class Deaf(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return Deaf()
 
 
 @contextmanager
@@ -195,7 +209,7 @@ def on_cluster(plan: Plan, address: str, tls: dict[str, str] | None = None) -> I
 
     try:
         client = Client(address, security=_security(tls), set_as_default=False, timeout=ANSWER)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, ValueError, TypeError) as error:  # TypeError: tls:// without files
         raise SweepStopped(
             f"No Dask scheduler answers at {address}: {error}. Fix: check the address (tcp://host:8786, or "
             "tls://host:8786 with --tls-ca, --tls-cert and --tls-key)."

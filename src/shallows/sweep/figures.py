@@ -15,6 +15,7 @@ from shallows.sweep.results import load_sweep, sweep_status
 from shallows.sweep.store import stored_plan
 
 PAGE = "figures.html"
+FEW = 20
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 
@@ -148,15 +149,15 @@ def _grid(table: Any, x: str, y: str, value: str) -> tuple[list[Any], list[Any],
 
 
 def _axes(figure: Any, x: str, y: str, xs: list[Any], ys: list[Any]) -> None:
-    """Cells of equal size when the values are few or no numbers; otherwise where they belong."""
+    """Cells of equal size, one a value, when the values are few or no numbers; otherwise where they belong."""
     figure.update_layout(xaxis_title=x, yaxis_title=y)
     for values, update in ((xs, figure.update_xaxes), (ys, figure.update_yaxes)):
-        if any(isinstance(value, str) for value in values):
+        if len(values) <= FEW or any(isinstance(value, str) for value in values):
             update(type="category")
 
 
 def _text(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     def one(value: float, down: float, up: float) -> str:
-        return "" if np.isnan(value) else f"{value:.2f} ({down:.2f}–{up:.2f})"
+        return "" if np.isnan(value) else f"{value:.2f}<br>{down:.2f}–{up:.2f}"
 
     return np.vectorize(one, otypes=[object])(share, low, high)
