@@ -52,5 +52,10 @@ def test_paper_is_white_and_shows_the_whole_table(report, watched):
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
         page.emulate_media(media="print", color_scheme="dark")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.set_viewport_size({"width": 700, "height": 900})  # paper is narrow: figures are drawn again
+        page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
+        assert page.evaluate("document.querySelector('.js-plotly-plot').layout.font.color") == "#1c2126"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 700
         table = page.locator(".scroll").first
         assert table.evaluate("e => e.scrollHeight <= e.clientHeight + 1")

@@ -6,8 +6,10 @@
   const config = { responsive: true, displaylogo: false, displayModeBar: "hover",
                    modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
 
-  function colours(light) {
-    return light || !dark.matches ? { ink: "#1c2126", grid: "#e4e6e9", line: "#8a8f98", paper: "#fdfdfb" }
+  // Paper is white, also when the reader's screen is dark and the page's width changes while it prints.
+  let printing = false;
+  function colours() {
+    return printing || window.matchMedia("print").matches || !dark.matches ? { ink: "#1c2126", grid: "#e4e6e9", line: "#8a8f98", paper: "#fdfdfb" }
                                   : { ink: "#e6e8ea", grid: "#2b3138", line: "#77808b", paper: "#15181c" };
   }
 
@@ -53,17 +55,17 @@
     plots.push({ place: document.getElementById(script.dataset.for), figure: JSON.parse(script.textContent) });
     plots[plots.length - 1].figure.data = plots[plots.length - 1].figure.data.map(placed);
   }
-  function draw(light) {
+  function draw() {
+    const c = colours();
     for (const { place, figure } of plots) {
-      const c = colours(light);
       Plotly.react(place, inked(figure.data, c), dressed(figure.layout, c), config);
     }
   }
-  draw(false);
-  dark.addEventListener("change", () => draw(false));
-  narrow.addEventListener("change", () => draw(false));
-  window.addEventListener("beforeprint", () => draw(true));
-  window.addEventListener("afterprint", () => draw(false));
+  draw();
+  dark.addEventListener("change", draw);
+  narrow.addEventListener("change", draw);
+  window.addEventListener("beforeprint", () => { printing = true; draw(); });
+  window.addEventListener("afterprint", () => { printing = false; draw(); });
 
   function sortBy(table, column, direction) {
     const body = table.tBodies[0];
