@@ -72,6 +72,35 @@ def test_results_that_are_no_columns_are_errors_of_their_cells(sweep, function, 
     assert load_sweep(sweep.out)["error"].dropna().str.contains(what).all()
 
 
+def test_several_quantities_have_their_names_before_their_columns(sweep):
+    sweep.write(
+        """
+        [problem]
+        width = 1
+        target = { diagonal = [2.0, 1.0] }
+        data = { law = "gaussian", n = 2 }
+        [[axes]]
+        path = ["problem.width", "compute.1.x"]
+        values = [1, 2]
+        [[compute]]
+        what = "chart"
+        [[compute]]
+        what = "cells:twice"
+        name = "double"
+        """
+    )
+    run_sweep(sweep.file, sweep.out, engine="process")
+    frame = load_sweep(sweep.out)
+    assert frame["chart.real_rank_1"].tolist() == [2, 2] and frame["double.y"].tolist() == [2, 4]
+    assert frame["chart.global_minima"].tolist() == [1, 1] and frame["width"].tolist() == [1, 2]
+
+
+def test_a_result_cannot_take_the_name_of_an_axis(sweep):
+    sweep.write('[[axes]]\nname = "y"\npath = "compute.x"\nvalues = [1]\n[compute]\nwhat = "cells:twice"\n')
+    assert run_sweep(sweep.file, sweep.out, engine="process").status.failed == 1
+    assert "column y, which is an axis" in load_sweep(sweep.out)["error"][0]
+
+
 def test_cells_run_on_one_thread(sweep):
     sweep.write('[compute]\nwhat = "cells:threads"\n')
     run_sweep(sweep.file, sweep.out, engine="process")

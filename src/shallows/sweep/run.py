@@ -71,7 +71,7 @@ def run_sweep(
     Ctrl-C writes what has finished and returns. A script that runs the local engine needs the usual
     `if __name__ == "__main__":`, because its workers are new processes.
     """
-    need("pyarrow", "pandas", "threadpoolctl")
+    need("pyarrow", "pandas", "dask", "threadpoolctl")
     plan = sweep if isinstance(sweep, Plan) else Plan.from_file(sweep)
     if engine not in ENGINES:
         raise InvalidProblem(f"engine is {engine!r}; expected one of {', '.join(ENGINES)}.")
