@@ -13,7 +13,7 @@ from shallows.report.entries import chart_entries, minima_entries, shares_of
 from shallows.report.figures import landscape
 from shallows.report.mathematics import form, number, problem_html
 from shallows.report.page import figure_json
-from shallows.report.words import counted, joined, percent
+from shallows.report.words import counted, joined, percent, training_sentences
 
 recipes = import_module("shallows.report.recipe")
 
@@ -66,6 +66,16 @@ def test_shares_are_those_of_the_runs(chart):
     at_best = sum(e.share for e in entries if e.kind == "global minimum")
     assert at_best == pytest.approx(float(np.mean(runs.losses < chart.minimum.loss + 1e-6)))
     assert entries[0].eigenvalues[0] == 0.0  # the fiber of (a, w): a flat direction, not rounding
+
+
+def test_why_runs_stay_at_saddles_is_said_only_where_it_is_so(chart):
+    runs = sh.ensemble(chart.problem, runs=20, rng=0)
+    zero, saddle = len(chart.points) - 1, 4
+    assert chart.points[zero].rank == 0 and chart.points[saddle].rank == 1
+    held = training_sentences(runs, chart_entries(chart, {0: 0.5, zero: 0.5}), 0.0)
+    passing = training_sentences(runs, chart_entries(chart, {0: 0.5, saddle: 0.5}), 0.0)
+    assert "no negative eigenvalue" in " ".join(held) and "no negative eigenvalue" not in " ".join(passing)
+    assert "50.0% end at a global minimum and 50.0% end at a saddle" in held[0]
 
 
 def test_rings_side_by_side_share_a_label(chart):

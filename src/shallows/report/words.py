@@ -101,10 +101,10 @@ def training_sentences(runs: Ensemble, entries: Sequence[Entry], elsewhere: floa
             by_kind[entry.kind] = by_kind.get(entry.kind, 0.0) + entry.share
     parts = [f"{percent(share)} end at {_article(kind)}" for kind, share in by_kind.items()]
     sentences.append(f"{opening}, {joined(parts)}." if parts else f"{opening}, none ends at a listed point.")
-    if any(kind.startswith("saddle") for kind in by_kind) and isinstance(runs.problem.activation, Power):
+    if _held_at_saddles(runs, entries):
         sentences.append(
-            "Runs that end at a saddle of function space are at a point of lower rank that is a local minimum in the "
-            "parameters: a neuron with the wrong sign can only shrink (paper 000, Example 15)."
+            "Runs that end at a saddle of function space are at points of lower rank, where the Hessian in the parameters "
+            "has no negative eigenvalue: an idle neuron has the wrong sign or has vanished (paper 000, Example 15)."
         )
     if elsewhere:
         sentences.append(f"{percent(elsewhere)} of the runs ended at a point that is not listed.")
@@ -114,6 +114,18 @@ def training_sentences(runs: Ensemble, entries: Sequence[Entry], elsewhere: floa
             f"{percent(open_ended)} of the runs had not ended when their iterations were used up."
         )
     return sentences
+
+
+def _held_at_saddles(runs: Ensemble, entries: Sequence[Entry]) -> bool:
+    """Whether runs end at saddles, all of lower rank and without a negative eigenvalue in the parameters."""
+    saddles = [entry for entry in entries if entry.share and entry.kind == "saddle"]
+    return bool(saddles) and all(
+        entry.rank is not None
+        and entry.rank < runs.problem.width
+        and entry.eigenvalues is not None
+        and float(entry.eigenvalues[0]) >= 0
+        for entry in saddles
+    )
 
 
 _METHODS = {"gd": "gradient descent", "perturbed": "perturbed gradient descent", "sgd": "stochastic gradient descent",
