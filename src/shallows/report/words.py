@@ -104,7 +104,7 @@ def training_sentences(runs: Ensemble, entries: Sequence[Entry], elsewhere: floa
     if _held_at_saddles(runs, entries):
         sentences.append(
             "Runs that end at a saddle of function space are at points of lower rank, where the Hessian in the "
-            "parameters has no negative eigenvalue: an idle neuron has the wrong sign or has vanished (paper 000, Example 15)."
+            "parameters has no negative eigenvalue: an idle neuron has the wrong sign (paper 000, Example 15)."
         )
     if elsewhere:
         sentences.append(f"{percent(elsewhere)} of the runs ended at a point that is not listed.")
