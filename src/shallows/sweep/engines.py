@@ -164,8 +164,9 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
         "distributed.scheduler.allowed-failures": 0,
         # By default a worker that takes more than 15 s to come back, on a busy machine, is given up for good.
         "distributed.deploy.lost-worker-timeout": "1 day",
-        # Dask's sampling profiler and monitors take several milliseconds of every cell of 50 ms; nobody looks at them.
+        # Dask's sampling profiler and monitors take some milliseconds of every cell of 50 ms; nobody looks at them.
         "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "1s",
         "distributed.admin.system-monitor.interval": "5s",
         "distributed.nanny.pre-spawn-environ": {**ENVIRONMENT, "MALLOC_TRIM_THRESHOLD_": "65536"},
     }
