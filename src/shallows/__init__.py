@@ -24,7 +24,7 @@ from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 if TYPE_CHECKING:
-    from shallows import certify, discriminants, homotopy, learn, quadratic, relu
+    from shallows import certify, discriminants, homotopy, learn, quadratic, relu, sweep
     from shallows.citation import citation
     from shallows.descent import (
         Ensemble,
@@ -69,8 +69,9 @@ if TYPE_CHECKING:
     from shallows.problem_file import load_problem
     from shallows.quadratic import Barrier, Span, energy_barrier, spans_symmetric
     from shallows.relu.certificate import CertifiedMinimum, certify_minimum
+    from shallows.relu.setting import relu_problem
     from shallows.relu.symmetric import SymmetricMinimum, symmetric_minimum
-    from shallows.sweep import load_sweep
+    from shallows.sweep import SweepRun, SweepStatus, SweepStopped, load_sweep, run_sweep, sweep_status
 
 #: Where the names that are loaded on first use live.
 _LATER = {
@@ -91,6 +92,9 @@ _LATER = {
     "Regime": "geometry.widths",
     "Run": "descent",
     "Span": "quadratic",
+    "SweepRun": "sweep",
+    "SweepStatus": "sweep",
+    "SweepStopped": "sweep",
     "SymmetricMinimum": "relu.symmetric",
     "Trajectory": "descent",
     "bad_minimum": "geometry.bad_minima",
@@ -125,14 +129,17 @@ _LATER = {
     "parameterization_rank": "geometry.parameterization",
     "real_rank": "geometry.real_rank",
     "regime": "geometry.widths",
+    "relu_problem": "relu.setting",
+    "run_sweep": "sweep",
     "spans_symmetric": "quadratic",
     "starts": "descent",
+    "sweep_status": "sweep",
     "symmetric_minimum": "relu.symmetric",
     "thick_width": "geometry.widths",
     "trap_probability": "descent",
     "trivial_symmetry": "geometry.symmetries",
 }
-_MODULES = ("certify", "discriminants", "homotopy", "learn", "quadratic", "relu")
+_MODULES = ("certify", "discriminants", "homotopy", "learn", "quadratic", "relu", "sweep")
 
 __all__ = [
     "IID",
@@ -177,6 +184,9 @@ __all__ = [
     "Smooth",
     "Span",
     "Sphere",
+    "SweepRun",
+    "SweepStatus",
+    "SweepStopped",
     "SymmetricMinimum",
     "SymmetricTensor",
     "Trajectory",
@@ -221,8 +231,12 @@ __all__ = [
     "real_rank",
     "regime",
     "relu",
+    "relu_problem",
+    "run_sweep",
     "spans_symmetric",
     "starts",
+    "sweep",
+    "sweep_status",
     "symmetric_minimum",
     "thick_width",
     "trap_probability",
