@@ -52,7 +52,7 @@ def verify(
         output.show(_line(finished, evidence, done, len(chosen)))
 
     with output.working(f"{len(chosen)} claims"):
-        result = verify_claims(chosen, seed, effort, jobs, tell)  # type: ignore[arg-type]
+        result = verify_claims(chosen, seed, effort, jobs, tell)
     output.show("", result.summary())
     output.document(result.to_dict())
     if out is not None:
