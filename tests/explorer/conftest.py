@@ -16,8 +16,8 @@ LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """A headless Chromium that is on this machine."""
+def launch():
+    """`launch(program)` starts a headless Chromium; `launch.program` is the one on this machine."""
     program = next((found for found in map(shutil.which, PROGRAMS) if found), None)
     if program is None:
         pytest.fail(
@@ -28,9 +28,20 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield chromium
-        chromium.close()
+
+        def start(path):
+            return playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+
+        start.program = program
+        yield start
+
+
+@pytest.fixture(scope="session")
+def browser(launch):
+    """The Chromium that all tests share."""
+    chromium = launch(launch.program)
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture(scope="session")

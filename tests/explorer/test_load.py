@@ -13,7 +13,8 @@ REQUESTS = 10_000
 #: Resident memory may grow by this much over all requests (allocator slack, caches that are bounded).
 GROWTH = 40 * 2**20
 
-#: Moves a slider every 150 ms and notes how long each answer took, from request to response.
+#: Moves a slider every 150 ms and collects how long the server took for each answer (its Server-Timing header; from a
+#: page's own clock one would measure twenty browsers drawing on the cores they share with the server).
 MOVE = """
 async (seconds) => {
   const slider = document.querySelector('[data-field="x"] input[type=range]');
@@ -28,7 +29,7 @@ async (seconds) => {
     await new Promise((done) => setTimeout(done, 150));
   }
   return performance.getEntriesByType('resource').filter((e) => e.name.includes('_dash-update-component'))
-    .map((e) => e.responseEnd - e.requestStart);
+    .map((e) => e.serverTiming[0].duration);
 }
 """
 
@@ -60,10 +61,21 @@ def answers(pages, seconds):
     return [value for values in found for value in values]
 
 
+@pytest.fixture
+def polite_browser(launch, tmp_path):
+    """A Chromium that stands for other people's machines: it gives way to the server."""
+    program = tmp_path / "polite-chromium"
+    program.write_text(f'#!/bin/sh\nexec nice -n 15 "{launch.program}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    chromium = launch(str(program))
+    yield chromium
+    chromium.close()
+
+
 @pytest.mark.thorough
-def test_twenty_sessions_share_the_server_fairly(browser, explorer):
-    alone = statistics.median(answers(sessions(browser, explorer, 1), 8))
-    together = answers(sessions(browser, explorer, SESSIONS), SECONDS)
+def test_twenty_sessions_share_the_server_fairly(polite_browser, explorer):
+    alone = statistics.median(answers(sessions(polite_browser, explorer, 1), 8))
+    together = answers(sessions(polite_browser, explorer, SESSIONS), SECONDS)
     cores = len(os.sched_getaffinity(0))
     busy = statistics.median(together)
     print(
