@@ -84,7 +84,7 @@ def _compare(row: Row) -> list[Comparison]:
 
 EXPERIMENTS = (
     Experiment(
-        "003-table-1", "Table 1", "The smallest curvature near a global minimum along sampled directions (Conjecture 1).",
+        "003-table-1", "Table 1", "The smallest curvature near a global minimum in sampled directions (Conjecture 1).",
         cells, curvatures, present,
     ),
 )  # fmt: skip

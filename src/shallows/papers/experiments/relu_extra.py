@@ -105,7 +105,8 @@ def _compare(row: Row) -> list[Comparison]:
 
 EXPERIMENTS = (
     Experiment(
-        "003-extra-neurons", "One or two extra neurons", "How often descent finds the global minimum for n = k, k+1, k+2.",
+        "003-extra-neurons", "One or two extra neurons",
+        "How often descent finds the global minimum for n = k, k+1, k+2.",
         cells, shares, present,
     ),
 )  # fmt: skip

@@ -14,7 +14,6 @@ from shallows.report.theme import BLUE, VERMILLION
 SIZES = (100, 50, 20)
 #: Runs a cell, so that a cell takes a minute or so.
 CHUNKS = {20: 100, 50: 50, 100: 10}
-REACHED = 1e-7
 
 
 def cells(plan: Plan) -> list[Settings]:
