@@ -18,6 +18,7 @@ COMMANDS = {
     "ensemble": "ensemble",
     "discriminant": "discriminant",
     "verify": "verify",
+    "reproduce": "reproduce",
     "fit": "fit",
     "sweep": "sweep",
     "explore": "explore",

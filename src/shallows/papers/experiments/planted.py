@@ -65,8 +65,8 @@ def present_threshold(rows: list[Row], plan: Plan) -> Presentation:
     figure.update_xaxes(title_text="samples n", row=1 if height == 380 else 2)
     return Presentation(
         (
-            "A network that fits its samples exactly generalises from n* = d(d+1)/2 samples on, and need not one sample "
-            "earlier (Theorem 2.9): the error jumps from a constant to rounding.",
+            "A network that fits its samples exactly generalises from n* = d(d+1)/2 samples on, and need not one "
+            "sample earlier (Theorem 2.9): the error jumps from a constant to rounding.",
         ),
         [
             Picture("The jump at n* samples", figure, (
