@@ -4,7 +4,7 @@ BIN := .venv/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help chart docs test test-thorough lint format bench clean
+.PHONY: help chart explore chromium docs test test-thorough lint format bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 16
@@ -30,10 +30,19 @@ help: ## this list
 chart: .venv/.core ## chart the embedded example problem
 	@$(BIN)/shallows chart
 
-test: lint ## format, types and the tests (quick hypothesis profile)
+explore: .venv/.created ## open the explorer, a page on this machine
+	$(BIN)/pip install --quiet --editable '.[explore]'
+	@$(BIN)/shallows explore
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+	{ echo "The tests drive a browser and found no Chromium. Get one: apt-get install chromium as root, or put chromium or google-chrome on the PATH."; exit 1; }
+
+test: lint chromium ## format, types and the tests (quick hypothesis profile)
 	$(BIN)/pytest -n 2
 
-test-thorough: .venv/.dev ## all seeds, all sizes: run before an issue is called resolved
+test-thorough: .venv/.dev chromium ## all seeds, all sizes: run before an issue is called resolved
 	SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
 
 lint: .venv/.dev ## ruff format, ruff check and mypy

@@ -27,14 +27,15 @@ def test_example_files_load(file):
     assert load_problem(file).size > 0
 
 
-def run(*arguments):
+def run(*arguments, cwd=None):
     return subprocess.run(
-        [sys.executable, "-m", "shallows", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "shallows", *arguments], capture_output=True, text=True, check=False, cwd=cwd
     )
 
 
-def test_the_embedded_example_charts_3_points_against_13():
-    result = run("chart")
+def test_the_embedded_example_charts_3_points_against_13(tmp_path):
+    result = run("chart", cwd=tmp_path)
+    assert (tmp_path / "shallows-chart.html").exists()
     assert result.returncode == 0, result.stderr
     for expected in (
         "low-dimensional",

@@ -293,6 +293,12 @@ class Chart:
 
         return save_chart(self, path)
 
+    def report(self, path: str | Path, *, runs: Any = None, train: int = 200) -> Path:
+        """Write the report, one self-contained HTML file; see `shallows.report.chart_report`."""
+        from shallows.report import chart_report
+
+        return chart_report(self, path, runs=runs, train=train)
+
     def figure(self) -> Any:
         """A Plotly figure: loss against index, coloured by kind."""
         from shallows.charts.figure import chart_figure

@@ -2,53 +2,98 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shallows.commands._common import Json, Output, ProblemFile, Quiet, Seed
+
+if TYPE_CHECKING:
+    from shallows.descent import Ensemble
+
+EXAMPLES = (
+    "shallows ensemble examples/relu.toml --runs 1000",
+    "shallows ensemble examples/gaussian.toml --chart --report runs.html",
+    "shallows ensemble problem.toml --method adam --save runs --json",
+)
+
 
 def ensemble(
-    file: Annotated[Path, typer.Argument(help="A problem file (TOML).")],
+    file: ProblemFile,
     runs: Annotated[int, typer.Option(help="How many starts.")] = 500,
     method: Annotated[str, typer.Option(help="gd, perturbed, sgd, adam, flow, lbfgs, newton or lm.")] = "gd",
     init: Annotated[str, typer.Option(help="xavier, normal, large, orthogonal or barrier.")] = "xavier",
     step: Annotated[float | None, typer.Option(help="A fixed step; chosen automatically if omitted.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="On the gradient norm; 1e-12 by default.")] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the starts.")] = 0,
     cores: Annotated[int | None, typer.Option(help="Threads; all cores if omitted.")] = None,
     chart: Annotated[bool, typer.Option(help="Chart the problem too and match the end points.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Write the runs to SAVE.npz and SAVE.json.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the report, an HTML page.")] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", "--out", help="Write the runs to SAVE.npz and SAVE.json.")
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train a problem's network from many starts and show where the runs end.
 
     Ctrl-C stops early and shows (and saves) what has finished.
-
-    Examples:  shallows ensemble examples/relu.toml --runs 1000   |   shallows ensemble examples/gaussian.toml --chart
     """
-    from rich.console import Console
-
     from shallows.descent import ensemble as train
     from shallows.descent.live import LiveTable
     from shallows.problem_file import load_problem
 
+    output = Output(json, quiet)
     problem = load_problem(file)
     known = None
     if chart:
         from shallows.critical import chart as make_chart
 
-        known = make_chart(problem)
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    with LiveTable() as live:
+        known = make_chart(problem, rng=seed, progress=output.progress)
+    shown: Any = nullcontext() if json or quiet else LiveTable()
+    with shown as live:
+        watch = None if live is None else live.watch
         result = train(
-            problem, runs, method, init, step, tolerance, seed, chart=known, cores=cores, watch=live.watch
+            problem, runs, method, init, step, tolerance, seed, chart=known, cores=cores, watch=watch
         )
-    console.print(result.table())
-    ended = ", ".join(f"{count} {name}" for name, count in result.counts().items())
-    console.print(f"{len(result)} of {result.requested} runs in {result.seconds:.1f} s: {ended}.")
-    console.print(f"{result.share_of_global:.1%} at the lowest loss, {result.global_loss:.8g}.")
-    if result.note:
-        console.print(result.note)
+    output.document(_document(result))
+    output.show(result.table(), *_lines(result))
     if save is not None:
-        console.print(f"Saved {result.save(save)} and its .json.")
+        output.wrote(result.save(save))
+    if report is not None:
+        with output.working("writing the report"):
+            output.wrote(result.report(report))
+
+
+def _lines(result: Ensemble) -> list[str]:
+    ended = ", ".join(f"{count} {name}" for name, count in result.counts().items())
+    lines = [
+        f"{len(result)} of {result.requested} runs in {result.seconds:.1f} s: {ended}.",
+        f"{result.share_of_global:.1%} at the lowest loss, {result.global_loss:.8g}.",
+    ]
+    return [*lines, result.note] if result.note else lines
+
+
+def _document(result: Ensemble) -> dict[str, Any]:
+    """What a script wants to know, in plain numbers."""
+    return {
+        "requested": result.requested,
+        "finished": len(result),
+        "ended": result.counts(),
+        "method": result.method,
+        "seed": result.seed,
+        "tolerance": result.tolerance,
+        "global_loss": result.global_loss,
+        "share_of_global": result.share_of_global,
+        "minima": [
+            {
+                "count": minimum.count,
+                "loss": minimum.loss,
+                "signature": minimum.signature and list(minimum.signature),
+                "smallest_eigenvalue": float(minimum.eigenvalues[0]),
+            }
+            for minimum in result.minima
+        ],
+    }

@@ -122,6 +122,12 @@ class Ensemble:
 
         return ensemble_text(self)
 
+    def report(self, path: str | Path) -> Path:
+        """Write the report, one self-contained HTML file; see `shallows.report.ensemble_report`."""
+        from shallows.report import ensemble_report
+
+        return ensemble_report(self, path)
+
     def save(self, path: str | Path) -> Path:
         """Write arrays to PATH.npz and the rest to PATH.json; returns the path of the NPZ file."""
         base = Path(path).with_suffix("")
