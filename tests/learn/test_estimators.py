@@ -82,11 +82,16 @@ def test_streaming_equals_fitting_at_once(problem):
         parts.partial_fit(X[rows], y[rows])
     assert np.allclose(parts.predict(X), whole.predict(X), atol=1e-8)
     assert parts.certificate_.loss == pytest.approx(whole.certificate_.loss, rel=1e-9)
-    assert not parts.certificate_.proved
+    assert parts.certificate_.proved and parts.optimality_gap_ < 1e-18
+    continued = QuadraticNetRegressor().fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    assert np.allclose(continued.predict(X), whole.predict(X), atol=1e-8)
     narrow = QuadraticNetRegressor(2).partial_fit(X, y)
     assert np.allclose(narrow.predict(X), QuadraticNetRegressor(2).fit(X, y).predict(X), atol=1e-5)
     one_by_one = QuadraticNetClassifier().partial_fit(X[:200], y[:200] > 0, classes=[False, True])
     one_by_one.partial_fit(X[200:], y[200:] > 0)
+    wide = np.random.default_rng(0).standard_normal((600, 31))
+    with pytest.raises(sh.InvalidProblem, match="kept no statistics"):
+        QuadraticNetRegressor(certify=False).fit(wide, wide[:, 0]).partial_fit(wide, wide[:, 0])
     assert np.array_equal(one_by_one.predict(X), QuadraticNetClassifier().fit(X, y > 0).predict(X))
 
 

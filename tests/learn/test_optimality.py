@@ -2,18 +2,20 @@
 
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 
 import shallows as sh
 from shallows import coordinates
-from shallows.learn.frame import Frame, from_matrix, homogenise
-from shallows.learn.least_squares import Solution
+from shallows.learn.frame import Frame, features, from_matrix, homogenise
+from shallows.learn.least_squares import Solution, from_statistics
 from shallows.learn.low_rank import best_low_rank
-from shallows.learn.optimality import check_optimality
-from shallows.learn.rounding import smallest_eigenvalue_bound
+from shallows.learn.optimality import check_optimality, check_statistics
+from shallows.learn.rank_bound import least_excess
 from shallows.learn.signed_factor import fit_factor
 from shallows.learn.solve import solve
+from shallows.learn.statistics import Statistics
 
 
 def integers(rng, count=40, columns=2):
@@ -48,19 +50,72 @@ def exact_optimum(X, y):
     return sum(r * r for r in residual) / len(labels)
 
 
+def exact_objective(X, y, solution):
+    """The loss of the fitted form in Arb, from its float64 coefficients and frame."""
+    frame, total = solution.frame, flint.arb(0)
+    number = np.vectorize(lambda v: flint.arb(float(v)), otypes=[object])
+    table = coordinates.indices(frame.size, 2)
+    for x, label in zip(number(X), number(y[:, 0]), strict=True):
+        z = [*(number(frame.T[:-1, :-1]) @ (x - number(frame.mean))), flint.arb(1)]
+        value = sum(
+            (flint.arb(float(a)) * (z[i] * z[j] if i == j else z[i] * z[j] * flint.arb(2).sqrt()))
+            for a, (i, j) in zip(solution.entries[0], table, strict=True)
+        )
+        total += (label - value) ** 2
+    return total / len(X)
+
+
 def test_the_proved_gap_holds_against_exact_arithmetic(rng):
     X, y = integers(rng)
     weights = np.ones(len(X))
     solution, proof = solve(X, y, weights, True, 2, 0.0)
     optimum = exact_optimum(X, y)
-    assert proof.proved and proof.gap < 1e-20
-    assert float(optimum) == pytest.approx(proof.loss, rel=1e-12)
-    # move away on purpose: the gap must cover the exact distance, and not by much more than the condition number
-    moved = Solution(solution.frame, 2, solution.entries + 0.01, None, "moved", 0)
-    doubt = check_optimality(X, y, weights, moved, 0.0)
-    excess = float(np.mean((y - moved.predict(X)) ** 2) - float(optimum))
-    assert excess <= doubt.gap <= 1e4 * excess
-    assert doubt.lower_bound <= float(optimum)
+    before, flint.ctx.prec = flint.ctx.prec, 300
+    try:
+        best = flint.arb(flint.fmpq(optimum.numerator, optimum.denominator))
+        assert proof.proved and proof.gap < 1e-20
+        assert exact_objective(X, y, solution) - best <= flint.arb(proof.gap)
+        assert Fraction(proof.lower_bound) <= optimum and proof.loss - proof.lower_bound < 1e-12
+        # move away on purpose: the gap must cover the exact distance, and not by much more than the condition number
+        moved = Solution(solution.frame, 2, solution.entries + 0.01, None, "moved", 0)
+        doubt = check_optimality(X, y, weights, moved, 0.0)
+        excess = exact_objective(X, y, moved) - best
+        assert excess <= flint.arb(doubt.gap) <= 1e4 * excess
+        assert Fraction(doubt.lower_bound) <= optimum
+    finally:
+        flint.ctx.prec = before
+
+
+def test_streams_are_proved_from_their_statistics(rng):
+    X, y = integers(rng, 200)
+    frame = Frame.whitening(X[:50], np.ones(50), True)
+    statistics = Statistics.empty(frame, 2, 1)
+    for rows in np.array_split(np.arange(200), 5):
+        statistics = statistics.add(X[rows], y[rows], np.ones(40))
+    solution = from_statistics(statistics, 0.0)
+    proof = check_statistics(statistics, solution, 0.0, True)
+    optimum = exact_optimum(X, y)
+    assert proof.proved and proof.gap < 1e-18
+    assert Fraction(proof.lower_bound) <= optimum <= Fraction(proof.lower_bound) + Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(("degree", "affine"), [(2, True), (2, False), (3, True)])
+def test_ridge_is_proved_against_its_closed_form(rng, degree, affine):
+    """The optimum of the penalised loss from the normal equations in the data's own coordinates, in float64."""
+    X, Y, weights = 1 + rng.standard_normal((80, 2)), rng.standard_normal((80, 2)), rng.random(80) + 0.5
+    solution, proof = solve(X, Y, weights, affine, degree, 3.0)
+    block = features(homogenise(X, affine), degree)
+    keep = np.eye(block.shape[1])
+    if affine:
+        keep[-1, -1] = 0.0
+    a = np.linalg.solve(block.T @ (weights[:, None] * block) + 3.0 * keep, block.T @ (weights[:, None] * Y))
+    best = (np.sum(weights @ (Y - block @ a) ** 2) + 3.0 * np.sum((keep @ a) ** 2)) / weights.sum()
+    assert proof.proved and proof.gap < 1e-18
+    assert proof.objective == pytest.approx(best, rel=1e-11) and proof.lower_bound <= best * (1 + 1e-13)
+    assert proof.loss < proof.objective
+    moved = Solution(solution.frame, degree, solution.entries * 1.01, None, "moved", 0)
+    doubt = check_optimality(X, Y, weights, moved, 3.0)
+    assert doubt.objective - best <= doubt.gap
 
 
 def test_a_singular_problem_is_not_certified(rng):
@@ -68,6 +123,7 @@ def test_a_singular_problem_is_not_certified(rng):
     X = np.concatenate([X, X[:, :1]], axis=1)  # a column twice
     _, proof = solve(X, y, np.ones(60), True, 2, 0.0)
     assert not proof.proved and "singular" in proof.reason
+    assert np.isnan(proof.gap) and proof.lower_bound == 0.0 and "not known" in repr(proof)
 
 
 def test_an_exact_fit_is_certified_however_few_samples(rng):
@@ -76,25 +132,19 @@ def test_an_exact_fit_is_certified_however_few_samples(rng):
     assert proof.proved and proof.loss < 1e-20
 
 
-def test_eigenvalue_bound_is_below_and_close(rng):
-    vectors, _ = np.linalg.qr(rng.standard_normal((30, 30)))
-    values = np.linspace(0.5, 3, 30)
-    bound = smallest_eigenvalue_bound((vectors * values) @ vectors.T)
-    assert 0.4 < bound <= 0.5
-    values[0] = -1e-3
-    assert smallest_eigenvalue_bound((vectors * values) @ vectors.T) == 0.0
-
-
 @pytest.mark.parametrize("width", [1, 2, 3, 4])
 def test_gaussian_low_rank_reaches_the_exact_minimum(width):
     """Reference: the minimum over rank k is 2Σs² + 2(Σs)²/(k+2), s the left-out eigenvalues of a definite teacher."""
     teacher = np.diag([5.0, 4.0, 2.0, 1.0, 0.5])
     root = np.sqrt(coordinates.multiplicities(5, 2))
     gram = sh.Gaussian(5).gram(2) / np.outer(root, root)
-    found = best_low_rank(gram, from_matrix(teacher), width, False, None, 4, np.random.default_rng(0), 1, 0.0)
+    found = best_low_rank(gram, from_matrix(teacher), width, None, 4, np.random.default_rng(0))
     s = np.sort(np.diag(teacher))[: 5 - width]
     assert found.excess == pytest.approx(2 * np.sum(s**2) + 2 * np.sum(s) ** 2 / (width + 2), rel=1e-9)
-    assert 0.95 * 2 * np.sum(s**2) <= found.least_excess <= 2 * np.sum(s**2)
+    least = least_excess(gram, 0.0, from_matrix(teacher), width, False)
+    assert 0.98 * 2 * np.sum(s**2) <= least <= 2 * np.sum(s**2)
+    assert least_excess(gram, 0.0, from_matrix(teacher), width, False, distance=0.01) < least
+    assert least_excess(gram, 3.0, from_matrix(teacher), width, False) == 0.0
 
 
 def test_factor_gradient_vanishes_at_the_end(rng):
@@ -118,9 +168,7 @@ def test_rank_one_minimum_is_the_charts(rng):
     lowest = sh.chart(problem, certify=False).points[0].loss
     root = np.sqrt(coordinates.multiplicities(3, 2))
     gram = sh.IID.laplace(3).gram(2) / np.outer(root, root)
-    found = best_low_rank(
-        gram, from_matrix(np.diag([2.0, 1.5, 1.0])), 1, False, None, 4, np.random.default_rng(0), 1, 0.0
-    )
+    found = best_low_rank(gram, from_matrix(np.diag([2.0, 1.5, 1.0])), 1, None, 4, np.random.default_rng(0))
     assert found.excess == pytest.approx(lowest, rel=1e-9)
 
 

@@ -58,8 +58,6 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         self._check_settings()
         check_classification_targets(y)
         self.classes_ = unique_labels(y)
-        if hasattr(self, "statistics_"):
-            del self.statistics_
         self._require_classes()
         self._fit_forms(X, self._targets(y), weights)
         return self
@@ -73,7 +71,7 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
     ) -> Self:
         """Add samples; the first call needs `classes`, every label that will come, unless `fit` has seen them.
 
-        After `fit`, streaming starts afresh: only statistics gathered by `partial_fit` are kept.
+        After `fit` it goes on from the samples seen there, with the same classes.
         """
         first = not hasattr(self, "statistics_")
         X, y, weights = self._check_samples(X, y, sample_weight, reset=first, numeric=False)
@@ -81,11 +79,8 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         if self.solver != "global":
             raise InvalidProblem('partial_fit solves on gathered statistics; it needs solver="global".')
         if classes is None and first:
-            if not hasattr(self, "classes_"):
-                raise InvalidProblem(
-                    "The first call of partial_fit needs classes=[...], every label to come."
-                )
-        elif first:
+            raise InvalidProblem("The first call of partial_fit needs classes=[...], every label to come.")
+        if first:
             self.classes_ = unique_labels(np.asarray(classes))
             self._require_classes()
         unknown = np.setdiff1d(y, self.classes_)

@@ -15,13 +15,15 @@ from shallows.errors import InvalidProblem
 from shallows.learn.base import FormEstimator, as_columns
 from shallows.learn.deep.full_width import full_width
 from shallows.learn.deep.layers import Shape, forward
-from shallows.learn.deep.training import train_deep
+from shallows.learn.deep.training import DeepRuns, train_deep
+from shallows.learn.form_balls import layer_values
 from shallows.learn.frame import homogenise
 from shallows.learn.least_squares import Solution
-from shallows.learn.optimality import Optimality
-from shallows.learn.solve import mean_square, solve, warn_undetermined
+from shallows.learn.optimality import Optimality, mean_square_ball
+from shallows.learn.solve import solve, warn_undetermined
 
 DEEPEST = 4
+RELAXATION = "least squares on features of degree 2^L"
 
 
 class DeepQuadraticRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
@@ -102,13 +104,16 @@ class DeepQuadraticRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
         )  # fmt: skip
         self.runs_, self.shape_, self._form, self.undetermined_ = runs, runs.shape, None, None
         self.n_iter_ = int(runs.iterations.max())
-        loss = mean_square(Y - runs.predict(X), weights)
-        lower = 0.0 if runs.optimum is None else min(runs.optimum, loss)
-        reason = (
-            "no lower bound but zero: too many features" if runs.optimum is None else "least-squares optimum"
-        )
-        slope = float(runs.stationarity[runs.best])
-        self.certificate_ = Optimality(loss, lower, loss - lower, runs.optimum is None, reason, slope, 0.0)
+        layers = runs.shape.split(runs.thetas[runs.best])
+        loss = mean_square_ball(layer_values(layers, homogenise(X, self.affine)), Y, weights)
+        self.certificate_ = self._relaxation(X, Y, weights, runs).below(loss, loss, RELAXATION)
+
+    def _relaxation(self, X: Array, Y: Array, weights: Array, runs: DeepRuns) -> Optimality:
+        """The certificate of least squares on features of degree 2^L, which no network of this depth is below."""
+        if runs.optimum is not None:
+            return solve(X, Y, weights, self.affine, runs.shape.degree, 0.0, self.method, self.certify)[1]
+        slope, reason = float(runs.stationarity[runs.best]), "too many features of its degree to solve"
+        return Optimality(0.0, 0.0, 0.0, float("nan"), False, reason, slope, 0.0)
 
     def layers_of(self) -> tuple[Shape, Array]:
         """The network itself: its shape and parameters θ (`Shape.split` gives the matrices A_i of each layer)."""

@@ -124,6 +124,11 @@ def to_matrix(entries: Array, size: int) -> Array:
     return result
 
 
+def inputs_of(features: int) -> int:
+    """D with D(D+1)/2 features of degree 2."""
+    return round((np.sqrt(8 * features + 1) - 1) / 2)
+
+
 def from_matrix(matrix: Array) -> Array:
     """The orthonormal coordinates of a symmetric matrix (last two axes)."""
     size = matrix.shape[-1]

@@ -1,43 +1,53 @@
-"""How far from the global optimum a fit is, as a proved bound where one can be proved.
+"""How far from the global optimum a fit is, proved in ball arithmetic where it can be proved.
 
-The convex counterpart L(a) = Σ w (y − aᵀψ)²/W has Hessian 2G/W, so a point with gradient −2g/W, g = Σ w rψ
-(which is zero
-exactly at the optimum: paper 002, Lemma C.1), is within
+The convex counterpart L(a) = (Σ w (y − aᵀψ)² + α‖Ka‖²)/W has Hessian at least 2G/W, so a point with gradient −2g/W,
+g = Σ w rψ − αKᵀKa (zero exactly at the optimum: paper 002, Lemma C.1), is within
 
     L(a) − L* ≤ ‖g‖² / (W λ_min(G))
 
-of its minimum, and no network of any width is better than L*. Both sides are bounded rigorously: g with a priori
-rounding bounds, λ_min from below by a verified Cholesky factorisation of the Gram matrix of some of the samples
-(G only grows with more of them). Where the data leaves directions undetermined λ_min is zero and this proves nothing;
-an exact fit is then still optimal because no loss is negative.
+of its minimum, and no network of any width is better than L*. Everything on the right is enclosed: g by balls
+(`form_balls`), λ_min from below by a Cholesky factor whose product is checked (`curvature`). Where the data leaves
+directions undetermined λ_min is zero and this proves nothing; an exact fit is then still optimal because no loss is
+negative. What is proved is about the polynomial whose float64 coefficients the estimator holds and `predict` evaluates;
+`matrix_` and `network_` are that polynomial rewritten in floating point.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shallows import coordinates
 from shallows._checks import Array
-from shallows.learn.frame import Frame, chunks, features, from_matrix, to_matrix
+from shallows.learn.balls import Ball, raised_number
+from shallows.learn.curvature import smallest_eigenvalue_bound
+from shallows.learn.form_balls import entries_ball, feature_balls, matrix_ball, transformed
+from shallows.learn.frame import Frame, chunks
 from shallows.learn.least_squares import Solution
-from shallows.learn.rounding import SLACK, UNIT, gamma, smallest_eigenvalue_bound
+from shallows.learn.ridge_balls import ridge
+from shallows.learn.statistics import Statistics
 
 LARGEST_PROOF = 3000
 SAMPLES_A_FEATURE = 4
+EXACT_FIT = 1e-20  # of the mean square of y
+ZERO = Ball.exact(np.zeros(()))
 
 
 @dataclass(frozen=True)
 class Optimality:
-    """The training loss (mean square, summed over outputs), a lower bound on the optimum, and the gap between them.
+    """What was minimised, a lower bound on its optimum over all networks of this width, and the gap between them.
 
-    `proved` says whether `gap` bounds L − L* rigorously; otherwise `reason` says what is missing and `gap`
-    is an estimate.
-    `gradient_norm` is ‖Σ w r ψ‖/W in the whitened frame and `smallest_eigenvalue` the bound on λ_min(G)/W.
+    - `loss`: the mean square error, summed over outputs; `objective` adds the ridge penalty α‖A‖²/W (the same without);
+    - `proved`: `gap` ≥ objective − optimum and `lower_bound` ≤ optimum by ball arithmetic. Otherwise `reason` says what
+      is missing, `gap` is an estimate, or NaN when there is none, and `lower_bound` is an estimate too, or the
+      trivial 0 (no loss is negative);
+    - `gradient_norm`: ‖g‖/W in the frame of the fit; `smallest_eigenvalue`: the bound on λ_min(G)/W, 0 when unproved.
     """
 
     loss: float
+    objective: float
     lower_bound: float
     gap: float
     proved: bool
@@ -45,130 +55,177 @@ class Optimality:
     gradient_norm: float
     smallest_eigenvalue: float
 
-    def widened(self, loss: float) -> Optimality:
-        """The certificate of another network of the same class with this loss: the same lower bound, a larger gap."""
-        lower = self.lower_bound if self.proved else self.loss
-        return replace(self, loss=loss, lower_bound=min(lower, loss), gap=max(loss - lower, 0.0))
+    def below(self, loss: Ball, objective: Ball, reason: str, least: float = 0.0) -> Optimality:
+        """The certificate of a network of a smaller class, whose optimum is higher by at least `least`."""
+        value, best = float(objective.mid), self.lower_bound
+        if self.proved:
+            best = float(np.nextafter(best + least, -np.inf)) if least else best
+            gap = max(float(np.nextafter(objective.upper - best, np.inf)), 0.0)
+        else:
+            reason = f"{reason}; its optimum is not proved ({self.reason})"
+            gap = max(value - self.objective, 0.0)
+            best = value - gap
+        return replace(self, loss=float(loss.mid), objective=value, lower_bound=best, gap=gap, reason=reason)
 
     def __repr__(self) -> str:
-        gap = f"gap <= {self.gap:.2g}, proved" if self.proved else f"gap about {self.gap:.2g}, not proved"
+        if self.proved:
+            gap = f"gap <= {self.gap:.2g}, proved"
+        elif math.isnan(self.gap):
+            gap = "gap not known"
+        else:
+            gap = f"gap about {self.gap:.2g}, not proved"
         return f"Optimality(loss={self.loss:.8g}, {gap}: {self.reason})"
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Σ w r², the penalty, g and W at a solution, enclosed; `doubt` bounds what else the norm of g may be off by."""
+
+    squares: Ball
+    penalty: Ball
+    gradient: Ball
+    weight: Ball
+    doubt: float = 0.0
+
+    @property
+    def loss(self) -> Ball:
+        """Σ w r² / W."""
+        return self.squares / self.weight
+
+    @property
+    def objective(self) -> Ball:
+        """The loss with its penalty."""
+        return (self.squares + self.penalty) / self.weight
+
+    @property
+    def gradient_bound(self) -> float:
+        """An upper bound on ‖g‖."""
+        return raised_number(self.gradient.norm() + self.doubt)
 
 
 def check_optimality(
     X: Array, Y: Array, weights: Array, solution: Solution, alpha: float, certify: bool = True
 ) -> Optimality:
-    """The bound for a full solution of least squares; the smallest of what the two arguments prove."""
-    frame, degree, total = solution.frame, solution.degree, float(weights.sum())
-    loss, gradient, gradient_bound = _residual_moments(X, Y, weights, solution)
-    if alpha:
-        ridge = _ridge_gradient(solution, alpha)
-        gradient_bound += float(np.linalg.norm(gradient - ridge) - np.linalg.norm(gradient))
-        gradient_bound += 1e-12 * float(np.linalg.norm(ridge))
-        gradient = gradient - ridge
-    norm = float(np.linalg.norm(gradient))
-    eigenvalue, reason = 0.0, "certify=False"
-    if certify:
-        eigenvalue, reason = _curvature(X, weights, frame, degree)
+    """The bound for a full solution of least squares on data in memory."""
+    point = point_on_data(X, Y, weights, solution, alpha)
+    if not certify:
+        return judge(point, 0.0, "certify=False", -1.0)
+    eigenvalue, reason = _sampled_curvature(X, weights, solution.frame, solution.degree)
+    return judge(point, eigenvalue, reason, float(weights @ np.sum(Y**2, axis=1)))
+
+
+def check_statistics(statistics: Statistics, solution: Solution, alpha: float, certify: bool) -> Optimality:
+    """The same from gathered statistics alone."""
+    point = point_from_statistics(statistics, solution, alpha)
+    if not certify:
+        return judge(point, 0.0, "certify=False", -1.0)
+    eigenvalue, reason = _curvature(statistics.gram, statistics.rounding.gram)
+    return judge(point, eigenvalue, reason, float(statistics.energy.sum()))
+
+
+def point_on_data(X: Array, Y: Array, weights: Array, solution: Solution, alpha: float) -> Point:
+    """Loss, penalty and gradient of a form, enclosed sample by sample."""
+    squares, gradient = residual_moments(X, Y, weights, solution)
+    return _penalised(Point(squares, ZERO, gradient, Ball.exact(weights).sum()), solution, alpha)
+
+
+def point_from_statistics(statistics: Statistics, solution: Solution, alpha: float) -> Point:
+    """Σ w r² = Σ w y² − 2aᵀb + aᵀGa and g = b − Ga, with the rounding of the statistics."""
+    a, rounding = Ball.exact(solution.entries), statistics.rounding
+    moment, size = Ball.exact(statistics.moment.T), a.norm()
+    image = a @ Ball.exact(statistics.gram)
+    squares = Ball.exact(statistics.energy).sum() + (a * (image - moment - moment)).sum()
+    doubt = rounding.energy + 2 * size * rounding.moment + size**2 * rounding.gram
+    squares = Ball(squares.mid, np.asarray(raised_number(float(squares.rad) + doubt, 6)))
+    weight = Ball(np.asarray(statistics.weight), np.asarray(rounding.weight))
+    off = raised_number(rounding.moment + size * rounding.gram, 4)
+    return _penalised(Point(squares, ZERO, moment - image, weight, off), solution, alpha)
+
+
+def judge(point: Point, eigenvalue: float, reason: str, energy: float) -> Optimality:
+    """The certificate at a point, from a bound on λ_min(G) or from an exact fit; else why there is none."""
+    objective, weight = point.objective, float(point.weight.mid)
+    loss, value = max(float(point.loss.mid), 0.0), max(float(objective.mid), 0.0)
+    slope = float(np.linalg.norm(point.gradient.mid)) / weight
     if eigenvalue > 0:
-        gap = gradient_bound**2 / (total * eigenvalue) * SLACK
-        reason = "gradient and curvature bounded, rounding included"
-        if alpha or gap < loss:
-            return Optimality(loss, max(loss - gap, 0.0), gap, True, reason, norm / total, eigenvalue / total)
-    if certify and not alpha and loss <= 1e-20 * float(weights @ np.sum(Y**2, axis=1)) / total:
-        return Optimality(
-            loss, 0.0, loss * SLACK, True, "an exact fit: no loss is negative", norm / total, 0.0
-        )
-    return Optimality(loss, loss, 0.0, False, reason, norm / total, eigenvalue / total)
+        gap = raised_number(point.gradient_bound**2 / (float(point.weight.lower) * eigenvalue), 4)
+        if gap < value:
+            lower = max(float(np.nextafter(objective.lower - gap, -np.inf)), 0.0)
+            how = "gradient and curvature enclosed in ball arithmetic"
+            return Optimality(loss, value, lower, gap, True, how, slope, eigenvalue / weight)
+    top = float(objective.upper)
+    if top <= EXACT_FIT * energy / weight:
+        return Optimality(loss, value, 0.0, top, True, "an exact fit: no loss is negative", slope, 0.0)
+    if not reason:
+        reason = "the gradient is not small enough for its bound to say anything"
+    return Optimality(loss, value, 0.0, float("nan"), False, reason, slope, 0.0)
 
 
-def _residual_moments(X: Array, Y: Array, weights: Array, solution: Solution) -> tuple[float, Array, float]:
-    """The loss, g = Σ w rψ(z′) for each output, and a bound on the norm of the exact g."""
+def residual_moments(X: Array, Y: Array, weights: Array, solution: Solution) -> tuple[Ball, Ball]:
+    """Σ w r² and g = Σ w rψ(z′), one row an output; for degree 2 through D×D matrices instead of F features."""
     frame, degree, entries = solution.frame, solution.degree, solution.entries
-    moments = np.zeros_like(entries)
-    size, squares, error = np.linalg.norm(entries, axis=1), 0.0, 0.0
-    n = frame.size
-    stretch, shift = float(np.linalg.norm(frame.T, 2)), float(np.linalg.norm(frame.mean))
-    rounding = gamma(2 * coordinates.dimension(n, degree) + degree + 4)
-    absolute = 0.0
-    for rows in chunks(len(X), coordinates.dimension(n, degree) if degree != 2 else n):
-        Z, w = frame.apply(X[rows]), weights[rows]
-        r, part = _moments(Z, Y[rows], w, entries, degree)
-        moments += part
-        squares += float(w @ np.sum(r**2, axis=1))
-        length = np.linalg.norm(Z, axis=1)
-        # z′ itself is rounded: |δ| ≤ γ_{n+2} ‖T‖ (‖x‖ + ‖mean‖)
-        off = gamma(n + 2) * n * stretch * (np.linalg.norm(X[rows], axis=1) + shift)
-        moved = degree * off * (length + off) ** (degree - 1)
-        power = (length + off) ** degree
-        doubt = rounding * (power[:, None] * size + np.abs(Y[rows])) + moved[:, None] * size
-        error += float(w @ np.sum(doubt * power[:, None] + (np.abs(r) + doubt) * moved[:, None], axis=1))
-        absolute += float(w @ (np.sum(np.abs(r), axis=1) * power))
-    error += gamma(len(X) + n + 2) * absolute
-    total = float(weights.sum())
-    return squares / total, moments, (float(np.linalg.norm(moments)) + error) * SLACK
+    width = frame.size if degree == 2 else entries.shape[1]
+    squares, moments = ZERO, Ball.exact(np.zeros_like(entries))
+    parts = _quadratic_moments if degree == 2 else _moments
+    for rows in chunks(len(X), width, 1 << 16):
+        r, moment = parts(transformed(frame, X[rows]), Y[rows], weights[rows], entries, degree)
+        squares = squares + (r * r * Ball.exact(weights[rows, None])).sum()
+        moments = moments + moment
+    return squares, moments
 
 
-def _moments(Z: Array, Y: Array, w: Array, entries: Array, degree: int) -> tuple[Array, Array]:
-    """Residuals and Σ w rψ of a chunk; for degree 2 through D×D matrices instead of F features."""
-    if degree != 2:
-        block = features(Z, degree)
-        r = Y - block @ entries.T
-        return r, (w[:, None] * r).T @ block
-    r, parts = np.empty_like(Y), []
-    for m, A in enumerate(to_matrix(entries, Z.shape[1])):
-        r[:, m] = Y[:, m] - np.einsum("ij,ij->i", Z @ A, Z)
-        parts.append(from_matrix(Z.T @ ((w * r[:, m])[:, None] * Z)))
-    return r, np.array(parts)
+def _moments(Z: Ball, Y: Array, w: Array, entries: Array, degree: int) -> tuple[Ball, Ball]:
+    """Residuals and Σ w rψ of a chunk, on its features."""
+    block = feature_balls(Z, degree)
+    r = Ball.exact(Y) - block @ Ball.exact(entries.T)
+    return r, (r * Ball.exact(w[:, None])).T @ block
 
 
-def _ridge_gradient(solution: Solution, alpha: float) -> Array:
-    """α times the penalised coefficients, taken back to the frame."""
-    original = solution.original
-    if solution.frame.affine:
-        original[:, -1] = 0.0
-    return np.asarray(alpha * original @ solution.frame.substitution(solution.degree).T)
+def _quadratic_moments(Z: Ball, Y: Array, w: Array, entries: Array, degree: int) -> tuple[Ball, Ball]:
+    """The same with zᵀAz for the features' sum and Σ w r zzᵀ for the moments."""
+    matrices = matrix_ball(entries, Z.mid.shape[1])
+    mids, rads, parts = [], [], []
+    for m in range(len(entries)):
+        r = Ball.exact(Y[:, m]) - ((Z @ matrices[m]) * Z).sum(axis=1)
+        parts.append(entries_ball(Z.T @ ((r * Ball.exact(w))[:, None] * Z)))
+        mids.append(r.mid)
+        rads.append(r.rad)
+    gradient = Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
+    return Ball(np.stack(mids, axis=1), np.stack(rads, axis=1)), gradient
 
 
-def _curvature(X: Array, weights: Array, frame: Frame, degree: int) -> tuple[float, str]:
-    """A proved lower bound on λ_min(G), from a subset of the samples, or zero and what stands in the way."""
+def _penalised(point: Point, solution: Solution, alpha: float) -> Point:
+    """The point with the ridge penalty in its objective and gradient."""
+    if not alpha:
+        return point
+    penalty, slope = ridge(solution, alpha)
+    return replace(point, penalty=penalty, gradient=point.gradient - slope)
+
+
+def _curvature(gram: Array, error: float) -> tuple[float, str]:
+    """A proved lower bound on λ_min(G) for every G within `error` of `gram`, or zero and what stands in the way."""
+    if len(gram) > LARGEST_PROOF:
+        limit = f"{LARGEST_PROOF:,} whose curvature is bounded rigorously"
+        return 0.0, f"{len(gram):,} features are more than the {limit}"
+    bound = smallest_eigenvalue_bound(gram, error)
+    return bound, "" if bound > 0 else "the Gram matrix of the features is singular to rounding"
+
+
+def _sampled_curvature(X: Array, weights: Array, frame: Frame, degree: int) -> tuple[float, str]:
+    """The bound from some of the samples: G only grows with more of them."""
     size = coordinates.dimension(frame.size, degree)
     if size > LARGEST_PROOF:
-        return (
-            0.0,
-            f"{size:,} features are more than the {LARGEST_PROOF:,} whose curvature is bounded rigorously",
-        )
-    used = np.flatnonzero(weights > 0)
-    if len(used) < size:
-        return 0.0, f"{len(used)} samples leave some of the {size} features undetermined"
-    count = min(len(used), SAMPLES_A_FEATURE * size)
-    chosen = used[np.linspace(0, len(used) - 1, count).astype(np.intp)]
-    gram = np.zeros((size, size))
-    for rows in chunks(count, size, 1 << 21):
-        root = np.sqrt(weights[chosen[rows]])
-        block = features(frame.apply(X[chosen[rows]]), degree) * root[:, None]
-        gram += block.T @ block
-    trace = float(np.trace(gram))
-    movement = feature_movement(X[chosen], weights[chosen], frame, degree)
-    bound = smallest_eigenvalue_bound(gram) - gamma(count + 2) * trace * SLACK
-    if bound <= 0:
-        return 0.0, "the Gram matrix of the features is singular to rounding"
-    root_bound = np.sqrt(bound) - movement * SLACK
-    if root_bound <= 0:
-        return 0.0, "the Gram matrix of the features is singular to rounding"
-    return float(root_bound**2), ""
+        return _curvature(np.empty((size, 0)), 0.0)
+    if len(X) < size:
+        return 0.0, f"{len(X)} samples leave some of the {size} features undetermined"
+    count = min(len(X), SAMPLES_A_FEATURE * size)
+    chosen = np.linspace(0, len(X) - 1, count).astype(np.intp)
+    empty = Statistics.empty(frame, degree, 1)
+    some = empty.add(X[chosen], np.zeros((count, 1)), weights[chosen])
+    return _curvature(some.gram, some.rounding.gram)
 
 
-def feature_movement(X: Array, weights: Array, frame: Frame, degree: int) -> float:
-    """A bound on √Σ w‖ψ̂ − ψ‖², ψ̂ the computed features: z′ = Tz is rounded, and so are its monomials.
-
-    |ẑ′ − z′| ≤ γ_{n+2} n‖T‖(‖x‖ + ‖mean‖) =: δ, ‖ẑ′^{⊗d} − z′^{⊗d}‖ ≤ dδ(‖ẑ′‖ + δ)^{d−1}, and d+3 roundings a feature.
-    """
-    stretch, shift = float(np.linalg.norm(frame.T, 2)), float(np.linalg.norm(frame.mean))
-    total = 0.0
-    for rows in chunks(len(X), frame.size):
-        length = np.linalg.norm(frame.apply(X[rows]), axis=1)
-        off = gamma(frame.size + 2) * frame.size * stretch * (np.linalg.norm(X[rows], axis=1) + shift)
-        moved = degree * off * (length + off) ** (degree - 1) + (degree + 3) * UNIT * length**degree
-        total += float(weights[rows] @ moved**2)
-    return float(np.sqrt(total)) * SLACK
+def mean_square_ball(values: Ball, Y: Array, weights: Array) -> Ball:
+    """The weighted mean of squares of y − values, summed over outputs."""
+    r = Ball.exact(Y) - values
+    return (r * r * Ball.exact(weights[:, None])).sum() / Ball.exact(weights).sum()

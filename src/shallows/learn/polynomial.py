@@ -14,9 +14,12 @@ from shallows._checks import Array, positive_integer
 from shallows.activations import Power
 from shallows.errors import InvalidProblem
 from shallows.learn.base import FormEstimator, as_columns
+from shallows.learn.form_balls import power_values
+from shallows.learn.frame import homogenise
 from shallows.learn.low_width import best_low_width
+from shallows.learn.optimality import mean_square_ball
 from shallows.learn.polynomial_network import realise
-from shallows.learn.solve import mean_square, solve, warn_undetermined
+from shallows.learn.solve import solve, warn_undetermined
 from shallows.network import Network
 
 
@@ -72,8 +75,10 @@ class PolynomialNetRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
             self._trained = best_low_width(
                 X, Y, weights, self.affine, degree, self.width_, solution, self.runs, self.random_state
             )
-            loss = mean_square(Y - self._values(X), weights)
-            self.certificate_ = self.certificate_.widened(loss)
+            W, a = self._trained
+            values = power_values(W, a, degree, homogenise(X, self.affine))
+            loss = mean_square_ball(values, Y, weights)
+            self.certificate_ = self.certificate_.below(loss, loss, "least squares at full width")
         self.optimality_gap_ = self.certificate_.gap
         return self
 
@@ -95,8 +100,7 @@ class PolynomialNetRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
         if self._trained is None:
             return self._form.predict(X)
         W, a = self._trained
-        Z = np.concatenate([X, np.ones((len(X), 1))], axis=1) if self.affine else X
-        return np.asarray((Z @ W.T) ** self.degree @ a.T)
+        return np.asarray((homogenise(X, self.affine) @ W.T) ** self.degree @ a.T)
 
     def predict(self, X: ArrayLike) -> Array:
         """f(x), of the shape of y."""

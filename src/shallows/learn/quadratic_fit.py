@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from shallows import coordinates
 from shallows._checks import Array
 from shallows.data import Metric
 from shallows.descent import Ensemble, ensemble
+from shallows.learn.balls import gamma, raised_number
 from shallows.learn.frame import Frame, to_matrix
 from shallows.learn.least_squares import Solution
 from shallows.learn.low_rank import LowRank, best_low_rank
-from shallows.learn.optimality import Optimality
+from shallows.learn.optimality import Optimality, Point
+from shallows.learn.rank_bound import least_excess
 from shallows.learn.statistics import Statistics
 from shallows.learn.warnings import WidthWarning
 from shallows.network import Network
@@ -22,6 +24,7 @@ from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 TIE_BREAK = 1e-10
+SAME_SIZE = 1e-9  # of the largest eigenvalue: what rounding may swap
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +67,9 @@ def checked_width(width: int | None, useful: int) -> int:
 
 
 def neurons_of(matrices: Array, width: int, norm_neuron: bool, norms: Array | None = None) -> Neurons:
-    """Eigendecompositions, largest |λ| first. With a norm neuron of free weight, ν is a middle
-    eigenvalue: one neuron less.
+    """Eigendecompositions, largest |λ| first, and of two that differ by rounding only the positive one first.
+
+    With a norm neuron of free weight, ν is a middle eigenvalue: one neuron less.
     """
     values, vectors = np.linalg.eigh(matrices)
     if norm_neuron and norms is None:
@@ -73,11 +77,19 @@ def neurons_of(matrices: Array, width: int, norm_neuron: bool, norms: Array | No
         values = values - norms[:, None]
     elif norms is None:
         norms = np.zeros(len(matrices))
-    order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :width]
+    order = np.array([_by_size(row) for row in values])[:, :width]
     chosen = np.take_along_axis(vectors.swapaxes(1, 2), order[:, :, None], axis=1)
     largest = np.take_along_axis(chosen, np.argmax(np.abs(chosen), axis=2)[..., None], axis=2)
     chosen = chosen * np.where(largest < 0, -1.0, 1.0)  # the sign of a neuron is free: fix it
     return Neurons(np.take_along_axis(values, order, axis=1), chosen, norms)
+
+
+def _by_size(values: Array) -> np.ndarray:
+    """The order of decreasing |λ|; sizes equal to rounding (1e-9 of the largest) are ordered by λ, positive first."""
+    order = np.argsort(-np.abs(values), kind="stable")
+    sizes = np.abs(values)[order]
+    tie = np.cumsum(np.concatenate([[0], np.diff(sizes) < -SAME_SIZE * sizes[0]]))
+    return order[np.lexsort((-np.sign(values[order]), tie))]
 
 
 def truncate(
@@ -88,20 +100,13 @@ def truncate(
     norm_neuron: bool,
     starts: int,
     rng: np.random.Generator,
-    movement: float = 0.0,
 ) -> list[LowRank]:
-    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics.
-
-    `movement` bounds the rounding of the features (`feature_movement`), relative to the total weight.
-    """
+    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics."""
     frame = statistics.frame
     gram = penalised_gram(statistics, alpha)
     inverse = np.linalg.inv(frame.T)
     norm_form = inverse.T @ inverse if norm_neuron else None
-    return [
-        best_low_rank(gram, row, width, frame.affine, norm_form, starts, rng, statistics.count, movement)
-        for row in solution.entries
-    ]
+    return [best_low_rank(gram, row, width, norm_form, starts, rng) for row in solution.entries]
 
 
 def penalised_gram(statistics: Statistics, alpha: float) -> Array:
@@ -115,26 +120,21 @@ def penalised_gram(statistics: Statistics, alpha: float) -> Array:
     return gram / statistics.weight
 
 
-def low_rank_certificate(full: Optimality, parts: list[LowRank], loss: float) -> Optimality:
-    """The relaxation's certificate with what the rank costs at least.
-
-    Without a penalty the gap is that of the loss; with one it is the gap of the penalised loss, from the excesses.
-    """
-    least = sum(part.least_excess for part in parts)
-    gap = max(loss - full.lower_bound - least, 0.0)
+def low_rank_certificate(
+    full: Optimality, point: Point, statistics: Statistics, solution: Solution, width: int, norm_neuron: bool
+) -> Optimality:
+    """The relaxation's certificate with what the rank costs at least (nothing, with a norm neuron of free weight)."""
+    if norm_neuron or not full.proved:
+        return full.below(point.loss, point.objective, "convex relaxation (rank dropped)")
+    upper = float(point.weight.upper)
+    distance = raised_number(full.gap * upper, 2)
+    least = sum(
+        least_excess(statistics.gram, statistics.rounding.gram, row, width, statistics.frame.affine, distance)
+        for row in solution.entries
+    )
     reason = "convex relaxation (rank dropped), with the tail of its spectrum"
-    if not full.proved:
-        reason = f"the relaxation's optimum is not proved ({full.reason})"
-    return replace(full, loss=loss, lower_bound=max(loss - gap, 0.0), gap=gap, reason=reason)
-
-
-def penalised_certificate(full: Optimality, parts: list[LowRank], loss: float) -> Optimality:
-    """The same for the loss with its ridge penalty, whose excess over the relaxation is known from the
-    search itself.
-    """
-    gap = full.gap + sum(part.excess - part.least_excess for part in parts)
-    reason = "convex relaxation of the penalised loss; the excess is evaluated in floating point"
-    return replace(full, loss=loss, lower_bound=max(loss - gap, 0.0), gap=gap, proved=False, reason=reason)
+    share = least / upper * (1 - gamma(len(solution.entries) + 4))
+    return full.below(point.loss, point.objective, reason, share)
 
 
 def descend(

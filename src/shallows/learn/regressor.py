@@ -11,13 +11,13 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from shallows import coordinates
 from shallows._checks import Array, generator, positive_integer
 from shallows.errors import InvalidProblem
 from shallows.learn.base import FormEstimator, as_columns
 from shallows.learn.frame import Frame, chunks, from_matrix, to_matrix
 from shallows.learn.least_squares import Solution, from_statistics
-from shallows.learn.low_rank import LowRank
-from shallows.learn.optimality import Optimality, feature_movement
+from shallows.learn.optimality import Optimality, check_statistics, point_from_statistics, point_on_data
 from shallows.learn.quadratic_fit import (
     Neurons,
     checked_width,
@@ -26,16 +26,16 @@ from shallows.learn.quadratic_fit import (
     low_rank_certificate,
     matrices_of,
     neurons_of,
-    penalised_certificate,
     truncate,
     useful_width,
     with_norm,
 )
-from shallows.learn.solve import mean_square, solve, warn_undetermined
+from shallows.learn.solve import solve, warn_undetermined
 from shallows.learn.statistics import Statistics
 from shallows.network import Network
 
 SOLVERS = ("global", "descent")
+KEPT_FEATURES = 500  # `fit` keeps the statistics of so many features, so that `partial_fit` can go on from it
 
 
 class QuadraticForms(FormEstimator):
@@ -54,6 +54,7 @@ class QuadraticForms(FormEstimator):
     certify: bool
     max_steps: int
     random_state: Any
+    statistics_: Statistics | None
 
     def _check_settings(self) -> None:
         self._check_common(self.solver, SOLVERS)
@@ -86,12 +87,15 @@ class QuadraticForms(FormEstimator):
                 4 * self.max_steps, rng,
             )  # fmt: skip
             self._store(statistics.frame, matrices, norms)
-            self._certify_inexact(X, Y, weights, full, [])
+            point = point_on_data(X, Y, weights, self._form, 0.0)
+            self.certificate_ = full.below(point.loss, point.objective, "convex relaxation (width dropped)")
         elif self.width_ < useful:
             self._truncate(X, Y, weights, solution, full, rng)
         else:
             self._store_full(solution)
-            self.certificate_, self.optimality_gap_ = full, full.gap
+            self.certificate_ = full
+        self.optimality_gap_ = self.certificate_.gap
+        self.statistics_ = self._gathered(X, Y, weights)
         self.n_iter_ = solution.iterations
         self.method_ = solution.method
         self.undetermined_ = solution.undetermined
@@ -99,22 +103,17 @@ class QuadraticForms(FormEstimator):
     def _truncate(
         self, X: Array, Y: Array, weights: Array, solution: Solution, full: Optimality, rng: Any
     ) -> None:
-        frame = solution.frame
-        statistics = identity_statistics(X, Y, weights, self.affine, frame)
-        movement = feature_movement(X, weights, frame, 2) / float(np.sqrt(weights.sum()))
-        parts = truncate(
-            statistics, solution, self.alpha, self.width_, self.norm_neuron, self.starts, rng, movement
+        statistics = identity_statistics(X, Y, weights, self.affine, solution.frame)
+        self._search_low_rank(statistics, solution, rng)
+        point = point_on_data(X, Y, weights, self._form, self.alpha)
+        self.certificate_ = low_rank_certificate(
+            full, point, statistics, solution, self.width_, self.norm_neuron
         )
-        self._store(frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
-        self.low_rank_ = parts
-        self._certify_inexact(X, Y, weights, full, parts)
 
-    def _certify_inexact(
-        self, X: Array, Y: Array, weights: Array, full: Optimality, parts: list[Any]
-    ) -> None:
-        loss = mean_square(Y - self._predict_forms(X), weights)
-        self.certificate_ = _inexact(full, parts, loss, self.alpha)
-        self.optimality_gap_ = self.certificate_.gap
+    def _search_low_rank(self, statistics: Statistics, solution: Solution, rng: Any) -> None:
+        parts = truncate(statistics, solution, self.alpha, self.width_, self.norm_neuron, self.starts, rng)
+        self._store(solution.frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
+        self.low_rank_ = parts
 
     def _warn(self, solution: Solution) -> None:
         warn_undetermined(solution, self._column_names(), 5)
@@ -125,26 +124,34 @@ class QuadraticForms(FormEstimator):
                 stacklevel=5,
             )
 
+    def _gathered(self, X: Array, Y: Array, weights: Array) -> Statistics | None:
+        """Statistics for `partial_fit` to go on from, where they are small."""
+        if coordinates.dimension(X.shape[1] + self.affine, 2) > KEPT_FEATURES:
+            return None
+        return identity_statistics(X, Y, weights, self.affine, Frame.whitening(X, weights, self.affine))
+
     def _fit_statistics(self, X: Array, Y: Array, weights: Array) -> None:
         """Add these samples to the statistics and solve again."""
         if not hasattr(self, "statistics_"):
             frame = Frame.whitening(X, weights, self.affine)
             self.statistics_ = Statistics.empty(frame, 2, Y.shape[1])
+        elif self.statistics_ is None:
+            raise InvalidProblem(
+                f"fit kept no statistics of this many features (more than {KEPT_FEATURES}), so partial_fit cannot go "
+                "on from it. Give a new estimator the first samples with partial_fit too."
+            )
         self.statistics_ = self.statistics_.add(X, Y, weights)
         solution = from_statistics(self.statistics_, self.alpha)
         useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
         self.width_ = checked_width(self.width, useful)
         self.undetermined_, self.n_iter_, self.method_ = solution.undetermined, 1, "statistics"
-        full = _streamed_certificate(self.statistics_, solution)
+        full = check_statistics(self.statistics_, solution, self.alpha, self.certify)
         if self.width_ < useful:
-            parts = truncate(
-                self.statistics_, solution, self.alpha, self.width_, self.norm_neuron, self.starts,
-                generator(self.random_state),
-            )  # fmt: skip
-            self._store(
-                solution.frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts])
+            self._search_low_rank(self.statistics_, solution, generator(self.random_state))
+            point = point_from_statistics(self.statistics_, self._form, self.alpha)
+            full = low_rank_certificate(
+                full, point, self.statistics_, solution, self.width_, self.norm_neuron
             )
-            full = _inexact(full, parts, full.loss + sum(p.excess for p in parts), self.alpha)
         else:
             self._store_full(solution)
         self.certificate_, self.optimality_gap_ = full, full.gap
@@ -196,26 +203,12 @@ class QuadraticForms(FormEstimator):
         return result
 
 
-def _inexact(full: Optimality, parts: list[LowRank], loss: float, alpha: float) -> Optimality:
-    return (penalised_certificate if alpha else low_rank_certificate)(full, parts, loss)
-
-
 def _in_frame(solution: Solution, frame: Frame) -> Solution:
     """The same function in the data's own frame."""
     if np.array_equal(solution.frame.T, frame.T):
         return solution
     matrices = solution.frame.T.T @ matrices_of(solution) @ solution.frame.T
     return Solution(frame, 2, from_matrix(matrices), solution.undetermined, solution.method, 0)
-
-
-def _streamed_certificate(statistics: Statistics, solution: Solution) -> Optimality:
-    """The gap at the solution of the normal equations, to rounding of the statistics: an estimate, not a proof."""
-    a, total = solution.entries, statistics.weight
-    squares = np.einsum("mi,ij,mj->", a, statistics.gram, a) - 2 * np.sum(a.T * statistics.moment)
-    loss = max(float(statistics.energy.sum() + squares), 0.0) / total
-    slope = statistics.moment - statistics.gram @ a.T
-    reason = "streamed: the samples were not kept, so rounding in the statistics cannot be bounded"
-    return Optimality(loss, loss, 0.0, False, reason, float(np.linalg.norm(slope)) / total, 0.0)
 
 
 class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
@@ -232,7 +225,7 @@ class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
     - `alpha`: ridge penalty α‖A‖²_F on Σ w r² (the constant is free), as scikit-learn's Ridge counts it.
     - `method`: "auto", "dense", "conjugate" (large data, never forms features) or "statistics".
     - `max_steps`: limit of conjugate gradient steps; four times as many iterations of "descent".
-    - `certify`: prove the optimality gap with rounding bounds (some samples' Gram matrix is factorised).
+    - `certify`: prove the optimality gap in ball arithmetic (the Gram matrix of some of the samples is factorised).
     - `random_state`: seed or NumPy Generator of random starts.
 
     Fitted: `eigenvalues_` λ, `filters_` (unit directions of the neurons in x), `offsets_` (their last coordinate),
@@ -282,16 +275,11 @@ class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
         X, y, weights = self._check_samples(X, y, sample_weight, reset=True)
         self._check_settings()
         self._single = np.ndim(y) == 1
-        if hasattr(self, "statistics_"):
-            del self.statistics_
         self._fit_forms(X, as_columns(y), weights)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add samples: statistics are additive, so the result is that of all samples seen (to rounding).
-
-        After `fit`, streaming starts afresh: only statistics gathered by `partial_fit` are kept.
-        """
+        """Add samples: statistics are additive, so the result is that of all samples seen, by `fit` too."""
         first = not hasattr(self, "statistics_")
         X, y, weights = self._check_samples(X, y, sample_weight, reset=first)
         self._check_settings()

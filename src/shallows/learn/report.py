@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,7 @@ def summary(model: QuadraticNetRegressor, X: Any, y: Any) -> dict[str, Any]:
         "r2": float(model.score(X, y)),
         "loss": certificate.loss,
         "lower_bound": certificate.lower_bound,
-        "optimality_gap": certificate.gap,
+        "optimality_gap": None if math.isnan(certificate.gap) else certificate.gap,
         "proved": certificate.proved,
         "reason": certificate.reason,
         "undetermined_directions": 0 if model.undetermined_ is None else model.undetermined_.dimension,
@@ -122,9 +123,10 @@ def _fit_rows(model: QuadraticNetRegressor, X: Any, y: Any) -> list[tuple[str, s
 
 def _certificate_rows(model: QuadraticNetRegressor) -> list[tuple[str, str]]:
     certificate = model.certificate_
+    estimated = "" if certificate.proved or not certificate.lower_bound else " (an estimate)"
     return [
-        ("no network of this width is below", f"{certificate.lower_bound:.8g}"),
-        ("gap", f"{certificate.gap:.3g}"),
+        ("no network of this width is below", f"{certificate.lower_bound:.8g}{estimated}"),
+        ("gap", "not known" if math.isnan(certificate.gap) else f"{certificate.gap:.3g}{estimated}"),
         ("proved", "yes" if certificate.proved else "no"),
         ("how", certificate.reason),
     ]

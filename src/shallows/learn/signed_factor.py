@@ -33,6 +33,39 @@ class Factor:
         return np.asarray((self.W.T * self.signs) @ self.W)
 
 
+@dataclass(frozen=True, eq=False)
+class Excess:
+    """θ = (W, ν) ↦ ⟨A − A*, G(A − A*)⟩, its displacement A − A* and Gauss-Newton matrix."""
+
+    gram: Array
+    optimum: Array
+    signs: Array
+    identity: Array | None
+
+    def unpack(self, theta: Array) -> tuple[Array, float]:
+        """W and ν (zero without a norm neuron)."""
+        if self.identity is None:
+            return theta.reshape(len(self.signs), -1), 0.0
+        return theta[:-1].reshape(len(self.signs), -1), float(theta[-1])
+
+    def displacement(self, theta: Array) -> Array:
+        """A − A* in orthonormal coordinates."""
+        W, norm = self.unpack(theta)
+        moved = from_matrix((W.T * self.signs) @ W) - self.optimum
+        return moved if self.identity is None else moved + norm * self.identity
+
+    def value(self, move: Array) -> float:
+        """The excess of a displacement."""
+        return float(move @ self.gram @ move)
+
+    def model(self, theta: Array, move: Array) -> tuple[Array, Array]:
+        """KᵀGK and KᵀG(A − A*)."""
+        W, _ = self.unpack(theta)
+        K = _derivative(W, self.signs, self.identity)
+        image = K @ self.gram
+        return image @ K.T, image @ move
+
+
 def fit_factor(
     gram: Array,
     optimum: Array,
@@ -43,50 +76,38 @@ def fit_factor(
     limit: int = 300,
 ) -> Factor:
     """Minimise the excess from W; `norm_form` is the matrix of ‖z‖² in this frame, None without a norm neuron."""
-    trained = norm_form is not None
-    theta = np.concatenate([W.ravel(), [norm] if trained else []])
-    identity = from_matrix(norm_form) if norm_form is not None else np.zeros(len(optimum))
+    identity = None if norm_form is None else from_matrix(norm_form)
+    function = Excess(gram, optimum, signs, identity)
+    theta = W.ravel() if identity is None else np.append(W.ravel(), norm)
+    theta, excess, converged = _levenberg(function, theta, limit)
+    found, weight = function.unpack(theta)
+    return Factor(found, signs, weight, excess, converged)
 
-    def displacement(theta: Array) -> Array:
-        W = theta[:W_size].reshape(shape)
-        moved = from_matrix((W.T * signs) @ W) - optimum
-        return moved + theta[-1] * identity if trained else moved
 
-    shape, W_size = W.shape, W.size
-    scale = float(optimum @ gram @ optimum)
-    move = displacement(theta)
-    excess, damping, converged = float(move @ gram @ move), 1e-3, False
-    matrix = np.zeros(0)
-    slope = np.zeros(0)
-    fresh = True
+def _levenberg(function: Excess, theta: Array, limit: int) -> tuple[Array, float, bool]:
+    """Damped Gauss-Newton steps until the slope, or the progress, is down to rounding."""
+    scale, damping = function.value(function.optimum), 1e-3
+    move = function.displacement(theta)
+    excess = function.value(move)
+    matrix, slope = function.model(theta, move)
     for _ in range(limit):
-        if fresh:
-            K = _derivative(theta[:W_size].reshape(shape), signs, identity if trained else None)
-            image = K @ gram
-            matrix, slope = image @ K.T, image @ move
         top = float(matrix.diagonal().max())
         if np.linalg.norm(slope) <= 1e-13 * np.sqrt(top * scale) or excess <= 1e-28 * scale:
-            converged = True
-            break
-        step = np.linalg.solve(matrix + damping * top * np.eye(len(matrix)), -slope)
-        trial = theta + step
-        new_move = displacement(trial)
-        new_excess = float(new_move @ gram @ new_move)
-        fresh = new_excess < excess
-        if fresh:
-            small = excess - new_excess <= 1e-15 * excess
-            theta, move, excess, damping = trial, new_move, new_excess, max(damping / 4, SMALLEST_DAMPING)
-            if small:
-                converged = True
-                break
-        else:
+            return theta, excess, True
+        trial = theta - np.linalg.solve(matrix + damping * top * np.eye(len(matrix)), slope)
+        trial_move = function.displacement(trial)
+        lower = function.value(trial_move)
+        if not lower < excess:
             damping *= 4
             if damping > LARGEST_DAMPING:  # rounding stops progress: stationary to float64
-                converged = True
-                break
-    return Factor(
-        theta[:W_size].reshape(shape), signs, float(theta[-1]) if trained else 0.0, excess, converged
-    )
+                return theta, excess, True
+            continue
+        small = excess - lower <= 1e-15 * excess
+        theta, move, excess, damping = trial, trial_move, lower, max(damping / 4, SMALLEST_DAMPING)
+        if small:
+            return theta, excess, True
+        matrix, slope = function.model(theta, move)
+    return theta, excess, False
 
 
 def _derivative(W: Array, signs: Array, identity: Array | None) -> Array:

@@ -50,10 +50,10 @@ def in_function_space(shape: Shape, quadratic: Quadratic, gamma: float) -> Evalu
         move = collect @ B.reshape(-1, B.shape[-1] ** 2).T - np.tile(optimum, (len(thetas), 1)).T
         image = gram @ move
         value = np.einsum("ij,ij->j", move, image).reshape(-1, outputs).sum(axis=1) + quadratic.floor
-        E = (back @ (2 * image)).T.reshape(B.shape)
+        E = np.ascontiguousarray((back @ (2 * image)).T).reshape(B.shape)
         dM = first[:, None] @ E @ first[:, None].swapaxes(-1, -2)
         extra, slopes = penalty(layers, gamma)
-        slopes[0] = slopes[0] + 2 * np.einsum("bohp,bopq->bhq", MA, E)
+        slopes[0] = slopes[0] + 2 * (MA @ E).sum(axis=1)
         slopes[1] = slopes[1] + dM[..., rows, columns] * root
         return value + extra, shape.join(slopes)
 
