@@ -14,10 +14,12 @@ version = release = installed("shallows")
 
 extensions = ["myst_parser", "sphinx_gallery.gen_gallery", "sphinx_copybutton", "site_text"]
 exclude_patterns = ["_build", "_ext"]
-myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 python_use_unqualified_type_names = True
 highlight_language = "python"
+# single backticks are code in docstrings and gallery texts, as they are in Markdown
+default_role = "code"
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 maximum_signature_line_length = 88

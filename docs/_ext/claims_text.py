@@ -47,12 +47,18 @@ def claims_of(paper: str) -> str:
 
 
 def _counts(statuses: list[str]) -> str:
-    return ", ".join(f"{statuses.count(name)} {name}" for name in BADGES if name in statuses)
+    words = {
+        "holds (proved)": "proved at every instance",
+        "holds (numerically)": "hold numerically",
+        "misprint": "hold once a misprint is corrected",
+        "fails": "fail",
+    }
+    return ", ".join(f"{statuses.count(name)} {words[name]}" for name in BADGES if name in statuses)
 
 
 def anchor(claim: Any) -> str:
-    """The place of a claim on the site: papers/000.html#thm-35."""
-    return str(claim.name)
+    """The label of a claim; its place on the site is papers/000.html#thm-35."""
+    return f"{claim.paper}-{claim.name}"
 
 
 def badge(status: str) -> str:

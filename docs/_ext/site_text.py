@@ -24,6 +24,8 @@ BLOCK = re.compile(
     r"^(?P<fence>`{3,})\{(?P<kind>draw|names|claims|help)\}[ ]*(?P<argument>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$",
     re.M | re.S,
 )
+#: doctest wants an empty line at the end of a block; readers do not.
+LAST_LINE = re.compile(r"^(```(?:python|pycon)\n.*?)\n\n```$", re.M | re.S)
 
 
 class PageText:
@@ -59,7 +61,7 @@ class PageText:
 
 def replace(app: Any, docname: str, source: list[str]) -> None:
     """Sphinx's event `source-read`."""
-    source[0] = BLOCK.sub(PageText(docname).block, source[0])
+    source[0] = LAST_LINE.sub(r"\1\n```", BLOCK.sub(PageText(docname).block, source[0]))
 
 
 def finish(app: Any, error: Exception | None) -> None:
