@@ -129,7 +129,7 @@ def test_relu_shares_of_paper_003(k, share):
 
 def test_wide_relu_students_are_classified_by_loss():
     runs = ensemble(relu(6, 8), 60, loss_tolerance=1e-9)
-    assert (runs.status == Status.GOAL).all() and runs.share_of_global == 1.0
+    assert np.isin(runs.status, (Status.GOAL, Status.CONVERGED)).all() and runs.share_of_global == 1.0
 
 
 def test_samples_reach_the_least_squares_floor():

@@ -56,6 +56,8 @@ def warm() -> None:
                 computed(view_of(name).draw, state)
             except ShallowsError:  # it will say so on its page
                 continue
+            except RuntimeError:  # the threads are closed: the server stopped while this was under way
+                return
 
 
 def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
