@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from shallows._checks import Array, finite_number
@@ -58,6 +58,16 @@ class FormEstimator(BaseEstimator):
         finite_number("alpha", self.alpha, minimum=0.0)
         if self.method not in METHODS:
             raise InvalidProblem(f"method is {self.method!r}; expected one of {', '.join(METHODS)}.")
+
+
+class FormRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
+    """A `FormEstimator` for regression, of one or several outputs."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Without the homogenising coordinate there is no linear term: a line is then fitted poorly, by design."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = not self.affine
+        return tags
 
 
 def require_numeric_columns(X: Any) -> None:

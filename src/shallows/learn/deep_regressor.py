@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from shallows import coordinates
 from shallows._checks import Array, positive_integer
 from shallows.errors import InvalidProblem
-from shallows.learn.base import FormEstimator, as_columns
+from shallows.learn.base import FormRegressor, as_columns
 from shallows.learn.deep.full_width import full_width
 from shallows.learn.deep.layers import Shape, forward
 from shallows.learn.deep.training import DeepRuns, train_deep
@@ -26,7 +25,7 @@ DEEPEST = 4
 RELAXATION = "least squares on features of degree 2^L"
 
 
-class DeepQuadraticRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
+class DeepQuadraticRegressor(FormRegressor):
     """L quadratic-linear layers: a polynomial of degree 2^L in the inputs (paper 002, Theorem 3.3).
 
     - `layers`: a depth L, for a network of full width, whose global optimum is least squares on features of degree 2^L

@@ -47,6 +47,8 @@ def best_low_rank(
 ) -> LowRank:
     """Start from the truncated spectra of A* with every sign pattern and from random points; keep the lowest.
 
+    Of ends that are equal to rounding the one of smallest norm is kept.
+
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*. `norm_form` is the matrix
     of the norm neuron ‖z‖² in this frame, None without one; its weight starts at a middle eigenvalue of A*
     relative to it.
@@ -60,10 +62,15 @@ def best_low_rank(
         for done, (W, signs) in enumerate(begin, 1):
             found.append(fit_factor(gram, optimum, W, signs, norm_form, centre))
             progress.update(done)
-    best = min(found, key=lambda factor: factor.excess)
-    scale = float(optimum @ gram @ optimum)
-    agreeing = sum(f.excess <= best.excess * (1 + 1e-6) + 1e-12 * scale for f in found)
-    return LowRank(best.matrix, best.norm, best.excess, len(begin), agreeing)
+    least = min(factor.excess for factor in found)
+    level = least * (1 + 1e-6) + 1e-12 * float(optimum @ gram @ optimum)
+    equal = [factor for factor in found if factor.excess <= level]
+    best = min(equal, key=_squared_norm)  # several exact fits: the choice of minimum norm, as at full width
+    return LowRank(best.matrix, best.norm, best.excess, len(begin), len(equal))
+
+
+def _squared_norm(factor: Factor) -> float:
+    return float(np.sum(factor.matrix**2) + factor.norm**2)
 
 
 def _starts(optimum: Array, k: int, random: int, rng: np.random.Generator) -> list[Start]:

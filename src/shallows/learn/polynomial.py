@@ -6,14 +6,13 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shallows import coordinates
 from shallows._checks import Array, positive_integer
 from shallows.activations import Power
 from shallows.errors import InvalidProblem
-from shallows.learn.base import FormEstimator, as_columns
+from shallows.learn.base import FormRegressor, as_columns
 from shallows.learn.form_balls import power_values
 from shallows.learn.frame import homogenise
 from shallows.learn.low_width import best_low_width
@@ -23,7 +22,7 @@ from shallows.learn.solve import solve, warn_undetermined
 from shallows.network import Network
 
 
-class PolynomialNetRegressor(MultiOutputMixin, RegressorMixin, FormEstimator):
+class PolynomialNetRegressor(FormRegressor):
     """f(x) = Σᵢ λᵢ(qᵢ·z)^p with z = (x, 1): every polynomial of degree ≤ p in the inputs.
 
     With k = C(D+p−1, p) neurons in the directions q_I = e_{i1} + … + e_{ip} the powers span all forms, and

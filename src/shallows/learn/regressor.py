@@ -7,14 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from shallows import coordinates
 from shallows._checks import Array, generator, positive_integer
 from shallows.errors import InvalidProblem
-from shallows.learn.base import FormEstimator, as_columns
+from shallows.learn.base import FormEstimator, FormRegressor, as_columns
 from shallows.learn.frame import Frame, chunks, from_matrix, to_matrix
 from shallows.learn.least_squares import Solution, from_statistics
 from shallows.learn.optimality import Optimality, check_statistics, point_from_statistics, point_on_data
@@ -211,7 +210,7 @@ def _in_frame(solution: Solution, frame: Frame) -> Solution:
     return Solution(frame, 2, from_matrix(matrices), solution.undetermined, solution.method, 0)
 
 
-class QuadraticNetRegressor(MultiOutputMixin, RegressorMixin, QuadraticForms):
+class QuadraticNetRegressor(QuadraticForms, FormRegressor):
     """A two-layer network with quadratic activation, f(x) = Σᵢ λᵢ(qᵢ·z)² with z = (x, 1), fitted by least squares.
 
     - `width`: neurons an output; None is D, the number that reaches every quadratic function (columns, plus one for the
