@@ -101,6 +101,8 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
         figure2_centre(STRETCHES, SHEARS),
         figure2_right(MOMENTS),
     )
+    left.update_xaxes(range=[-4, 4])
+    left.update_yaxes(range=[-3.3, 3.3])
     return Presentation(
         (
             "Where the number of real critical points changes. A teacher inside the focal curve of the ellipse has "
@@ -108,7 +110,7 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
             "metric), the discriminant, describes all of them.",
         ),
         [
-            Picture("Left: the ellipse, its focal curve, two teachers", _plain(left, 460), (
+            Picture("Left: the ellipse, its focal curve, two teachers", _plain(left, 480), (
                 "x²/4 + y² = 1 with its focal curve under the Euclidean metric. Stars are teachers, discs minima and "
                 "circles maxima of the distance to them; dotted: the normals."
             )),
@@ -126,12 +128,16 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
 
 def _plain(figure: Any, height: int, aside: bool = False) -> Any:
     """The house's fonts and a transparent background; the heading takes the place of the title."""
-    legend = {"x": 1.02, "y": 1} if aside else {"orientation": "h", "y": -0.16, "x": 0}
+    legend = {"x": 1.02, "y": 1} if aside else {"orientation": "h", "y": -0.2, "x": 0}
     figure.update_layout(
         title=None, template="none", height=height, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13, "color": None}, margin={"l": 56, "r": 20, "t": 32, "b": 48},
         legend={**legend, "bgcolor": "rgba(0,0,0,0)"},
     )  # fmt: skip
+    figure.update_xaxes(constrain="domain", zeroline=False)
+    figure.update_yaxes(constrain="domain", zeroline=False)
+    if aside:
+        figure.update_xaxes(title_text="", row=1, col=1)
     return figure
 
 

@@ -231,7 +231,8 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
             Picture("Four landscapes", figure, (
                 "Contours of the loss. Green stars: global minima. Crosses: local minima that are not global; in (c) "
                 "the whole dotted half-line is one, and one leaves it along the line, through w = α = 0. In (d) the "
-                "dotted diagonal is at infinity; the valley along its middle part ends there and nowhere else."
+                "dotted diagonal is at infinity: the valley that crosses it at the lower left has its infimum there, "
+                "at the open circle, and nowhere else."
             ))
         ],
         compared,
@@ -242,6 +243,10 @@ def _draw(figure: Any, grid: list[Row], panel: Panel, where: dict[str, int], num
     x = sorted({float(row["x"] or 0.0) for row in grid})
     y = sorted({float(row["y"] or 0.0) for row in grid})
     values = np.array([float(row["loss"] or 0.0) for row in grid]).reshape(len(x), len(y)).T
+    if panel.periodic[0]:
+        x, values = [*x, x[0] + np.pi], np.column_stack([values, values[:, 0]])
+    if panel.periodic[1]:
+        y, values = [*y, y[0] + np.pi], np.vstack([values, values[0]])
     top = {"b": 2.2}.get("abcd"[number], 2.0 if number != 3 else float(values.max()))
     figure.add_contour(
         x=x, y=y, z=np.minimum(values, top), colorscale="Blues_r", showscale=False,
@@ -281,6 +286,10 @@ def _marks(figure: Any, name: str, where: dict[str, int], number: int) -> None:
         figure.add_scatter(
             x=[0, np.pi], y=[0, np.pi], mode="lines", line={"color": "black", "dash": "dot", "width": 1.5},
             name="at infinity", **where,
+        )  # fmt: skip
+        figure.add_scatter(
+            x=[np.pi / 6], y=[np.pi / 6], name="infimum of the valley, not attained", mode="markers",
+            marker={"symbol": "circle-open", "size": 12, "color": VERMILLION, "line": {"width": 3}}, **where,
         )  # fmt: skip
         figure.add_scatter(
             x=[angle, angle], y=[0, np.pi], mode="lines", line={"color": GREEN, "width": 3}, showlegend=False,

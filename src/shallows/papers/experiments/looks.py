@@ -18,6 +18,7 @@ def panels(titles: Sequence[str], columns: int, height: int = 380, **options: An
     rows = math.ceil(len(titles) / columns)
     figure = make_subplots(rows=rows, cols=columns, subplot_titles=titles, **options)
     styled(figure, height=height)
+    figure.update_yaxes(exponentformat="power")
     # the legend stands below: above it would be written over the panels' titles
     figure.update_layout(margin={"t": 40, "b": 96}, legend={"y": -60 / height, "yanchor": "top"})
     return figure

@@ -99,7 +99,7 @@ def _jump(d: int, mine: list[Row]) -> list[Comparison]:
 def start_cells(plan: Plan) -> list[Settings]:
     """A cell a point of the curves."""
     trials = plan.pick(2_000, 20_000)
-    ratios = plan.pick([1, 2, 3, 4, 6, 8], [1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12])
+    ratios: list[float] = plan.pick([1.0, 2, 3, 4, 6, 8], [1.0, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10, 12])
     dimensions = plan.pick([20, 10, 5], [40, 20, 10, 5])
     return [
         {"d": d, "m": round(ratio * d * d), "gamma": gamma, "trials": trials, "seed": plan.seed}

@@ -62,7 +62,9 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
         "reproduced with standard deviation 1e-5, where the paper says variance."
     )
     return Presentation(
-        ("Every difference is positive, as the conjecture says, and grows with m.",),
+        (
+            "Conjecture 1: the difference of the two sides is positive. The paper finds it so, and growing with m.",
+        ),
         [Picture("Smallest curvature", figure, caption)],
         [found for row in rows for found in _compare(row)],
     )

@@ -82,9 +82,7 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
         "as in the paper; dotted: k, the bound that Theorem 8 assumes."
     )
     return Presentation(
-        (
-            "The norm sums concentrate just below k, so that the assumption Σ‖wᵢ‖ ≤ k of Theorem 8 is met in practice.",
-        ),
+        ("Theorem 8 assumes Σ‖wᵢ‖ ≤ k; the paper finds the sums tightly concentrated just below k.",),
         [Picture("Sum of neuron norms at the end points", figure, caption)],
         compared,
     )
