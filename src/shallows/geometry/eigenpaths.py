@@ -165,21 +165,22 @@ def _common_range(S0: Array, S1: Array) -> Array:
 
 def _best_base(S0: Array, S1: Array) -> tuple[float, Array, Array] | None:
     """b with S(b) definite if there is one among the candidates, else the best conditioned; with its eigenpairs."""
-    best: tuple[float, Array, Array] | None = None
-    quality = 0.0
+    best, quality = 0.0, -1.0
     for base in (*BASES, *MORE_BASES):
         if quality >= GOOD or (base == MORE_BASES[0] and quality >= ACCEPTABLE):
             break
-        values, vectors = np.linalg.eigh((1 - base) * S0 + base * S1)
+        values = np.linalg.eigvalsh((1 - base) * S0 + base * S1)
         size = np.abs(values)
         ratio = float(np.min(size) / np.max(size)) if len(size) and np.max(size) > 0 else 0.0
         definite = values[0] > 0 or values[-1] < 0 if len(size) else True
         score = ratio + (definite and ratio > 1e-8)
-        if best is None or score > quality:
-            best, quality = (base, values, vectors), score
+        if score > quality:
+            best, quality = base, score
         if base == MORE_BASES[0] and quality <= SINGULAR:
             return None  # singular at four points, one of them in no special position: on the whole line
-    return best if best is not None and (quality > SINGULAR or not len(S0)) else None
+    if quality <= SINGULAR and len(S0):
+        return None
+    return best, *np.linalg.eigh((1 - best) * S0 + best * S1)
 
 
 def _pencil(Delta: Array, values: Array, vectors: Array) -> tuple[NDArray[Any], Array, NDArray[Any]] | None:
