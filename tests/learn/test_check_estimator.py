@@ -17,14 +17,29 @@ pytestmark = pytest.mark.filterwarnings(
 
 ESTIMATORS = [
     QuadraticNetRegressor(),
-    QuadraticNetRegressor(norm_neuron=True),
-    QuadraticNetRegressor(alpha=0.1, method="conjugate"),
     QuadraticNetClassifier(),
     PolynomialNetRegressor(),
     DeepQuadraticRegressor(),
+]
+SETTINGS = [
+    QuadraticNetRegressor(norm_neuron=True),
+    QuadraticNetRegressor(alpha=0.1, method="conjugate"),
+    QuadraticNetRegressor(affine=False, alpha=0.1, method="conjugate"),
+    QuadraticNetRegressor(method="statistics"),
+    QuadraticNetRegressor(2),
+    QuadraticNetRegressor(2, norm_neuron=True),
+    QuadraticNetClassifier(2),
+    PolynomialNetRegressor(2, affine=False),
+    DeepQuadraticRegressor(1, alpha=1.0),
 ]
 
 
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.thorough
+@parametrize_with_checks(SETTINGS)
+def test_scikit_learn_checks_of_other_settings(estimator, check):
     check(estimator)
