@@ -111,22 +111,34 @@ def _escaped(text: str) -> str:
 
 
 def library_names(check: Any) -> list[str]:
-    """The public names a check uses, in the order in which it uses them: from Theorem 35 to code."""
+    """The public names that a check and its helpers use, in that order: from Theorem 35 to code."""
     import shallows as sh
 
-    public = set(sh.__all__)
-    modules = {name for name in public if inspect.ismodule(getattr(sh, name))}
-    tree = ast.parse(textwrap.dedent(inspect.getsource(check)))
-    imported = {name: item for name, item in check.__globals__.items() if _is_public(item, name, public)}
+    public = {name for name in sh.__all__ if not inspect.ismodule(getattr(sh, name))}
     used: dict[str, None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sh":
-            if node.attr in public - modules:
-                used[f"shallows.{node.attr}"] = None
-        elif isinstance(node, ast.Name) and node.id in imported:
-            used[f"shallows.{node.id}"] = None
+    waiting, seen = [check], {check}
+    while waiting:
+        function = waiting.pop(0)
+        names = function.__globals__
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sh":
+                used |= {f"shallows.{node.attr}": None} if node.attr in public else {}
+            elif isinstance(node, ast.Name) and _is_public(names.get(node.id), node.id, public):
+                used[f"shallows.{node.id}"] = None
+            elif isinstance(node, ast.Name) and _is_helper(names.get(node.id)) and names[node.id] not in seen:
+                waiting.append(names[node.id])
+                seen.add(names[node.id])
     return list(used)
 
 
+def _is_helper(item: Any) -> bool:
+    return (
+        inspect.isfunction(item)
+        and item.__module__.startswith("shallows.papers.")
+        and "outcome" not in item.__module__
+    )
+
+
 def _is_public(item: Any, name: str, public: set[str]) -> bool:
-    return name in public and getattr(item, "__module__", "").startswith("shallows.")
+    module = getattr(item, "__module__", None) or ""
+    return name in public and module.startswith("shallows.") and not module.startswith("shallows.papers.")
