@@ -6,6 +6,7 @@ import pytest
 import shallows as sh
 from shallows import coordinates
 from shallows.learn import DeepQuadraticRegressor, train_deep
+from shallows.learn.deep.factors import Factors, through_forms
 from shallows.learn.deep.full_width import full_width
 from shallows.learn.deep.layers import Shape, forward
 from shallows.learn.deep.losses import Quadratic, collector, in_function_space, on_samples
@@ -76,6 +77,42 @@ def test_every_form_is_a_network_of_full_width(rng, depth):
     shape, theta = full_width(entries, 2, depth)
     X = rng.standard_normal((10, 2))
     assert np.allclose(forward(shape, theta, X), features(X, 2**depth) @ entries.T)
+
+
+@pytest.mark.parametrize("hidden", [(4,), (3, 2)])
+def test_factors_are_the_paper_s_parameters(rng, hidden):
+    """A_i = QΛ_iQᵀ written out, equation F.1 with the last layer's penalty, and its gradient by finite differences."""
+    X, Y, weights, shape, _ = setting(rng, hidden, 2)
+    factors = Factors(shape)
+    begin = np.array([factors.start(rng) for _ in range(2)])
+    assert np.allclose(
+        factors.forms(begin)[:, : shape.parts[0][0] * shape.parts[0][1]] ** 2
+        @ np.ones(shape.parts[0][0] * shape.parts[0][1]),
+        shape.sizes[1],
+    )  # orthonormal A_i
+    thetas = begin + 0.2 * rng.standard_normal(begin.shape)
+    forms = shape.split(factors.forms(thetas))
+    penalty = 0.0
+    for number, (Q, weight) in enumerate(factors.split(thetas[:1])):
+        A = [Q[0] @ np.diag(row) @ Q[0].T for row in weight[0]]
+        assert np.allclose(to_matrix(forms[number][0], Q.shape[1]), A)
+        last = number == shape.depth - 1
+        tilde = Q[0] if last else np.array([a.ravel() for a in A]).T
+        penalty += np.sum((tilde.T @ tilde - np.eye(tilde.shape[1])) ** 2)
+    assert Q.shape[1:] == (hidden[-1], hidden[-1]) and factors.neurons[0] == 3 * hidden[0]
+    evaluate = through_forms(factors, on_samples(shape, X, Y, weights, 0.7), 0.7)
+    values, gradients = evaluate(thetas)
+    loss = mean_square(Y - forward(shape, factors.forms(thetas)[0], X), weights)
+    assert values[0] == pytest.approx(loss + 0.7 * penalty)
+    direction = rng.standard_normal(thetas.shape)
+    slope = (evaluate(thetas + 1e-6 * direction)[0] - evaluate(thetas - 1e-6 * direction)[0]) / 2e-6
+    assert np.allclose(slope, np.sum(gradients * direction, axis=1), rtol=1e-5)
+
+
+def test_factors_reach_the_same_optimum(rng):
+    X, y = planted(rng)
+    runs = train_deep(X, y, (4,), 2, penalty=1.0, factors=True, iterations=1500)
+    assert runs.nmse.max() < 1e-12
 
 
 def test_starts_are_orthonormal_with_zero_output(rng):
@@ -207,6 +244,8 @@ def test_bad_input_is_refused(rng):
             train_deep(X, y, **settings)
     with pytest.raises(sh.InvalidProblem, match="rows"):
         train_deep(X, y[:5])
+    with pytest.raises(sh.InvalidProblem, match="one output"):
+        train_deep(X, np.c_[y, y], factors=True)
     with pytest.raises(sh.InvalidProblem, match="degree 32"):
         DeepQuadraticRegressor(5).fit(X, y)
     unknown = train_deep(rng.standard_normal((30, 12)), rng.standard_normal(30), (3, 2), 1, iterations=5)

@@ -17,6 +17,7 @@ _LATER = {
     "Frame": "frame",
     "Optimality": "optimality",
     "PolynomialNetRegressor": "polynomial",
+    "PolynomialRun": "deep.polynomial_linear",
     "QuadraticNetClassifier": "classifier",
     "QuadraticNetRegressor": "regressor",
     "QuadraticReceptiveField": "receptive_fields",
@@ -27,6 +28,7 @@ _LATER = {
     "receptive_field": "receptive_fields",
     "simulate_spikes": "receptive_fields",
     "train_deep": "deep.training",
+    "train_polynomial": "deep.polynomial_linear",
 }
 __all__ = [
     "DeepQuadraticRegressor",
@@ -34,6 +36,7 @@ __all__ = [
     "Frame",
     "Optimality",
     "PolynomialNetRegressor",
+    "PolynomialRun",
     "QuadraticNetClassifier",
     "QuadraticNetRegressor",
     "QuadraticReceptiveField",
@@ -44,6 +47,7 @@ __all__ = [
     "receptive_field",
     "simulate_spikes",
     "train_deep",
+    "train_polynomial",
 ]
 _ESTIMATORS = ("regressor", "classifier", "polynomial", "deep_regressor")
 

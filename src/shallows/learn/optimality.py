@@ -30,7 +30,7 @@ from shallows.learn.ridge_balls import ridge
 from shallows.learn.statistics import Statistics
 
 LARGEST_PROOF = 3000
-SAMPLES_A_FEATURE = 4
+SAMPLES_A_FEATURE = (2, 8)
 EXACT_FIT = 1e-20  # of the mean square of y
 ZERO = Ball.exact(np.zeros(()))
 
@@ -167,7 +167,7 @@ def residual_moments(X: Array, Y: Array, weights: Array, solution: Solution) -> 
     width = frame.size if degree == 2 else entries.shape[1]
     squares, moments = ZERO, Ball.exact(np.zeros_like(entries))
     parts = _quadratic_moments if degree == 2 else _moments
-    for rows in chunks(len(X), width, 1 << 16):
+    for rows in chunks(len(X), width):
         r, moment = parts(transformed(frame, X[rows]), Y[rows], weights[rows], entries, degree)
         squares = squares + (r * r * Ball.exact(weights[rows, None])).sum()
         moments = moments + moment
@@ -218,11 +218,14 @@ def _sampled_curvature(X: Array, weights: Array, frame: Frame, degree: int) -> t
         return _curvature(np.empty((size, 0)), 0.0)
     if len(X) < size:
         return 0.0, f"{len(X)} samples leave some of the {size} features undetermined"
-    count = min(len(X), SAMPLES_A_FEATURE * size)
-    chosen = np.linspace(0, len(X) - 1, count).astype(np.intp)
-    empty = Statistics.empty(frame, degree, 1)
-    some = empty.add(X[chosen], np.zeros((count, 1)), weights[chosen])
-    return _curvature(some.gram, some.rounding.gram)
+    empty, found = Statistics.empty(frame, degree, 1), (0.0, "")
+    for count in sorted({min(len(X), many * size) for many in SAMPLES_A_FEATURE}):
+        chosen = np.linspace(0, len(X) - 1, count).astype(np.intp)
+        some = empty.add(X[chosen], np.zeros((count, 1)), weights[chosen])
+        found = _curvature(some.gram, some.rounding.gram)
+        if found[0] > 0:
+            break
+    return found
 
 
 def mean_square_ball(values: Ball, Y: Array, weights: Array) -> Ball:

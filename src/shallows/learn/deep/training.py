@@ -20,6 +20,7 @@ from shallows.descent.lbfgs import lbfgs
 from shallows.descent.progress import Progress
 from shallows.descent.run import Batch
 from shallows.errors import InvalidProblem
+from shallows.learn.deep.factors import Factors, through_forms
 from shallows.learn.deep.layers import Shape, forward
 from shallows.learn.deep.losses import LARGEST_FORM, Evaluate, Quadratic, in_function_space, on_samples
 from shallows.learn.frame import Frame, features, homogenise
@@ -95,6 +96,7 @@ def train_deep(
     affine: bool = False,
     method: str = "lbfgs",
     penalty: float = 0.0,
+    factors: bool = False,
     iterations: int = 2000,
     tolerance: float = 1e-9,
     sample_weight: ArrayLike | None = None,
@@ -106,6 +108,8 @@ def train_deep(
     - `affine`: append the homogenising coordinate (paper 002 has it as the first column of its data);
     - `method`: "lbfgs", or "adam" with the paper's step 1e-3 (falling as a half cosine);
     - `penalty`: γ of equation F.1;
+    - `factors`: train the neurons Q and linear weights Λ of appendix F.1, A_i = QΛ_iQᵀ, instead of the A_i (one output;
+      slower: more parameters for the same functions); the result is returned as A_i either way;
     - inputs are trained in units in which the mean of ‖z‖² is 2, as in the paper's section 4.3; the
       penalty is on the matrices in these units, the returned parameters are in the data's own;
     - starts: Q̃ᵀQ̃ = I and a zero last layer (`Shape.start`), each run with its own generator.
@@ -129,27 +133,35 @@ def train_deep(
     )
     if weights.shape != (len(samples),) or np.any(weights < 0) or not np.any(weights > 0):
         raise InvalidProblem("sample_weight must hold one non-negative number a sample, not all zero.")
+    if factors and labels.shape[1] > 1:
+        raise InvalidProblem(
+            f"factors=True trains one output, as appendix F has it; y has {labels.shape[1]}. Train them one by one."
+        )
     gamma = finite_number("penalty", penalty, minimum=0.0)
     iterations = positive_integer("iterations", iterations)
     Z = homogenise(samples, affine)
     unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum() / MEAN_SQUARE)) or 1.0
     shape = Shape.of(Z.shape[1], hidden, labels.shape[1])
     sources = generator(rng).spawn(positive_integer("runs", runs))
-    begin = np.array([shape.start(source) for source in sources])
-    quadratic = _quadratic(Z / unit, labels, weights, shape.degree)
+    factored = Factors(shape) if factors else None
+    begin = np.array([(shape if factored is None else factored).start(source) for source in sources])
+    quadratic = convex_counterpart(Z / unit, labels, weights, shape.degree)
     evaluate = _route(shape, Z / unit, labels, weights, quadratic, gamma)
-    batch = _descend(evaluate, begin, method, Control(tolerance, iterations), progress)
+    if factored is not None:
+        evaluate = through_forms(factored, evaluate, gamma)
+    batch = run_batch(evaluate, begin, method, Control(tolerance, iterations), progress)
+    thetas = batch.thetas if factored is None else factored.forms(batch.thetas)
     first = shape.parts[0][0] * shape.parts[0][1]
-    batch.thetas[:, :first] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
-    losses, stationarity = _measure(shape, batch.thetas, Z, labels, weights)
+    thetas[:, :first] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
+    losses, stationarity = _measure(shape, thetas, Z, labels, weights)
     return DeepRuns(
-        shape, affine, batch.thetas, losses, mean_square(labels, weights),
+        shape, affine, thetas, losses, mean_square(labels, weights),
         None if quadratic is None else quadratic.floor, stationarity, batch.norms, batch.iterations, method,
         str(rng) if isinstance(rng, int) else "of a given generator",
     )  # fmt: skip
 
 
-def _quadratic(Z: Array, Y: Array, weights: Array, degree: int) -> Quadratic | None:
+def convex_counterpart(Z: Array, Y: Array, weights: Array, degree: int) -> Quadratic | None:
     """The convex counterpart of degree 2^L, or None when it has too many features."""
     size = coordinates.dimension(Z.shape[1], degree)
     if size > LARGEST_FORM:
@@ -173,7 +185,8 @@ def _route(
     return on_samples(shape, Z, Y, weights, gamma)
 
 
-def _descend(evaluate: Evaluate, begin: Array, method: str, control: Control, progress: bool) -> Batch:
+def run_batch(evaluate: Evaluate, begin: Array, method: str, control: Control, progress: bool) -> Batch:
+    """Descend from all starts at once by one of `METHODS`."""
     batch = Batch.start(begin)
     with Progress(control.iterations, f"deep, {method}") as bar:
         done = 0
