@@ -28,7 +28,7 @@
     layout.xaxis = layout.xaxis || {};
     layout.yaxis = layout.yaxis || {};
     for (const key of Object.keys(layout)) {
-      if (/^[xy]axis\d*$/.test(key)) Object.assign(layout[key], { gridcolor: c.grid, linecolor: c.line, tickcolor: c.line, zerolinecolor: c.line });
+      if (/^[xy]axis\d*$/.test(key)) Object.assign(layout[key], { gridcolor: c.grid, linecolor: c.line, tickcolor: c.line, zerolinecolor: c.grid });
       if (/^scene\d*$/.test(key)) for (const axis of ["xaxis", "yaxis", "zaxis"]) layout[key][axis] = Object.assign({}, layout[key][axis], { gridcolor: c.grid, color: c.ink, backgroundcolor: clear });
     }
     if (layout.legend) layout.legend.bgcolor = clear;

@@ -20,7 +20,7 @@ print(jump)
 # %%
 # All these students have an empirical risk of zero. The line is the median error of the trained ones on
 # fresh data, the crosses are networks constructed to be wrong.
-shown = np.maximum(np.median(jump.trained, axis=1), 1e-24)
+shown = np.maximum(np.median(jump.trained, axis=1), 1e-16)
 below = jump.counts < jump.threshold
 figure = go.Figure()
 figure.add_scatter(x=jump.counts, y=shown, mode="lines+markers", name="trained, median", line_color="#0072B2")

@@ -29,15 +29,18 @@ print(field)
 print("proved to be the optimum:", model.certificate_.proved)
 
 # %%
-# The two exciting filters come out as a basis of the plane they span, so they may be turned against the
-# true ones; the angle between the planes is what counts.
+# The two exciting filters come out as a basis of the plane they span, which may be turned against the true
+# ones. What counts is the angle between the planes; the pictures below show the true filters and the
+# closest ones in the estimated span.
 estimated = field.excitatory[:2]
 cosines = np.linalg.svd(np.linalg.qr(excite.T)[0].T @ estimated.T, compute_uv=False)
 print(
     "angles between the excitatory planes, degrees:", np.degrees(np.arccos(np.clip(cosines, 0, 1))).round(1)
 )
 
-images = [*truth, *(row.reshape(side, side) for row in (*estimated, field.suppressive[0]))]
+spans = [estimated, estimated, field.suppressive[:1]]
+closest = [span.T @ (span @ image.ravel()) for span, image in zip(spans, truth, strict=True)]
+images = [*truth, *(filter.reshape(side, side) for filter in closest)]
 titles = ["excitatory 1", "excitatory 2", "suppressive", "estimated", "estimated", "estimated"]
 figure = make_subplots(2, 3, subplot_titles=titles, vertical_spacing=0.12, horizontal_spacing=0.04)
 for place, image in enumerate(images):
