@@ -7,6 +7,8 @@ import json
 import math
 import os
 import re
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,6 +144,24 @@ def test_processes_compute_the_same_rows(tmp_path: Path) -> None:
     assert dict(os.environ) == before
 
 
+def _swallows_the_interrupt(settings: Settings) -> list[Row]:
+    """What `sh.ensemble` does: after Ctrl-C, whatever there is."""
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+    except KeyboardInterrupt:
+        return [{"x": settings["x"], "square": -1}]
+    return []
+
+
+def test_a_cell_that_answers_an_interrupt_with_less_is_not_kept(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce([replace(SQUARES, compute=_swallows_the_interrupt)], Plan(), tmp_path, jobs=1)
+    assert not list(tmp_path.rglob("*.jsonl"))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_files_and_page(tmp_path: Path, log: Path) -> None:
     (result,) = reproduce([SQUARES], Plan(), tmp_path, jobs=1)
     table, text = result.files[0], result.files[1].read_text(encoding="utf-8")
@@ -152,7 +172,7 @@ def test_files_and_page(tmp_path: Path, log: Path) -> None:
     assert "Squares &lt;/script&gt; &amp; more." in text and "A &lt;b&gt;caption&lt;/b&gt;." in text
     assert text.count("Plotly.react") == 1 and "✓" in text
     assert not re.search(r'(?:src|href)="https?:', text.split("<main>")[0] + text.split("</main>")[1][-3000:])
-    assert "1 of 1 published facts agree" in result.summary()
+    assert "1 of 1 comparisons agree" in result.summary()
     assert result.to_dict()["comparisons"][0]["agrees"] is True
 
 

@@ -38,7 +38,7 @@ def reproduce(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compute the tables and figures of the four papers again; exit status 1 if a published fact is not met."""
+    """Compute the tables and figures of the four papers again; exit status 1 if a comparison disagrees."""
     from shallows.papers.experiments import Plan, experiments, find_experiments
     from shallows.papers.experiments import reproduce as run
 

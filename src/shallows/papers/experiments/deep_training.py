@@ -172,7 +172,7 @@ def image_cells(plan: Plan) -> list[Settings]:
     hidden = plan.pick([21, 12, 8, 5, 3, 2], list(range(40, 0, -2))) if digits else plan.pick(
         [40, 20, 10, 5], list(range(125, 0, -5))
     )  # fmt: skip
-    runs, iterations = plan.pick((5, 500) if digits else (4, 600), (50, 2000))
+    runs, iterations = plan.pick((5, 500) if digits else (4, 1500), (50, 2000))
     return [
         {"data": plan.data, "pair": list(pair), "components": 5 if digits else 10,
          "training": 240 if digits else TRAINING[pair], "hidden": h, "runs": runs, "iterations": iterations,

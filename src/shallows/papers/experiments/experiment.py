@@ -112,7 +112,7 @@ class Result:
     def summary(self) -> str:
         """One line."""
         decided = [c for c in self.presentation.comparisons if c.agrees is not None]
-        verdict = f"{sum(bool(c.agrees) for c in decided)} of {len(decided)} published facts agree"
+        verdict = f"{sum(bool(c.agrees) for c in decided)} of {len(decided)} comparisons agree"
         reused = f", {self.reused} kept from before" if self.reused else ""
         return f"{self.experiment.name}: {verdict}; {self.cells} cells{reused}, {self.seconds:.1f} s of computing"
 

@@ -265,7 +265,7 @@ def _marks(figure: Any, name: str, where: dict[str, int], number: int) -> None:
     cross = {"mode": "markers", "marker": {"symbol": "x", "size": 10, "color": VERMILLION}}
     dotted = {"mode": "lines", "line": {"color": VERMILLION, "dash": "dot", "width": 3}}
     if name in "ac":
-        w = np.linspace(0.8, 2, 60)
+        w = np.linspace(0.5 ** (1 / 3) if name == "a" else 0.5**0.5, 2, 60)
         for sign in (1, -1):
             a = sign / w**3 if name == "a" else 1 / w**2
             figure.add_scatter(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from shallows.descent.progress import Progress
 from shallows.papers.experiments.experiment import Experiment, Plan, Result, Row, Settings
+from shallows.papers.experiments.interrupts import given_up, ignore
 from shallows.papers.experiments.store import Finished, Store
 from shallows.papers.experiments.write import write_csv, write_page
 from shallows.sweep.threads import ENVIRONMENT, no_progress_bars
@@ -61,24 +62,20 @@ def _one(experiment: Experiment, plan: Plan, out: Path, pool: ProcessPoolExecuto
 def _computed(
     compute: Compute, missing: list[Settings], pool: ProcessPoolExecutor | None
 ) -> Iterator[tuple[Settings, Finished]]:
-    """Cells as they finish. When the reader stops, what has not begun is not begun."""
+    """Cells as they finish."""
     if pool is None:
         for settings in missing:
             yield settings, timed(compute, settings)
         return
     tasks = {pool.submit(timed, compute, settings): settings for settings in missing}
-    try:
-        for task in as_completed(tasks):
-            yield tasks[task], task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
+    for task in as_completed(tasks):
+        yield tasks[task], task.result()
 
 
 def timed(compute: Compute, settings: Settings) -> Finished:
     """Compute a cell, without bars of its own; the time is the processor's, not the clock's."""
     begin = time.process_time()
-    with no_progress_bars():
+    with no_progress_bars(), given_up():
         rows = compute(settings)
     return Finished(rows, time.process_time() - begin)
 
@@ -89,11 +86,19 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
     if jobs == 1:
         yield None
         return
+    others = set(multiprocessing.active_children())
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)
     try:
-        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-            yield pool
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), ignore) as pool:
+            try:
+                yield pool
+            except BaseException as error:
+                pool.shutdown(wait=False, cancel_futures=True)
+                if isinstance(error, KeyboardInterrupt):
+                    for child in set(multiprocessing.active_children()) - others:
+                        child.terminate()  # what it was computing is given up, as in `interrupts`
+                raise
     finally:
         for name, value in before.items():
             if value is None:
