@@ -1,9 +1,9 @@
 """Polynomial-linear networks of any depth (paper 002, appendix G): layers v ↦ Λ(Qv)^p, the power entry by entry.
 
 L layers are a form of degree p^L. Equation G.1 penalises γ‖(QQᵀ)^{∘p} − I‖², the Gram matrix of the tensors q_i^{⊗p}
-(rows of Q here); with several layers each has its own. Theorem G.1 starts at all q_I = e_{i1} + … + e_{ip}, whose p-th powers
-span every form, and Λ = 0; remark 3 carries it over to depth: hidden layers start as the features ψ of degree p of what
-comes in.
+(rows of Q here); with several layers each has its own. Theorem G.1 starts at all q_I = e_{i1} + … + e_{ip}, whose
+p-th powers span every form, and Λ = 0; remark 3 carries it over to depth: hidden layers start as the features ψ of
+degree p of what comes in.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def tensor_penalty(Q: Array, power: int, gamma: float) -> tuple[float, Array]:
 
 @dataclass(frozen=True, eq=False)
 class PolynomialRun:
-    """Where training from Theorem G.1's start ended; `optimum`: least squares of degree p^L, None if it is too large."""
+    """Where training from Theorem G.1's start ended; `optimum`: least squares of degree p^L, None if too large."""
 
     network: PolynomialLinear
     theta: Array
