@@ -10,7 +10,7 @@ from shallows.discriminants import critical_students, ellipse, focal_curve, rank
 from shallows.discriminants.figures import figure2_centre, figure2_left, figure2_right, focal_rays
 from shallows.papers.experiments.experiment import Comparison, Experiment, Plan, Presentation, Row, Settings
 from shallows.report.page import Picture
-from shallows.report.theme import FONT
+from shallows.report.theme import FONT, INK
 
 TEACHERS = ((0.45, 0.5, 4), (1.9, 1.3, 2))
 STRETCHES, SHEARS, MOMENTS = (0.4, 0.7, 1.0, 1.6, 2.5), (-0.6, -0.3, 0.0, 0.3, 0.6), (1, 2, 4)
@@ -134,6 +134,7 @@ def _plain(figure: Any, height: int, aside: bool = False) -> Any:
         font={"family": FONT, "size": 13, "color": None}, margin={"l": 56, "r": 20, "t": 32, "b": 48},
         legend={**legend, "bgcolor": "rgba(0,0,0,0)"},
     )  # fmt: skip
+    figure.update_traces(meta=INK, selector={"name": "ellipse"})
     figure.update_xaxes(constrain="domain", zeroline=False)
     figure.update_yaxes(constrain="domain", zeroline=False)
     if aside:
