@@ -44,18 +44,16 @@ def best_low_rank(
     norm_form: Array | None,
     random_starts: int,
     rng: np.random.Generator,
+    centre: float = 0.0,
 ) -> LowRank:
     """Start from the truncated spectra of A* with every sign pattern and from random points; keep the lowest.
 
     Of ends that are equal to rounding the one of smallest norm is kept.
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*. `norm_form` is the matrix
-    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at a middle eigenvalue of A*
-    relative to it.
+    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at `centre`.
     """
-    full, centre = to_matrix(optimum, inputs_of(len(gram))), 0.0
-    if norm_form is not None:
-        centre = float(np.median(np.linalg.eigvals(np.linalg.solve(norm_form, full)).real))
+    full = to_matrix(optimum, inputs_of(len(gram)))
     begin = _starts(full if norm_form is None else full - centre * norm_form, width, random_starts, rng)
     found: list[Factor] = []
     with Progress(len(begin), f"rank {width}") as progress:

@@ -101,12 +101,20 @@ def truncate(
     starts: int,
     rng: np.random.Generator,
 ) -> list[LowRank]:
-    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics."""
+    """The best matrices of rank ≤ width found, one an output, in the frame of the statistics.
+
+    A norm neuron's weight starts at a middle eigenvalue of the optimum in the data's own frame.
+    """
     frame = statistics.frame
     gram = penalised_gram(statistics, alpha)
     inverse = np.linalg.inv(frame.T)
     norm_form = inverse.T @ inverse if norm_neuron else None
-    return [best_low_rank(gram, row, width, norm_form, starts, rng) for row in solution.entries]
+    originals = frame.T.T @ matrices_of(solution) @ frame.T
+    centres = np.median(np.linalg.eigvalsh(originals), axis=1) if norm_neuron else np.zeros(len(originals))
+    return [
+        best_low_rank(gram, row, width, norm_form, starts, rng, float(centre))
+        for row, centre in zip(solution.entries, centres, strict=True)
+    ]
 
 
 def penalised_gram(statistics: Statistics, alpha: float) -> Array:

@@ -76,12 +76,16 @@ def fit_factor(
     limit: int = 300,
 ) -> Factor:
     """Minimise the excess from W; `norm_form` is the matrix of ‖z‖² in this frame, None without a norm neuron."""
-    identity = None if norm_form is None else from_matrix(norm_form)
+    identity, unit = None, 1.0
+    if norm_form is not None:  # scaled to unit norm: far from the origin ‖z‖² is huge in a frame that whitens
+        identity = from_matrix(norm_form)
+        unit = float(np.linalg.norm(identity))
+        identity = identity / unit
     function = Excess(gram, optimum, signs, identity)
-    theta = W.ravel() if identity is None else np.append(W.ravel(), norm)
+    theta = W.ravel() if identity is None else np.append(W.ravel(), norm * unit)
     theta, excess, converged = _levenberg(function, theta, limit)
     found, weight = function.unpack(theta)
-    return Factor(found, signs, weight, excess, converged)
+    return Factor(found, signs, weight / unit, excess, converged)
 
 
 def _levenberg(function: Excess, theta: Array, limit: int) -> tuple[Array, float, bool]:
