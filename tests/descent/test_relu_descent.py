@@ -121,3 +121,93 @@ def test_exact_hessian_products_are_those_of_the_problem(rng):
         hessian_times(P, W, a, teacher, one, space, out)
         expected = problem.hvp(sh.Network(W, a, sh.ReLU()), P.ravel())
         np.testing.assert_allclose(out.ravel(), expected, atol=1e-11 * (1 + np.abs(expected).max()))
+
+
+def slow_glide(problem, theta, target, accuracy):
+    """ROS2 with dense matrices and the accurate formulas: M = I + γh(½aaᵀ⊗I + uuᵀ/π + 0.3I)."""
+    k, n, a = problem.width, problem.n, problem.outer[0]
+    h, gamma, evaluations = 0.5, 1 - np.sqrt(0.5), 2
+    _, slope = problem.value_and_gradient(theta)
+    while np.linalg.norm(slope) > target:
+        W = theta.reshape(k, n)
+        u = (a[:, None] * W / np.linalg.norm(W, axis=1)[:, None]).ravel()
+        stiff = (
+            0.5 * np.kron(np.outer(a, a), np.eye(n))
+            + np.outer(u, u) / np.pi
+            + 0.3 * np.mean(a**2) * np.eye(k * n)
+        )
+        M = np.eye(k * n) + gamma * h * stiff
+        first = np.linalg.solve(M, -slope)
+        second = np.linalg.solve(M, -problem.value_and_gradient(theta + h * first)[1] - 2 * first)
+        change = 0.5 * np.linalg.norm(first + second) / np.linalg.norm(first)
+        if change <= accuracy:
+            theta = theta + h * (1.5 * first + 0.5 * second)
+        h = min(h * np.clip(0.8 * accuracy / change, 0.3, 1.5), 50.0)
+        _, slope = problem.value_and_gradient(theta)
+        evaluations += 2
+    return theta, evaluations
+
+
+@pytest.mark.parametrize(("k", "runs"), [(4, 3), (4, 20), (21, 1)])
+def test_gliding_is_its_slow_twin(k, runs):
+    """One by one, side by side (and then one by one, from two more evaluations), and too large for lanes."""
+    outer = np.where(np.arange(k) % 3 == 2, -0.8, 1.1)
+    problem = sh.Problem(sh.Network(np.eye(k), outer, sh.ReLU()), sh.Gaussian(k), k, outer=outer)
+    begin = np.random.default_rng(5).standard_normal((runs, k * k)) * 0.1 + np.eye(k).ravel()
+    batch = Batch.start(begin)
+    target = 0.3 * np.linalg.norm(problem.value_and_gradient(begin)[1], axis=1).min()
+    evaluator(problem).glide(batch, Control(target), 0.15)
+    assert np.all(batch.status == Status.CONVERGED)
+    for row in range(min(runs, 4)):
+        theta, evaluations = slow_glide(problem, begin[row], target, 0.15)
+        assert batch.iterations[row] in (evaluations, evaluations + 2)
+        np.testing.assert_allclose(batch.thetas[row], theta, atol=1e-9)
+        assert batch.losses[row] == pytest.approx(float(problem.value(theta)), abs=1e-10)
+
+
+def test_gliding_follows_the_gradient_flow():
+    """Against the integrator of `flow` at a tight tolerance: the same curve, of second order in the accuracy."""
+    from scipy.integrate import solve_ivp
+
+    problem = relu_problem(5)
+    begin = trained(problem, starts(problem, 1, rng=3), 0.5, tolerance=0.1).thetas
+
+    def field(_, theta):
+        return -problem.value_and_gradient(theta)[1]
+
+    curve = solve_ivp(field, (0, 400), begin[0], rtol=1e-9, atol=1e-11, dense_output=True)
+    points = curve.sol(np.linspace(0, 400, 20_001)).T
+    gaps = []
+    for accuracy in (0.16, 0.04):
+        batch = Batch.start(begin)
+        evaluator(problem).glide(batch, Control(1e-2), accuracy)
+        gaps.append(np.linalg.norm(points - batch.thetas[0], axis=1).min())
+    assert gaps[0] < 1e-2 and gaps[1] < 0.25 * gaps[0]
+
+
+def test_gliding_stops_at_limits_goals_and_interruption_and_leaves_wide_students_alone():
+    problem = relu_problem(4)
+    begin = starts(problem, 20, rng=0)
+    for control, status in (
+        (Control(1e-9, 10), Status.LIMIT),
+        (Control(1e-9, goal=1e9), Status.GOAL),
+    ):
+        batch = Batch.start(begin)
+        evaluator(problem).glide(batch, control, 0.15)
+        assert np.all(batch.status == status)
+    control = Control(1e-9)
+    control.interrupted.set()
+    batch = Batch.start(begin)
+    evaluator(problem).glide(batch, control, 0.15)
+    assert np.all(batch.status == Status.INTERRUPTED)
+    wide = sh.Problem(sh.Network(np.eye(4), activation=sh.ReLU()), sh.Gaussian(4), 5, outer="ones")
+    assert evaluator(problem).glides and not evaluator(wide).glides
+
+
+def test_the_pivots_of_a_tridiagonal_matrix_see_a_negative_eigenvalue(rng):
+    from shallows.descent._relu_polish import _has_negative_pivot
+
+    for _ in range(50):
+        diagonal, beside = rng.standard_normal(6) + 1.5, rng.standard_normal(6)
+        T = np.diag(diagonal) + np.diag(beside[:5], 1) + np.diag(beside[:5], -1)
+        assert _has_negative_pivot(diagonal, beside) == (np.linalg.eigvalsh(T)[0] < 0)

@@ -78,28 +78,40 @@ def _newton_step(
 def _is_saddle(
     W: Array, a: Array, first: Array, teacher: Teacher, c: Array, one: OneSpace, space: HessianSpace
 ) -> bool:
-    """Whether up to 30 Lanczos steps find an eigenvalue below −1e-6 of the largest one."""
+    """Whether up to 30 Lanczos steps find an eigenvalue below −1e-6 of the largest one.
+
+    The tridiagonal matrix T has one exactly when T + τI has a negative pivot. Copies of eigenvalues, which come with
+    the loss of orthogonality, do no harm, so that three vectors are enough.
+    """
     prepare(W, a, teacher, c, one, space)
     steps = min(LANCZOS_STEPS, W.size)
-    basis, image = np.zeros((steps, W.size)), np.empty_like(W)
-    tridiagonal = np.zeros((steps, steps))
-    q = first / np.sqrt(_dot(first, first))
+    diagonal, beside = np.zeros(steps), np.zeros(steps)
+    q, last, image = first / np.sqrt(_dot(first, first)), np.zeros_like(W), np.empty_like(W)
+    largest, length = 0.0, 0.0
     for j in range(steps):
-        basis[j] = q.ravel()
         hessian_times(q, W, a, teacher, one, space, image)
-        flat = image.ravel().copy()
-        size = np.sqrt(_dot(flat, flat))
-        tridiagonal[j, j] = _dot(basis[j], flat)
-        for _ in range(2):
-            flat -= np.dot(np.dot(basis[: j + 1], flat), basis[: j + 1])
-        length = np.sqrt(_dot(flat, flat))
-        if length <= 1e-12 * (1 + size) or j + 1 == steps:
+        size = np.sqrt(_dot(image, image))
+        diagonal[j] = _dot(q, image)
+        image -= diagonal[j] * q + length * last
+        length = np.sqrt(_dot(image, image))
+        beside[j] = length
+        largest = max(largest, size)
+        if length <= 1e-12 * (1 + size):
             steps = j + 1
             break
-        tridiagonal[j, j + 1] = tridiagonal[j + 1, j] = length
-        q = (flat / length).reshape(W.shape)
-    values = np.linalg.eigvalsh(tridiagonal[:steps, :steps].copy())
-    return values[0] < -SADDLE * np.abs(values).max()
+        last, q = q, image / length
+    return _has_negative_pivot(diagonal[:steps] + SADDLE * largest, beside)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _has_negative_pivot(diagonal: Array, beside: Array) -> bool:
+    """Whether the symmetric tridiagonal matrix is not positive semidefinite."""
+    pivot = diagonal[0]
+    for j in range(1, len(diagonal)):
+        if pivot <= 0:
+            return True
+        pivot = diagonal[j] - beside[j - 1] * beside[j - 1] / pivot
+    return pivot < 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,26 +24,36 @@ class Outcome(NamedTuple):
     iterations: np.ndarray
 
 
+Loop = Callable[[Outcome, np.ndarray, Array], None]
+
+
+def train_rows(batch: Batch, control: Control, loop: Loop) -> None:
+    """Hand the running rows of a batch, with their limits and tolerances, to a compiled loop."""
+    rows = batch.running()
+    if not len(rows):
+        return
+    out = Outcome(
+        np.ascontiguousarray(batch.thetas[rows]),
+        np.empty(len(rows)),
+        np.empty(len(rows)),
+        np.empty(len(rows), dtype=np.int64),
+        np.zeros(len(rows), dtype=np.int64),
+    )
+    tolerances = np.broadcast_to(control.tolerance_of(rows), len(rows)).astype(np.float64)
+    loop(out, control.iterations - batch.iterations[rows], tolerances)
+    batch.store(rows, out.thetas, out.losses, out.norms)
+    batch.status[rows] = out.status
+    batch.iterations[rows] += out.iterations
+
+
 class Compiled:
     """Gradient descent without the interpreter: subclasses have the `loop`."""
 
     def descend(self, batch: Batch, step: float | None, control: Control) -> None:
         """Gradient descent from all running rows: `step` fixed, or None for the line search."""
-        rows = batch.running()
-        if not len(rows):
-            return
-        out = Outcome(
-            np.ascontiguousarray(batch.thetas[rows]),
-            np.empty(len(rows)),
-            np.empty(len(rows)),
-            np.empty(len(rows), dtype=np.int64),
-            np.zeros(len(rows), dtype=np.int64),
+        train_rows(
+            batch, control, lambda out, limits, tolerances: self.loop(out, step, control, limits, tolerances)
         )
-        tolerances = np.broadcast_to(control.tolerance_of(rows), len(rows)).astype(np.float64)
-        self.loop(out, step, control, control.iterations - batch.iterations[rows], tolerances)
-        batch.store(rows, out.thetas, out.losses, out.norms)
-        batch.status[rows] = out.status
-        batch.iterations[rows] += out.iterations
 
     def loop(
         self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
@@ -66,7 +77,7 @@ class ReLURuns(Compiled):
 
     def __call__(self, thetas: Array) -> tuple[Array, Array]:
         """Losses (batch,) and gradients (batch, p)."""
-        from shallows.descent._loops import relu_loop
+        from shallows.kernels._relu_loop import batch_loop
 
         inner = self.width * self.n
         W = np.array(thetas[:, :inner], order="C").reshape(-1, self.width, self.n)
@@ -74,7 +85,7 @@ class ReLURuns(Compiled):
             thetas[:, inner:] if self.free else np.broadcast_to(self.outer, (len(W), self.width)), order="C"
         )
         losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
-        if relu_loop(W, a, self.V, self.b, self.c, losses, dW, da) == 0:
+        if batch_loop(W, a, self.V, self.b, self.c, losses, dW, da) == 0:
             require_nonzero(np.sqrt(np.sum(W**2, axis=-1)))
         slopes = dW.reshape(len(W), inner)
         return np.maximum(losses + self.energy, 0.0), np.hstack([slopes, da]) if self.free else slopes
@@ -99,6 +110,24 @@ class ReLURuns(Compiled):
             control.scale, reachable, first, losses, norms, saddles,
         )  # fmt: skip
         return ends, losses, norms, saddles
+
+    @property
+    def glides(self) -> bool:
+        """Whether long steps along the flow stand in for descent: not where minima fill continua (wide students)."""
+        return not self.free and self.width <= len(self.V)
+
+    def glide(self, batch: Batch, control: Control, accuracy: float) -> None:
+        """Take the running rows along the gradient flow to the tolerance; those that fail stay running."""
+        from shallows.descent._relu_glide import glide_loop
+
+        def loop(out: Outcome, limits: np.ndarray, tolerances: Array) -> None:
+            glide_loop(
+                out.thetas, self.width, self.n, self.outer, self.V, self.b, self.c, self.energy, accuracy, tolerances,
+                limits, control.goal, control.scale, control.interrupted.flag, out.losses, out.norms, out.status,
+                out.iterations,
+            )  # fmt: skip
+
+        train_rows(batch, control, loop)
 
     def loop(
         self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array

@@ -1,7 +1,8 @@
 """Polishing: descent to a small gradient, then matrix-free Newton-CG where that stays in the same basin.
 
-Plain descent decides the basin; Newton-CG only finishes. From ‖g‖ ≤ 1e-3 (times min(1, ‖g₀‖)) a run is handed to
-Newton-CG. It goes back to descent, to a tenth of the last level, when
+Plain descent decides the basin; Newton-CG only finishes. For ReLU networks no wider than their teacher, descent goes on
+by long accurate steps along the gradient flow (`_relu_glide`) once ‖g‖ ≤ 0.1, where its own steps only creep. From
+‖g‖ ≤ 1e-3 (times min(1, ‖g₀‖)) a run is handed to Newton-CG. It goes back, to a tenth of the last level, when
 
 - a direction of negative curvature turns up in CG, or in a Lanczos run at the end point (descent leaves saddles),
 - a Newton step does not halve the gradient norm, or
@@ -30,6 +31,8 @@ Descent = Callable[[Batch, Control], None]
 Precondition = Callable[[Array], Array]
 
 FIRST_LEVEL = 1e-3
+TRANSIENT = 0.1
+ACCURATE, ROUGH = 0.15, 0.4  # of steps along the flow: while the basin is decided, and near a critical point
 FARTHEST = 0.25
 DIFFERENCE = 1e-5
 NEWTON_STEPS = 25
@@ -60,9 +63,10 @@ def descend_and_polish(
     _, gradient = evaluate(batch.thetas[rows])
     level = np.zeros(len(batch.thetas))
     level[rows] = FIRST_LEVEL * np.minimum(1.0, norms_of(gradient))
+    accuracy = ACCURATE
     while len(rows) and not control.interrupted.is_set():
-        target = np.maximum(level, control.tolerance)
-        descent(batch, control.tightened(target))
+        _approach(evaluate, batch, descent, control.tightened(np.maximum(level, control.tolerance)), accuracy)
+        accuracy = ROUGH
         near = rows[np.isin(batch.status[rows], (Status.CONVERGED, Status.LIMIT))]
         near = near[batch.norms[near] > control.tolerance]
         _finish(evaluate, batch, near, control, precondition)
@@ -70,6 +74,17 @@ def descend_and_polish(
         rows = near[(batch.status[near] == Status.CONVERGED) & (batch.norms[near] > control.tolerance)]
         batch.status[rows] = Status.RUNNING
     batch.status[batch.running()] = Status.INTERRUPTED
+
+
+def _approach(evaluate: Evaluate, batch: Batch, descent: Descent, control: Control, accuracy: float) -> None:
+    """Descent to the tolerance; once a transient is over, by long steps along the flow where there are such."""
+    if isinstance(evaluate, ReLURuns) and evaluate.glides:
+        rows = batch.running()
+        descent(batch, control.tightened(np.maximum(TRANSIENT, control.tolerance)))
+        batch.status[rows[batch.status[rows] == Status.CONVERGED]] = Status.RUNNING
+        evaluate.glide(batch, control, accuracy)
+        batch.status[rows[batch.status[rows] == Status.CONVERGED]] = Status.RUNNING
+    descent(batch, control)
 
 
 def _finish(

@@ -14,8 +14,8 @@ from numba import njit
 from shallows._checks import Array
 from shallows.kernels._relu_angles import FAST, angles
 
-LARGEST = 240  # weights of a network: beyond that one network fills the vector units by itself
-LANES, FEWEST_LANES = 64, 16
+LARGEST = 400  # weights of a network: beyond that one network fills the vector units by itself
+SMALL, LANES, FEWEST_LANES = 150, 64, 16
 
 
 class Teacher(NamedTuple):
@@ -44,7 +44,9 @@ class LaneSpace(NamedTuple):
 @njit(cache=True)
 def lanes_for(k: int, n: int) -> int:
     """How many networks fit side by side; 0 when they are so large that one at a time is faster."""
-    return LANES if k * n <= LARGEST else 0
+    if k * n > LARGEST:
+        return 0
+    return LANES if k * n <= SMALL else LANES // 2
 
 
 @njit(cache=True)
