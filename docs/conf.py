@@ -32,6 +32,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("figures.js", {"defer": "defer"})]
 html_copy_source = False
+html_search_scorer = str(HERE / "_ext" / "scorer.js")
+html_use_index = False
 html_show_sphinx = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#00527F", "color-brand-content": "#0072B2"},

@@ -5,6 +5,7 @@ A fenced block of one of these kinds is replaced, before Sphinx reads the page, 
     ```{draw}            Python; its figures (`figure.show()`) appear below the code
     ```{names}           public names, one a line: signature and docstring
     ```{claims} 000      the numbered statements of a paper and what their checks found
+    ```{experiments} 000 the tables and figures that can be computed again
     ```{help}            what `shallows COMMAND --help` says, for every command
 """
 
@@ -16,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import claims_text
+import experiments_text
 import help_text
 import names_text
 import pictures
 
 BLOCK = re.compile(
-    r"^(?P<fence>`{3,})\{(?P<kind>draw|names|claims|help)\}[ ]*(?P<argument>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$",
+    r"^(?P<fence>`{3,})\{(?P<kind>draw|names|claims|experiments|help)\}[ ]*(?P<argument>[^\n]*)\n"
+    r"(?P<body>.*?)^(?P=fence)[ ]*$",
     re.M | re.S,
 )
 #: doctest wants an empty line at the end of a block; readers do not.
@@ -54,6 +57,7 @@ class PageText:
             "draw": lambda: self.draw(argument, body),
             "names": lambda: names_text.names(body.split()),
             "claims": lambda: claims_text.claims_of(argument),
+            "experiments": lambda: experiments_text.experiments_of(argument),
             "help": help_text.commands,
         }
         return kinds[match["kind"]]()
