@@ -55,7 +55,7 @@ class Flow(NamedTuple):
     moved: Array
     changed: Array
     run: np.ndarray
-    count: np.ndarray
+    spent: np.ndarray
 
 
 @njit(cache=True)
@@ -235,7 +235,7 @@ def _load(flow: Flow, l: int, row: int, theta: Array, step: float) -> None:
     for i in range(k):
         for m in range(n):
             flow.W[i, m, l], flow.slope[i, m, l] = theta[i * n + m], 0.0
-    flow.h[l], flow.run[l], flow.count[l] = step, row, 0
+    flow.h[l], flow.run[l], flow.spent[l] = step, row, 0
 
 
 @njit(cache=True)
@@ -245,7 +245,7 @@ def _replace(flow: Flow, l: int, last: int) -> None:
     for i in range(k):
         for m in range(n):
             flow.W[i, m, l], flow.slope[i, m, l] = flow.W[i, m, last], flow.slope[i, m, last]
-    flow.h[l], flow.run[l], flow.count[l] = flow.h[last], flow.run[last], flow.count[last]
+    flow.h[l], flow.run[l], flow.spent[l] = flow.h[last], flow.run[last], flow.spent[last]
     flow.loss[l], flow.square[l] = flow.loss[last], flow.square[last]
 
 
@@ -271,7 +271,7 @@ def _store(flow: Flow, l: int, code: int, loss: float, norm: float, ends: Ends) 
         for m in range(n):
             ends.thetas[row, i * n + m] = flow.W[i, m, l]
     ends.losses[row], ends.norms[row], ends.status[row] = loss, norm, code
-    ends.iterations[row] += flow.count[l]
+    ends.iterations[row] += flow.spent[l]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -303,9 +303,9 @@ def _glide(
         _evaluate(flow.W, flow.slope, flow, active, model, space, one)
         _inner(flow.slope, flow.slope, active, flow.square)
         for l in range(active - 1, -1, -1):
-            flow.count[l] += 2
+            flow.spent[l] += 2
             loss, norm = max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l])
-            code, stop = _code(loss, norm, flow.count[l], flow.h[l], flow.run[l], rules)
+            code, stop = _code(loss, norm, flow.spent[l], flow.h[l], flow.run[l], rules)
             if not stop:
                 continue
             _store(flow, l, code, loss, norm, ends)
