@@ -1,4 +1,4 @@
-"""scikit-learn's whole estimator check suite, for every estimator."""
+"""scikit-learn's whole estimator check suite: every estimator quickly, other settings and degree 4 thoroughly."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -19,7 +19,7 @@ ESTIMATORS = [
     QuadraticNetRegressor(),
     QuadraticNetClassifier(),
     PolynomialNetRegressor(),
-    DeepQuadraticRegressor(),
+    DeepQuadraticRegressor(1),
 ]
 SETTINGS = [
     QuadraticNetRegressor(norm_neuron=True),
@@ -30,6 +30,7 @@ SETTINGS = [
     QuadraticNetRegressor(2, norm_neuron=True),
     QuadraticNetClassifier(2),
     PolynomialNetRegressor(2, affine=False),
+    DeepQuadraticRegressor(),
     DeepQuadraticRegressor(1, alpha=1.0),
 ]
 

@@ -22,6 +22,7 @@ from shallows.learn import (
     receptive_field,
     simulate_spikes,
 )
+from shallows.learn.quadratic_fit import neurons_of
 
 
 @pytest.fixture
@@ -203,3 +204,22 @@ def test_bad_input_is_refused_by_name(problem):
 def test_certificate_and_runs_have_readable_texts(problem):
     model = QuadraticNetRegressor().fit(*problem)
     assert "proved" in repr(model.certificate_) and "gap" in repr(model.certificate_)
+
+
+def test_eigenvalues_of_equal_size_come_positive_first(rng):
+    """±λ are equal in size to rounding only: their order must not depend on it."""
+    vectors, _ = np.linalg.qr(rng.standard_normal((4, 4)))
+    for noise in (0.0, 1e-14, -1e-14):
+        matrix = (vectors * [0.5 + noise, -0.5, 2.0, -1.0]) @ vectors.T
+        neurons = neurons_of(matrix[None], 4, False)
+        assert np.allclose(neurons.eigenvalues[0], [2.0, -1.0, 0.5, -0.5])
+        assert np.allclose((neurons.vectors[0].T * neurons.eigenvalues[0]) @ neurons.vectors[0], matrix)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e5])
+def test_a_norm_neuron_far_from_the_origin_does_no_harm(problem, offset):
+    """With weight zero it is the network without one, whose loss it must reach, however large ‖z‖² is."""
+    X, y = problem
+    plain, more = (QuadraticNetRegressor(3, norm_neuron=n).fit(X + offset, y) for n in (False, True))
+    assert more.certificate_.proved
+    assert more.certificate_.loss <= plain.certificate_.loss * (1 + 1e-4)

@@ -51,14 +51,17 @@ def best_low_rank(
     Of ends that are equal to rounding the one of smallest norm is kept.
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*. `norm_form` is the matrix
-    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at `centre`.
+    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at zero and at `centre`.
     """
     full = to_matrix(optimum, inputs_of(len(gram)))
-    begin = _starts(full if norm_form is None else full - centre * norm_form, width, random_starts, rng)
+    begin = [(W, signs, 0.0) for W, signs in _starts(full, width, random_starts, rng)]
+    if norm_form is not None:
+        shifted = full - centre * norm_form
+        begin += [(W, signs, centre) for W, signs in _starts(shifted, width, random_starts, rng)]
     found: list[Factor] = []
     with Progress(len(begin), f"rank {width}") as progress:
-        for done, (W, signs) in enumerate(begin, 1):
-            found.append(fit_factor(gram, optimum, W, signs, norm_form, centre))
+        for done, (W, signs, norm) in enumerate(begin, 1):
+            found.append(fit_factor(gram, optimum, W, signs, norm_form, norm))
             progress.update(done)
     least = min(factor.excess for factor in found)
     level = least * (1 + 1e-6) + 1e-12 * float(optimum @ gram @ optimum)
