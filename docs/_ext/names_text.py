@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 #: What every dataclass has; nobody needs it explained.
@@ -13,11 +12,17 @@ ORDINARY = {"from_dict"}
 
 
 def names(wanted: list[str]) -> str:
-    """A table of `wanted` ("shallows.chart", …), then an entry each."""
-    entries = [(name, find(name)) for name in wanted]
+    """A table of `wanted` ("shallows.chart", or "shallows.learn.*" for all of a module), then an entry each."""
+    entries = [(name, find(name)) for pattern in wanted for name in expand(pattern)]
     rows = [f"| [`{_short(name)}`](#{name}) | {_first_sentence(item)} |" for name, item in entries]
     table = ["| | |", "| --- | --- |", *rows, ""]
     return "\n".join([*table, *(entry(name, item) for name, item in entries)])
+
+
+def expand(pattern: str) -> list[str]:
+    """The public names of a module for "module.*"; any other name is itself."""
+    module, _, last = pattern.rpartition(".")
+    return [f"{module}.{name}" for name in import_module(module).__all__] if last == "*" else [pattern]
 
 
 def find(name: str) -> Any:
@@ -131,8 +136,3 @@ def _short(name: str) -> str:
 def _first_sentence(item: Any) -> str:
     text = (inspect.getdoc(item) or "").split("\n\n")[0].replace("\n", " ")
     return re.split(r"(?<=[.:])\s", text)[0].rstrip(":").replace("|", "\\|")
-
-
-def members_of(module: ModuleType) -> list[str]:
-    """The public names of a module, dotted."""
-    return [f"{module.__name__}.{name}" for name in module.__all__]
