@@ -33,7 +33,7 @@ Precondition = Callable[[Array], Array]
 FIRST_LEVEL = 1e-3
 TRANSIENT = 0.1
 ACCURATE, ROUGH = 0.15, 0.4  # of steps along the flow: while the basin is decided, and near a critical point
-LONG_WAY = 4.0  # wide networks have a longer way past more saddles: accuracy 4/width
+LONG_WAY = 0.5  # wide networks have a longer way past more saddles: accuracy 0.5/√width
 FARTHEST = 0.25
 DIFFERENCE = 1e-5
 NEWTON_STEPS = 25
@@ -64,7 +64,9 @@ def descend_and_polish(
     _, gradient = evaluate(batch.thetas[rows])
     level = np.zeros(len(batch.thetas))
     level[rows] = FIRST_LEVEL * np.minimum(1.0, norms_of(gradient))
-    accuracy = min(ACCURATE, LONG_WAY / evaluate.width) if isinstance(evaluate, ReLURuns) else ACCURATE
+    accuracy = (
+        min(ACCURATE, LONG_WAY / evaluate.width**0.5) if isinstance(evaluate, ReLURuns) else ACCURATE
+    )
     while len(rows) and not control.interrupted.is_set():
         _approach(evaluate, batch, descent, control.tightened(np.maximum(level, control.tolerance)), accuracy)
         accuracy = ROUGH
