@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+from shallows.commands._common import Json, Output, Quiet, Seed
+
+EXAMPLES = (
+    "shallows fit data.csv --target y",
+    "shallows fit data.csv --target y --width 2 --out fit.html",
+)
+
 
 def fit(
     file: Annotated[Path, typer.Argument(help="A CSV file with a header line.")],
@@ -18,18 +25,15 @@ def fit(
     affine: Annotated[
         bool, typer.Option(help="Linear and constant terms through a homogenising coordinate.")
     ] = True,
-    seed: Annotated[int, typer.Option(help="Seed of random starts (only below full width).")] = 0,
     report: Annotated[
         Path | None,
-        typer.Option(help="The HTML report to write; FILE with .fit.html if omitted."),
+        typer.Option("--report", "--out", help="The HTML report to write; FILE with .fit.html if omitted."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the fit as JSON instead of tables.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Fit a quadratic network to a table by global least squares: fit, certificate and filters, and a report.
-
-    Examples:  shallows fit data.csv --target y   |   shallows fit data.csv --target y --width 2
-    """
+    """Fit a quadratic network to a table by global least squares: fit, certificate and filters, and a report."""
     import warnings
 
     from rich.console import Console
@@ -37,11 +41,13 @@ def fit(
     from shallows.learn import QuadraticNetRegressor
     from shallows.learn.report import fit_json, load_table, show_fit, write_report
 
+    output = Output(json, quiet)
     X, y = load_table(file, target)
     model = QuadraticNetRegressor(width, alpha=alpha, affine=affine, random_state=seed)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
-        model.fit(X, y)
+        with output.working(f"fitting {len(X):,} rows"):
+            model.fit(X, y)
     notes = [str(warning.message) for warning in noted]
     path = report if report is not None else file.with_suffix(".fit.html")
     write_report(path, model, X, y, notes)
@@ -50,4 +56,4 @@ def fit(
     elif not quiet:
         console = Console()
         show_fit(console, model, X, y, notes)
-        console.print(f"Report: {path}", highlight=False)
+    output.wrote(path)

@@ -247,8 +247,8 @@ def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Arr
     """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.
 
     The largest curvature grows with the student's width: above 1.2k the step is 3/width, and above 1.5k (or for k < 3,
-    where 2.5/k is too long) there is none. Nor is there from neurons far longer than the teacher's (init="large"): there
-    the gradient is almost linear, with a curvature of up to k, and 2.5/k diverges.
+    where 2.5/k is too long) there is none. Nor is there from neurons far longer than the teacher's (init="large"):
+    there the gradient is almost linear, with a curvature of up to k, and 2.5/k diverges.
     """
     teacher = problem.target
     relu = isinstance(problem.activation, ReLU) and isinstance(teacher, Network) and problem.outer is not None

@@ -64,9 +64,7 @@ def descend_and_polish(
     _, gradient = evaluate(batch.thetas[rows])
     level = np.zeros(len(batch.thetas))
     level[rows] = FIRST_LEVEL * np.minimum(1.0, norms_of(gradient))
-    accuracy = (
-        min(ACCURATE, LONG_WAY / evaluate.width**0.5) if isinstance(evaluate, ReLURuns) else ACCURATE
-    )
+    accuracy = min(ACCURATE, LONG_WAY / evaluate.width**0.5) if isinstance(evaluate, ReLURuns) else ACCURATE
     while len(rows) and not control.interrupted.is_set():
         _approach(evaluate, batch, descent, control.tightened(np.maximum(level, control.tolerance)), accuracy)
         accuracy = ROUGH

@@ -17,7 +17,7 @@ from shallows.learn.statistics import Statistics
 from shallows.learn.warnings import UndeterminedWarning
 
 METHODS = ("auto", "dense", "conjugate", "statistics")
-DENSE_WORK, DENSE_MEMORY = 2e10, 2.5e7
+DENSE_WORK, DENSE_MEMORY = 2e9, 2.5e7
 
 
 def choose_method(method: str, samples: int, inputs: int, degree: int) -> str:
