@@ -26,7 +26,7 @@ def table(tmp_path, rng):
 def test_fit_certificate_and_filters_are_printed_and_reported(table):
     result = CliRunner().invoke(app, [str(table), "--target", "y"])
     assert result.exit_code == 0, result.output
-    for expected in ("200 × 3", "1.000000", "proved", "yes", "+1.000 a", "Report"):
+    for expected in ("200 × 3", "1.000000", "proved", "yes", "+1.000 a", "written"):
         assert expected in result.output
     page = table.with_suffix(".fit.html").read_text()
     assert "Eigenvalues" in page and "Plotly.newPlot" in page and "<script src" not in page
