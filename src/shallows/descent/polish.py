@@ -1,7 +1,7 @@
 """Polishing: descent to a small gradient, then matrix-free Newton-CG where that stays in the same basin.
 
 Plain descent decides the basin; Newton-CG only finishes. For ReLU networks no wider than their teacher, descent goes on
-by long accurate steps along the gradient flow (`_relu_glide`) once ‖g‖ ≤ 0.1, where its own steps only creep. From
+by long accurate steps along the gradient flow (`_relu_glide`) once ‖g‖ ≤ 0.05, where its own steps only creep. From
 ‖g‖ ≤ 1e-3 (times min(1, ‖g₀‖)) a run is handed to Newton-CG. It goes back, to a tenth of the last level, when
 
 - a direction of negative curvature turns up in CG, or in a Lanczos run at the end point (descent leaves saddles),
@@ -31,7 +31,7 @@ Descent = Callable[[Batch, Control], None]
 Precondition = Callable[[Array], Array]
 
 FIRST_LEVEL = 1e-3
-TRANSIENT = 0.1
+TRANSIENT = 0.05
 ACCURATE, ROUGH = 0.15, 0.4  # of steps along the flow: while the basin is decided, and near a critical point
 LONG_WAY = 0.5  # wide networks have a longer way past more saddles: accuracy 0.5/√width
 FARTHEST = 0.25
