@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shallows import IID, Frobenius, Gaussian, Network, Power, Problem, Samples, coordinates
-from shallows.geometry.convex import ProblemLandscape
+from shallows.geometry.convex import GaussianLandscape, ProblemLandscape
 from shallows.geometry.eigenpaths import eigen_path
 from shallows.geometry.escape import escape_path, explain_escape
 from shallows.geometry.nudge import Nudges
@@ -172,3 +172,18 @@ def test_many_escapes_of_wide_quadratic_networks(escaping, seed):
     problem = Problem(Network(rng.normal(size=(rank, n)), rng.normal(size=rank)), Gaussian(n), n)
     net = escaping.random_student(rng, problem)
     assert escaping.falls(explain_escape(problem, net), net)[-1] <= 1e-10 * problem.loss(net)
+
+
+def test_the_gaussian_landscape_is_the_problem_s_own():
+    """2‖D‖² + (tr D)² and its gradient by matrices, against the kernel."""
+    rng = np.random.default_rng(3)
+    teacher = Network(rng.normal(size=(4, 3)), rng.normal(size=4))
+    problem = Problem(teacher, Gaussian(3), 5)
+    net = Network(rng.normal(size=(5, 3)), rng.normal(size=5))
+    landscape = GaussianLandscape(problem)
+    assert landscape.loss(net) == pytest.approx(problem.loss(net), rel=1e-12)
+    da, dW = landscape.parameter_gradient(net)
+    assert np.allclose(np.concatenate([dW.ravel(), da]), problem.gradient(net), rtol=1e-11, atol=1e-11)
+    assert GaussianLandscape.applies(problem)
+    assert not GaussianLandscape.applies(Problem(teacher, Gaussian(3, 2 * np.eye(3)), 5))
+    assert not GaussianLandscape.applies(Problem(teacher, IID.uniform(3), 5))

@@ -12,6 +12,8 @@ from scipy.optimize import brentq, minimize
 
 from shallows import coordinates
 from shallows._checks import Array, describe
+from shallows.activations import Power
+from shallows.data import Gaussian
 from shallows.errors import InvalidProblem
 from shallows.network import Network
 from shallows.problem import Problem
@@ -159,6 +161,36 @@ class ProblemLandscape(Landscape):
         theta = self.problem.gradient(net)
         cut = net.width * net.n
         return theta[cut:], theta[:cut].reshape(net.width, net.n)
+
+
+class GaussianLandscape(ProblemLandscape):
+    """ℓ(S) = 2‖S − T‖² + tr(S − T)²: quadratic networks under N(0, I) (Prop. 32), by matrices, without a kernel."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.matrix = self.target.to_matrix()
+
+    @staticmethod
+    def applies(problem: Problem) -> bool:
+        """Whether the loss has this form."""
+        data = problem.data
+        if not (isinstance(data, Gaussian) and data.centred and problem.activation == Power(2)):
+            return False
+        return bool(np.array_equal(data.covariance, np.eye(data.n)))
+
+    def loss(self, net: Network) -> float:
+        """2‖D‖² + (tr D)², D = S − T."""
+        D = self._difference(net)
+        return float(2 * np.vdot(D, D) + np.trace(D) ** 2) + self.problem.floor
+
+    def parameter_gradient(self, net: Network) -> tuple[Array, Array]:
+        """Equation 26 (corrected): Diag(WΓWᵀ) and 2 diag(a) WΓ, Γ = ∇ℓ(S) = 4D + 2 tr(D) I."""
+        D = self._difference(net)
+        turned = net.W @ (4 * D) + 2 * np.trace(D) * net.W
+        return np.sum(turned * net.W, axis=1), 2 * net.a[:, None] * turned
+
+    def _difference(self, net: Network) -> Array:
+        return np.asarray((net.W.T * net.a) @ net.W - self.matrix)
 
 
 class LossLandscape(Landscape):

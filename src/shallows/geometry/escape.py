@@ -26,7 +26,7 @@ from shallows._checks import Array, describe, generator
 from shallows.activations import Power
 from shallows.errors import InvalidProblem
 from shallows.geometry.confluent import merging_descent
-from shallows.geometry.convex import ConvexLoss, Landscape, LossLandscape, ProblemLandscape
+from shallows.geometry.convex import ConvexLoss, GaussianLandscape, Landscape, LossLandscape, ProblemLandscape
 from shallows.geometry.fibers import Spectrum, matrix_of
 from shallows.geometry.idle import free_a_neuron, rest_smallest_neuron, spend_idle_neuron
 from shallows.geometry.lifting import lifted_descent
@@ -127,7 +127,9 @@ def _outside_the_theory(problem: Any, net: Any) -> str:
 
 
 def _landscape(problem: Problem | ConvexLoss, tensor: SymmetricTensor) -> Landscape:
-    return ProblemLandscape(problem) if isinstance(problem, Problem) else LossLandscape(problem, tensor)
+    if not isinstance(problem, Problem):
+        return LossLandscape(problem, tensor)
+    return GaussianLandscape(problem) if GaussianLandscape.applies(problem) else ProblemLandscape(problem)
 
 
 AT_THE_BOTTOM = "The network is a global minimum: the loss cannot be lowered (to rounding)."
