@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -46,7 +47,7 @@ def train_rows(batch: Batch, control: Control, loop: Loop) -> None:
     batch.iterations[rows] += out.iterations
 
 
-class Compiled:
+class Compiled(ABC):
     """Gradient descent without the interpreter: subclasses have the `loop`."""
 
     def descend(self, batch: Batch, step: float | None, control: Control) -> None:
@@ -55,11 +56,11 @@ class Compiled:
             batch, control, lambda out, limits, tolerances: self.loop(out, step, control, limits, tolerances)
         )
 
+    @abstractmethod
     def loop(
         self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
     ) -> None:
         """Train all rows of `out`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
