@@ -36,4 +36,5 @@ def modules():
 def test_docstring_examples(name):
     module = importlib.import_module(name)
     names = {**vars(module), **{key: getattr(sh, key) for key in sh.__all__}, "np": np, "sh": sh}
-    assert doctest.testmod(module, extraglobs=names).failed == 0
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.testmod(module, extraglobs=names, optionflags=options).failed == 0
