@@ -16,7 +16,16 @@ SLOPE_WANTED = 1.8
 
 @dataclass(frozen=True)
 class DerivativeCheck:
-    """Slopes of the Taylor remainders; a right derivative gives 2, a wrong one 1, `inf` means exact to rounding."""
+    """Slopes of the Taylor remainders; a right derivative gives 2, a wrong one 1, `inf` means exact to rounding.
+
+    `check_derivatives` makes it; it is true when the check passed.
+
+    >>> sine = sh.Smooth(np.sin)
+    >>> problem = sh.Problem(sh.Network([[1.0, 0.0]], activation=sine), sh.Gaussian(2), width=1)
+    >>> sh.check_derivatives(problem, sh.Network([[0.3, 1.0]], activation=sine))
+    DerivativeCheck(passed: gradient remainder O(h^2.0...), Hessian remainder O(h^2.0...), expected 2; Hessian
+    asymmetry ...)
+    """
 
     gradient_slope: float
     hessian_slope: float
@@ -44,6 +53,11 @@ def check_derivatives(problem: Problem, net: Network, rng: int | np.random.Gener
     """Compare loss, gradient and Hessian at `net` along random directions u, v.
 
     |L(θ+hu) − L(θ) − h g·u| and ‖g(θ+hu) − g(θ) − h Hu‖ must shrink like h²; uᵀHv must equal vᵀHu.
+
+    >>> problem = sh.Problem(np.diag([3.0, 1.0]), sh.IID.laplace(2), width=2)
+    >>> check = sh.check_derivatives(problem, sh.Network([[1.0, 0.5], [-0.2, 1.0]], a=[1.0, 2.0]))
+    >>> f"{check.gradient_slope:.1f} {check.hessian_slope:.1f}", check.passed
+    ('2.0 2.0', True)
     """
     source = generator(rng)
     theta = problem.pack(net)

@@ -12,7 +12,17 @@ from shallows.errors import InvalidProblem
 
 
 class Gaussian(Distribution):
-    """N(mean, covariance) on R^n; standard by default. The covariance may be singular, not indefinite."""
+    """N(mean, covariance) on R^n; standard by default. The covariance may be singular, not indefinite.
+
+    Moments are Isserlis' sums over pairings: E[x_i x_j x_k x_l] = Σ_ij Σ_kl + Σ_ik Σ_jl + Σ_il Σ_jk when centred
+    (paper 000, equations 15 and 17).
+
+    >>> sh.Gaussian(2).moment_matrix(2)         # paper 000, Example 22
+    array([[3., 0., 0., 1.],
+           [0., 1., 1., 0.],
+           [0., 1., 1., 0.],
+           [1., 0., 0., 3.]])
+    """
 
     def __init__(self, n: int, covariance: ArrayLike | None = None, mean: ArrayLike | None = None) -> None:
         self.n = positive_integer("n", n)

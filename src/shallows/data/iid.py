@@ -20,7 +20,14 @@ class IID(Distribution):
     """Independent coordinates with the given moments [1, E x, E x², …, E x^(2d)] (paper 000, equation 16).
 
     Named laws, all of unit variance, know their moments to any order: `IID.normal`, `.uniform`, `.laplace`,
-    `.rademacher`, `.student`.
+    `.rademacher`, `.student` (below its degrees of freedom).
+
+    >>> [sh.IID.rademacher(2).moment(4), sh.IID.uniform(2).moment(4), sh.IID.laplace(2).moment(4)]
+    [1.0, 1.8, 6.0]
+    >>> sh.IID(2, moments=[1, 0, 1, 0, 6]).gram(2)      # on the entries T11, T12, T22
+    array([[6., 0., 1.],
+           [0., 4., 0.],
+           [1., 0., 6.]])
     """
 
     def __init__(self, n: int, moments: Sequence[float]) -> None:

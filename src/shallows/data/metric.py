@@ -16,6 +16,13 @@ class Frobenius(InnerProduct):
 
     No distribution induces it for n, d ≥ 2 (Prop. 21): it would need E[x1²·x2²] = 0 and E[(x1x2)²] > 0. So it
     has no `sample`; `moment_defect` measures the contradiction.
+
+    >>> sh.Frobenius(2).gram(2)                 # T11, T12, T22: the entry T12 stands for two
+    array([[1., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 1.]])
+    >>> sh.Frobenius(2).moment_defect(2)
+    0.5
     """
 
     def __init__(self, n: int) -> None:
@@ -36,7 +43,15 @@ class Frobenius(InnerProduct):
 
 
 class Metric(InnerProduct):
-    """⟨S, T⟩ = sᵀ G t on the entries of tensors of one degree, for any positive-definite G."""
+    """⟨S, T⟩ = sᵀ G t on the entries of tensors of one degree, for any positive-definite G.
+
+    The loss is then (s − t)ᵀ G (s − t) (paper 000, equation 19); G acts on T_{i1≤…≤id} in lexicographic order.
+
+    >>> data = sh.Metric(2, degree=2, gram=np.diag([1.0, 2.0, 5.0]))
+    >>> problem = sh.Problem(np.diag([2.0, 3.0]), data, width=1)
+    >>> problem.loss(sh.Network([[1.0, 0.0]], a=[2.0]))         # misses T22 = 3: 5·3²
+    45.0
+    """
 
     def __init__(self, n: int, degree: int, gram: ArrayLike) -> None:
         self.n = positive_integer("n", n)

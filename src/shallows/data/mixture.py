@@ -13,7 +13,14 @@ from shallows.errors import InvalidProblem
 
 
 class Mixture(Distribution):
-    """x drawn from parts[i] with probability weights[i]; parts may be mixtures themselves."""
+    """x drawn from parts[i] with probability weights[i]; parts may be mixtures themselves.
+
+    Moments, and with them Gram matrices and kernels, are averages: M = Σ γᵢ Mᵢ (paper 000, equation 18).
+
+    >>> clusters = [sh.Gaussian(2, mean=[2.0, 0.0]), sh.Gaussian(2, mean=[-2.0, 0.0])]
+    >>> sh.Mixture([0.5, 0.5], clusters).moments(2)     # E x₁², E x₁x₂, E x₂²
+    array([5., 0., 1.])
+    """
 
     def __init__(self, weights: ArrayLike, parts: Sequence[Distribution]) -> None:
         self.weights = finite_array("weights", weights, 1)

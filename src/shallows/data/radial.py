@@ -15,7 +15,19 @@ from shallows.errors import InvalidProblem
 
 
 class Radial(Distribution):
-    """x = ρ u with a random radius ρ ≥ 0 of moments [1, E ρ, E ρ², …] and u uniform on the unit sphere."""
+    """x = ρ u with a random radius ρ ≥ 0 of moments [1, E ρ, E ρ², …] and u uniform on the unit sphere.
+
+    Its moments of order 2d are those of N(0, I) times E ρ^2d / (n(n+2)⋯(n+2d−2)) (paper 000, equation 14), so that its
+    landscape at degree d is the Gaussian one up to that factor.
+
+    >>> data = sh.Radial(2, radial_moments=[1.0, 1.5, 3.0, 6.5, 16.0])
+    >>> data.gaussian_ratio(4)                  # 16 / (2·4)
+    2.0
+    >>> data.gram(2) / sh.Gaussian(2).gram(2).max()
+    array([[1.5, 0. , 0.5],
+           [0. , 2. , 0. ],
+           [0.5, 0. , 1.5]])
+    """
 
     def __init__(self, n: int, radial_moments: Sequence[float]) -> None:
         self.n = positive_integer("n", n)
@@ -65,7 +77,13 @@ class Radial(Distribution):
 
 
 class Sphere(Radial):
-    """Uniform on the unit sphere: ρ = 1."""
+    """Uniform on the unit sphere: `Radial` with ρ = 1.
+
+    >>> sh.Sphere(3).moments(2) * 3             # E x xᵀ = I/3, its entries 11, 12, 13, 22, 23, 33
+    array([1., 0., 0., 1., 0., 1.])
+    >>> f"{sh.Sphere(3).moments(4)[0]:.6f}"     # E x₁⁴ = 3/(n(n+2))
+    '0.200000'
+    """
 
     def __init__(self, n: int) -> None:
         self.n = positive_integer("n", n)

@@ -17,7 +17,20 @@ CHUNK = 4096
 
 
 class Samples(Distribution):
-    """The empirical distribution of the rows of X, with labels y of shape (count,) or (count, M) if given."""
+    """The empirical distribution of the rows of X, with labels y of shape (count,) or (count, M) if given.
+
+    Expectations are means, ⟨g, h⟩ = (1/N) Σ g(xᵢ) h(xᵢ) (paper 000, equation 12); that is an inner product on
+    Sym^d(R^n) unless some polynomial of degree d vanishes on all samples (Prop. 20).
+
+    >>> data = sh.Samples([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], y=[1.0, 4.0, 9.0])
+    >>> data.is_nondegenerate(2)                # three samples, dim Sym²(R²) = 3
+    True
+    >>> loss = sh.Problem(None, data, width=1).loss(sh.Network([[1.0, 2.0]]))
+    >>> f"{loss:.6f}"                           # y = (x₁ + 2x₂)²
+    '0.000000'
+    >>> sh.Samples([[1.0, 0.0], [0.0, 1.0]]).vanishing_polynomial(2).polynomial(digits=4)
+    '1.414*x1*x2'
+    """
 
     def __init__(self, X: ArrayLike, y: ArrayLike | None = None) -> None:
         self.X = finite_array("X", X, 2)
@@ -69,7 +82,7 @@ class Samples(Distribution):
         """A non-zero T with T(xᵢ) = 0 for all samples, or None when there is none (paper 000, Prop. 20).
 
         Decided by the smallest singular value of the evaluation matrix, columns scaled to unit length; "zero"
-        means below 1e-11 of the largest. The returned tensor has Frobenius norm one.
+        means below 1e-11 of the largest. The returned tensor has Frobenius norm one and a positive largest entry.
         """
         matrix = self.evaluation_matrix(positive_integer("degree", degree))
         lengths = np.linalg.norm(matrix, axis=0)
@@ -80,6 +93,7 @@ class Samples(Distribution):
         if rank == size:
             return None
         entries = vectors[-1] / lengths
+        entries = entries * np.sign(entries[np.argmax(np.abs(entries))])
         norm = np.sqrt(np.sum(coordinates.multiplicities(self.n, degree) * entries**2))
         return SymmetricTensor(entries / norm, self.n, degree)
 
