@@ -31,6 +31,11 @@ def descend(
 
     `record=m` keeps every m-th step as `run.trajectory` (plain descent then: a recorded "gd" run is not polished).
     `options` are those of `Options`.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
+    >>> run = sh.descend(problem, sh.Network([[1.0, 0.5]]))
+    >>> run.converged, f"{run.loss:.10f}"   # Eckart and Young: rank one misses the eigenvalue 1, so 1² is left
+    (True, '1.0000000000')
     """
     theta = _checked_start(problem, start)
     every = None if record is None else positive_integer("record", record)

@@ -60,6 +60,13 @@ def ensemble(
     - `options`: `iterations`, `polish`, `loss_tolerance`, `noise`, `per_neuron`, `batch_size`, `decay`, `flow`.
 
     Ctrl-C returns the runs that have finished. If every run diverges, `NotConverged` says which step would be stable.
+
+    >>> cubic = sh.Network(np.eye(2), a=[2.0, 1.0], activation=sh.Power(3))   # 2x³ + y³
+    >>> runs = sh.ensemble(sh.Problem(cubic, sh.Frobenius(2), width=1), runs=40, rng=0)
+    >>> [(f"{found.loss:.6f}", found.count) for found in runs.minima]   # one neuron learns 2x³, or y³, or dies
+    [('1.000000', 22), ('4.000000', 12), ('5.000000', 6)]
+    >>> runs.share_of_global
+    0.55
     """
     runs = positive_integer("runs", runs)
     cores = _available() if cores is None else positive_integer("cores", cores)

@@ -25,6 +25,14 @@ class Match:
     """For each run the index of its point in `chart.points`, −2−f for a point of family f, −1 for none.
 
     `shares` maps indices of chart points to the share of all runs that end there.
+
+    >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2)
+    >>> chart = sh.chart(problem)
+    >>> match = sh.ensemble(problem, runs=20, rng=0).match(chart)
+    >>> match
+    Match(85.0% at point 0, 5.0% at point 2, 10.0% at point 6; 0 of 20 ended runs are off the chart)
+    >>> {rank: round(share, 3) for rank, share in match.by_rank(chart).items()}   # traps: neurons that died
+    {0: 0.1, 1: 0.05, 2: 0.85}
     """
 
     points: np.ndarray

@@ -24,6 +24,13 @@ class Minimum:
     `signature` counts positive, zero and negative Hessian eigenvalues in parameter space (zero: below 1e-7 of the
     largest; the fiber and other symmetries show up there); None when there are too many parameters for a dense Hessian.
     `eigenvalues` are the smallest three with `directions` as rows. `rank` is that of the matrix, for degree 2.
+
+    >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=2)
+    >>> best = sh.ensemble(problem, runs=20, rng=0).minima[0]
+    >>> f"{best.loss:.8f}", best.rank, best.kind   # rank two misses the eigenvalue 1
+    ('1.00000000', 2, 'degenerate minimum')
+    >>> best.signature   # 8 parameters, 5 dimensions of matrices of rank two: the fiber has dimension 3
+    (5, 3, 0)
     """
 
     count: int

@@ -48,7 +48,13 @@ _SENTENCES = {
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Points along one run: `times` are iterations (or the time of a flow), thetas has one row a point."""
+    """Points along one run: `times` are iterations (or the time of a flow), thetas has one row a point.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
+    >>> way = sh.descend(problem, sh.Network([[1.0, 0.5]]), step=0.02, record=10).trajectory
+    >>> [f"t = {t:.0f}: {loss:.4f}" for t, loss in zip(way.times[:4], way.losses)], f"{way.losses[-1]:.4f}"
+    (['t = 0: 2.0625', 't = 10: 1.1651', 't = 20: 1.0266', 't = 30: 1.0041'], '1.0000')
+    """
 
     times: Array
     thetas: Array
@@ -68,7 +74,15 @@ class Trajectory:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One training run: where it ended, how, and (on demand) the way there."""
+    """One training run: where it ended, how (`status`, and `message` in words), and (on demand) the way there.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
+    >>> run = sh.descend(problem, sh.Network([[1.0, 0.5]]), method="newton")
+    >>> run.status.name, run.message, f"{run.loss:.8f}"
+    ('CONVERGED', 'The gradient norm reached the tolerance.', '1.00000000')
+    >>> sh.descend(problem, sh.Network([[1.0, 0.5]]), step=1.0).message
+    'The loss blew up with step 1: it is too long. A step of 0.041 is stable from here.'
+    """
 
     network: Network
     theta: Array

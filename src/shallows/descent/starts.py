@@ -89,7 +89,16 @@ def starts(
     init: str | ArrayLike | Callable[[np.random.Generator], ArrayLike] = "xavier",
     rng: int | np.random.Generator = 0,
 ) -> Array:
-    """Start points θ of shape (runs, p): of a named kind, from callable(rng), or the user's array (checked)."""
+    """Start points θ of shape (runs, p): of a named kind, from callable(rng), or the user's array (checked).
+
+    >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=3, outer="ones")
+    >>> thetas = sh.starts(problem, runs=5, init="barrier", rng=0)
+    >>> W = problem.unpack(thetas[0]).W
+    >>> thetas.shape, f"{np.linalg.norm(W.T @ W - 3 * np.eye(2)):.6f}"   # W₀ᵀW₀ = mI (paper 001, Theorem 2.5)
+    ((5, 6), '0.000000')
+    >>> np.array_equal(sh.starts(problem, runs=9, init="barrier", rng=0)[:5], thetas)   # run i starts where it did
+    True
+    """
     runs = positive_integer("runs", runs)
     return starts_from(problem, init, sources_of(rng, runs))
 

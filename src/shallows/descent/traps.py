@@ -34,6 +34,13 @@ def is_trapped(problem: Problem, net: Network) -> bool:
 
     True: δᵢ > 0 and aᵢ of one sign s for all i, and the target is negative where s is positive (definite of the other
     sign). False means only that this theorem does not apply.
+
+    >>> problem = sh.Problem(-np.eye(2), sh.Frobenius(2), width=2)   # width 2 fits every 2×2 matrix
+    >>> trapped, free = sh.Network(np.eye(2), a=[1.0, 1.0]), sh.Network(np.eye(2), a=[1.0, -1.0])
+    >>> sh.is_trapped(problem, trapped), sh.is_trapped(problem, free)
+    (True, False)
+    >>> f"{sh.descend(problem, trapped).loss:.6f}"   # ‖−I‖²: no better than the zero function
+    '2.000000'
     """
     degree = problem.degree
     if degree % 2 or problem.outer is not None or problem.norm_neuron or problem.outputs != 1:
