@@ -259,7 +259,20 @@ def parse_problem(text: str, source: str = "problem file", folder: Path | None =
 
 
 def load_problem(path: str | Path) -> Problem:
-    """The problem written in a TOML file; `examples/` has one of each kind."""
+    """The problem written in a TOML file; `examples/` has one of each kind.
+
+    >>> import pathlib, tempfile
+    >>> text = '''
+    ... width = 1
+    ... target = { diagonal = [2.0, 1.5, 1.0] }
+    ... data = { law = "iid", n = 3, moments = [1, 0, 1, 0, 30] }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "heavy-tailed.toml"
+    ...     _ = file.write_text(text)
+    ...     sh.load_problem(file).data
+    IID(3, moments=[1.0, 0.0, 1.0, 0.0, 30.0])
+    """
     return load_titled_problem(path)[1]
 
 

@@ -19,6 +19,12 @@ class Collector:
     A candidate near a stored root is proved either the same (its box lies in the region where the stored
     root is the only one) or different (disjoint boxes), refining both as far as that takes. Neighbours are
     found by k-d trees over logarithmically many blocks, so that n additions cost O(n log² n).
+
+    >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2"])
+    >>> known = sh.certify.Collector(sh.certify.certify(system, [[1.41421356], [-1.41421356]]).certified)
+    >>> again = sh.certify.certify(system, [[1.4142136]]).certified[0]
+    >>> again in known, known.add(again), len(known)
+    (True, False, 2)
     """
 
     def __init__(self, roots: Iterable[CertifiedRoot] = (), *, sign_symmetric: bool = False) -> None:

@@ -34,6 +34,11 @@ class CertifiedRoot:
     """Exactly one root lies in `domain`, and it lies in the much smaller `box` (balls, one a coordinate).
 
     real: True when proved real, False when proved not real, None when not decided.
+
+    >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2"])
+    >>> root = sh.certify.certify(system, [[1.41421356]]).certified[0]
+    >>> root.real, root.refine(digits=50).box[0].str(40, radius=False)
+    (True, '1.414213562373095048801688724209698078570')
     """
 
     box: tuple[Any, ...]

@@ -41,6 +41,9 @@ class ExactRealRoots:
     """Isolating boxes with rational ends, one root a box; None when there are infinitely many roots.
 
     degree: the number of complex solutions, those of one multiple root counted once; None when infinite.
+
+    >>> sh.certify.real_roots(["x^2 - y^2", "x*y - y^2"])
+    ExactRealRoots(x, y: infinitely many complex solutions)
     """
 
     variables: tuple[str, ...]
@@ -58,6 +61,14 @@ class ExactRealRoots:
         return np.array([[float((low + high) / 2) for low, high in box] for box in self.boxes or ()]).reshape(
             -1, len(self.variables)
         )
+
+    def __repr__(self) -> str:
+        found = (
+            "infinitely many complex solutions"
+            if self.boxes is None
+            else f"{len(self.boxes)} real of {self.degree} complex solutions"
+        )
+        return f"ExactRealRoots({', '.join(self.variables)}: {found})"
 
 
 def find_msolve() -> Path:
@@ -77,7 +88,15 @@ def find_msolve() -> Path:
 
 
 def real_roots(polynomials: object, bits: int = 128, timeout: float = 60.0) -> ExactRealRoots:
-    """All real roots of a square rational system, in boxes of about `bits` bits."""
+    """All real roots of a square rational system, in boxes of about `bits` bits, by msolve's exact arithmetic.
+
+    >>> roots = sh.certify.real_roots(["x^3 + y^2 - 5", "x*y - 2"])
+    >>> roots
+    ExactRealRoots(x, y: 3 real of 5 complex solutions)
+    >>> low, high = roots.boxes[0][0]           # rational ends: there is exactly one root between them
+    >>> 0 < high - low < 2**-100
+    True
+    """
     system = PolynomialSystem.read(polynomials)  # type: ignore[arg-type]
     if not system.is_real:
         raise InvalidProblem("msolve needs rational coefficients. Fix: give a system without I")

@@ -20,6 +20,11 @@ class Certification:
     distinct: positions of certified roots that are pairwise proved different.
     repeated: positions of points proved to belong to a root already listed.
     complete: True when the distinct roots are as many as `bound` allows: then there are no others.
+
+    >>> proof = sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"]).certify()
+    >>> proof
+    Certification: 5 distinct roots proved (3 real, 2 not real, 0 undecided)
+      completeness not proved by counting: up to 6 are possible
     """
 
     roots: tuple[CertifiedRoot | None, ...]
@@ -67,7 +72,8 @@ class Certification:
             f"{self.count - self.real_count - self.nonreal_count} undecided)"
         ]
         if self.uncertified:
-            lines.append(f"  no proof for {len(self.uncertified)} points (singular, or not close to a root)")
+            points = "1 point" if len(self.uncertified) == 1 else f"{len(self.uncertified)} points"
+            lines.append(f"  no proof for {points} (singular, or not close to a root)")
         if self.repeated:
             lines.append(f"  {len(self.repeated)} points belong to roots already listed")
         if self.complete:
@@ -91,6 +97,13 @@ def certify(
     Each proof is tried at `bits` bits and then at more, and refined until the box has `digits` correct
     digits. `bound` is a proved upper bound on the number of isolated roots (pairs ±v for sign-symmetric
     systems): reached, it proves that the list is complete.
+
+    >>> system = sh.homotopy.PolynomialSystem.read(["x^2 + y^2 - 5", "x*y - 2"])
+    >>> guesses = [[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, -1.0], [1.0, 1.0]]
+    >>> sh.certify.certify(system, guesses, bound=4)            # Bézout's bound: 2·2
+    Certification: 4 distinct roots proved (4 real, 0 not real, 0 undecided)
+      no proof for 1 point (singular, or not close to a root)
+      complete: no more than 4 are possible
     """
     from shallows.certify.collector import Collector
 

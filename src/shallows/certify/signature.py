@@ -15,7 +15,12 @@ from shallows.errors import InvalidProblem
 
 @dataclass(frozen=True)
 class Inertia:
-    """Numbers of positive and negative eigenvalues that are proved, and of those whose sign is not."""
+    """Numbers of positive and negative eigenvalues that are proved, and of those whose sign is not.
+
+    >>> singular = sh.certify.inertia([[1, 1], [1, 1]])         # eigenvalues 2 and 0: balls never prove a zero
+    >>> singular, singular.certified
+    (Inertia(positive=1, undecided=1, negative=0), False)
+    """
 
     positive: int
     undecided: int
@@ -35,6 +40,11 @@ def inertia(matrix: arb_mat | Sequence[Sequence[Any]], bits: int = 128) -> Inert
     and a pivot that excludes 0 counts with its sign. C need not be orthogonal, but must be invertible:
     that is checked by Gershgorin on CᵀC. What is left after the last pivot that excludes 0 is undecided:
     by Cauchy interlacing (LDLᵀ is a congruence) the signs found before stay proved.
+
+    >>> from flint import arb
+    >>> ball = arb(2, 0.1)                      # any number in [1.9, 2.1]
+    >>> sh.certify.inertia([[ball, 1], [1, -3]])
+    Inertia(positive=1, undecided=0, negative=1)
     """
     a = matrix if isinstance(matrix, arb_mat) else arb_mat([[arb(entry) for entry in row] for row in matrix])
     n = a.nrows()

@@ -37,6 +37,12 @@ class Certificate:
     """What is proved in ball or exact arithmetic about one critical point; its absence claims nothing.
 
     radius: a true critical point lies within this distance of each entry of `point.tensor`.
+
+    >>> problem = sh.Problem(np.diag([3.0, 1.0]), sh.Gaussian(2), width=1)
+    >>> sh.chart(problem).minimum.certificate
+    Certificate(radius ..., signature certified, rank certified; eigenvalue enclosures (Theorems 34, 35))
+    >>> sh.chart(problem, certify=False).minimum.certificate is None
+    True
     """
 
     radius: float
@@ -44,16 +50,37 @@ class Certificate:
     rank_certified: bool
     method: str
 
+    def __repr__(self) -> str:
+        signature, rank = (
+            "certified" if proved else "not proved"
+            for proved in (self.signature_certified, self.rank_certified)
+        )
+        return f"Certificate(radius {self.radius:.2g}, signature {signature}, rank {rank}; {self.method})"
+
 
 @dataclass(frozen=True)
 class CriticalFamily:
-    """A positive-dimensional (or degenerate) set of critical points: described, never dropped."""
+    """A positive-dimensional (or degenerate) set of critical points: described, never dropped.
+
+    Where eigenvalues of the teacher coincide, Theorems 34 and 35 of paper 000 leave a choice of eigenvectors:
+
+    >>> chart = sh.chart(sh.Problem(np.eye(3), sh.Frobenius(3), width=1))       # every uuᵀ, ‖u‖ = 1, is critical
+    >>> chart.families[0]
+    CriticalFamily(rank=1, dimension=2, loss=2, 3 samples: eigenvalues 1 kept, of which some are repeated: a product
+    of Grassmannians)
+    """
 
     rank: int
     dimension: int
     loss: float
     description: str
     samples: tuple[SymmetricTensor, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"CriticalFamily(rank={self.rank}, dimension={self.dimension}, loss={self.loss:.8g}, "
+            f"{len(self.samples)} samples: {self.description})"
+        )
 
 
 @dataclass(frozen=True)
@@ -139,6 +166,14 @@ class CriticalPoint:
     `signature` (positive, zero, negative) and `index` are of the Hessian on the rank stratum; `kind` is judged in
     the problem's own function space: a point of lower rank can be a saddle by a direction off its stratum, which
     `escape` then gives.
+
+    >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2))
+    >>> chart.points[1]                         # keeps 3 and 1 of the eigenvalues, plus 2/(r+2) (Theorem 35)
+    CriticalPoint(saddle, loss=10, rank=2, signature=(4, 0, 1))
+    >>> np.diag(chart.points[1].tensor.to_array())
+    array([3.5, 0. , 1.5])
+    >>> chart.points[2].escape is not None      # rank one: a saddle, although a minimum among its rank
+    True
     """
 
     def __init__(
@@ -234,7 +269,27 @@ class Points(Sequence[CriticalPoint]):
 
 @dataclass(frozen=True, repr=False)
 class Chart:
-    """All critical points of a problem's loss in function space, for every rank up to the width."""
+    """All critical points of a problem's loss in function space, for every rank up to the width.
+
+    >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
+    Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)
+      method closed-form, seed 0
+      proved: no critical point is missing: a theorem, or as many certified points as there can be
+      1 global minimum, 2 saddle
+      rank  complex  expected  real
+         0        1         1     1   C(n,r), paper 000 Theorem 35
+         1        2         2     2   C(n,r), paper 000 Theorem 35
+                loss  rank  (+, 0, −)       kind
+           2.6666667     1  (2, 0, 0)       global minimum
+           10.666667     1  (1, 0, 1)       saddle
+                  19     0  (0, 0, 0)       saddle
+
+    Heavier tails, other landscape: (3ⁿ − 1)/2 = 13 critical points of rank one instead of n = 3 (Theorem 36).
+
+    >>> chart = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), width=1))
+    >>> chart.count(rank=1), chart.completeness, chart.kinds()
+    (13, 'proved', {'global minimum': 4, 'saddle': 10})
+    """
 
     points: Points
     completeness: str
