@@ -36,6 +36,13 @@ class LandscapeCount:
     `at_vertex`: how many critical points sit at the zero tensor, which is not a smooth point of the cone of rank-one
     tensors: they are not counted. `infinite`: every direction is critical (T = I under the Frobenius metric); the
     counts are then 0.
+
+    >>> P = sh.discriminants.rank_one(2)
+    >>> found = sh.discriminants.landscape_at(P, data=sh.Frobenius(2), t00=2, t01=0, t11=1)     # Eckart-Young
+    >>> found.real_count, found.local_minima, found.others
+    (2, 1, 1)
+    >>> sh.discriminants.landscape_at(P, data=sh.Frobenius(2), t00=1, t01=0, t11=1).infinite
+    True
     """
 
     real_count: int

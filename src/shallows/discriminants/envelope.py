@@ -23,7 +23,14 @@ from shallows.errors import InvalidProblem
 
 @dataclass(frozen=True, eq=False)
 class FocalCurve:
-    """The focal curve on a slice, as (x(φ), y(φ)); NaN separates branches that go to infinity."""
+    """The focal curve on a slice, as (x(φ), y(φ)); NaN separates branches that go to infinity.
+
+    >>> ellipse = sh.discriminants.ellipse(4, 1)                # paper 000, Example 27
+    >>> curve = sh.discriminants.focal_curve(ellipse, samples=8, m11=1, m12=0, m22=1)
+    >>> np.stack([curve.x, curve.y])[:, :8:2].round(9) + 0.0    # cusps at ±((a²−b²)/a, 0), ±(0, (b²−a²)/b)
+    array([[ 1.5,  0. , -1.5,  0. ],
+           [ 0. , -3. ,  0. ,  3. ]])
+    """
 
     horizontal: str
     vertical: str

@@ -38,6 +38,15 @@ def focal_slice(
     The rank is the problem's width. From `starts` random students the equations are solved by Gauss-Newton steps of
     least length; from each new solution the curve is followed both ways for up to `steps` steps. A picture of the
     locus, with no promise to be all of it.
+
+    With two inputs and width 1 there is the exact discriminant to compare with:
+
+    >>> problem = sh.Problem(np.diag([1.0, 1.0]), sh.IID.laplace(2), width=1)
+    >>> cloud = sh.focal_slice(problem, ("t00", 0.5, 3.0), ("t11", 0.5, 3.0), starts=4, steps=4)
+    >>> sorted(set((cloud.teachers[:, 2] / cloud.teachers[:, 0]).round(4).tolist()))
+    [2.75]
+    >>> sh.discriminants.rank_one(2).specialize(data=sh.IID.laplace(2), t01=0).factor()
+    (11*t00 - 4*t11)^3 * (4*t00 - 11*t11)^3
     """
     if not isinstance(problem.activation, Power) or problem.degree < 2:
         raise InvalidProblem(f"The activation is {problem.activation!r}; expected Power(d) with d ≥ 2.")

@@ -26,6 +26,11 @@ class Event:
     kind: "collision" (two critical points meet: the discriminant vanishes), "complex collision" (two that are not real
     meet: nothing real changes), or "vertex" (a critical point goes through the zero tensor, which changes its index).
     `error` bounds |position − τ|; `signs` are those of the discriminant before and after; `tensor` is where they meet.
+
+    >>> start = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1)
+    >>> end = sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1)
+    >>> sh.follow(start, end, samples=5).events[0]      # 2T + tr(T)·I is singular at T = diag(2, −2/3)
+    Event(vertex at 0.833333333333: 2 -> 2 real critical points, 1 -> 2 local minima, discriminant +1 -> +1)
     """
 
     kind: str
@@ -52,6 +57,15 @@ class Following:
     `tensors[k, i]` is the i-th critical point (complex) at `positions[k]`, continued from one position to the next.
     completeness: "proved" when the events are the isolated roots of an exact polynomial in τ (two inputs), "sampled"
     when they were found between samples: two events closer than the samples may be missed.
+
+    >>> start = sh.Problem(np.diag([1.0, 1.0]), sh.IID.laplace(2), width=1)
+    >>> end = sh.Problem(np.diag([3.0, 0.5]), sh.IID.laplace(2), width=1)
+    >>> path = sh.follow(start, end, samples=5)
+    >>> path
+    Following: 4 critical points at 5 positions, 4 real at the start, 2 at the end, events proved
+      Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minima, discriminant -1 -> +1)
+    >>> path.positions.tolist(), path.real_counts.tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [4, 4, 4, 2, 2])
     """
 
     positions: Array

@@ -37,6 +37,12 @@ class FocalCloud:
 
     `defects` holds the smallest |eigenvalue| of Id − K(t − s), K the shape operator: zero at a focal point. `branches`
     numbers the curves of a slice, whose points are in order; in a cloud all are 0.
+
+    >>> cloud = sh.focal_cloud(sh.Frobenius(2), rank=1, count=3)
+    >>> len(cloud), cloud.names
+    (3, ('t00', 't01', 't11'))
+    >>> float(np.abs(cloud.teachers[:, 0] - cloud.teachers[:, 2]).max().round(9))   # multiples of I (Prop. 33)
+    0.0
     """
 
     title: str

@@ -29,7 +29,13 @@ LARGEST_EXPANSION = 1_500
 
 @dataclass(frozen=True)
 class Factor:
-    """An irreducible factor over the integers, and its multiplicity; `polynomial, multiplicity = factor` works."""
+    """An irreducible factor over the integers, and its multiplicity; `polynomial, multiplicity = factor` works.
+
+    >>> P = sh.discriminants.rank_one(2).specialize(data=sh.Frobenius(2))
+    >>> factor = P.factor()[0]                  # zero where both eigenvalues of T agree (paper 000, Example 28)
+    >>> factor.text, factor.multiplicity, factor.n_terms
+    ('t00^2 - 2*t00*t11 + 4*t01^2 + t11^2', 3, 4)
+    """
 
     polynomial: fmpz_mpoly
     multiplicity: int
@@ -53,7 +59,14 @@ class Factor:
 
 @dataclass(frozen=True)
 class Factorization:
-    """unit · Π factor^multiplicity."""
+    """A discriminant as unit · Π factor^multiplicity: a sequence of `Factor`, largest multiplicity first.
+
+    >>> walls = sh.discriminants.rank_one(2).specialize(data=sh.IID.laplace(2), t01=0).factor()
+    >>> walls                                   # diagonal teachers under Laplace data: two lines
+    (11*t00 - 4*t11)^3 * (4*t00 - 11*t11)^3
+    >>> len(walls), walls.multiplicities, walls.unit
+    (2, [3, 3], 1)
+    """
 
     unit: int
     factors: tuple[Factor, ...]

@@ -35,7 +35,13 @@ Axis = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Region:
-    """A connected region of the slice with one landscape; `point` is the grid point in it farthest from its edge."""
+    """A connected region of the slice with one landscape; `point` is the grid point in it farthest from its edge.
+
+    >>> problem = sh.Problem(np.eye(2), sh.IID.laplace(2), width=1)
+    >>> found = sh.landscape_regions(problem, ("t00", -1, 3), ("t11", -1, 3), resolution=41)
+    >>> found.regions[0]
+    Region(1: 4 real critical points, 2 local minima, 35.2%, around (1.9, 1.9))
+    """
 
     label: int
     real_count: int
@@ -43,10 +49,27 @@ class Region:
     share: float
     point: tuple[float, float]
 
+    def __str__(self) -> str:
+        return (
+            f"{self.label}: {self.real_count} real critical points, {self.local_minima} local minima, "
+            f"{self.share:.1%}, around ({self.point[0]:.4g}, {self.point[1]:.4g})"
+        )
+
+    def __repr__(self) -> str:
+        return f"Region({self})"
+
 
 @dataclass(frozen=True)
 class Wall:
-    """Two regions that share an edge: what changes from the first to the second, along how many grid edges."""
+    """Two regions that share an edge: what changes from the first to the second, along how many grid edges.
+
+    >>> problem = sh.Problem(np.eye(2), sh.IID.laplace(2), width=1)
+    >>> found = sh.landscape_regions(problem, ("t00", -1, 3), ("t11", -1, 3), resolution=41)
+    >>> for wall in found.walls[:2]:
+    ...     print(wall.regions, wall.kind, wall.real_change, wall.minima_change)
+    (1, 2) discriminant -2 -1
+    (2, 3) vertex 0 1
+    """
 
     regions: tuple[int, int]
     real_change: int
@@ -66,6 +89,13 @@ class LandscapeRegions:
     `real_counts[i, j]` and `local_minima[i, j]` belong to (x[j], y[i]); 0 marks points on a wall. `labels` has the
     region of each point (0: on a wall); parts of a region that are thinner than the grid may come out as regions of
     their own. `exact` counts the points that needed exact arithmetic.
+
+    >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=1)
+    >>> found = sh.landscape_regions(problem, ("t00", -2, 2), ("t11", -2, 2), resolution=41)
+    >>> sorted({(region.real_count, region.local_minima) for region in found.regions})
+    [(2, 1), (2, 2)]
+    >>> found.at("1/2", "-1/2")                 # at any point, by exact arithmetic
+    LandscapeCount(real_count=2, local_minima=2, on_discriminant=False, at_vertex=0, infinite=False)
     """
 
     discriminant: Discriminant
@@ -117,12 +147,7 @@ class LandscapeRegions:
             f"{self.vertical} in [{self.y[0]:g}, {self.y[-1]:g}], {len(self.x)} x {len(self.y)} points, "
             f"{self.exact} decided exactly",
         ]
-        for r in self.regions:
-            lines.append(
-                f"  region {r.label}: {r.real_count} real critical points, {r.local_minima} local minima, "
-                f"{r.share:.1%}, around ({r.point[0]:.4g}, {r.point[1]:.4g})"
-            )
-        return "\n".join(lines)
+        return "\n".join(lines + [f"  region {region}" for region in self.regions])
 
 
 def landscape_regions(

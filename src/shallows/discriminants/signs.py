@@ -25,6 +25,13 @@ class SignSlice:
     """The sign of P on a grid: `signs[i, j]` is −1, 0 or 1 at (x[j], y[i]), exactly.
 
     `exact` counts the points at which floating point could not decide.
+
+    >>> P = sh.discriminants.rank_one(2)
+    >>> found = P.sign_slice(("t00", [-1, 0, 1, 2]), ("t01", [-1, 0, 1]), data=sh.Frobenius(2), t11=1)
+    >>> found.signs                             # zero at T = I only
+    array([[1, 1, 1, 1],
+           [1, 1, 0, 1],
+           [1, 1, 1, 1]], dtype=int8)
     """
 
     horizontal: str

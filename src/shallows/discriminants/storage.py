@@ -36,7 +36,14 @@ def save(discriminant: Discriminant, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> Discriminant:
-    """Read a file that `Discriminant.save` wrote."""
+    """Read a file that `Discriminant.save` wrote.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sh.discriminants.ellipse(4, 1).save(f"{folder}/ellipse.json")
+    ...     sh.discriminants.load(f"{folder}/ellipse.json")
+    Discriminant(the ellipse x^2/4 + y^2/1 = 1; 152 terms, bidegree (6, 6); variables x, y, m11, m12, m22)
+    """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -18,7 +18,12 @@ from shallows.errors import InvalidProblem
 
 @dataclass(frozen=True, eq=False)
 class CriticalStudent:
-    """A critical point: its entries (a rank-one tensor's, or (x, y) on an ellipse), loss, kind and direction φ."""
+    """A critical point: its entries (a rank-one tensor's, or (x, y) on an ellipse), loss, kind and direction φ.
+
+    >>> P = sh.discriminants.rank_one(2)
+    >>> sh.discriminants.critical_students(P, data=sh.Frobenius(2), t00=3, t01=0, t11=1)        # Eckart-Young
+    [CriticalStudent([3, 0, 0], loss=1, local minimum), CriticalStudent([0, 0, 1], loss=9, saddle)]
+    """
 
     entries: Array
     loss: float
@@ -26,7 +31,8 @@ class CriticalStudent:
     angle: float
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{value:.6g}" for value in self.entries)
+        zero = 1e-14 * float(np.max(np.abs(self.entries)))
+        shown = ", ".join(f"{value:.6g}" if abs(value) > zero else "0" for value in self.entries)
         return f"CriticalStudent([{shown}], loss={self.loss:.6g}, {self.kind})"
 
 

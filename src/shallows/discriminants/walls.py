@@ -15,6 +15,14 @@ def vertex_curve(discriminant: Discriminant, samples: int = 4000, **values: obje
     """The teachers of a slice for which p(φ) = ⟨w^⊗d, T⟩ has a double zero, as a curve in the double zero φ.
 
     There T is orthogonal to a tangent plane of the cone, so that the critical point in that direction is the vertex.
+    Under the Frobenius metric p(w) = wᵀTw at degree 2, so that the wall is det T = t00 t11 − t01² = 0:
+
+    >>> P = sh.discriminants.rank_one(2)
+    >>> curve = sh.discriminants.vertex_curve(P, samples=12, data=sh.Frobenius(2), t11=1)
+    >>> curve
+    FocalCurve(t00, t01; 12 points)
+    >>> bool(np.nanmax(np.abs(curve.x - curve.y**2)) < 1e-9)
+    True
     """
     samples = positive_integer("samples", samples, 8)
     slice_ = discriminant.specialize(**values)  # type: ignore[arg-type]
