@@ -13,6 +13,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from markdown_text import plain
+
 FINDINGS = Path(__file__).resolve().parent.parent / "papers" / "claims.json"
 BADGES = {
     "holds (proved)": "proved",
@@ -67,7 +69,7 @@ def badge(status: str) -> str:
 
 
 def _row(claim: Any, finding: dict[str, Any]) -> str:
-    statement = _plain(claim.statement).replace("|", "\\|")
+    statement = plain(claim.statement).replace("|", "\\|")
     return f"| [{claim.number}](#{anchor(claim)}) | {statement} | {badge(finding['status'])} |"
 
 
@@ -76,14 +78,14 @@ def _section(claim: Any, finding: dict[str, Any]) -> str:
         f"({anchor(claim)})=",
         f"### {claim.number}",
         "",
-        f"{_plain(claim.statement)} {badge(finding['status'])}",
+        f"{plain(claim.statement)} {badge(finding['status'])}",
         "",
         f"How it is checked: {_sentence(claim)}",
-        f"Found: {_plain(finding['detail'])}.",
+        f"Found: {plain(finding['detail'])}.",
     ]
     if finding["printed"]:
-        lines += ["", f"As printed: {_plain(finding['printed'].removeprefix('printed: '))}."]
-    lines += ["", f"The check must fail, and does, with {_plain(claim.control.text)}.", ""]
+        lines += ["", f"As printed: {plain(finding['printed'].removeprefix('printed: '))}."]
+    lines += ["", f"The check must fail, and does, with {plain(claim.control.text)}.", ""]
     used = library_names(claim.check)
     if used:
         lines += ["Library: " + ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in used), ""]
@@ -93,21 +95,7 @@ def _section(claim: Any, finding: dict[str, Any]) -> str:
 
 def _sentence(claim: Any) -> str:
     text = " ".join((inspect.getdoc(claim.check) or "").split())
-    return _plain(text)
-
-
-def _plain(text: str) -> str:
-    """Text in which no character means anything to Markdown (code in backticks stays code)."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return _escaped(text.replace("`", "'"))
-    return "".join(f"`{part}`" if i % 2 else _escaped(part) for i, part in enumerate(parts))
-
-
-def _escaped(text: str) -> str:
-    for character in "\\*_[]<>{}$":
-        text = text.replace(character, f"\\{character}")
-    return text
+    return plain(text)
 
 
 def library_names(check: Any) -> list[str]:

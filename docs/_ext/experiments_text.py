@@ -1,15 +1,114 @@
-"""The tables and figures of a paper that `shallows reproduce` computes again, as Markdown."""
+"""The tables and figures of a paper, as the project computes them: Markdown with figures in it.
+
+What takes seconds is computed by the build. What takes minutes is read from docs/papers/experiments/NAME.json, the
+output of `shallows reproduce NAME --json`; an experiment with the same trainings as a stored one (Figures 2 and 3 of
+paper 002) uses its rows.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pictures
+from markdown_text import plain
+
+STORED = Path(__file__).resolve().parent.parent / "papers" / "experiments"
+
 
 def experiments_of(paper: str) -> str:
-    """A row an experiment: what it is, what it shows, and the command."""
+    """A section an experiment: figures, captions, the command, and published numbers beside ours."""
     from shallows.papers.experiments import experiments
 
-    rows = [
-        f"| {experiment.item} | {experiment.shows} | `shallows reproduce {experiment.name}` |"
-        for experiment in experiments()
-        if experiment.paper == paper
-    ]
-    return "\n".join(["| in the paper | what it shows | command |", "| --- | --- | --- |", *rows, ""])
+    return "\n".join(_section(result_of(experiment)) for experiment in experiments(paper))
+
+
+def result_of(experiment: Any) -> Any:
+    """The experiment with its rows: stored ones, or computed here and now at the quick scale."""
+    from shallows.papers.experiments import Plan, Result
+
+    stored = stored_result(experiment)
+    if stored is None:
+        plan = Plan()
+        cells = experiment.cells(plan)
+        rows, seconds = _computed(experiment, cells)
+        count = len(cells)
+    else:
+        plan = Plan(stored["scale"], stored["seed"])
+        rows, seconds, count = stored["rows"], stored["seconds"], stored["cells"]
+    shown = experiment.present(rows, plan)
+    return Result(experiment, plan, rows, shown, count, 0, seconds)
+
+
+def stored_result(experiment: Any) -> dict[str, Any] | None:
+    """The document of this experiment, or of one with the same cells; None where the build computes."""
+    from shallows.papers.experiments import experiments
+
+    same = [other.name for other in experiments(experiment.paper) if other.task == experiment.task]
+    for name in [experiment.name, *same]:
+        path = STORED / f"{name}.json"
+        if path.exists():
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return found
+    return None
+
+
+def _computed(experiment: Any, cells: list[dict[str, Any]]) -> tuple[list[Any], float]:
+    from shallows.papers.experiments.run import timed
+
+    finished = [timed(experiment.compute, settings) for settings in cells]
+    return [row for each in finished for row in each.rows], sum(each.seconds for each in finished)
+
+
+def _agreement(result: Any) -> str:
+    decided = [c for c in result.presentation.comparisons if c.agrees is not None]
+    return f"{sum(bool(c.agrees) for c in decided)} of {len(decided)}"
+
+
+def _section(result: Any) -> str:
+    """Labelled by the experiment's name; its place on the site is papers/002.html#figure-2."""
+    shown = result.presentation
+    lines = [f"({result.experiment.name})=", f"### {result.experiment.item}", ""]
+    lines += [f"{plain(sentence)}\n" for sentence in shown.sentences]
+    lines += [text for picture in shown.pictures for text in _picture(picture, len(shown.pictures) > 1)]
+    lines += [_scale(result), "", f"```sh\n{_command(result)}\n```", ""]
+    return "\n".join([*lines, *_comparisons(result)])
+
+
+def _picture(picture: Any, titled: bool) -> Iterator[str]:
+    """The heading is shown where an experiment has several pictures; the caption always."""
+    heading = f"**{plain(picture.heading)}.** " if titled else ""
+    yield f"```{{raw}} html\n{pictures.fragment(picture.figure.to_dict(), picture.heading)}\n```\n"
+    yield f"{{.caption}}\n{heading}{plain(picture.caption)}\n"
+
+
+def _scale(result: Any) -> str:
+    origin = "" if stored_result(result.experiment) is None else ", stored with the source"
+    scale = "As many runs as the paper" if result.plan.scale == "paper" else "Quick scale"
+    return (
+        f"{scale}, seed {result.plan.seed}: {_seconds(result.seconds)} of processor time{origin}. To compute it "
+        f"again, with a page and a CSV file of all rows:"
+    )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _command(result: Any) -> str:
+    scale = " --scale paper" if result.plan.scale == "paper" else ""
+    return f"shallows reproduce {result.experiment.name}{scale}"
+
+
+def _comparisons(result: Any) -> list[str]:
+    """The published numbers beside ours, folded away."""
+    compared = result.presentation.comparisons
+    if not compared:
+        return []
+    cells = ((c.quantity, c.published, c.ours, c.source, c.mark) for c in compared)
+    rows = ["| " + " | ".join(plain(cell).replace("|", "\\|") for cell in row) + " |" for row in cells]
+    title = f"Published beside ours: {_agreement(result)} comparisons agree"
+    head = ["| quantity | published | ours | source | |", "| --- | --- | --- | --- | --- |"]
+    return [f":::{{dropdown-code}} {title}", *head, *rows, ":::", ""]

@@ -17,6 +17,7 @@ from plotly.offline import get_plotlyjs
 
 RENDERER = "site"
 HEIGHT = 430
+DIGITS = 6
 
 
 class Collector(ExternalRenderer):
@@ -44,16 +45,25 @@ def activate() -> None:
     pio.renderers.default = RENDERER
 
 
-def fragment(figure: dict[str, Any]) -> str:
+def fragment(figure: dict[str, Any], name: str | None = None) -> str:
     """One figure as HTML without a blank line: a place of the right height, and the data."""
     height = figure.get("layout", {}).get("height") or HEIGHT
-    data = json.dumps(json.loads(pio.to_json(figure, validate=False)), separators=(",", ":"))
+    data = json.dumps(_rounded(json.loads(pio.to_json(figure, validate=False))), separators=(",", ":"))
     closed = data.replace("</", "<\\/")
-    name = escape(_name(figure), quote=True)
+    name = escape(name or _name(figure), quote=True)
     return (
         f'<div class="site-figure" role="img" aria-label="{name}" style="min-height:{height}px">'
         f'<script type="application/json">{closed}</script></div>'
     )
+
+
+def _rounded(value: Any) -> Any:
+    """Numbers to the digits that a screen can show: a page of focal surfaces is half as large."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return {key: _rounded(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def _name(figure: dict[str, Any]) -> str:

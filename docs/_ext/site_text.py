@@ -5,7 +5,7 @@ A fenced block of one of these kinds is replaced, before Sphinx reads the page, 
     ```{draw}            Python; its figures (`figure.show()`) appear below the code
     ```{names}           public names, one a line: signature and docstring
     ```{claims} 000      the numbered statements of a paper and what their checks found
-    ```{experiments} 000 the tables and figures that can be computed again
+    ```{experiments} 000 the tables and figures of a paper, computed here or stored
     ```{help}            what `shallows COMMAND --help` says, for every command
 """
 
