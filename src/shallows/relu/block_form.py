@@ -27,6 +27,11 @@ class BlockForm:
 
     `values[a, a]` is a neuron's entry on its own coordinate, `values[a, -1]` on the others of its block (0 when there
     are none), `values[a, c]` on the coordinates of block c.
+
+    >>> from shallows.relu.block_form import BlockForm
+    >>> form = BlockForm.of([1, 3], [[-0.5, 0.3, 0.0], [0.2, 1.0, -0.1]])   # b(b+1) = 6 numbers, whatever k is
+    >>> form.network().W.tolist()
+    [[-0.5, 0.3, 0.3, 0.3], [0.2, 1.0, -0.1, -0.1], [0.2, -0.1, 1.0, -0.1], [0.2, -0.1, -0.1, 1.0]]
     """
 
     sizes: tuple[int, ...]
@@ -118,6 +123,13 @@ def recognise(W: ArrayLike, tolerance: float = SAME) -> BlockForm | None:
     """The block form of a square matrix of neurons (rows), up to permutations of both; None when it has none.
 
     Rows with the same sorted entries are a block, and so are columns. Blocks come in the order of their diagonal.
+
+    >>> from shallows.relu.block_form import BlockForm, recognise
+    >>> W = BlockForm.of([1, 3], [[-0.5, 0.3, 0.0], [0.2, 1.0, -0.1]]).network().W
+    >>> recognise(W[[2, 0, 3, 1]][:, [1, 3, 0, 2]])   # neurons and coordinates shuffled
+    BlockForm([1, 3], [-0.5 0.3 0; 0.2 1 -0.1])
+    >>> recognise([[1.0, 1.0], [2.0, 2.0]]) is None   # two kinds of neurons, one kind of coordinates
+    True
     """
     matrix = finite_array("W", W, 2)
     if matrix.shape[0] != matrix.shape[1]:

@@ -35,6 +35,13 @@ class CertifiedMinimum:
 
     `eigenvalue_bound` is a proved positive lower bound on the Hessian's eigenvalues at the true point; `loss_bounds`
     enclose its loss (E(f−y)²; halve for the paper's ½E).
+
+    >>> minimum = sh.symmetric_minimum(6, [1, 5]).network()
+    >>> proof = sh.certify_minimum(sh.relu_problem(6), minimum)
+    >>> proof.is_local, proof.radius < 1e-12, f"{proof.eigenvalue_bound:.6f}"
+    (True, True, '0.009401')
+    >>> [f"{bound:.10f}" for bound in proof.half_loss_bounds]
+    ['0.0250805810', '0.0250805810']
     """
 
     network: Network
@@ -74,6 +81,15 @@ def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS
     Any teacher and fixed outer weights under N(0, I). Raises `NotConverged` when no proof goes through: the point is
     not accurate enough, not a minimum, or not isolated (every minimum at zero loss is of that kind when the student
     has more neurons than the teacher).
+
+    >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
+    >>> f"{sh.certify_minimum(problem, minimum).eigenvalue_bound:.6f}"   # every Hessian eigenvalue is above this
+    '0.009401'
+    >>> elsewhere = sh.Network(minimum.W + 0.01, activation=sh.ReLU())
+    >>> sh.certify_minimum(problem, elsewhere)   # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    shallows.errors.NotConverged: No critical point is proved near this network: polish it to a gradient of ...
     """
     net = point.network if isinstance(point, Minimum) else point
     V, b = teacher_of(problem)

@@ -38,7 +38,13 @@ LARGE_STEP = 1.5  # on E(f−y)²: 3/k on ½E
 
 @dataclass(frozen=True, eq=False)
 class FoundMinimum:
-    """A group of end points: counts by start, numbers for ½E (as in the paper), and what is published or proved."""
+    """A group of end points: counts by start, numbers for ½E (as in the paper), and what is published or proved.
+
+    >>> from shallows.relu.experiment import experiment
+    >>> group = experiment(8, runs=40, large=0, rng=0).minima[-1]
+    >>> group.blocks, f"{group.half_loss:.8f}", f"{group.norm_sum:.8f}", f"{group.published.norm_sum:.8f}"
+    ('1+7', '0.02150804', '7.98561296', '7.98561296')
+    """
 
     minimum: Minimum
     xavier: int
@@ -73,6 +79,10 @@ class Agreement:
     """Pearson's χ² test that fresh and published counts come from one distribution.
 
     Minima whose expected count is below five in either sample are one class (`pooled` of them).
+
+    >>> from shallows.relu.experiment import experiment
+    >>> experiment(8, runs=40, large=0, rng=0).agreement()
+    Agreement(χ² = 0.57, 1 degree of freedom, p = 0.45)
     """
 
     statistic: float
@@ -81,14 +91,21 @@ class Agreement:
     pooled: int
 
     def __repr__(self) -> str:
-        return (
-            f"Agreement(χ² = {self.statistic:.2f}, {self.freedom} degrees of freedom, p = {self.p_value:.3g})"
-        )
+        degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
+        return f"Agreement(χ² = {self.statistic:.2f}, {degrees} of freedom, p = {self.p_value:.3g})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment:
-    """All minima found for one k, sorted by loss."""
+    """All minima found for one k, sorted by loss.
+
+    >>> from shallows.relu.experiment import experiment
+    >>> found = experiment(8, runs=40, large=0, rng=0)
+    >>> found.share_of_global, found.every_split_is_a_saddle, found.new
+    (0.925, True, ())
+    >>> f"{found.largest_norm_sum:.8f}"   # Theorem 8 assumes at most k
+    '8.00000000'
+    """
 
     k: int
     runs: int
@@ -180,7 +197,15 @@ class Experiment:
 def experiment(
     k: int, runs: int = 500, large: int = 100, rng: int = 0, cores: int | None = None
 ) -> Experiment:
-    """Section 4.2 for one k: `runs` Xavier starts and `large` ones of norm sum 2k² (0 for none), seeded by `rng`."""
+    """The experiment of paper 003, section 4.2, for one k = n.
+
+    `runs` Xavier starts and `large` ones of norm sum Σ‖wᵢ‖ = 2k² (0 for none), seeded by `rng`.
+
+    >>> from shallows.relu.experiment import experiment
+    >>> found = experiment(8, runs=40, large=0, rng=0)
+    >>> [(group.blocks, group.xavier, group.published.count) for group in found.minima]   # published: of 500
+    [('8', 37, 443), ('1+7', 3, 57)]
+    """
     k = positive_integer("k", k, minimum=2)
     runs, large = positive_integer("runs", runs), positive_integer("large", large, minimum=0)
     seed = positive_integer("rng", rng, minimum=0)

@@ -23,7 +23,17 @@ SMALLEST_EIGENVALUE = 0.5 - 1 / np.pi
 
 @dataclass(frozen=True, eq=False)
 class GlobalMinimum:
-    """wⱼ = weights[j] · v_owners[j]; owners is −1 for a zero neuron. `deviation` is the largest departure from that."""
+    """A global minimum in the form of Theorem 1: wⱼ = weights[j] · v_owners[j]; owners is −1 for a zero neuron.
+
+    `deviation` is the largest departure from that form.
+
+    >>> from shallows.relu.global_minima import sample_global_minima
+    >>> found = sample_global_minima(sh.relu_problem(3, width=5), rng=0)[0]
+    >>> [f"{found.weights[found.owners == i].sum():.6f}" for i in range(3)]
+    ['1.000000', '1.000000', '1.000000']
+    >>> found.dimension   # n − k
+    2
+    """
 
     network: Network
     owners: np.ndarray
@@ -46,7 +56,17 @@ class GlobalMinimum:
 
 
 def global_minimum(problem: Problem, net: Network, tolerance: float = 1e-8) -> GlobalMinimum | None:
-    """The form of Theorem 1 when `net` has it to the tolerance, else None."""
+    """The form of paper 003, Theorem 1, when `net` has it to the tolerance, else None.
+
+    At a global minimum wⱼ = αⱼv_i with αⱼ ≥ 0, and the αⱼ of each teacher neuron v_i add up to one.
+
+    >>> from shallows.relu.global_minima import global_minimum
+    >>> problem = sh.relu_problem(2, width=3)
+    >>> global_minimum(problem, sh.Network([[0.3, 0.0], [0.0, 1.0], [0.7, 0.0]], activation=sh.ReLU()))
+    GlobalMinimum(neurons by teacher neuron: [[0, 2], [1]], deviation 0)
+    >>> global_minimum(problem, sh.Network([[0.4, 0.0], [0.0, 1.0], [0.7, 0.0]], activation=sh.ReLU())) is None
+    True
+    """
     V = orthonormal_teacher(problem, "Theorem 1")
     W = student_of(problem, net, differentiable=False)
     finite_number("tolerance", tolerance, minimum=0.0)
@@ -64,7 +84,19 @@ def global_minimum(problem: Problem, net: Network, tolerance: float = 1e-8) -> G
 def sample_global_minima(
     problem: Problem, count: int = 1, rng: int | np.random.Generator = 0
 ) -> list[GlobalMinimum]:
-    """Random differentiable global minima: a random surjection of neurons onto teacher neurons, uniform weights."""
+    """Random differentiable global minima (paper 003, Theorem 1): a random surjection of neurons onto teacher neurons.
+
+    The weights of the neurons of one teacher neuron are uniform on the simplex.
+
+    >>> from shallows.relu.global_minima import sample_global_minima
+    >>> problem = sh.relu_problem(3)
+    >>> net = sample_global_minima(problem, rng=0)[0].network
+    >>> f"{np.linalg.eigvalsh(problem.hessian(net))[0]:.6f}", f"{1 / 2 - 1 / np.pi:.6f}"   # Theorem 2, for E(f−y)²
+    ('0.181690', '0.181690')
+    >>> wide = sh.relu_problem(3, width=5)
+    >>> [f"{wide.loss(found.network):.10f}" for found in sample_global_minima(wide, count=3, rng=0)]
+    ['0.0000000000', '0.0000000000', '0.0000000000']
+    """
     V = orthonormal_teacher(problem, "Theorem 1")
     count = positive_integer("count", count)
     n, k = problem.width, len(V)

@@ -24,7 +24,15 @@ from shallows.relu.global_minima import off_direction, shared_pair
 
 @dataclass(frozen=True, eq=False)
 class NegativeCurvature:
-    """A point within `distance` of a global minimum, and a unit direction of negative curvature there (of E)."""
+    """A point within `distance` of a global minimum, and a unit direction of negative curvature there (of E).
+
+    >>> from shallows.relu.nonconvexity import negative_curvature
+    >>> problem = sh.relu_problem(2, width=3)
+    >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
+    >>> found = negative_curvature(problem, net, distance=0.01)
+    >>> f"{found.direction @ problem.hessian(found.network) @ found.direction:.6f}", f"{found.predicted:.6f}"
+    ('-0.018003', '-0.018003')
+    """
 
     network: Network
     direction: Array
@@ -42,8 +50,15 @@ class NegativeCurvature:
 def negative_curvature(problem: Problem, net: Network, distance: float = 1e-3) -> NegativeCurvature:
     """A point within `distance` of the global minimum `net` (n > k) where the Hessian has a negative eigenvalue.
 
-    `curvature` is measured by a Hessian product, `predicted` is the closed form; both are per unit direction and for
-    E(f−y)², so equal to the paper's number for ½E along (z, −z), whose square is two.
+    Paper 003, Theorem 3: two neurons α₁v, α₂v of one teacher neuron, both tilted to αᵢ(v + εu), have the curvature
+    −(α₁+α₂)²ε / (πα₁α₂(1+ε²)) along (z, −z). `curvature` is measured by a Hessian product, `predicted` is the closed
+    form; both are per unit direction and for E(f−y)², so equal to the paper's number for ½E along (z, −z), whose square
+    is two.
+
+    >>> from shallows.relu.nonconvexity import negative_curvature
+    >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
+    >>> negative_curvature(sh.relu_problem(2, width=3), net, distance=0.01)
+    NegativeCurvature(-0.0180027 at distance 0.01 from a global minimum; closed form -0.0180027)
     """
     i, j, first, second, V, owner = shared_pair(problem, net, "Theorem 3")
     distance = finite_number("distance", distance)

@@ -14,7 +14,15 @@ from shallows.errors import InvalidProblem
 
 @dataclass(frozen=True)
 class PublishedMinimum:
-    """One published minimum: block sizes, count of 500 runs, Σ‖wᵢ‖, and the smallest Hessian eigenvalue of ½E."""
+    """One published minimum: block sizes, count of 500 runs, Σ‖wᵢ‖, and the smallest Hessian eigenvalue of ½E.
+
+    >>> from shallows.relu.published import published_minima
+    >>> row = published_minima(7)[1]
+    >>> row.blocks, row.count, f"{row.half_smallest_eigenvalue:.8f}"
+    ((1, 6), 27, '0.01405901')
+    >>> f"{sh.symmetric_minimum(7, row.blocks).half_smallest_eigenvalue:.8f}"   # found again
+    '0.01405901'
+    """
 
     k: int
     blocks: tuple[int, ...]
@@ -134,7 +142,12 @@ PUBLISHED = tuple(PublishedMinimum(*row) for row in _ROWS)
 
 
 def published_minima(k: int) -> tuple[PublishedMinimum, ...]:
-    """The published minima for this k, the largest norm sum (the global minimum) first."""
+    """The minima published with paper 003 for this k, the largest norm sum (the global minimum) first.
+
+    >>> from shallows.relu.published import published_minima
+    >>> [(row.blocks, row.count) for row in published_minima(10)]
+    [((10,), 340), ((1, 9), 150), ((2, 8), 10)]
+    """
     found = tuple(minimum for minimum in PUBLISHED if minimum.k == k)
     if not found:
         raise InvalidProblem(f"Minima are published for k = 6 to 20; k = {k} was asked for.")

@@ -22,7 +22,15 @@ from shallows.relu.setting import orthonormal_teacher, student_of, teacher_of
 
 @dataclass(frozen=True, eq=False)
 class Ray:
-    """The parabola L(t) = curvature/2 · t² − slope · t + energy along t ↦ tW (E(f−y)²)."""
+    """The parabola L(t) = curvature/2 · t² − slope · t + energy along t ↦ tW (E(f−y)²).
+
+    >>> from shallows.relu.scaling import ray
+    >>> line = ray(sh.relu_problem(2), sh.Network(4 * np.eye(2), activation=sh.ReLU()))
+    >>> line.best_scale, line.best_network().W.tolist()
+    (0.25, [[1.0, 0.0], [0.0, 1.0]])
+    >>> [f"{line.loss(t):.6f}" for t in (0.0, 0.25, 0.5)]   # E y² = 1 + 1/π at both ends
+    ['1.318310', '0.000000', '1.318310']
+    """
 
     network: Network
     curvature: float
@@ -52,9 +60,15 @@ class Ray:
 
 
 def ray(problem: Problem, net: Network) -> Ray:
-    """The loss along the ray through `net`; any ReLU teacher under N(0, I).
+    """The loss along the ray t ↦ tW through `net`, a parabola (paper 003, equation 66); any ReLU teacher under N(0, I).
 
-    The curvature E f² is positive for every network that is not the zero function: no local maximum (Lemma 11).
+    The curvature 2E f² is positive for every network that is not the zero function: no local maximum (Lemma 11).
+
+    >>> from shallows.relu.scaling import ray
+    >>> ray(sh.relu_problem(3), sh.Network(2 * np.eye(3), activation=sh.ReLU()))
+    Ray(t*=0.5, loss 2.4549297 → 0)
+    >>> f"{ray(sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()).best_scale:.8f}"   # 1 at a minimum
+    '1.00000000'
     """
     V, b = teacher_of(problem)
     W = student_of(problem, net, differentiable=False)
@@ -78,10 +92,22 @@ def slope_at_origin(problem: Problem, net: Network) -> float:
 
 
 def norm_sum(net: Network) -> float:
-    """Σ |aᵢ| ‖wᵢ‖."""
+    """Σ |aᵢ| ‖wᵢ‖, which Theorem 8 of paper 003 assumes to be at most k.
+
+    >>> from shallows.relu.scaling import norm_sum
+    >>> norm_sum(sh.Network([[3.0, 4.0], [0.0, 1.0]], a=[2.0, -1.0], activation=sh.ReLU()))
+    11.0
+    >>> f"{norm_sum(sh.symmetric_minimum(7, [1, 6]).network()):.8f}"
+    '6.98172882'
+    """
     return float(np.abs(np.atleast_2d(net.a)[0]) @ np.linalg.norm(net.W, axis=1))
 
 
 def norm_sum_bound(problem: Problem) -> int:
-    """kn: no local minimum has a larger sum of norms (Proposition 1)."""
+    """kn: no local minimum has a larger sum of norms Σ‖wᵢ‖ (paper 003, Proposition 1).
+
+    >>> from shallows.relu.scaling import norm_sum_bound
+    >>> norm_sum_bound(sh.relu_problem(5)), norm_sum_bound(sh.relu_problem(5, width=8))
+    (25, 40)
+    """
     return len(orthonormal_teacher(problem, "Proposition 1")) * problem.width

@@ -36,6 +36,15 @@ class Splits:
     """What splitting each neuron of a critical point does; numbers are for E(f−y)², `half_…` for ½E.
 
     `blocks` are the matrices H′ᵢᵢ, `mean_curvatures` the λᵢ of equation 68.
+
+    >>> from shallows.relu.splitting import splits, wider
+    >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
+    >>> found = splits(problem, minimum)
+    >>> found.theorem_8_applies, found.saddles.tolist()
+    (True, [0, 1, 2, 3, 4, 5])
+    >>> u, H = found.escape(0), wider(problem).hessian(minimum.split(0, 0.5))
+    >>> f"{u @ H @ u:.8f}", f"{found.curvature(0):.8f}"
+    ('-0.36155459', '-0.36155459')
     """
 
     problem: Problem
@@ -101,7 +110,14 @@ class Splits:
 
 
 def splits(problem: Problem, net: Network) -> Splits:
-    """H′ᵢᵢ of every neuron of a student with outer weights one and an orthonormal teacher."""
+    """H′ᵢᵢ = Hᵢᵢ − I of every neuron, outer weights one and an orthonormal teacher (paper 003, section 4.1).
+
+    When H′ᵢᵢ has a negative eigenvalue every split αwᵢ, (1−α)wᵢ of a minimum is a saddle (Theorem 9).
+
+    >>> from shallows.relu.splitting import splits
+    >>> splits(sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network())
+    Splits(6 of 6 neurons split into saddles; smallest eigenvalues of H′ᵢᵢ from -0.2363 to -0.180777 (½E: half))
+    """
     V = orthonormal_teacher(problem, "Section 4")
     W = student_of(problem, net)
     k, n = W.shape
@@ -113,13 +129,30 @@ def splits(problem: Problem, net: Network) -> Splits:
 
 
 def wider(problem: Problem) -> Problem:
-    """The same problem for a student with one more neuron."""
+    """The same problem for a student with one more neuron.
+
+    >>> from shallows.relu.splitting import wider
+    >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
+    >>> f"{problem.loss(minimum):.8f}", f"{wider(problem).loss(minimum.split(0, 0.5)):.8f}"   # a split keeps the loss
+    ('0.05016116', '0.05016116')
+    """
     orthonormal_teacher(problem, "Splitting with outer weights one")
     return Problem(problem.target, problem.data, problem.width + 1, problem.activation, outer="ones")
 
 
 def split_hessian(problem: Problem, net: Network, i: int, alpha: float) -> Array:
-    """The Hessian of E at net.split(i, α) from the blocks of the Hessian at `net` (Lemma 12); 0 < α < 1."""
+    """The Hessian of E at net.split(i, α) from the blocks of the Hessian at `net` (paper 003, Lemma 12); 0 < α < 1.
+
+    Blocks i and i+1 are [[I + H′ᵢᵢ/α, I], [I, I + H′ᵢᵢ/(1−α)]], H′ᵢᵢ = Hᵢᵢ − I; all others are repeated.
+
+    >>> from shallows.relu.splitting import split_hessian, wider
+    >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
+    >>> H = split_hessian(problem, minimum, 0, 0.3)
+    >>> H.shape, f"{np.linalg.eigvalsh(H)[0]:.6f}"   # a saddle
+    ((42, 42), '-0.454574')
+    >>> f"{np.linalg.eigvalsh(wider(problem).hessian(minimum.split(0, 0.3)))[0]:.6f}"
+    '-0.454574'
+    """
     alpha = _share(alpha)
     W = student_of(problem, net)
     k, n = W.shape
@@ -141,6 +174,12 @@ def descend_from_split(
 
     Of the two senses of the escape direction the one with the lower loss after the push is taken. The run is of
     `wider(problem)`, and ends below the loss of `net`.
+
+    >>> from shallows.relu.splitting import descend_from_split
+    >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
+    >>> run = descend_from_split(problem, minimum)
+    >>> f"{problem.loss(minimum):.6f} → {run.loss:.6f}", run.network.width   # one more neuron: a way out
+    ('0.050161 → 0.000000', 7)
     """
     found = splits(problem, net)
     chosen = int(np.argmin(found.eigenvalues[:, 0])) if i is None else i

@@ -25,7 +25,14 @@ from shallows.relu.global_minima import off_direction, shared_pair
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A point of the ε-orthogonal neighbourhood and its three coefficients, for E(f−y)² (halve for ½E)."""
+    """A point of the ε-orthogonal neighbourhood and its three coefficients, for E(f−y)² (halve for ½E).
+
+    >>> from shallows.relu.witnesses import witness
+    >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
+    >>> found = witness(sh.relu_problem(2, width=3), net, epsilon=0.001)
+    >>> f"{found.loss:.4e}", f"{found.predicted_loss:.4e}"   # 2αε³/(3πα₁α₂), α = α₁ + α₂
+    ('8.4883e-10', '8.4883e-10')
+    """
 
     network: Network
     epsilon: float
@@ -44,7 +51,17 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class WitnessTable:
-    """Witnesses for several ε and the orders of their coefficients: slopes in log-log scale."""
+    """Witnesses for several ε and the orders of their coefficients: slopes in log-log scale.
+
+    >>> from shallows.relu.witnesses import witness_orders
+    >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
+    >>> witness_orders(sh.relu_problem(2, width=3), net, epsilons=(0.03, 0.01, 0.003))
+    WitnessTable (Theorems 4 and 5)
+      Witness(ε=0.03: one-point 0.07621 (Hessian), 0.03815 (gradient), PŁ 0.0858)
+      Witness(ε=0.01: one-point 0.02546 (Hessian), 0.01273 (gradient), PŁ 0.02864)
+      Witness(ε=0.003: one-point 0.007639 (Hessian), 0.00382 (gradient), PŁ 0.008594)
+      orders: one-point (Hessian) ε^0.999, one-point (gradient) ε^0.999, PŁ ε^0.999, loss ε^3.000
+    """
 
     witnesses: tuple[Witness, ...]
     orders: dict[str, float]
@@ -56,7 +73,18 @@ class WitnessTable:
 
 
 def witness(problem: Problem, net: Network, epsilon: float = 1e-3) -> Witness:
-    """The point of the proofs of Theorems 4 and 5 next to the global minimum `net` (n > k)."""
+    """The point of the proofs of paper 003, Theorems 4 and 5, next to the global minimum `net` (n > k).
+
+    Two neurons α₁v and α₂v of one teacher neuron move apart: α₁v + εu and α₂v − εu, u ⊥ v. One-point strong
+    convexity and the PŁ condition would bound the three coefficients from below; they are O(ε).
+
+    >>> from shallows.relu.witnesses import witness
+    >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
+    >>> for epsilon in (0.01, 0.001):
+    ...     print(witness(sh.relu_problem(2, width=3), net, epsilon))
+    Witness(ε=0.01: one-point 0.02546 (Hessian), 0.01273 (gradient), PŁ 0.02864)
+    Witness(ε=0.001: one-point 0.002546 (Hessian), 0.001273 (gradient), PŁ 0.002865)
+    """
     i, j, first, second, V, owner = shared_pair(problem, net, "Theorems 4 and 5")
     epsilon = finite_number("epsilon", epsilon)
     if not 0 < epsilon < 1:
@@ -83,7 +111,14 @@ def witness(problem: Problem, net: Network, epsilon: float = 1e-3) -> Witness:
 def witness_orders(
     problem: Problem, net: Network, epsilons: Array | tuple[float, ...] = (0.03, 0.01, 0.003, 0.001)
 ) -> WitnessTable:
-    """Witnesses for several ε; the orders tend to 1 (loss: 3) as ε → 0."""
+    """Witnesses for several ε; the orders tend to 1 (loss: 3) as ε → 0.
+
+    >>> from shallows.relu.witnesses import witness_orders
+    >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
+    >>> table = witness_orders(sh.relu_problem(2, width=3), net)
+    >>> {name: round(order, 2) for name, order in table.orders.items()}
+    {'one-point (Hessian)': 1.0, 'one-point (gradient)': 1.0, 'PŁ': 1.0, 'loss': 3.0}
+    """
     values = finite_array("epsilons", np.asarray(epsilons), 1)
     if len(values) < 2:
         raise InvalidProblem("An order needs at least two values of epsilon.")
