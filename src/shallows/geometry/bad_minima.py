@@ -39,7 +39,15 @@ class BadMinimum:
 
     `network` lies in the valley (loss 1); `teacher` is a network of the same width with loss 0. `attained` says
     whether `network` is itself the bad local minimum; if not, the valley's infimum lies in the closure of F_r only
-    and is at least `floor`.
+    and is at least `floor` (paper 000, Prop. 10 and Remark 13).
+
+    >>> bad = sh.bad_minimum(degree=2, n=2, width=1)
+    >>> problem = bad.problem()
+    >>> f"{problem.loss(bad.network):.6f} {problem.loss(bad.teacher):.6f} {bad.attained}"
+    '1.000000 0.000000 True'
+    >>> values = np.linalg.eigvalsh(problem.hessian(bad.network))       # a minimum: flat along the scaling only
+    >>> int(np.sum(values > 1e-9)), int(np.sum(np.abs(values) < 1e-9))
+    (2, 1)
     """
 
     degree: int

@@ -68,7 +68,14 @@ class DivergingSequence:
 
 
 def diverging_sequence(degree: int, n: int = 2) -> DivergingSequence:
-    """The sequence of Example 19 for d ≥ 3 and n ≥ 2."""
+    """The sequence of paper 000, Example 19, for d ≥ 3 and n ≥ 2: networks of width 2 that tend to x₁^{d−1}x₂.
+
+    >>> sequence = sh.diverging_sequence(3)
+    >>> [f"{loss:.1e}" for loss in sequence.losses(sh.Frobenius(2), [10, 100, 1000])]     # (d−1)/(2d τ²)
+    ['3.3e-03', '3.3e-05', '3.3e-07']
+    >>> sh.real_rank(sequence.target)           # no network of width 2 is there
+    3
+    """
     return DivergingSequence(positive_integer("degree", degree, 3), positive_integer("n", n, 2))
 
 

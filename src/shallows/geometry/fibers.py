@@ -31,7 +31,17 @@ RANK_TOLERANCE = 1e-12
 
 
 class DifferentComponents(InvalidProblem):
-    """Two networks compute the same function but no path inside the fiber joins them (Theorem 37, cases 2 and 3)."""
+    """Two networks compute the same function but no path inside the fiber joins them (Theorem 37, cases 2 and 3).
+
+    `first` and `second` are their invariants, `invariant` names one that differs.
+
+    >>> net0, net1 = sh.Network(np.eye(2)), sh.Network([[0.0, 1.0], [1.0, 0.0]])        # neurons exchanged
+    >>> sh.fiber_path(net0, net1)
+    Traceback (most recent call last):
+        ...
+    shallows.geometry.fibers.DifferentComponents: The two networks compute the same function but lie in different
+    components of its fiber: the neurons with positive a are oppositely oriented ...
+    """
 
     def __init__(self, first: FiberInvariant, second: FiberInvariant) -> None:
         self.first = first
@@ -50,6 +60,11 @@ class FiberInvariant:
     `signs` are those of a; `positive` and `negative` are the signs of det(W₊ V₊) and det(W₋ V₋), where W± are the
     neurons with a > 0 and a < 0 and V± a fixed orthonormal basis of the eigenvectors of S with λ > 0 and λ < 0 (1 for
     an empty block).
+
+    >>> first = sh.fiber_invariant(sh.Network([[1.0, 0.0], [0.0, 1.0]], a=[1.0, -1.0]))
+    >>> second = sh.fiber_invariant(sh.Network([[0.0, 1.0], [1.0, 0.0]], a=[-1.0, 1.0]))
+    >>> first.signs, second.signs, first.difference(second)[0]
+    ((1, -1), (-1, 1), 'signs of a')
     """
 
     signs: tuple[int, ...]
@@ -137,6 +152,11 @@ def fiber_invariant(net: Network, spectrum: Spectrum | None = None) -> FiberInva
     """The invariant of the network's component; None when the rank is below the width (the fiber is connected).
 
     Orientations are relative to one eigenbasis: to compare two networks, pass the same `spectrum` for both.
+
+    >>> sh.fiber_invariant(sh.Network([[0.0, 2.0], [1.0, 0.0]], a=[-1.0, 3.0])).signs
+    (-1, 1)
+    >>> sh.fiber_invariant(sh.Network([[0.0, 2.0], [1.0, 0.0], [1.0, 1.0]])) is None    # rank 2 < width 3
+    True
     """
     a, W = quadratic_parameters(net)
     frame = Spectrum.of(matrix_of(a, W), energy(net)) if spectrum is None else spectrum

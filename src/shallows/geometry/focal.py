@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FocalPoint:
-    """The focal point s + position · v of multiplicity m; v = t − s on a segment to the teacher t."""
+    """The focal point s + position · v of multiplicity m; v = t − s on a segment to the teacher t.
+
+    The index of a critical point is the number of focal points on the segment (paper 000, Theorem 26):
+
+    >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=1))
+    >>> point = chart.points[2]
+    >>> sh.focal_points(chart.problem, point), point.index
+    ([FocalPoint(position=0.571429, multiplicity=1), FocalPoint(position=0.727273, multiplicity=1)], 2)
+    """
 
     position: float
     multiplicity: int

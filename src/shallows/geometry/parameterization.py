@@ -130,7 +130,12 @@ def is_critical_parameter(net: Network, exact: bool = False, tolerance: float = 
     """Whether W ∈ Crit(τ_r) = {rk dτ < dim F_r}.
 
     At width r ≥ r_thick a critical point of L = ℓ∘τ with ℓ convex that is *not* in Crit(τ_r) is a global minimum
-    (Lemma 5).
+    (paper 000, Lemma 5). For d = 2 and r ≥ n it takes rank n to stay outside (Prop. 6):
+
+    >>> sh.is_critical_parameter(sh.Network([[1.0, 0.0], [1.0, 1.0]]))
+    False
+    >>> sh.is_critical_parameter(sh.Network([[1.0, 0.0], [2.0, 0.0]]))
+    True
     """
     rank = parameterization_rank(net, exact, tolerance)
     return rank < space_dimension(require_power_network(net), net.n, net.width)

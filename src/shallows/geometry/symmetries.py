@@ -36,6 +36,11 @@ def trivial_symmetry(net0: Network, net1: Network, tolerance: float = 1e-9) -> T
     Terms aᵢ wᵢ^⊗d are compared up to `tolerance` of the largest one. Two neurons are related when they have the same
     term; idle ones (a = 0 or w = 0) only when both are idle in the same way: a = 0 with parallel w, w = 0 with a that a
     scaling can reach (the same sign when d is even).
+
+    >>> net = sh.Network([[1.0, 0.0], [1.0, 1.0]], activation=sh.Power(3))
+    >>> same = sh.Network([[2.0, 2.0], [1.0, 0.0]], a=[1 / 8, 1.0], activation=sh.Power(3))
+    >>> sh.trivial_symmetry(net, same)          # W′ = PDW, a′ = PD⁻³a
+    TrivialSymmetry(permutation=(1, 0), scales=(1, 2))
     """
     tolerance = finite_number("tolerance", tolerance, minimum=0.0)
     degree = _common_degree(net0, net1)

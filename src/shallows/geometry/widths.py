@@ -44,7 +44,14 @@ class FillingBounds:
 
 @dataclass(frozen=True)
 class Regime:
-    """Where a width stands: dim F_r in an ambient space of dimension N, the thick width, the filling interval."""
+    """Where a width stands: dim F_r in an ambient space of dimension N, the thick width, the filling interval.
+
+    >>> cubics = [sh.regime(3, 3, width) for width in (3, 4, 5)]        # paper 000, section 2.1
+    >>> [(regime.name, regime.dimension, regime.ambient) for regime in cubics]
+    [('low-dimensional', 9, 10), ('thick', 10, 10), ('filling', 10, 10)]
+    >>> cubics[0].thick, cubics[0].filling
+    (4, (5, 5))
+    """
 
     name: str
     dimension: int
