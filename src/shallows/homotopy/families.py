@@ -41,7 +41,12 @@ class Family(Protocol):
 
 @dataclass(frozen=True)
 class PolynomialFamily:
-    """A polynomial system with parameters: `PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])`."""
+    """A square polynomial system with parameters, F(x; p) = 0: a member for every value of p.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], variables=["x"], parameters=["a", "b"])
+    >>> print(family.member([3, 2]))
+    (1)*x^2 + (-3)*x + (2)
+    """
 
     system: PolynomialSystem
 
@@ -79,7 +84,17 @@ class PolynomialFamily:
 
 @dataclass(frozen=True)
 class CompiledFamily:
-    """A family with a compiled evaluator of its own: `make(start, target)` returns the `Homotopy`."""
+    """A family with a compiled evaluator of its own: `make(start, target)` returns the `Homotopy` between two members.
+
+    `exact(parameters)` gives the exact system at numbers, for certificates; without it there are none. Here both are
+    borrowed from a `PolynomialFamily`:
+
+    >>> given = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> family = sh.homotopy.CompiledFamily(n=1, parameter_count=2, make=given.segment, exact=given.member)
+    >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[7, 10])
+    >>> sorted(found.real.points[:, 0].real.round(9).tolist()), found.certify().real_count
+    ([2.0, 5.0], 2)
+    """
 
     n: int
     parameter_count: int
@@ -99,6 +114,11 @@ def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, s
     """How far the extended Jacobian of an evaluator is from central differences, relative to its size.
 
     For writers of evaluators: about 1e-9 is right, 1e-3 or more means that a derivative is wrong.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^3 - a*x + b"], ["x"], ["a", "b"])
+    >>> homotopy = family.segment(np.array([3, 2]), np.array([5, 4]))
+    >>> sh.homotopy.check_homotopy(homotopy, np.array([0.7 + 0.2j])) < 1e-7
+    True
     """
     from shallows.homotopy.compiled import evaluate_once
 

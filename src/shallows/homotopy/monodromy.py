@@ -34,6 +34,10 @@ class MonodromyResult:
 
     completeness: "count-matched" when the target count was reached, "trace-tested" when the trace test
     passed, "sampled" otherwise: loops stopped bringing new ones, which proves nothing.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^5 - a*x + b"], ["x"], ["a", "b"])
+    >>> sh.homotopy.monodromy(family, [[1.0]], [2, 1], target=5)
+    MonodromyResult: 5 solutions (count-matched), ... paths between ... members, 0 of them lost, seed 0
     """
 
     points: NDArray[np.complex128]
@@ -134,6 +138,11 @@ def monodromy(
     when the graph on `members` nodes has no solution left to track; then, with `trace`, the trace test tells whether
     any are missing, and if so the graph gets another node, up to `max_members`. `trace` may be a test of one's own.
     More than `limit` solutions are refused when the limit is crossed.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^5 - a*x + b"], ["x"], ["a", "b"])
+    >>> found = sh.homotopy.monodromy(family, [[1.0]], [2, 1])          # x = 1 solves x⁵ − 2x + 1 = 0
+    >>> found.count, found.completeness
+    (5, 'trace-tested')
     """
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)

@@ -49,6 +49,11 @@ def solve_member(
     and Wampler 2005, Theorem 7.1.1: parameter continuation). `detour` goes by a random complex member, so
     that the way between two real members does not run into the discriminant; it can be left out when the
     known parameters are themselves random complex numbers.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[5, 6])
+    >>> sorted(found.real.points[:, 0].real.round(9).tolist())
+    [2.0, 3.0]
     """
     started = time.perf_counter()
     seed = seed_of(rng)

@@ -64,6 +64,13 @@ class Homotopy:
     `evaluate` is a `numba.cfunc` with the signature of `shallows.homotopy.evaluators`; `unknowns` counts
     the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is nothing but rounding,
     0 when it is not known.
+
+    A family makes one for every pair of its members:
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> homotopy = family.segment(start=np.array([3, 2]), target=np.array([5, 4]))
+    >>> homotopy.unknowns, sh.homotopy.track(homotopy, np.array([[1.0], [2.0]])).ends.real.round(9).tolist()
+    (1, [[1.0], [4.0]])
     """
 
     evaluate: Any
@@ -86,6 +93,12 @@ class TrackerSettings:
     longest, shortest: step lengths, as shares of the way and of what is left of it.
     steps: most steps a path. endgame: |t| at which a path that cannot finish goes to the endgame.
     divergence: norm at which an affine path counts as diverged. windings: largest winding number tried.
+
+    >>> careful = sh.homotopy.TrackerSettings(longest=0.05).tighter()
+    >>> f"{careful.longest} {careful.prediction:.1e} {careful.steps}"
+    '0.025 6.7e-05 20000'
+    >>> sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"], settings=careful).finite.count
+    4
     """
 
     prediction: float = 2e-3
@@ -127,7 +140,17 @@ class TrackerSettings:
 
 @dataclass(frozen=True)
 class Paths:
-    """End points of paths, one a row, and how each got there."""
+    """End points of paths, one a row, and how each got there.
+
+    status: 0 when the path arrived, else another `PathStatus`. winding: its winding number around t = 0. steps: how
+    many it took. radius: |t| where it stopped. error: estimated error of the end point.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> double = family.segment(np.array([2, 0]), np.array([2, 1]))     # (x − 1)² = t: 1 ± √t meet at t = 0
+    >>> paths = sh.homotopy.track(double, np.array([[0.0], [2.0]]))
+    >>> paths.ends.real.round(6).tolist(), paths.winding.tolist()
+    ([[1.0], [1.0]], [2, 2])
+    """
 
     ends: NDArray[np.complex128]
     status: NDArray[np.int64]
@@ -172,6 +195,12 @@ def track(
     """Follow the paths through the rows of `starts` from t = start to t = end.
 
     In PROJECTIVE mode a row is (x, 1) or any multiple; `chart` is used by PENCIL mode only.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> homotopy = family.segment(np.array([3, 2]), np.array([5, 4]))   # from (x−1)(x−2) to (x−1)(x−4)
+    >>> paths = sh.homotopy.track(homotopy, np.array([[1.0], [2.0]]))
+    >>> paths.ends.real.round(9).tolist(), paths.status.tolist()
+    ([[1.0], [4.0]], [0, 0])
     """
     from shallows.homotopy.compiled import run
 

@@ -17,7 +17,13 @@ Realness = Literal["real", "complex", "undecided"]
 
 
 class Status(Enum):
-    """What is known about completeness; `sentence` says it in words."""
+    """What is known about completeness; `sentence` says it in words.
+
+    >>> sh.homotopy.solve(["x^2 - 2"]).status
+    <Status.COMPLETE: 'complete'>
+    >>> sh.homotopy.solve(["x*y - 1", "x^2*y - x"]).status.sentence     # the hyperbola xy = 1
+    'there are infinitely many solutions: ...'
+    """
 
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
@@ -41,6 +47,10 @@ class Solution:
     residual: largest |fᵢ| over the norm of the Jacobian. condition: of the Jacobian in scaled coordinates.
     accuracy: estimated relative error of the point. real: "real", "complex" or "undecided".
     path: the number of the path that ended here (the first of them, for a multiple solution).
+
+    >>> double = sh.homotopy.solve(["(x - 1)^2*(x + 2)"]).singular[0]
+    >>> double.multiplicity, double.real, f"{double.point[0].real:.6f}"
+    (2, 'real', '1.000000')
     """
 
     point: NDArray[np.complex128]
@@ -55,7 +65,14 @@ class Solution:
 
 @dataclass(frozen=True)
 class SolutionSet:
-    """Solutions of one class: `len(s)`, `s.count`, `s.points` (count × n), or go through them one by one."""
+    """Solutions of one class: `len(s)`, `s.count`, `s.points` (count × n), or go through them one by one.
+
+    >>> real = sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"]).real
+    >>> real
+    <4 solutions>
+    >>> sorted(real.points.real.round(9).tolist())
+    [[-2.0, -1.0], [-1.0, -2.0], [1.0, 2.0], [2.0, 1.0]]
+    """
 
     solutions: tuple[Solution, ...] = ()
     n: int = 0
@@ -101,6 +118,17 @@ class Solutions:
     finite: isolated and regular. singular: isolated with multiplicity > 1 or a rank-deficient Jacobian.
     at_infinity: end directions of diverging paths. failed: lost paths, where they stopped.
     continuum: points on positive-dimensional solution sets, one a path that ended there.
+
+    >>> sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"])
+    Solutions: complete — every path ended at a point that is accounted for
+      paths tracked                6   start system: total degree
+      finite, regular              5
+      singular                     0
+      at infinity                  1   paths
+      failed                       0
+      real                         3   2 not real, 0 undecided
+      worst residual         ...
+      seed                         0   ...
     """
 
     system: Any

@@ -23,6 +23,13 @@ class PolynomialSystem:
     """n polynomials in n variables (and possibly parameters), coefficients exact Gaussian rationals.
 
     Build one with `PolynomialSystem.read`. Exponents run over the variables, then the parameters.
+
+    >>> system = sh.homotopy.PolynomialSystem.read(["x^2*y - 0.5*y + 1", "x*y - 3"])
+    >>> print(system)
+    (1)*x^2*y + (-1/2)*y + (1)
+    (1)*x*y + (-3)
+    >>> system.bezout_number, system.multihomogeneous_number([["x"], ["y"]])
+    (6, 3)
     """
 
     variables: tuple[str, ...]

@@ -28,6 +28,12 @@ class TraceTest:
     """The outcome: `defect` is the second difference of the trace, relative to the changes in it.
 
     missing: solutions at the tested parameters that were not among the points given, when any turned up.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^3 - a*x + b"], ["x"], ["a", "b"])
+    >>> roots = np.array([[1.0], [2.0], [-3.0]], complex)               # of x³ − 7x + 6
+    >>> test = sh.homotopy.trace_test(family, roots[:2], np.array([7, 6], complex), np.random.default_rng(0))
+    >>> test.passed, test.missing.real.round(6).tolist()
+    (False, [[-3.0]])
     """
 
     passed: bool
@@ -53,6 +59,11 @@ def trace_test(
     A pass means that no solution on the components of the curve met by the known points is missing, up to
     the numerical tolerance; a failure may also mean that the section was not completed in `max_loops`.
     The completed section is carried back to s = 0: its points with t = 0 must be the points given.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^3 - a*x + b"], ["x"], ["a", "b"])
+    >>> roots = np.array([[1.0], [2.0], [-3.0]], complex)               # of x³ − 7x + 6
+    >>> sh.homotopy.trace_test(family, roots, np.array([7, 6], complex), np.random.default_rng(0)).passed
+    True
     """
     settings = settings or TrackerSettings()
     size = float(np.abs(parameters).max())
@@ -119,6 +130,16 @@ def linear_trace_test(
     That is so when the sum is a polynomial (no solution runs to infinity at a finite p) and grows no faster than p.
     Over a proper subset the sum has branch points unless it happens to be invariant under the monodromy of the line,
     which is impossible when the monodromy group is doubly transitive: expected, not proved, so a pass is no proof.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^3 - a*x + b"], ["x"], ["a", "b"])
+    >>> roots = np.array([[1.0], [2.0], [-3.0]], complex)               # of x³ − 7x + 6
+    >>> for points in (roots, roots[:2]):       # the squares of all three roots have the sum 2a, affine in (a, b)
+    ...     test = sh.homotopy.linear_trace_test(
+    ...         family, points, np.array([7, 6], complex), np.square, np.random.default_rng(0)
+    ...     )
+    ...     print(test.passed)
+    True
+    False
     """
     settings = settings or TrackerSettings()
     direction = random_parameters(family, rng, float(np.abs(parameters).max()))
