@@ -36,12 +36,18 @@ from shallows.tensors import SymmetricTensor
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """The least loss over networks of rank at most `rank`.
+    """The least loss over networks of rank at most `rank` (paper 001, Theorem 2.1 and Corollary 2.2).
 
     `lower` is the paper's bound, `example` the loss of the paper's example (the teacher without its smallest
     eigenvalues), `exact` the minimum and `network` a network that attains it. `method` says how `exact` was found:
     "closed form", "chart" (the best point of a chart, of the given `completeness`) or "numerical" (the lowest of many
     descents: an upper bound of the minimum).
+
+    >>> barrier = sh.energy_barrier(np.diag([3.0, 2.0, 1.0]))   # d = 3, σ = 1
+    >>> f"{barrier.lower:.6f}", f"{barrier.exact:.6f}", f"{barrier.example:.6f}"   # 2σ⁴, 2σ⁴(1 + 1/(d+1)), 3σ⁴
+    ('2.000000', '2.500000', '3.000000')
+    >>> abs(np.linalg.eigvalsh(barrier.network.tensor().to_matrix())).round(6).tolist()   # kept: 2 + ¼ and 3 + ¼
+    [0.0, 2.25, 3.25]
     """
 
     lower: float

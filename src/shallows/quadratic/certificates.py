@@ -34,11 +34,18 @@ RANK = (
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """A point of the loss of a quadratic network.
+    """A point of the loss of a quadratic network (paper 002, appendix C).
 
-    `residual` is R = E[r xxᵀ] (M matrices for M outputs), `definiteness` its sign: "zero", "positive", "negative"
-    (semidefinite) or "indefinite"; `rank` is that of Q, `excess` L − L*, relative to `scale` = E y². `direction` is a
-    parameter direction with negative curvature, or None when none was found.
+    `residual` is R = E[r xxᵀ] (M matrices for M outputs), `definiteness` its sign: "zero" (global optimality, Lemma
+    C.1), "positive", "negative" (semidefinite) or "indefinite"; `rank` is that of Q, `excess` L − L*, relative to
+    `scale` = E y². `direction` is a parameter direction with negative curvature, or None when none was found.
+
+    >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=2)
+    >>> found = sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a=[-1.0, -1.0]))
+    >>> found.verdict, found.definiteness, found.direction
+    ('trap', 'positive', None)
+    >>> found.residual.round(6).tolist()   # E[y xxᵀ] = 2T + (tr T)I with y = xᵀTx
+    [[4.0, 0.0], [0.0, 4.0]]
     """
 
     loss: float
@@ -84,7 +91,17 @@ class Inspection:
 
 
 def residual_matrices(problem: Problem, net: Network) -> Array:
-    """R = E[r xxᵀ] of each output, shape (M, d, d); its Frobenius product with a change of A is −½ dL."""
+    """R = E[r xxᵀ] of each output, r = y − f(x), shape (M, d, d).
+
+    It is zero exactly at a global minimum (paper 002, Lemma C.1); its Frobenius product with a change of A is −½ dL.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2)
+    >>> sh.quadratic.residual_matrices(problem, sh.Network(np.zeros((2, 2)))).round(6).tolist()   # 2T + (tr T)I
+    [[[7.0, 0.0], [0.0, 5.0]]]
+    >>> optimum = sh.Network(np.eye(2), a=[2.0, 1.0])
+    >>> f"{abs(sh.quadratic.residual_matrices(problem, optimum)).max():.6f}"
+    '0.000000'
+    """
     _require_quadratic(problem)
     n, outputs = problem.n, problem.outputs
     student = np.array([net.output(m).tensor().entries for m in range(outputs)])
@@ -184,6 +201,14 @@ def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLE
 
     None when the theorem says nothing: W is not stationary, or rank-deficient. The theorem needs a teacher network and
     x ~ N(0, I); here any metric will do, since W of rank d and W∇ℓ(S) = 0 give ∇ℓ = 0. A False would contradict it.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2, outer="ones")
+    >>> net = sh.descend(problem, sh.Network([[1.0, 0.3], [-0.2, 1.0]])).network
+    >>> sh.quadratic.full_rank_optimality(problem, net), f"{problem.loss(net):.10f}"
+    (True, '0.0000000000')
+    >>> deficient = sh.Network(np.zeros((2, 2)))   # stationary, of rank 0
+    >>> sh.quadratic.full_rank_optimality(problem, deficient) is None
+    True
     """
     found = inspect(problem, net, tolerance)
     active = np.any(np.atleast_2d(net.a) != 0, axis=0)

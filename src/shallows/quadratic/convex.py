@@ -21,7 +21,17 @@ from shallows.quadratic.teachers import network_of
 
 @dataclass(frozen=True, eq=False)
 class ConvexOptimum:
-    """The optimum A* of output `output`, its loss L* and its signature; `unique` when the data determines it."""
+    """The optimum A* over all symmetric matrices, its loss L* and its signature; `unique` when the data determines it.
+
+    `network(k)` attains L* for every width k ≥ rank A* (paper 002, Lemma C.5: k = d neurons are enough).
+
+    >>> problem = sh.Problem(np.diag([2.0, -1.0, 0.0]), sh.Gaussian(3), width=3)
+    >>> best = sh.quadratic.convex_optimum(problem)
+    >>> best.rank, best.positive, best.negative
+    (2, 1, 1)
+    >>> f"{problem.loss(best.network()):.10f}", best.network(2).a.tolist()
+    ('0.0000000000', [-1.0, 1.0])
+    """
 
     matrix: Array
     loss: float
@@ -46,10 +56,16 @@ class ConvexOptimum:
 
 
 def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOptimum:
-    """The least-squares optimum over all symmetric matrices.
+    """The least-squares optimum over all symmetric matrices, min_A E(y − xᵀAx)² (paper 002, equation 2.5).
 
     Samples that do not determine it are refused with what is missing, unless `minimum_norm` asks for the optimum of
     least norm.
+
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
+    >>> y = 2 * X[:, 0] ** 2 - 6 * X[:, 0] * X[:, 1] + X[:, 1] ** 2
+    >>> best = sh.quadratic.convex_optimum(sh.Problem(None, sh.Samples(X, y), width=2))
+    >>> best.matrix.round(6).tolist(), best.unique
+    ([[2.0, -3.0], [-3.0, 1.0]], True)
     """
     if not isinstance(problem, Problem) or problem.activation != Power(2):
         raise InvalidProblem(

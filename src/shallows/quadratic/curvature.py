@@ -23,7 +23,15 @@ NULL = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """A direction in parameters, L(θ + t·direction) ≈ L + curvature·t² (curvature < 0), and where it comes from."""
+    """A direction in parameters, L(θ + t·direction) ≈ L + curvature·t² (curvature < 0), and where it comes from.
+
+    Paper 002, Lemmas C.4 and C.9: with QΛv = 0 and (uᵀRu)(vᵀΛv) > 0, moving Q along uvᵀ has curvature −2(uᵀRu)(vᵀΛv).
+
+    >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=2)
+    >>> origin = sh.Network(np.zeros((2, 2)), a=[1.0, 1.0])
+    >>> sh.quadratic.inspect(problem, origin).direction
+    descends with curvature -8 by U = uvᵀ with QΛv = 0 (C.19)
+    """
 
     direction: Array
     curvature: float

@@ -23,7 +23,18 @@ ZERO = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class EquivalentSet:
-    """M_Q of one network; `null` is an orthonormal basis of ker Q, one vector a column."""
+    """M_Q of one network: all networks with the same Q and the same function (paper 002, Definition C.1).
+
+    M_Q = {Λ + VCVᵀ : C symmetric}; `null` holds V, an orthonormal basis of ker Q, one vector a column.
+
+    >>> net = sh.Network([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]], a=[1.0, 2.0, 3.0])
+    >>> members = sh.quadratic.equivalent_set(net)
+    >>> members
+    EquivalentSet(dimension 3: Network(width=3, n=2, activation=Power(2)), rank Q 1)
+    >>> other = members.sample(rng=0)
+    >>> f"{abs(other.tensor().entries - net.tensor().entries).max():.6f}"   # the same function
+    '0.000000'
+    """
 
     network: Network
     null: Array

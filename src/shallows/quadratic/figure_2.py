@@ -19,10 +19,13 @@ KINDS = ("diag", "gauss", "indep")
 
 @dataclass(frozen=True, eq=False)
 class SuccessRate:
-    """The share of runs at the global minimum for one variant, kind of data and width.
+    """The share of runs at the global minimum for one variant, kind of data and width: a point of paper 002, Figure 2.
 
     `shares` has one entry a data set (NMSE within 0.005 of the optimum, the paper's criterion), `strict` the shares
     with relative excess (L − L*)/(E y² − L*) below 1e-3, which the paper's tolerance does not imply.
+
+    >>> sh.quadratic.success_rate("norm", "gauss", 4, d=3, samples=100, sets=2, runs=10, epochs=6000)
+    SuccessRate(norm, gauss, width 4: 1.000 within 0.005, 1.000 within 0.1%, 2 data sets of 10 runs, seed 0)
     """
 
     variant: str
@@ -53,11 +56,16 @@ class SuccessRate:
 def figure_2_data(
     kind: str, d: int = 10, samples: int = 1500, *, scale: str = "code", rng: int | np.random.Generator = 0
 ) -> Samples:
-    """One data set of Figure 2 (Table 1): Gaussian x with x₀ = 1 and labels of three kinds.
+    """One data set of paper 002, Figure 2 (Table 1): Gaussian x with x₀ = 1 and labels of three kinds.
 
     "diag": y = xᵀ diag(±1) x; "gauss": y = xᵀAx with independent N(0, 1) entries of A; "indep": y independent of x.
     With scale "code", as released, x is divided by √d and the independent labels are N(0, 4); with "paper", as printed,
     neither.
+
+    >>> data = sh.quadratic.figure_2_data("diag", d=3, samples=50, rng=0)
+    >>> best = sh.quadratic.convex_optimum(sh.Problem(None, data, width=3))
+    >>> np.linalg.eigvalsh(best.matrix).round(6).tolist()   # the ±1 on the diagonal
+    [-1.0, 1.0, 1.0]
     """
     if kind not in KINDS or scale not in ("code", "paper"):
         raise InvalidProblem(
@@ -86,10 +94,16 @@ def success_rate(
     scale: str = "code",
     rng: int | np.random.Generator = 0,
 ) -> SuccessRate:
-    """One point of Figure 2: `sets` random data sets, `runs` trainings each.
+    """One point of paper 002, Figure 2: `sets` random data sets, `runs` trainings each.
 
     The orthogonality variant starts at (0, I) and has nothing random: one run a data set stands for all of them
     (the paper counts 20). Below width d its penalty cannot vanish; it is then used as in the paper all the same.
+
+    >>> setting = dict(width=3, d=3, samples=100, sets=2, runs=20, epochs=10_000, rng=0)
+    >>> for variant in ("plain", "norm"):   # a norm neuron frees the trapped runs
+    ...     print(variant, f"{sh.quadratic.success_rate(variant, 'diag', **setting).share:.2f}")
+    plain 0.48
+    norm 1.00
     """
     if variant not in VARIANTS:
         raise InvalidProblem(f"variant is {variant!r}; expected one of {', '.join(VARIANTS)}.")

@@ -22,10 +22,16 @@ from shallows.quadratic.sample_span import sample_threshold, spans_symmetric
 
 @dataclass(frozen=True, eq=False)
 class Jump:
-    """Generalisation errors by the number of samples, in units of E y².
+    """Generalisation errors by the number of samples, in units of E y² (paper 001, Theorem 2.9).
 
     `trained` (counts × runs) are those of trained students, `constructed` those of Theorem 2.9(b) (zero from n* on,
     where there is none), `risks` the largest empirical risk left by training, `bound` is 2σ_min⁴; all relative.
+
+    >>> jump = sh.quadratic.generalisation_jump(2, counts=[2, 3, 4], runs=2, rng=0)   # n* = 3
+    >>> [bool(errors.max() < 1e-6) for errors in jump.trained]
+    [False, True, True]
+    >>> f"{jump.constructed[0]:.4f} ≥ {jump.bound:.4f}"
+    '0.0176 ≥ 0.0132'
     """
 
     d: int
@@ -73,7 +79,12 @@ def generalisation_jump(
 ) -> Jump:
     """Train students of width d (or `width`) with outer weights 1 on n Gaussian samples of a random teacher.
 
-    `counts` are n*−4, …, n*+2 by default. The teacher is WᵀW with W Gaussian of 2d rows, so that it has rank d.
+    From n* = d(d+1)/2 samples on almost surely every student with zero empirical risk generalises (paper 001, Theorem
+    2.9). `counts` are n*−4, …, n*+2 by default. The teacher is WᵀW with W Gaussian of 2d rows, so that it has rank d.
+
+    >>> jump = sh.quadratic.generalisation_jump(3, counts=[4, 5, 6, 7], runs=2, rng=0)
+    >>> jump.threshold, jump.jumps_at
+    (6, 6)
     """
     from shallows.descent.ensemble import ensemble
 

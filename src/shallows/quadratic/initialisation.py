@@ -19,7 +19,11 @@ BATCH = 2_000
 
 @dataclass(frozen=True)
 class StartProbability:
-    """How often W₀ lies below the barrier, over `trials` random teachers."""
+    """How often W₀ lies below the barrier, over `trials` random teachers (paper 001, Theorem 2.5).
+
+    >>> sh.quadratic.start_probability(4, 64, trials=1000, rng=0)
+    StartProbability(0.6790 ± 0.0148 below the paper barrier: d = 4, m = 64 = 4·d², γ = 64, 1000 teachers, seed 0)
+    """
 
     probability: float
     error: float
@@ -47,9 +51,15 @@ def start_probability(
     trials: int = 2_000,
     rng: int | np.random.Generator = 0,
 ) -> StartProbability:
-    """The probability that W₀ with W₀ᵀW₀ = γI is below the barrier of a random teacher.
+    """The probability that W₀ with W₀ᵀW₀ = γI is below the barrier of a random teacher (paper 001, Theorem 2.5).
 
-    `gamma`: "m", "m+4d" (the paper's) or a number; `barrier`: "paper" (2σ_min⁴) or "exact" (2σ_min⁴(1 + 1/(d+1))).
+    L(W₀) = 2Σ(γ−λ)² + (Σ(γ−λ))², λ the eigenvalues of W*ᵀW*, W* of m×d independent N(0, 1) entries. `gamma`: "m",
+    "m+4d" (the paper's) or a number; `barrier`: "paper" (2σ_min⁴) or "exact" (2σ_min⁴(1 + 1/(d+1))).
+
+    >>> for gamma in ("m", "m+4d"):   # m = 8d²
+    ...     print(gamma, sh.quadratic.start_probability(5, 200, gamma, trials=500, rng=0).probability)
+    m 1.0
+    m+4d 0.878
     """
     d, m, trials = positive_integer("d", d), positive_integer("m", m), positive_integer("trials", trials)
     if m < d:
@@ -93,10 +103,14 @@ def wishart_eigenvalues(d: int, m: int, count: int, source: np.random.Generator)
 
 
 def sufficient_ratio() -> float:
-    """The least C for which the proof of Theorem 2.5 works with m > Cd² (for d large): about 268.4.
+    """The least C for which the proof of paper 001, Theorem 2.5, works with m > Cd² (for d large): about 268.4.
 
     The proof needs 33/C + 8/C^1.5 + 16/C² < 1/8; as printed, the last condition forgets the term 32md² and the
     factor of the barrier, and reads 1/C + 8/C^1.5 + 16/C² < 1/2.
+
+    >>> C = sh.quadratic.sufficient_ratio()
+    >>> round(C, 1), round(33 / C + 8 / C**1.5 + 16 / C**2, 6)
+    (268.4, 0.125)
     """
     low, high = 1.0, 1e4
     for _ in range(200):

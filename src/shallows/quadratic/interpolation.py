@@ -22,10 +22,17 @@ from shallows.quadratic.sample_span import Span, spans_symmetric
 
 @dataclass(frozen=True, eq=False)
 class BadInterpolator:
-    """A network that agrees with the teacher on all samples.
+    """A network that agrees with the teacher on all samples (paper 001, Theorem 2.9(b)).
 
     `population_loss` is its E(f − y)² under N(0, I), at least `bound` = 2σ_min⁴; `largest_residual` the largest
     |f(xᵢ) − yᵢ| that rounding leaves; `direction` the matrix M.
+
+    >>> teacher, X = sh.Network(np.eye(2)), np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> bad = sh.quadratic.bad_interpolator(teacher, X)
+    >>> f"{bad.population_loss:.6f} ≥ {bad.bound:.6f}", bad.largest_residual < 1e-12
+    ('4.000000 ≥ 2.000000', True)
+    >>> f"{abs(bad.network([[1.0, 1.0]]) - teacher([[1.0, 1.0]]))[0]:.6f}"   # wrong where it was not asked
+    '2.000000'
     """
 
     network: Network
@@ -43,9 +50,16 @@ class BadInterpolator:
 
 
 def bad_interpolator(teacher: Network, X: ArrayLike) -> BadInterpolator:
-    """Theorem 2.9(b) made explicit: of the missing directions ±M the one with the largest generalisation error.
+    """Paper 001, Theorem 2.9(b) made explicit: a network that fits all samples and generalises badly.
 
-    Refused when the samples span all symmetric matrices: then every interpolator equals the teacher (Theorem 2.9(a)).
+    xᵢᵀMxᵢ = 0 for all samples, ‖M‖₂ = 1, δ = σ_min(W*)²: WᵀW = W*ᵀW* + δM fits them, and L(W) = δ²(2‖M‖² + (tr M)²); of
+    the missing directions ±M the one with the largest loss is taken. Refused when the samples span all symmetric
+    matrices: then every interpolator equals the teacher (Theorem 2.9(a)).
+
+    >>> teacher, X = sh.Network(np.eye(2)), np.array([[1.0, 0.0], [0.0, 1.0]])   # 2 of the n* = 3 samples
+    >>> bad = sh.quadratic.bad_interpolator(teacher, X)
+    >>> bad.network(X).round(6).tolist(), f"{bad.population_loss:.6f}"   # M = ±[[0, 1], [1, 0]], δ = 1: 2‖M‖² = 4
+    ([1.0, 1.0], '4.000000')
     """
     V = _absorbed(teacher)
     points = finite_array("X", X, 2)

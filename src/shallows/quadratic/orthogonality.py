@@ -30,10 +30,15 @@ ESCAPES = 10
 
 @dataclass(frozen=True, eq=False)
 class OrthogonalFit:
-    """Where descent from (0, I) ended.
+    """Where descent from (0, I) with the orthogonality penalty ended (paper 002, Theorem D.1(2)).
 
     `rotated` says whether the start was turned (the gradient's diagonal vanished), `escapes` how many strict saddles
     were left; `defect` is ‖QQᵀ − I‖, `inspection` the certificate of the end point.
+
+    >>> problem = sh.Problem([[0.0, 1.0], [1.0, 0.0]], sh.Frobenius(2), width=2, orthogonality=2.0)
+    >>> fit = sh.quadratic.fit_orthogonal(problem)
+    >>> fit.inspection.verdict, fit.rotated, fit.defect < 1e-6, sorted(fit.network.a.round(6).tolist())
+    ('global minimum', True, True, [-1.0, 1.0])
     """
 
     network: Network

@@ -31,7 +31,15 @@ from shallows.quadratic.sample_span import require_span
 
 @dataclass(frozen=True, eq=False)
 class BlockFit:
-    """The end point of a descent with block penalties; `excess` is (L − L*)/E‖y‖², `defects` ‖Q_mQ_mᵀ − I‖."""
+    """The end point of a descent with block penalties (paper 002, Theorem E.2).
+
+    `excess` is (L − L*)/E‖y‖², `defects` ‖Q_mQ_mᵀ − I‖ of each output's block.
+
+    >>> teacher = sh.Network([[1.0, 0.0], [1.0, 1.0]], a=[[1.0, 0.0], [0.0, 1.0]])   # x² and (x + y)²
+    >>> fit = sh.quadratic.fit_blocks(sh.Problem(teacher, sh.Gaussian(2), width=4), rng=0)
+    >>> fit.is_global, f"{fit.excess:.8f}", fit.defects.shape, f"{fit.defects.max():.4f}"
+    (True, '0.00000000', (2,), '0.0000')
+    """
 
     network: Network
     loss: float
@@ -73,9 +81,17 @@ def basis_neurons(d: int) -> Array:
 
 
 def basis_network(problem: Problem) -> Network:
-    """Lemma E.1: the global minimum of all outputs at once, by linear regression on the fixed neurons eᵢ + eⱼ.
+    """The global minimum of all outputs at once, by linear regression on fixed neurons (paper 002, Lemma E.1).
 
-    Refused when the samples do not determine it, with what is missing.
+    The neurons are eᵢ and eᵢ + eⱼ, d(d+1)/2 of them whatever the number of outputs. Refused when the samples do not
+    determine it, with what is missing.
+
+    >>> teacher = sh.Network([[1.0, 0.0], [1.0, -1.0]], a=[[1.0, 0.0], [0.0, 1.0]])   # x² and (x − y)²
+    >>> net = sh.quadratic.basis_network(sh.Problem(teacher, sh.Gaussian(2), width=3))
+    >>> net.W.tolist()
+    [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    >>> (net.a.round(6) + 0.0).tolist()   # (x − y)² = 2x² − (x + y)² + 2y²
+    [[1.0, 0.0, 0.0], [2.0, -1.0, 2.0]]
     """
     if problem.activation != Power(2):
         raise InvalidProblem(f"Lemma E.1 is for Power(2); the activation is {problem.activation!r}.")
@@ -116,10 +132,16 @@ def fit_blocks(
     iterations: int = 20_000,
     rng: int | np.random.Generator = 0,
 ) -> BlockFit:
-    """Descent (L-BFGS) on the loss with block penalties from Λ = 0; γ = E‖y‖² by default.
+    """Descent (L-BFGS) on the loss with block penalties γ Σ_m ‖Q_mQ_mᵀ − I‖² from Λ = 0; γ = E‖y‖² by default.
 
-    `rotate` starts every block at its own random rotation; without it at Q_m = I, as printed in Theorem E.2.
-    `tolerance` is on the gradient norm, relative to E‖y‖².
+    `rotate` starts every block at its own random rotation; without it at Q_m = I, as printed in paper 002, Theorem E.2,
+    where all blocks stay equal and outputs without common eigenvectors are not fitted. `tolerance` is on the gradient
+    norm, relative to E‖y‖².
+
+    >>> teacher = sh.Network([[1.0, 0.0], [1.0, 1.0]], a=[[1.0, 0.0], [0.0, 1.0]])   # x² and (x + y)²
+    >>> problem = sh.Problem(teacher, sh.Gaussian(2), width=4)
+    >>> [sh.quadratic.fit_blocks(problem, rotate=rotate, rng=0).is_global for rotate in (True, False)]
+    [True, False]
     """
     require_width(problem)
     if problem.orthogonality or problem.norm_neuron or problem.outer is not None:

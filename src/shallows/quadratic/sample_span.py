@@ -25,10 +25,17 @@ NUMERICAL_ZERO = 1e-11
 class Span:
     """span{xᵢxᵢᵀ} in Sym²(R^d): `rank` of the `needed` = d(d+1)/2 dimensions, `missing` of them not reached.
 
-    `margin` is None for an exact rank. On floats it is the smallest singular value counted as non-zero, relative to the
-    largest one, of the features of the samples scaled to unit columns and rows: a full span survives relative errors
-    below it; `dropped` is the largest one counted as zero. `directions` (missing, d, d) is an orthonormal basis of the
-    symmetric M with xᵢᵀMxᵢ = 0 for all i.
+    It is everything exactly when the samples determine every quadratic network (paper 001, Theorem 2.6). `margin` is
+    None for an exact rank. On floats it is the smallest singular value counted as non-zero, relative to the largest
+    one, of the features of the samples scaled to unit columns and rows: a full span survives relative errors below it;
+    `dropped` is the largest one counted as zero. `directions` (missing, d, d) is an orthonormal basis of the symmetric
+    M with xᵢᵀMxᵢ = 0 for all i.
+
+    >>> span = sh.spans_symmetric([[1, 0], [0, 1], [2, 0]])
+    >>> bool(span), span.rank, span.needed, span.exact
+    (False, 2, 3, True)
+    >>> abs(span.directions).round(6).tolist()   # no sample sees x₀x₁
+    [[[0.0, 0.707107], [0.707107, 0.0]]]
     """
 
     full: bool

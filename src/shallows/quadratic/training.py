@@ -24,10 +24,16 @@ CHUNK = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """The end points of `runs` trainings of one problem.
+    """The end points of `runs` trainings of one problem by full-batch Adam (paper 002, section 4.1).
 
     `fits` are E(f − y)² without the penalty; `nmse` divides by E y², and `excess` is (fit − L*)/(E y² − L*), zero at
     the global minimum and one at the zero function.
+
+    >>> runs = sh.quadratic.train(sh.Problem(np.eye(2), sh.Gaussian(2), width=2), 20, epochs=10_000, rng=0)
+    >>> runs.share(), sorted(set(runs.nmse.round(4).tolist()))   # traps: one neuron, or both, cannot change sign
+    (0.5, [0.0, 0.3333])
+    >>> f"{sh.energy_barrier(np.eye(2)).exact / 8:.4f}"   # the least NMSE of one neuron, E y² = 8
+    '0.3333'
     """
 
     problem: Problem
@@ -77,7 +83,13 @@ class Training:
 
 
 def uniform_starts(problem: Problem, runs: int, rng: int | np.random.Generator = 0) -> Array:
-    """W uniform in ±1/√d, a uniform in ±1/√k, α ~ N(0, 1): the released code of paper 002."""
+    """W uniform in ±1/√d, a uniform in ±1/√k, α ~ N(0, 1) (with a norm neuron): the released code of paper 002.
+
+    >>> problem = sh.Problem(np.eye(4), sh.Gaussian(4), width=9)
+    >>> thetas = sh.quadratic.uniform_starts(problem, 1000, rng=0)
+    >>> thetas.shape, f"{abs(thetas[:, :36]).max():.3f}", f"{abs(thetas[:, 36:]).max():.3f}"   # 1/√d, 1/√k
+    ((1000, 45), '0.500', '0.333')
+    """
     source = generator(rng)
     W = source.uniform(-1, 1, (runs, problem.width, problem.n)) / np.sqrt(problem.n)
     a = source.uniform(-1, 1, (runs, problem.outputs, problem.width)) / np.sqrt(problem.width)
@@ -85,7 +97,13 @@ def uniform_starts(problem: Problem, runs: int, rng: int | np.random.Generator =
 
 
 def identity_start(problem: Problem) -> Array:
-    """(λ, Q) = (0, I) of Theorem D.1(2): wᵢ = eᵢ, further neurons zero, all outer weights zero."""
+    """(λ, Q) = (0, I) of paper 002, Theorem D.1(2): wᵢ = eᵢ, further neurons zero, all outer weights zero.
+
+    >>> problem = sh.quadratic.with_orthogonality(sh.Gaussian(2), 3, target=sh.Network(np.eye(2)))
+    >>> start = problem.unpack(sh.quadratic.identity_start(problem))
+    >>> start.W.tolist(), start.a.tolist(), round(problem.loss(start), 6)   # E y², no penalty
+    ([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [0.0, 0.0, 0.0], 8.0)
+    """
     W = np.eye(problem.width, problem.n)
     return problem.layout.join(W, np.zeros((problem.outputs, problem.width)), np.zeros(problem.outputs))
 

@@ -125,9 +125,9 @@ def symmetric_minimum(
     - "within": at −eᵢ + (2/p)·1 on their own block of size p, zero elsewhere (needs p ≥ 3);
     - a `BlockForm` or its table of values.
 
-    The teacher is Σᵢ ReLU(xᵢ), the student has k neurons, n = d = k (paper 003, section 4.2). Ball arithmetic proves that
-    the critical point exists and, where `is_certified`, that it is a strict minimum. One block [k] is the global minimum.
-    Raises `NotConverged` when the descent ends at a more symmetric point.
+    The teacher is Σᵢ ReLU(xᵢ), the student has k neurons, n = d = k (paper 003, section 4.2). Ball arithmetic proves
+    that the critical point exists and, where `is_certified`, that it is a strict minimum. One block [k] is the global
+    minimum. Raises `NotConverged` when the descent ends at a more symmetric point.
 
     >>> point = sh.symmetric_minimum(7, [1, 6])   # published: 27 of 500 runs end here
     >>> point.kind, f"{point.half_loss:.8f}", f"{point.norm_sum:.8f}"
