@@ -145,11 +145,11 @@ class Paths:
     status: 0 when the path arrived, else another `PathStatus`. winding: its winding number around t = 0. steps: how
     many it took. radius: |t| where it stopped. error: estimated error of the end point.
 
-    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
-    >>> double = family.segment(np.array([2, 0]), np.array([2, 1]))     # (x − 1)² = t: 1 ± √t meet at t = 0
-    >>> paths = sh.homotopy.track(double, np.array([[0.0], [2.0]]))
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - 2*x + a", "x + y - 3"], ["x", "y"], ["a"])
+    >>> double = family.segment(np.array([0]), np.array([1]))           # (x − 1)² = t: 1 ± √t meet at t = 0
+    >>> paths = sh.homotopy.track(double, np.array([[0.0, 3.0], [2.0, 1.0]]))
     >>> paths.ends.real.round(6).tolist(), paths.winding.tolist()
-    ([[1.0], [1.0]], [2, 2])
+    ([[1.0, 2.0], [1.0, 2.0]], [2, 2])
     """
 
     ends: NDArray[np.complex128]
