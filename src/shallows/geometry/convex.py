@@ -15,6 +15,7 @@ from shallows._checks import Array, describe
 from shallows.activations import Power
 from shallows.data import Gaussian
 from shallows.errors import InvalidProblem
+from shallows.geometry.fibers import square
 from shallows.network import Network
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
@@ -168,7 +169,7 @@ class GaussianLandscape(ProblemLandscape):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.matrix = self.target.to_matrix()
+        self.matrix = square(self.target)
 
     @staticmethod
     def applies(problem: Problem) -> bool:

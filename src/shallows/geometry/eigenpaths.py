@@ -14,6 +14,7 @@ It exists unless the pencil is singular or defective, which a detour over a near
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,34 +25,30 @@ from numpy.typing import NDArray
 from shallows._checks import Array
 from shallows.geometry.fibers import Spectrum, invariant_of
 from shallows.geometry.motions import Rows
-from shallows.geometry.paths import Segment, State
+from shallows.geometry.paths import Segment, State, quadratic_energy
+from shallows.geometry.pencils import Eigenpairs, eigenpairs
 
-BASES = (0.5, 0.0, 1.0)
-MORE_BASES = (0.4142, 0.25, 0.75, -1.0, 2.0)
-GOOD = 1e-3
-ACCEPTABLE = 1e-4
+MIDDLE = 0.5
+GENERIC = 0.4142
+BASES = (0.0, 1.0, 0.25, 0.75, GENERIC, -1.0, 2.0)
+FAR = 1e3
+REGULAR = 1e-8
 SINGULAR = 1e-10
+NOISE = 1e-13
 ACCURACY = 1e-13
 LARGEST_ENERGY = 1e4
-CLUSTER = 1e-7
-DEFECTIVE = 1e-6
-SMALL_STEP = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class EigenPath(Segment):
     """Networks with τ = (1−t)S₀ + tS₁. Neuron i sits in row `rows[i]`, with w turned over where `flips[i]` is −1.
 
-    `mu` has the real eigenvalues and one of each complex pair, `x` the dual vectors (complex for pairs).
+    `pairs` are the eigenpairs of the pencil (S(b), S₁ − S₀), b = `base`.
     """
 
     label: str
     base: float
-    mu_real: Array
-    epsilon: Array
-    x_real: Array
-    mu_pair: NDArray[Any]
-    x_pair: NDArray[Any]
+    pairs: Eigenpairs
     width: int
     rows: Rows
     flips: Array
@@ -69,21 +66,22 @@ class EigenPath(Segment):
     @cached_property
     def energy(self) -> float:
         """The largest Σ|aᵢ|‖wᵢ‖² on the way: at an end, as every |1 + (t−b)μ| is convex in t."""
-        return max(float(np.sum(np.abs(a) * np.sum(W * W, axis=1))) for a, W in (self.start, self.end))
+        return max(quadratic_energy(self.start), quadratic_energy(self.end))
 
     @property
     def size(self) -> int:
         """How many neurons it uses."""
-        return len(self.mu_real) + 2 * len(self.mu_pair)
+        return len(self.rows)
 
     def at(self, t: float) -> State:
         """The parameters at t."""
-        beta = 1 + (t - self.base) * self.mu_pair
-        turned = np.exp(0.5j * np.angle(beta))[:, None] * self.x_pair
+        pairs, shift = self.pairs, t - self.base
+        beta = 1 + shift * pairs.mu_pair
+        turned = np.exp(0.5j * np.angle(beta))[:, None] * pairs.x_pair
         radius = 2 * np.abs(beta)
-        a, W = np.zeros(self.width), np.zeros((self.width, self.x_real.shape[1]))
-        a[self.rows] = np.concatenate([self.epsilon * (1 + (t - self.base) * self.mu_real), radius, -radius])
-        W[self.rows] = self.flips[:, None] * np.vstack([self.x_real, turned.real, turned.imag])
+        a, W = np.zeros(self.width), np.zeros((self.width, pairs.x_real.shape[1]))
+        a[self.rows] = np.concatenate([pairs.epsilon * (1 + shift * pairs.mu_real), radius, -radius])
+        W[self.rows] = self.flips[:, None] * np.vstack([pairs.x_real, turned.real, turned.imag])
         return a, W
 
     def seated_like(self, state: State, spectrum: Spectrum) -> EigenPath:
@@ -92,18 +90,17 @@ class EigenPath(Segment):
         Rows are chosen to agree with the signs of a; when rank S₀ = width, a disagreeing orientation is mended by
         turning one neuron of that sign over. When the rank is lower, the fiber is connected and any seating will do.
         """
-        a, W = self.start
-        terms = (np.abs(a) * np.sum(W * W, axis=1))[self.rows]
-        signs = np.where(terms > 1e-13 * np.sum(terms), np.sign(a[self.rows]), 0.0)
-        seated = replace(self, rows=_seats(signs, np.sign(state[0])))
-        here, there = invariant_of(*seated.start, spectrum), invariant_of(*state, spectrum)
-        if here is None or there is None:
-            return seated
-        flips = seated.flips.copy()
-        for sign, same in ((1, here.positive == there.positive), (-1, here.negative == there.negative)):
-            if not same:
+        a, W = (part[self.rows] for part in self.start)
+        terms = np.abs(a) * (W * W).sum(axis=1)
+        signs = np.where(terms > NOISE * terms.sum(), np.sign(a), 0.0)
+        rows = _seats(signs, np.sign(state[0]))
+        flips = self.flips.copy()
+        if spectrum.rank == self.width:
+            order = np.argsort(rows)
+            here, there = invariant_of(a[order], W[order], spectrum), invariant_of(*state, spectrum)
+            for sign in here.opposite_orientations(there):
                 flips[np.flatnonzero(signs == sign)[0]] *= -1.0
-        return replace(seated, flips=flips)
+        return replace(self, rows=rows, flips=flips)
 
 
 def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenpairs") -> EigenPath | None:
@@ -112,34 +109,19 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
     It is checked before it is returned: τ at both ends agrees with S₀ and S₁ to 1e-13 of Σ|aᵢ|‖wᵢ‖², and that sum is
     at most 10⁴ times the norms.
     """
-    chosen = _best_base(S0, S1)
-    if chosen is None:
-        frame = _common_range(S0, S1)
+    middle = np.linalg.eigh(_between(S0, S1, MIDDLE))
+    found = _on_the_line(S0, S1, middle)
+    if found is None:
+        frame = _common_range(S0, S1, middle)
         if frame.shape[1] == len(S0):
             return None
-        chosen = _best_base(frame.T @ S0 @ frame, frame.T @ S1 @ frame)
-        if chosen is None:
+        inside = frame.T @ S0 @ frame, frame.T @ S1 @ frame
+        found = _on_the_line(*inside, np.linalg.eigh(_between(*inside, MIDDLE)))
+        if found is None:
             return None
-        chosen = chosen[0], chosen[1], frame @ chosen[2]
-    base, values, vectors = chosen
-    solved = _pencil(S1 - S0, values, vectors)
-    if solved is None:
-        return None
-    mu, epsilon, x = solved
-    real, upper = np.imag(mu) == 0, np.imag(mu) > 0
-    size = len(mu)
-    lift = EigenPath(
-        label,
-        base,
-        np.real(mu[real]),
-        epsilon[real],
-        np.real(x[real]),
-        mu[upper],
-        x[upper],
-        width,
-        np.arange(size),
-        np.ones(size),
-    )
+        found = found[0], found[1].embedded(frame)
+    base, pairs = found
+    lift = EigenPath(label, base, pairs, width, np.arange(pairs.size), np.ones(pairs.size))
     return lift if _faithful(lift, S0, S1) else None
 
 
@@ -157,119 +139,62 @@ def _seats(signs: Array, wanted: Array) -> Rows:
     return rows
 
 
-def _common_range(S0: Array, S1: Array) -> Array:
-    """An orthonormal basis of range S₀ + range S₁: outside it the pencil vanishes and no neuron is needed."""
-    _, sizes, right = np.linalg.svd(np.vstack([S0, S1]))
-    return right[: int(np.sum(sizes > 1e-13 * sizes[0]))].T
+def _common_range(S0: Array, S1: Array, middle: tuple[Array, Array]) -> Array:
+    """An orthonormal basis of range S₀ + range S₁: outside it the pencil vanishes and no neuron is needed.
+
+    `middle` are the eigenpairs of S(½), whose null space contains the common one.
+    """
+    values, vectors = middle
+    floor = NOISE * float(np.linalg.norm(S0) + np.linalg.norm(S1))
+    zero = np.abs(values) <= floor
+    _, sizes, right = np.linalg.svd(S0 @ vectors[:, zero], full_matrices=False)
+    return np.hstack([vectors[:, ~zero], vectors[:, zero] @ right[sizes > floor].T])
 
 
-def _best_base(S0: Array, S1: Array) -> tuple[float, Array, Array] | None:
-    """b with S(b) definite if there is one among the candidates, else the best conditioned; with its eigenpairs."""
-    best, quality = 0.0, -1.0
-    for base in (*BASES, *MORE_BASES):
-        if quality >= GOOD or (base == MORE_BASES[0] and quality >= ACCEPTABLE):
+def _on_the_line(S0: Array, S1: Array, middle: tuple[Array, Array]) -> tuple[float, Eigenpairs] | None:
+    """b and the eigenpairs of (S(b), S₁ − S₀); None when the pencil is singular or defective."""
+    Delta = S1 - S0
+    found: tuple[float, Eigenpairs | None] | None = None
+    for base, values, vectors in _bases(S0, S1, middle):
+        largest, pairs = eigenpairs(values, vectors, Delta)
+        found = base, pairs
+        if largest <= FAR:
             break
-        values = np.linalg.eigvalsh((1 - base) * S0 + base * S1)
-        size = np.abs(values)
-        ratio = float(np.min(size) / np.max(size)) if len(size) and np.max(size) > 0 else 0.0
-        definite = values[0] > 0 or values[-1] < 0 if len(size) else True
-        score = ratio + (definite and ratio > 1e-8)
-        if score > quality:
-            best, quality = base, score
-        if base == MORE_BASES[0] and quality <= SINGULAR:
-            return None  # singular at four points, one of them in no special position: on the whole line
-    if quality <= SINGULAR and len(S0):
-        return None
-    return best, *np.linalg.eigh((1 - best) * S0 + best * S1)
+    return None if found is None or found[1] is None else (found[0], found[1])
 
 
-def _pencil(Delta: Array, values: Array, vectors: Array) -> tuple[NDArray[Any], Array, NDArray[Any]] | None:
-    """Eigenvalues μ, signs ε and dual vectors x (rows) of (B, Δ), B = Σ values · vectors; None if it is defective.
+def _bases(S0: Array, S1: Array, middle: tuple[Array, Array]) -> Iterator[tuple[float, Array, Array]]:
+    """b = ½, then b with S(b) definite or else best conditioned; with the eigenpairs of S(b) (`middle` for ½).
 
-    B = Σ ε x xᵀ and Δ = Σ ε μ x xᵀ, sums over all eigenvalues; ε = 1 for complex ones.
+    A condition number says little: it may be the frame's. But where S(b) is close to being singular, a neighbour
+    S(b − 1/μ) is singular, and a large μ tells. No b when S(b) is singular for every b.
     """
-    scale = np.sqrt(np.abs(values))
-    J = np.sign(values)
-    inner = (vectors.T @ Delta @ vectors) / np.outer(scale, scale)
-    dual = (J * scale)[:, None] * vectors.T
-    if np.all(J > 0) or np.all(J < 0):
-        mu, Q = np.linalg.eigh((inner + inner.T) / 2)
-        return J * mu, J, J[:, None] * (Q.T @ dual)
-    mu, Q = _real_where_nearly(*np.linalg.eig(J[:, None] * inner))
-    solved = _orthogonalised(mu, Q, J)
-    if solved is None:
-        return None
-    Q, epsilon = solved
-    primal = (vectors / scale) @ Q
-    matrix = (vectors * values) @ vectors.T
-    return _refined(mu, epsilon, epsilon[:, None] * (Q.T @ dual), primal, matrix, Delta)
+    quality = _quality(middle[0])
+    if quality > REGULAR:
+        yield MIDDLE, *middle
+    elif quality <= SINGULAR and _quality(np.linalg.eigvalsh(_between(S0, S1, GENERIC))) <= SINGULAR:
+        return  # singular at two points, one of them in no special position: on the whole line
+    spectra = np.linalg.eigvalsh(np.stack([_between(S0, S1, base) for base in BASES]))
+    qualities = [_quality(values) for values in spectra]
+    best = max(qualities)
+    if best > max(quality, SINGULAR):
+        base = next(b for b, q in zip(BASES, qualities, strict=True) if q >= best / 2)
+        yield base, *np.linalg.eigh(_between(S0, S1, base))
 
 
-def _real_where_nearly(mu: NDArray[Any], Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A repeated real eigenvalue that rounding split into a pair is real again, with Re q and Im q as eigenvectors."""
-    close = np.abs(np.imag(mu)) <= CLUSTER * np.max(np.abs(mu))
-    upper = np.flatnonzero(close & (np.imag(mu) > 0))
-    if len(upper):
-        Q = Q.copy()
-        Q[:, upper], Q[:, upper + 1] = (
-            np.real(Q[:, upper]),
-            np.imag(Q[:, upper]),
-        )  # a pair stands side by side
-        mu = np.where(close, np.real(mu), mu)
-    return mu, Q
+def _between(S0: Array, S1: Array, t: float) -> Array:
+    """S(t)."""
+    return (1 - t) * S0 + t * S1
 
 
-def _orthogonalised(mu: NDArray[Any], Q: NDArray[Any], J: Array) -> tuple[NDArray[Any], Array] | None:
-    """Eigenvectors with qᵀJq = ε, and ε: 1 for complex ones, ±1 for real ones; None if the matrix is defective.
-
-    Eigenvectors of different eigenvalues are J-orthogonal; within a cluster of equal real ones they are made so.
-    """
-    Q = Q.astype(complex)
-    squares = np.sum(Q * J[:, None] * Q, axis=0)
-    real = np.imag(mu) == 0
-    if np.any(np.abs(squares[~real]) < DEFECTIVE):
-        return None
-    epsilon = np.where(real & (np.real(squares) < 0), -1.0, 1.0)
-    order = np.flatnonzero(real)[np.argsort(np.real(mu[real]))]
-    apart = np.diff(np.real(mu[order])) > CLUSTER * np.max(np.abs(mu))
-    for cluster in np.split(order, np.flatnonzero(apart) + 1):
-        if len(cluster) > 1:
-            block = np.real(Q[:, cluster])
-            values, vectors = np.linalg.eigh(block.T @ (J[:, None] * block))
-            Q[:, cluster], squares[cluster], epsilon[cluster] = block @ vectors, values, np.sign(values)
-    if np.any(np.abs(squares) < DEFECTIVE):
-        return None
-    return Q / np.sqrt(squares * epsilon), epsilon
-
-
-def _refined(
-    mu: NDArray[Any], epsilon: Array, x: NDArray[Any], primal: NDArray[Any], B: Array, Delta: Array
-) -> tuple[NDArray[Any], Array, NDArray[Any]] | None:
-    """One Newton step for B = xᵀ diag(ε) x and Δ = xᵀ diag(εμ) x: x → (I + F) x. It makes up for eigenvalues that
-    are close together; None when they are too close for that.
-
-    With the defects δ, η of the two equations in the basis of the eigenvectors,
-    ε_i F_ij = (μ_j δ_ij − η_ij)/(μ_j − μ_i) off the diagonal and away from clusters, δ_ij/2 elsewhere. The defects are
-    made exactly symmetric and conjugate rows exactly conjugate: that brings the equations down to rounding.
-    """
-    delta = _symmetrised(primal.T @ (B - (x.T * epsilon) @ x) @ primal)
-    eta = _symmetrised(primal.T @ (Delta - (x.T * (epsilon * mu)) @ x) @ primal)
-    gap = mu[None, :] - mu[:, None]
-    near = np.abs(gap) <= CLUSTER * np.max(np.abs(mu))
-    F = np.where(near, delta / 2, (mu[None, :] * delta - eta) / np.where(near, 1.0, gap))
-    shift = epsilon * (np.diag(eta) - mu * np.diag(delta))
-    real = np.imag(mu) == 0
-    corrected = mu + np.where(real, np.real(shift), shift)
-    if np.max(np.abs(F)) > SMALL_STEP or np.any(np.sign(np.imag(corrected)) != np.sign(np.imag(mu))):
-        return None
-    moved = x + (epsilon[:, None] * F) @ x
-    upper = np.flatnonzero(np.imag(mu) > 0)
-    moved[upper] = (moved[upper] + np.conj(moved[upper + 1])) / 2  # LAPACK puts a pair side by side
-    return corrected, epsilon, moved
-
-
-def _symmetrised(matrix: NDArray[Any]) -> NDArray[Any]:
-    return (matrix + matrix.T) / 2
+def _quality(values: NDArray[np.floating[Any]]) -> float:
+    """min|λ|/max|λ| of a matrix, and one more if it is definite; 2 for the empty matrix."""
+    if not len(values):
+        return 2.0
+    size = np.abs(values)
+    largest = float(np.max(size))
+    ratio = float(np.min(size)) / largest if largest > 0.0 else 0.0
+    return ratio + (ratio > REGULAR and bool(values[0] > 0.0 or values[-1] < 0.0))
 
 
 def _faithful(lift: EigenPath, S0: Array, S1: Array) -> bool:

@@ -27,7 +27,7 @@ from shallows.activations import Power
 from shallows.errors import InvalidProblem
 from shallows.geometry.confluent import merging_descent
 from shallows.geometry.convex import ConvexLoss, GaussianLandscape, Landscape, LossLandscape, ProblemLandscape
-from shallows.geometry.fibers import Spectrum, matrix_of
+from shallows.geometry.fibers import Spectrum, matrix_of, tensor_of
 from shallows.geometry.idle import free_a_neuron, rest_smallest_neuron, spend_idle_neuron
 from shallows.geometry.lifting import lifted_descent
 from shallows.geometry.paths import Path, Segment, State, Trail, energy
@@ -79,7 +79,7 @@ def explain_escape(problem: Problem | ConvexLoss, net: Network, rng: int | np.ra
     refusal = _outside_the_theory(problem, net)
     if refusal:
         return Escape(None, "", refusal)
-    tensor = net.tensor()
+    tensor = tensor_of(matrix_of(net.a, net.W)) if net.activation == Power(2) else net.tensor()
     try:
         landscape = _landscape(problem, tensor)
     except InvalidProblem as error:

@@ -21,7 +21,17 @@ from shallows.geometry.fibers import (
     quadratic_parameters,
 )
 from shallows.geometry.motions import PlaneMotion, Rescale, Rows, in_rows, rotation_planes
-from shallows.geometry.paths import ROUNDING_GAP, Path, Segment, State, Straight, Trail, distance, energy
+from shallows.geometry.paths import (
+    ROUNDING_GAP,
+    Path,
+    Segment,
+    State,
+    Straight,
+    Trail,
+    distance,
+    energy,
+    quadratic_energy,
+)
 from shallows.geometry.spectral_form import boost_planes, to_spectral_form
 from shallows.network import Network
 
@@ -46,9 +56,10 @@ def fiber_path(net0: Network, net1: Network, tolerance: float = SAME_FUNCTION) -
     scale = max(energy(net0), energy(net1))
     calmer = first if energy(net0) <= energy(net1) else second
     spectrum = Spectrum.of(matrix_of(*calmer), scale)
-    here, there = invariant_of(*first, spectrum), invariant_of(*second, spectrum)
-    if here is not None and there is not None and here != there:
-        raise DifferentComponents(here, there)
+    if spectrum.rank == net0.width:
+        here, there = invariant_of(*first, spectrum), invariant_of(*second, spectrum)
+        if here != there:
+            raise DifferentComponents(here, there)
     segments = join_in_fiber(first, second, spectrum)
     return Path(segments or [Straight("stay", first, second)], net0.activation, float(net0.norm))
 
@@ -62,7 +73,7 @@ def join_in_fiber(first: State, second: State, spectrum: Spectrum) -> list[Segme
     _match_orientation(trail, other.state, spectrum)
     _rest(trail)
     _rotate(trail, other.state, spectrum)
-    _close(trail, other.state, max(_terms(first), _terms(second)))
+    _close(trail, other.state, max(quadratic_energy(first), quadratic_energy(second)))
     return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
 
 
@@ -78,19 +89,14 @@ def _join_full_rank(first: State, second: State) -> list[Segment]:
     M: Array = np.linalg.solve(W.T, other.state[1].T).T.astype(float, copy=False)
     plus, minus = np.flatnonzero(a > 0), np.flatnonzero(a < 0)
     if len(plus) and len(minus):
-        boost = boost_planes(M[np.ix_(plus, minus)], M[np.ix_(minus, minus)], plus, minus, len(a))
+        boost = boost_planes(M[plus][:, minus], M[minus][:, minus], plus, minus, len(a))
         other.add(
             PlaneMotion.of("boost positive against negative neurons", other.state, *boost, hyperbolic=True)
         )
         M = PlaneMotion.of("", (a, M), *boost, hyperbolic=True).end[1]
-    _turn_rows(trail, [(rows, M[np.ix_(rows, rows)]) for rows in (plus, minus)])
-    _close(trail, other.state, max(_terms(first), _terms(second)))
+    _turn_rows(trail, [(rows, M[rows][:, rows]) for rows in (plus, minus)])
+    _close(trail, other.state, max(quadratic_energy(first), quadratic_energy(second)))
     return [*trail.segments, *(segment.reversed() for segment in reversed(other.segments))]
-
-
-def _terms(state: State) -> float:
-    """Σᵢ |aᵢ|‖wᵢ‖²."""
-    return float(np.sum(np.abs(state[0]) * np.sum(state[1] ** 2, axis=1)))
 
 
 def _close(trail: Trail, target: State, scale: float) -> None:

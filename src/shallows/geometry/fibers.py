@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from shallows._checks import Array, describe, positive_integer, symmetric_matrix
 from shallows.activations import Power
+from shallows.coordinates import indices
 from shallows.errors import InvalidProblem
 from shallows.geometry.paths import energy
 from shallows.network import Network
@@ -31,7 +32,7 @@ RANK_TOLERANCE = 1e-12
 
 
 class DifferentComponents(InvalidProblem):
-    """Two networks compute the same function but no path inside the fiber joins them (Theorem 37, cases 2 and 3).
+    """Two networks compute the same function but no path inside the fiber joins them (paper 000, Theorem 37).
 
     `first` and `second` are their invariants, `invariant` names one that differs.
 
@@ -55,7 +56,7 @@ class DifferentComponents(InvalidProblem):
 
 @dataclass(frozen=True)
 class FiberInvariant:
-    """What is constant on a component of a fiber with rank S = width (Theorem 37, cases 2 and 3).
+    """What is constant on a component of a fiber with rank S = width (paper 000, Theorem 37, cases 2 and 3).
 
     `signs` are those of a; `positive` and `negative` are the signs of det(W₊ V₊) and det(W₋ V₋), where W± are the
     neurons with a > 0 and a < 0 and V± a fixed orthonormal basis of the eigenvectors of S with λ > 0 and λ < 0 (1 for
@@ -83,6 +84,11 @@ class FiberInvariant:
                     "eigenvectors have determinants of opposite sign)",
                 )
         return "", ""
+
+    def opposite_orientations(self, other: FiberInvariant) -> list[int]:
+        """The signs (1, −1) of a whose neurons are oriented differently in the two components."""
+        same = (1, self.positive == other.positive), (-1, self.negative == other.negative)
+        return [sign for sign, agree in same if not agree]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +166,11 @@ def fiber_invariant(net: Network, spectrum: Spectrum | None = None) -> FiberInva
     """
     a, W = quadratic_parameters(net)
     frame = Spectrum.of(matrix_of(a, W), energy(net)) if spectrum is None else spectrum
-    return invariant_of(a, W, frame)
+    return invariant_of(a, W, frame) if frame.rank == len(a) else None
 
 
-def invariant_of(a: Array, W: Array, spectrum: Spectrum) -> FiberInvariant | None:
-    """`fiber_invariant` for parameters that have been checked."""
-    if spectrum.rank < len(a):
-        return None
+def invariant_of(a: Array, W: Array, spectrum: Spectrum) -> FiberInvariant:
+    """The invariant of parameters whose width is the rank of S."""
     return FiberInvariant(
         tuple(np.sign(a).astype(int).tolist()),
         _orientation(W[a > 0] @ spectrum.V_positive),
@@ -192,6 +196,21 @@ def matrix_of(a: Array, W: Array) -> Array:
     """S = Σᵢ aᵢ wᵢwᵢᵀ, exactly symmetric."""
     S = (W.T * a) @ W
     return (S + S.T) / 2
+
+
+def square(tensor: SymmetricTensor) -> Array:
+    """The symmetric matrix of a tensor of degree 2, written straight from its entries."""
+    rows, columns = indices(tensor.n, 2).T
+    matrix = np.empty((tensor.n, tensor.n))
+    matrix[rows, columns] = tensor.entries
+    matrix[columns, rows] = tensor.entries
+    return matrix
+
+
+def tensor_of(S: Array) -> SymmetricTensor:
+    """The tensor of degree 2 of a matrix that is exactly symmetric, without a check."""
+    rows, columns = indices(len(S), 2).T
+    return SymmetricTensor(S[rows, columns], len(S), 2)
 
 
 def _matrix(S: SymmetricTensor | ArrayLike) -> Array:

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows._checks import Array
-from shallows.coordinates import indices
 from shallows.geometry.convex import Landscape
 from shallows.geometry.eigenpaths import EigenPath, eigen_path
 from shallows.geometry.fiber_path import join_in_fiber
-from shallows.geometry.fibers import Spectrum, matrix_of
+from shallows.geometry.fibers import Spectrum, matrix_of, square, tensor_of
 from shallows.geometry.nudge import Nudges
-from shallows.geometry.paths import Segment, State
+from shallows.geometry.paths import Segment, State, quadratic_energy
 from shallows.tensors import SymmetricTensor
 
 NUDGES = 12
@@ -37,9 +35,9 @@ def lifted_descent(
 
     `value` and `start` are the loss and the tensor of (a, W).
     """
-    low = square(landscape.descend_to(start, goal))
-    direct = eigen_path(square(start), low, len(state[0]))
-    calm = CALM * np.sqrt(start.n) * float(np.linalg.norm(square(start)) + np.linalg.norm(low))
+    width, S, low = len(state[0]), square(start), square(landscape.descend_to(start, goal))
+    direct = eigen_path(S, low, width)
+    calm = CALM * np.sqrt(start.n) * float(np.linalg.norm(S) + np.linalg.norm(low))
     if direct is not None and direct.energy <= calm:
         return seated(state, direct)
     best: tuple[list[Segment], EigenPath] | None = None if direct is None else ([], direct)
@@ -48,8 +46,10 @@ def lifted_descent(
         line = nudges.line()
         if line is None:
             break
-        middle = SymmetricTensor.from_matrix(matrix_of(*line.end))
-        path = eigen_path(square(middle), square(landscape.descend_to(middle, goal)), len(state[0]))
+        S = matrix_of(*line.end)
+        if not landscape.exact:
+            low = square(landscape.descend_to(tensor_of(S), goal))
+        path = eigen_path(S, low, width)
         if path is not None and (best is None or path.energy < best[1].energy):
             best = [*nudges.trail.segments, line], path
             if path.energy <= calm:
@@ -60,18 +60,8 @@ def lifted_descent(
     return [*segments, *seated(segments[-1].end if segments else state, path)]
 
 
-def square(tensor: SymmetricTensor) -> Array:
-    """The symmetric matrix of a tensor of degree 2, written straight from its entries."""
-    rows, columns = indices(tensor.n, 2).T
-    matrix = np.empty((tensor.n, tensor.n))
-    matrix[rows, columns] = tensor.entries
-    matrix[columns, rows] = tensor.entries
-    return matrix
-
-
 def seated(state: State, path: EigenPath) -> list[Segment]:
     """Segments inside the fiber from (a, W) to the lift, in the rows that suit (a, W), and then the lift."""
-    energy = float(np.sum(np.abs(state[0]) * np.sum(state[1] ** 2, axis=1)))
-    spectrum = Spectrum.of(matrix_of(*state), max(energy, path.energy))
+    spectrum = Spectrum.of(matrix_of(*state), max(quadratic_energy(state), path.energy))
     lift = path.seated_like(state, spectrum)
     return [*join_in_fiber(state, lift.start, spectrum), lift]

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import schur
+from scipy.linalg.lapack import dgees
 
 from shallows._checks import Array
+from shallows.errors import NotConverged
 from shallows.geometry.paths import Segment, State
 
 Rows = NDArray[np.intp]
+
+#: Of LAPACK's dgees, in columns; what it asks for at the sizes met here.
+WORKSPACE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,27 +91,24 @@ def rotation_planes(R: Array) -> tuple[Array, Array, Array]:
 
     From the real Schur form, which is block diagonal for an orthogonal matrix; eigenvalues −1 come in pairs.
     """
-    T, Z = schur(R)
-    first: list[int] = []
-    second: list[int] = []
-    angles: list[float] = []
-    negative: list[int] = []
-    i = 0
-    while i < len(R):
-        if i + 1 < len(R) and T[i + 1, i] != 0.0:
-            first.append(i)
-            second.append(i + 1)
-            angles.append(float(np.arctan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])))
-            i += 2
-        else:
-            if T[i, i] < 0:
-                negative.append(i)
-            i += 1
-    for j, k in zip(negative[::2], negative[1::2], strict=True):
-        first.append(j)
-        second.append(k)
-        angles.append(np.pi)
-    return Z[:, first], Z[:, second], np.array(angles)
+    T, _, _, _, Z, _, info = dgees(_unsorted, R, lwork=WORKSPACE * len(R))
+    if info:
+        raise NotConverged(
+            f"LAPACK's dgees found no Schur form of a rotation of {len(R)} neurons (info = {info})."
+        )
+    below = np.diagonal(T, -1)
+    first = np.flatnonzero(below)
+    single = np.ones(len(R), dtype=bool)
+    single[first] = single[first + 1] = False
+    negative = np.flatnonzero(single & (np.diagonal(T) < 0.0))
+    sine, cosine = below - np.diagonal(T, 1), np.diagonal(T)[:-1] + np.diagonal(T)[1:]
+    angles = np.concatenate([np.arctan2(sine[first], cosine[first]), np.full(len(negative) // 2, np.pi)])
+    ones, others = np.concatenate([first, negative[::2]]), np.concatenate([first + 1, negative[1::2]])
+    return Z[:, ones], Z[:, others], angles
+
+
+def _unsorted(real: float, imaginary: float) -> None:
+    """LAPACK asks for a function to sort eigenvalues by; they are not sorted."""
 
 
 def in_rows(block: Array, rows: Rows, width: int) -> Array:

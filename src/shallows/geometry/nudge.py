@@ -19,7 +19,7 @@ from shallows.activations import Power
 from shallows.geometry.convex import Landscape
 from shallows.geometry.fibers import Spectrum, matrix_of
 from shallows.geometry.motions import PlaneMotion, Rescale, Rows
-from shallows.geometry.paths import State, Straight, Trail
+from shallows.geometry.paths import State, Straight, Trail, quadratic_energy
 from shallows.geometry.spectral_form import to_spectral_form
 from shallows.network import Network
 
@@ -27,7 +27,8 @@ SPANNING = 1e-3
 WEAK = 0.1
 TURN = np.pi / 4
 BOOST = 0.5
-MIXING = 0.7
+MIXING = 0.2
+LARGEST_MIXING = 0.8
 SHORT = 0.9
 LABEL = "lower the loss by a alone"
 
@@ -43,10 +44,14 @@ class Nudges:
         self.size = size
         self.rng = rng
         self.trail = _spanning(state, rng)
-        self.slopes = self._sloping()
+        self.network, self.slopes = self._sloping()
+        self.mixing = 0.0
 
     def line(self) -> Straight | None:
-        """A line in a, in a random direction that lowers the loss, to nine tenths of its lowest point."""
+        """A line in a, in a random direction that lowers the loss, to nine tenths of its lowest point.
+
+        It is close to the steepest one, which leads nearest to S*, and farther from it at every further call.
+        """
         a, W = self.trail.state
         steep = float(np.linalg.norm(self.slopes))
         if steep == 0.0:
@@ -54,35 +59,32 @@ class Nudges:
         unit = self.slopes / steep
         aside = self.rng.normal(size=len(a))
         aside -= (aside @ unit) * unit
-        way = -unit + MIXING * aside / np.linalg.norm(aside) if len(a) > 1 else -unit
+        self.mixing = min(self.mixing + MIXING, LARGEST_MIXING)
+        way = -unit + self.mixing * aside / np.linalg.norm(aside) if len(a) > 1 else -unit
         direction = self.size * way / np.sum(W * W, axis=1)
         slope = -self.size * steep  # Γ(wᵢ)·directionᵢ summed: what was put aside is orthogonal to the slopes
-        net = _network(self.trail.state)
-        step = SHORT * self.landscape.best_outer_step(net, direction, self.value, slope)
+        step = SHORT * self.landscape.best_outer_step(self.network, direction, self.value, slope)
         return Straight(LABEL, (a, W), (a + step * direction, W)) if step > 0.0 else None
 
-    def _sloping(self) -> Array:
-        """Γ(wᵢ)/‖wᵢ‖², after turning two neurons if all are small beside wᵢᵀΓwⱼ/‖wᵢ‖‖wⱼ‖."""
-        slopes, couplings = self._gradient()
+    def _sloping(self) -> tuple[Network, Array]:
+        """The network and Γ(uᵢ), after turning two neurons if all are small beside uᵢᵀΓuⱼ; u the rows of length one."""
+        net, slopes, couplings = self._gradient()
         i, j = divmod(int(np.argmax(np.abs(couplings))), len(couplings))
         if i != j and np.max(np.abs(slopes)) < WEAK * abs(couplings[i, j]):
             _turn(self.trail, i, j)
-            slopes = self._gradient()[0]
-        return slopes
+            net, slopes, _ = self._gradient()
+        return net, slopes
 
-    def _gradient(self) -> tuple[Array, Array]:
-        """Γ(uᵢ), and uᵢᵀΓuⱼ for neurons with aᵢ, aⱼ ≠ 0 (zero for the others), u the rows of length one."""
+    def _gradient(self) -> tuple[Network, Array, Array]:
+        """The network, Γ(uᵢ), and uᵢᵀΓuⱼ for neurons with aᵢ, aⱼ ≠ 0 (zero for the others)."""
         a, W = self.trail.state
-        da, dW = self.landscape.parameter_gradient(_network(self.trail.state))
+        net = Network(W, a, Power(2))
+        da, dW = self.landscape.parameter_gradient(net)
         lengths = np.linalg.norm(W, axis=1)
         active = a != 0.0
         pulls = dW / np.where(active, 2 * a * lengths, 1.0)[:, None]
         couplings = np.where(active[:, None] & active[None], pulls @ (W / lengths[:, None]).T, 0.0)
-        return da / lengths**2, couplings
-
-
-def _network(state: State) -> Network:
-    return Network(state[1], state[0], Power(2))
+        return net, da / lengths**2, couplings
 
 
 def _spanning(state: State, rng: np.random.Generator) -> Trail:
@@ -92,7 +94,7 @@ def _spanning(state: State, rng: np.random.Generator) -> Trail:
         triangle = np.linalg.qr(state[1] / lengths[:, None], mode="r")
         if np.min(np.abs(np.diag(triangle))) > SPANNING:
             return Trail(state)
-    spectrum = Spectrum.of(matrix_of(*state), float(np.sum(np.abs(state[0]) * lengths**2)))
+    spectrum = Spectrum.of(matrix_of(*state), quadratic_energy(state))
     trail = to_spectral_form(state, spectrum)
     a, W = trail.state
     idle = np.flatnonzero(a == 0.0)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,14 @@ ROUNDING_GAP = "close the rounding gap"
 
 def distance(first: State, second: State) -> float:
     """The Euclidean distance of two points (a, W) of parameter space."""
-    return float(np.hypot(np.linalg.norm(first[0] - second[0]), np.linalg.norm(first[1] - second[1])))
+    da, dW = first[0] - second[0], first[1] - second[1]
+    return sqrt(np.vdot(da, da) + np.vdot(dW, dW))
+
+
+def quadratic_energy(state: State) -> float:
+    """Σᵢ |aᵢ|‖wᵢ‖²: `energy` of a quadratic network."""
+    a, W = state
+    return float(np.abs(a) @ (W * W).sum(axis=1))
 
 
 class Segment(ABC):
