@@ -115,7 +115,8 @@ class Polynomial(PolynomialActivation):
 class ReLU(Activation):
     """σ(z) = max(z, 0) (paper 003).
 
-    Under N(0, I) the kernel is E[σ(w·x) σ(v·x)] = ‖w‖‖v‖ (sin θ + (π − θ) cos θ) / 2π, θ the angle between w and v.
+    Under N(0, I) the kernel is E[σ(w·x) σ(v·x)] = ‖w‖‖v‖ (sin θ + (π − θ) cos θ) / 2π, θ the angle between w and v
+    (Y. Cho, L. Saul, "Kernel methods for deep learning", NIPS 2009).
 
     >>> teacher = sh.Network([[1.0, 0.0]], activation=sh.ReLU())
     >>> problem = sh.Problem(teacher, sh.Gaussian(2), width=1, outer="ones")

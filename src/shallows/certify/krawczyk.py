@@ -33,6 +33,10 @@ _NEAR = 1e-5  # relative Newton step beyond which a point does not count as an a
 class CertifiedRoot:
     """Exactly one root lies in `domain`, and it lies in the much smaller `box` (balls, one a coordinate).
 
+    The proof is that Krawczyk's operator K(X) = x − Y F(x) + (I − Y J(X)) (X − x), Y ≈ J(x)⁻¹, maps the box X =
+    `domain` into its interior and contracts (R. Krawczyk, Computing 4, 1969; P. Breiding, K. Rose, S. Timme, ACM
+    Trans. Math. Softw. 49, 2023, Theorem 3.4).
+
     real: True when proved real, False when proved not real, None when not decided.
 
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2"])

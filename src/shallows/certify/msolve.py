@@ -90,6 +90,10 @@ def find_msolve() -> Path:
 def real_roots(polynomials: object, bits: int = 128, timeout: float = 60.0) -> ExactRealRoots:
     """All real roots of a square rational system, in boxes of about `bits` bits, by msolve's exact arithmetic.
 
+    A Gröbner basis, a rational parameterisation and the isolation of its real roots (J. Berthomieu, C. Eder, M.
+    Safey El Din, "msolve: a library for solving polynomial systems", ISSAC 2021): a check that shares nothing with
+    `solve`.
+
     >>> roots = sh.certify.real_roots(["x^3 + y^2 - 5", "x*y - 2"])
     >>> roots
     ExactRealRoots(x, y: 3 real of 5 complex solutions)

@@ -91,7 +91,7 @@ def certify(
     bits: int = 80,
     bound: int | None = None,
 ) -> Certification:
-    """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic.
+    """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic (see `CertifiedRoot`).
 
     `system` is a `PolynomialSystem`, or anything with `ball_evaluator(bits)`; `points` has one root a row.
     Each proof is tried at `bits` bits and then at more, and refined until the box has `digits` correct

@@ -161,11 +161,12 @@ class PointTable:
 
 
 class CriticalPoint:
-    """A critical point in function space.
+    """A critical point of the loss in function space, on the tensors of one rank (paper 000, equation 20).
 
-    `signature` (positive, zero, negative) and `index` are of the Hessian on the rank stratum; `kind` is judged in
-    the problem's own function space: a point of lower rank can be a saddle by a direction off its stratum, which
-    `escape` then gives.
+    At degree 2 that is ∇ℓ(S)·S = 0 (Prop. 29); `network` realises it with ∇L = 0 (Corollary 31). `signature`
+    (positive, zero, negative) and `index` are of the Hessian on the rank stratum; `kind` is judged in the problem's
+    own function space: a point of lower rank can be a saddle by a direction off its stratum, which `escape` then
+    gives.
 
     >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2))
     >>> chart.points[1]                         # keeps 3 and 1 of the eigenvalues, plus 2/(r+2) (Theorem 35)
@@ -270,6 +271,9 @@ class Points(Sequence[CriticalPoint]):
 @dataclass(frozen=True, repr=False)
 class Chart:
     """All critical points of a problem's loss in function space, for every rank up to the width.
+
+    `points` are sorted by loss, `families` are the sets of them that are not isolated. `complex_count`, `real_count`
+    and `expected_count` are {rank: number}; `completeness` says what they prove.
 
     >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)

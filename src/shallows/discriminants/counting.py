@@ -60,6 +60,10 @@ class LandscapeCount:
 def landscape_at(discriminant: Discriminant, **values: object) -> LandscapeCount:
     """The number of real critical points and of local minima at numbers for all variables, proved.
 
+    With p = ⟨w^⊗d, T⟩ and q = ⟨w^⊗d, w^⊗d⟩ the best rank-one tensor in the direction w has the loss ‖T‖² − p²/q; r real
+    zeros of F = 2p′q − pq′ and ρ real zeros of p make (r + ρ)/2 local minima and (r − ρ)/2 saddles. The zeros are
+    counted by exact root isolation.
+
     >>> from shallows import IID
     >>> from shallows.discriminants import rank_one
     >>> landscape_at(rank_one(2), data=IID.laplace(2), t00=1, t01=0, t11=1)

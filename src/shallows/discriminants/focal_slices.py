@@ -35,9 +35,10 @@ def focal_slice(
 ) -> FocalCloud:
     """Focal points with all entries of the teacher but two equal to the problem's, within a window.
 
-    The rank is the problem's width. From `starts` random students the equations are solved by Gauss-Newton steps of
-    least length; from each new solution the curve is followed both ways for up to `steps` steps. A picture of the
-    locus, with no promise to be all of it.
+    The unknowns are the student's parameters u, a null vector ν and the two entries; ∇L = 0, ∇²L ν = 0, ‖ν‖ = 1
+    leave curves (paper 000, section 3.2). The rank is the problem's width. From `starts` random students the
+    equations are solved by Gauss-Newton steps of least length; from each new solution the curve is followed both
+    ways for up to `steps` steps. A picture of the locus, with no promise to be all of it.
 
     With two inputs and width 1 there is the exact discriminant to compare with:
 

@@ -35,6 +35,7 @@ _FLAT = 1e-9
 class FocalCloud:
     """Focal points, one a row: `teachers` t, the `students` s that degenerate there, and ‖t − s‖ in the metric.
 
+    `focal_cloud` draws them at random, `focal_slice` follows them in a plane of teachers (paper 000, section 3.2).
     `defects` holds the smallest |eigenvalue| of Id − K(t − s), K the shape operator: zero at a focal point. `branches`
     numbers the curves of a slice, whose points are in order; in a cloud all are 0.
 
@@ -84,7 +85,8 @@ def focal_cloud(
 ) -> FocalCloud:
     """Focal points s + v/κ of rank-`rank` tensors for `count` random students s and random unit normals v.
 
-    Every non-zero principal curvature gives one, so that there are up to `count` × dim X points.
+    κ runs over the principal curvatures of the tensors of this rank at s in the direction v (paper 000, Remark 24).
+    Every non-zero one gives a focal point, so that there are up to `count` × dim X of them.
 
     >>> from shallows import Frobenius
     >>> cloud = focal_cloud(Frobenius(3), rank=2, count=5)

@@ -96,7 +96,8 @@ class Factorization:
 class Discriminant:
     """P(t, m), irreducible and content-free, zero exactly where two critical points meet (paper 000, section 3.3).
 
-    P = ±Disc F divided by its content, F the form whose zeros are the critical points (`curves`). The sign is such
+    P = ±Disc F divided by its content, F the form whose zeros are the critical points. For rank-one tensors that is
+    F = 2p′q − pq′ with p = ⟨w^⊗d, T⟩, q = ⟨w^⊗d, w^⊗d⟩ and w = (1, z), a quartic in z at degree 2. The sign is such
     that P > 0 exactly where the number of real critical points is its smallest possible value modulo four: 2 for
     even degrees and for ellipses, 1 for odd degrees. That is all that the sign says: see `real_counts`.
 

@@ -63,6 +63,9 @@ class Region:
 class Wall:
     """Two regions that share an edge: what changes from the first to the second, along how many grid edges.
 
+    At a wall of `kind` "discriminant" two critical points meet (paper 000, Theorem 25); at a "vertex" one goes through
+    the zero tensor, a saddle on one side and a local minimum on the other.
+
     >>> problem = sh.Problem(np.eye(2), sh.IID.laplace(2), width=1)
     >>> found = sh.landscape_regions(problem, ("t00", -1, 3), ("t11", -1, 3), resolution=41)
     >>> for wall in found.walls[:2]:
@@ -158,7 +161,7 @@ def landscape_regions(
     resolution: int = 201,
     **values: object,
 ) -> LandscapeRegions:
-    """The number of real critical points and of local minima as two variables vary.
+    """The number of real critical points and of local minima as two variables vary (paper 000, Theorem 25).
 
     `subject` is a rank-one problem with two inputs (its data and its teacher are the fixed values) or a discriminant,
     with `values` (and `data=`) for its other variables. An axis is (name, low, high) or (name, grid values). Counts

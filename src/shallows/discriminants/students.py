@@ -37,7 +37,7 @@ class CriticalStudent:
 
 
 def critical_students(discriminant: Discriminant, **values: object) -> list[CriticalStudent]:
-    """All real critical points at numbers for all variables, by increasing loss.
+    """All real critical points at numbers for all variables, by increasing loss: the real zeros of F (`Discriminant`).
 
     Their number is proved (`landscape_at`); teachers on the discriminant or at the vertex wall are refused.
 

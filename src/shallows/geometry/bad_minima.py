@@ -82,9 +82,11 @@ class BadMinimum:
 
 
 def bad_minimum(degree: int, n: int, width: int, rng: int | np.random.Generator = 0) -> BadMinimum:
-    """A convex loss with a bad minimum for networks of this degree, number of inputs and width (Prop. 10).
+    """A convex loss with a bad minimum for networks of this degree, number of inputs and width (paper 000, Prop. 10).
 
-    Refused where the closure of F_r is all of Sym^d, and where it is not known to be proper.
+    ℓ(S) = (t − 1)² + K‖S − A − tD‖²_F with t linear in S, t = 0 at a network A and t = 1 at the teacher A + D: the
+    loss is 1 at A and 0 at the teacher, and for K large enough A lies in a valley of its own. Refused where the
+    closure of F_r is all of Sym^d, and where it is not known to be proper.
 
     >>> bad_minimum(3, 3, 2)
     BadMinimum(d=3, n=3, r=2: valley of loss <= 1 beside the global minimum 0; its minimum is attained)

@@ -70,6 +70,8 @@ class DivergingSequence:
 def diverging_sequence(degree: int, n: int = 2) -> DivergingSequence:
     """The sequence of paper 000, Example 19, for d ≥ 3 and n ≥ 2: networks of width 2 that tend to x₁^{d−1}x₂.
 
+    f_τ = (τ/d)[(x₁ + x₂/τ)^d − x₁^d] as τ → ∞: the loss tends to zero, the parameters to infinity.
+
     >>> sequence = sh.diverging_sequence(3)
     >>> [f"{loss:.1e}" for loss in sequence.losses(sh.Frobenius(2), [10, 100, 1000])]     # (d−1)/(2d τ²)
     ['3.3e-03', '3.3e-05', '3.3e-07']

@@ -46,11 +46,13 @@ def focal_points(
 ) -> list[FocalPoint]:
     """The focal points on the segment from a critical point s to the teacher t, nearest to s first.
 
+    At a focal point s + γ(t − s) the Hessian 2(G − γ((t − s)·E)) of the distance is singular, G and E the first and
+    second fundamental forms; those on the open segment count the index of s (paper 000, Remark 24 and Theorem 26).
     Positions are γ in (0, 1] of s + γ(t − s); position 1 means that t itself is a focal point, so that s is
     degenerate. `point` is a critical point of a chart, a SymmetricTensor, a Network or a symmetric matrix, and it
     must be critical on its rank stratum: the tangential part of t − s, in the problem's metric, is at most
-    `tolerance` times the largest of ‖s‖, ‖t‖ and ‖t−s‖. Two focal points closer than `tolerance` (in 1/γ,
-    relative to the largest) are one of higher multiplicity. See `stratum` for `rank`.
+    `tolerance` times the largest of ‖s‖, ‖t‖ and ‖t−s‖. Two focal points closer than `tolerance` (in 1/γ, relative
+    to the largest) are one of higher multiplicity. See `stratum` for `rank`.
 
     >>> from shallows import Frobenius
     >>> from shallows.problem import Problem

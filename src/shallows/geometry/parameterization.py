@@ -108,7 +108,7 @@ def _derivative(w: list[int], exponents: NDArray[np.intp], j: int) -> int:
 
 
 def parameterization_rank(net: Network, exact: bool = False, tolerance: float = RANK_TOLERANCE) -> int:
-    """rk dτ(α, W).
+    """rk dτ(α, W), the rank of the differential of τ(α, W) = Σ αᵢ wᵢ^⊗d (paper 000, equation 6).
 
     By default singular values of the normalised spanning set above `tolerance` times the largest count. With
     `exact=True` the floats are taken as the rationals they are and the rank is computed over Q: a proof for this
@@ -127,7 +127,7 @@ def parameterization_rank(net: Network, exact: bool = False, tolerance: float = 
 
 
 def is_critical_parameter(net: Network, exact: bool = False, tolerance: float = RANK_TOLERANCE) -> bool:
-    """Whether W ∈ Crit(τ_r) = {rk dτ < dim F_r}.
+    """Whether a network is a critical parameter, (α, W) ∈ Crit(τ_r) = {rk dτ < dim F_r}.
 
     At width r ≥ r_thick a critical point of L = ℓ∘τ with ℓ convex that is *not* in Crit(τ_r) is a global minimum
     (paper 000, Lemma 5). For d = 2 and r ≥ n it takes rank n to stay outside (Prop. 6):
@@ -142,7 +142,7 @@ def is_critical_parameter(net: Network, exact: bool = False, tolerance: float = 
 
 
 def branch_witness(net: Network, tolerance: float = RANK_TOLERANCE) -> SymmetricTensor | None:
-    """A form P ≠ 0 of degree d orthogonal to the image of dτ, or None when dτ is onto Sym^d (Lemma 8).
+    """A form P ≠ 0 of degree d orthogonal to the image of dτ, or None when dτ is onto Sym^d (paper 000, Lemma 8).
 
     P has ∇P(wᵢ) = 0 at every active neuron (αᵢ ≠ 0) and P(wᵢ) = 0 at every idle one; such a P exists if and only
     if rk dτ < dim Sym^d. (Lemma 8 states the first property; without the second its converse needs wᵢ = 0 at idle

@@ -31,7 +31,10 @@ class TrivialSymmetry:
 
 
 def trivial_symmetry(net0: Network, net1: Network, tolerance: float = 1e-9) -> TrivialSymmetry | None:
-    """The trivial symmetry that carries net0 to net1, or None when there is none.
+    """The trivial symmetry that carries net0 to net1, or None when there is none (paper 000, section 2.1).
+
+    A permutation P and a diagonal D with W′ = PDW and a′ = PD^(−d)a; for d ≥ 3 a generic identifiable network has no
+    other symmetry (Prop. 4).
 
     Terms aᵢ wᵢ^⊗d are compared up to `tolerance` of the largest one. Two neurons are related when they have the same
     term; idle ones (a = 0 or w = 0) only when both are idle in the same way: a = 0 with parallel w, w = 0 with a that a

@@ -73,7 +73,7 @@ def _checked(degree: int, n: int) -> tuple[int, int]:
 
 
 def thick_width(degree: int, n: int) -> int:
-    """r_thick(d, n), the smallest width whose networks have positive measure in Sym^d(R^n) (Theorem 1).
+    """r_thick(d, n), the smallest width whose networks have positive measure in Sym^d(R^n) (paper 000, Theorem 1).
 
     ⌈C(n+d−1, d)/n⌉ for d ≥ 3, plus one for (d, n) = (4,3), (4,4), (4,5), (3,5) (Alexander–Hirschowitz); n for
     d = 2 (the paper prints d there); 1 for d = 1.
@@ -195,7 +195,7 @@ def filling_bounds(degree: int, n: int) -> FillingBounds:
     Exact: d = 1 or n = 1 (1), d = 2 (n), n = 2 (d), (3,3) (5). Otherwise the lower bound is the largest of the
     thick width, ranks of monomials, of reducible cubics and of known ternary forms (complex ranks: the real rank
     is at least as large); the upper bound is the smaller of 2·r_thick and of two elementary improvements proved
-    in the docstrings here. Maximal *complex* ranks say nothing from above and are not used.
+    in `shallows.geometry.widths`. Maximal *complex* ranks say nothing from above and are not used.
 
     >>> filling_bounds(2, 6)
     r_fill(2, 6) = 6 (spectral theorem)
@@ -224,8 +224,9 @@ def _name(width: int, thick: int, lower: int, upper: int) -> str:
 def regime(degree: int, n: int, width: int) -> Regime:
     """The regime of a width: "low-dimensional", "thick", "filling", or "thick, filling unknown".
 
-    "thick" says that F_r has positive measure and is known not to be everything; "thick, filling unknown" that r
-    lies between the bounds of the filling width.
+    F_r, the networks of width r, are the tensors Σ aᵢ wᵢ^⊗d with r terms (paper 000, section 2.1). "thick" says that
+    F_r has positive measure and is known not to be everything; "thick, filling unknown" that r lies between the
+    bounds of the filling width.
 
     >>> regime(2, 5, 3)
     Regime('low-dimensional': dimension 12 of 15, thick from 5, filling width = 5)

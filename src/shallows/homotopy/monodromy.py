@@ -134,10 +134,12 @@ def monodromy(
 ) -> MonodromyResult:
     """All solutions at generic complex `parameters`, from one or more known ones.
 
-    It stops at `target` solutions (orbits, with a symmetry `group`, or `invariants` that tell its orbits apart), or
-    when the graph on `members` nodes has no solution left to track; then, with `trace`, the trace test tells whether
-    any are missing, and if so the graph gets another node, up to `max_members`. `trace` may be a test of one's own.
-    More than `limit` solutions are refused when the limit is crossed.
+    Solutions are carried around loops in parameter space, along the edges of a complete graph of random members (T.
+    Duff, C. Hill, A. Jensen, K. Lee, A. Leykin, J. Sommars, IMA J. Numer. Anal. 39, 2019). It stops at `target`
+    solutions (orbits, with a symmetry `group`, or `invariants` that tell its orbits apart), or when the graph on
+    `members` nodes has no solution left to track; then, with `trace`, the trace test tells whether any are missing,
+    and if so the graph gets another node, up to `max_members`. `trace` may be a test of one's own. More than `limit`
+    solutions are refused when the limit is crossed.
 
     >>> family = sh.homotopy.PolynomialFamily.read(["x^5 - a*x + b"], ["x"], ["a", "b"])
     >>> found = sh.homotopy.monodromy(family, [[1.0]], [2, 1])          # x = 1 solves x⁵ − 2x + 1 = 0

@@ -194,7 +194,10 @@ def track(
 ) -> Paths:
     """Follow the paths through the rows of `starts` from t = start to t = end.
 
-    In PROJECTIVE mode a row is (x, 1) or any multiple; `chart` is used by PENCIL mode only.
+    Hermite extrapolation predicts, Newton's method corrects, and the step is chosen so that the prediction stays
+    deep in the basin of the path (S. Telen, M. Van Barel, J. Verschelde, SIAM J. Sci. Comput. 42, 2020); a path that
+    cannot finish goes to the Cauchy endgame (A. Morgan, A. Sommese, C. Wampler, Numer. Math. 63, 1992), unless
+    `endgame` is False. In PROJECTIVE mode a row is (x, 1) or any multiple; `chart` is used by PENCIL mode only.
 
     >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
     >>> homotopy = family.segment(np.array([3, 2]), np.array([5, 4]))   # from (x−1)(x−2) to (x−1)(x−4)

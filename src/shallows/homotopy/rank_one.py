@@ -200,7 +200,7 @@ def start_points(n: int) -> NDArray[np.complex128]:
 
 
 def random_rank_one(n: int, rng: np.random.Generator) -> RankOneSystem:
-    """A generic one: q from a random positive-definite Gram matrix on Sym²(Rⁿ), b a random quadratic form.
+    """A generic `RankOneSystem`: K from a random positive-definite Gram matrix on Sym²(Rⁿ), a random symmetric B.
 
     >>> system = sh.homotopy.random_rank_one(3, np.random.default_rng(0))
     >>> sh.homotopy.solve(system).certify()

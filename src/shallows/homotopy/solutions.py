@@ -42,7 +42,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """One solution.
+    """One solution of a square system, and how good it is.
 
     residual: largest |fᵢ| over the norm of the Jacobian. condition: of the Jacobian in scaled coordinates.
     accuracy: estimated relative error of the point. real: "real", "complex" or "undecided".

@@ -25,7 +25,7 @@ from shallows.homotopy.points import Invariants, PointSet
 
 @dataclass(frozen=True)
 class TraceTest:
-    """The outcome: `defect` is the second difference of the trace, relative to the changes in it.
+    """The outcome of a trace test: `defect` is the second difference of the trace, relative to the changes in it.
 
     missing: solutions at the tested parameters that were not among the points given, when any turned up.
 
@@ -54,8 +54,10 @@ def trace_test(
     threads: int | None = None,
     settings: TrackerSettings | None = None,
 ) -> TraceTest:
-    """Test `points`, all solutions known at the generic `parameters`.
+    """The trace test: whether `points` are all solutions at the generic `parameters`, without knowing their number.
 
+    Along a line of parameters the solutions form a curve; the sum of its points over a complete hyperplane section is
+    affine in the section, over no proper subset of it (A. Leykin, J. Rodriguez, F. Sottile, Arnold Math. J. 4, 2018).
     A pass means that no solution on the components of the curve met by the known points is missing, up to
     the numerical tolerance; a failure may also mean that the section was not completed in `max_loops`.
     The completed section is carried back to s = 0: its points with t = 0 must be the points given.
@@ -125,7 +127,7 @@ def linear_trace_test(
     threads: int | None = None,
     settings: TrackerSettings | None = None,
 ) -> TraceTest:
-    """Test `points`, one an orbit, in a family where the sum of `invariants` over all solutions is affine in p.
+    """The trace test for `points`, one an orbit, where the sum of `invariants` over all solutions is affine in p.
 
     That is so when the sum is a polynomial (no solution runs to infinity at a finite p) and grows no faster than p.
     Over a proper subset the sum has branch points unless it happens to be invariant under the monodromy of the line,
