@@ -47,7 +47,14 @@ SURE = 8.0
 
 @dataclass(frozen=True)
 class Escape:
-    """A path and the theorem that gives it, or None and the reason; true when there is a path."""
+    """A path and the theorem that gives it, or None and the reason; true when there is a path.
+
+    >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2)
+    >>> saddle = sh.chart(problem).points[2]                    # rank one, a neuron is idle
+    >>> escape = sh.explain_escape(problem, saddle.network)
+    >>> escape.theorem, escape.path.labels
+    ('Lemma 14', ('point the idle neuron', 'raise its weight'))
+    """
 
     path: Path | None
     theorem: str
@@ -67,14 +74,33 @@ def escape_path(
 ) -> Path | None:
     """A path from `net` along which the loss never increases and at whose end it is lower, or None.
 
+    For convex ℓ and L = ℓ∘τ with a trained (paper 000, section 2.2): to the global minimum for d = 2 and width ≥ n
+    (Theorem 12) or width ≥ dim Sym^d (Theorem 9); somewhere lower for n = 2 and width ≥ ⌈(d+1)/2⌉ (Theorem 11), from a
+    network with an idle neuron or two parallel ones (Lemma 14), for d = 2 and rank < width (Theorem 37), and from any
+    point that is not critical. Elsewhere the theory is silent, and the answer is None.
+
     `problem` is a Problem, or any convex loss on tensors: an object with value(tensor) and gradient(tensor), the
     Frobenius gradient. `explain_escape` also tells the theorem, or the reason for None.
+
+    >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=2)
+    >>> bad = sh.Network(np.zeros((2, 2)), a=[-1.0, -1.0])      # Example 15: a local minimum, but escapable
+    >>> path = sh.escape_path(problem, bad)
+    >>> f"{path.losses(5)[0]:.6f} {path.losses(5)[-1]:.6f}"
+    '8.000000 0.000000'
     """
     return explain_escape(problem, net, rng).path
 
 
 def explain_escape(problem: Problem | ConvexLoss, net: Network, rng: int | np.random.Generator = 0) -> Escape:
-    """`escape_path` with the theorem that was used, or the reason why there is no path (paper 000, section 2.2)."""
+    """`escape_path` with the theorem that was used, or the reason why there is no path (paper 000, section 2.2).
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2)
+    >>> sh.explain_escape(problem, sh.Network([[1.0, 1.0], [1.0, -1.0]])).theorem
+    'Theorem 12'
+    >>> fixed = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2, outer="ones")
+    >>> sh.explain_escape(fixed, sh.Network([[1.0, 1.0], [1.0, -1.0]]))
+    Escape(none: The outer weights are fixed; the theorems move a.)
+    """
     source = generator(rng)
     refusal = _outside_the_theory(problem, net)
     if refusal:
