@@ -73,33 +73,40 @@ def _section(result: Any) -> str:
     lines = [f"({result.experiment.name})=", f"### {result.experiment.item}", ""]
     lines += [f"{plain(sentence)}\n" for sentence in shown.sentences]
     lines += [text for picture in shown.pictures for text in _picture(picture, len(shown.pictures) > 1)]
-    lines += [_scale(result), "", f"```sh\n{_command(result)}\n```", ""]
+    lines += [_origin(result), ""]
     return "\n".join([*lines, *_comparisons(result)])
 
 
 def _picture(picture: Any, titled: bool) -> Iterator[str]:
     """The heading is shown where an experiment has several pictures; the caption always."""
     heading = f"**{plain(picture.heading)}.** " if titled else ""
-    yield f"```{{raw}} html\n{pictures.fragment(picture.figure.to_dict(), picture.heading)}\n```\n"
+    figure = picture.figure.to_dict()
+    if all(trace["type"] == "table" for trace in figure["data"]):
+        yield from map(_table, figure["data"])
+    else:
+        yield f"```{{raw}} html\n{pictures.fragment(figure, picture.heading)}\n```\n"
     yield f"{{.caption}}\n{heading}{plain(picture.caption)}\n"
 
 
-def _scale(result: Any) -> str:
-    origin = "" if stored_result(result.experiment) is None else ", stored with the source"
-    scale = "As many runs as the paper" if result.plan.scale == "paper" else "Quick scale"
-    return (
-        f"{scale}, seed {result.plan.seed}: {_seconds(result.seconds)} of processor time{origin}. To compute it "
-        f"again, with a page and a CSV file of all rows:"
-    )
+def _table(trace: dict[str, Any]) -> str:
+    """A table that a report draws as a figure is a table on the site."""
+    rows = [trace["header"]["values"], *zip(*trace["cells"]["values"], strict=True)]
+    lines = [_cells(row) for row in rows]
+    return "\n".join([lines[0], "| --- " * len(rows[0]) + "|", *lines[1:], ""])
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+def _cells(row: Any) -> str:
+    return "| " + " | ".join(plain(str(cell)).replace("|", "\\|") for cell in row) + " |"
 
 
-def _command(result: Any) -> str:
+def _origin(result: Any) -> str:
+    """One line: at which scale, at what cost, and the command that computes it again."""
     scale = " --scale paper" if result.plan.scale == "paper" else ""
-    return f"shallows reproduce {result.experiment.name}{scale}"
+    words = "the paper's scale" if scale else "quick scale"
+    kept = "" if stored_result(result.experiment) is None else ", kept with the source"
+    seconds = f"{result.seconds:.1f}" if result.seconds < 10 else f"{result.seconds:.0f}"
+    command = f"`shallows reproduce {result.experiment.name}{scale}`"
+    return f"{command}: {words}, seed {result.plan.seed}, {seconds} s of processor time{kept}."
 
 
 def _comparisons(result: Any) -> list[str]:
@@ -107,8 +114,7 @@ def _comparisons(result: Any) -> list[str]:
     compared = result.presentation.comparisons
     if not compared:
         return []
-    cells = ((c.quantity, c.published, c.ours, c.source, c.mark) for c in compared)
-    rows = ["| " + " | ".join(plain(cell).replace("|", "\\|") for cell in row) + " |" for row in cells]
+    rows = [_cells((c.quantity, c.published, c.ours, c.source, c.mark)) for c in compared]
     title = f"Published beside ours: {_agreement(result)} comparisons agree"
     head = ["| quantity | published | ours | source | |", "| --- | --- | --- | --- | --- |"]
-    return [f":::{{dropdown-code}} {title}", *head, *rows, ":::", ""]
+    return [f":::{{folded}} {title}", *head, *rows, ":::", ""]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+OPTION = re.compile(r"(?<!\S)--[a-z]+( [A-Z]+)?")
+
 
 def plain(text: str) -> str:
-    """`text` with its special characters escaped; code in backticks stays code."""
+    """`text` with its special characters escaped; code in backticks stays code, options of a command become code."""
+    text = OPTION.sub(r"`\g<0>`", text) if "`" not in text else text
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return _escaped(text.replace("`", "'"))

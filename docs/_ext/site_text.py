@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class PageText:
             raise ValueError(f"{self.page}: a draw block shows no figure; end it with figure.show()")
         figures = "\n".join(f"```{{raw}} html\n{pictures.fragment(figure)}\n```\n" for figure in shown)
         caption = f"{{.caption}}\n{argument}\n" if argument else ""
-        code = f":::{{dropdown-code}}\n```python\n{body}```\n:::\n"
+        code = f":::{{folded}}\n```python\n{body}```\n:::\n"
         return f"{figures}\n{caption}\n{code}"
 
     def block(self, match: re.Match[str]) -> str:
@@ -65,7 +66,19 @@ class PageText:
 
 def replace(app: Any, docname: str, source: list[str]) -> None:
     """Sphinx's event `source-read`."""
+    if app is not None and BLOCK.search(source[0]):
+        for path in origins():
+            app.env.note_dependency(str(path))
     source[0] = LAST_LINE.sub(r"\1\n```", BLOCK.sub(PageText(docname).block, source[0]))
+
+
+@cache
+def origins() -> list[Path]:
+    """What generated text is made from: when one of these files changes, pages with such text are read again."""
+    import shallows as sh
+
+    here, package = Path(__file__).resolve().parent, Path(sh.__file__).parent
+    return [*here.glob("*.py"), *(here.parent / "papers").rglob("*.json"), *package.rglob("*.py")]
 
 
 def finish(app: Any, error: Exception | None) -> None:
@@ -81,9 +94,9 @@ def begin(app: Any) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """What Sphinx calls."""
-    from dropdown import DropdownCode
+    from folded import Folded
 
-    app.add_directive("dropdown-code", DropdownCode)
+    app.add_directive("folded", Folded)
     app.connect("builder-inited", begin, priority=100)
     app.connect("source-read", replace)
     app.connect("build-finished", finish)

@@ -16,7 +16,7 @@
     return chosen === "dark" || (chosen !== "light" && dark.matches);
   }
 
-  function dressed(figure) {
+  function dressed(figure, width) {
     const c = isDark() ? { ink: "#d6dade", grid: "#2b3138", line: "#77808b", paper: "#15181c" }
                        : { ink: "#1c2126", grid: "#e4e6e9", line: "#8a8f98", paper: "#ffffff" };
     const layout = JSON.parse(JSON.stringify(figure.layout || {}));
@@ -36,6 +36,7 @@
       layout.margin = Object.assign({}, layout.margin, { l: 48, r: 10 });
       layout.legend = Object.assign({}, layout.legend, { orientation: "h", x: 0, xanchor: "left", y: -0.22, yanchor: "top" });
     }
+    sitePanels.arrange(layout, width, narrow.matches);
     const data = figure.data.map((trace) => trace.meta && trace.meta.ink
       ? Object.assign({}, trace, { line: Object.assign({}, trace.line, { color: c.ink }) }) : trace);
     return { data, layout };
@@ -43,7 +44,8 @@
 
   function draw() {
     places.forEach((place, i) => {
-      const { data, layout } = dressed(figures[i]);
+      const { data, layout } = dressed(figures[i], place.clientWidth);
+      if (layout.height) place.style.minHeight = layout.height + "px";
       Plotly.react(place, data, layout, config);
     });
   }

@@ -8,7 +8,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 
-class DropdownCode(Directive):
+class Folded(Directive):
     """A `<details>` element around what is inside; the argument is what one sees of it."""
 
     has_content = True
