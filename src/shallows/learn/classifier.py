@@ -19,6 +19,12 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
 
     Parameters and fitted attributes are those of `QuadraticNetRegressor`, with `classes_`; more than two classes are
     fitted one against the rest, one output each.
+
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> y = np.where(np.sum(X**2, axis=1) > 1, "outside", "inside")   # a circle: no line separates them
+    >>> model = sh.learn.QuadraticNetClassifier().fit(X, y)
+    >>> model.predict([[0.1, 0.2], [2.0, 0.0]]).tolist(), model.score(X, y) > 0.9
+    (['inside', 'outside'], True)
     """
 
     def __init__(

@@ -26,8 +26,14 @@ def homogenise(X: Array, affine: bool) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """z′ = Tz; `mean` is the point that goes to the origin. In the affine case the last row of T is (0,
-    …, 0, 1), so that z′ ends in 1 too.
+    """The frame z′ = Tz that least squares is solved in; `mean` is the point that goes to the origin.
+
+    In the affine case z = (x, 1) and the last row of T is (0, …, 0, 1), so that z′ ends in 1 too.
+
+    >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 1000.0] + [5.0, 0.0]
+    >>> Z = sh.learn.Frame.whitening(X, np.ones(100), affine=True).apply(X)
+    >>> abs(Z.T @ Z / 100).round(6).tolist()   # mean zero and covariance I, whatever the units
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
 
     T: Array

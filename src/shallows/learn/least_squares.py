@@ -28,8 +28,17 @@ TINY = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Undetermined:
-    """Directions of the feature space in which the data says nothing; `share[I]` is how much of monomial
-    I lies there.
+    """Directions of the feature space in which the data says nothing.
+
+    `dimension` of the `features` are free; `share[I]` is how much of monomial I lies there.
+
+    >>> import warnings
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -1.0]])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", sh.learn.UndeterminedWarning)
+    ...     model = sh.learn.QuadraticNetRegressor().fit(X, X[:, 0])
+    >>> model.undetermined_, model.undetermined_.names(["x", "y", "1"], degree=2)   # xy is zero in every sample
+    (Undetermined(1 of 6 directions), ['x·y'])
     """
 
     dimension: int

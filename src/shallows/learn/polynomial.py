@@ -31,6 +31,11 @@ class PolynomialNetRegressor(FormRegressor):
     that optimum.
 
     Fitted: `network_` (on homogenised inputs), `filters_`, `certificate_`, `optimality_gap_`, `undetermined_`.
+
+    >>> X = np.random.default_rng(0).standard_normal((100, 2))
+    >>> model = sh.learn.PolynomialNetRegressor(degree=3).fit(X, X[:, 0] ** 3 - 2 * X[:, 1] + 1)
+    >>> model.predict([[2.0, 1.0]]).round(6).tolist(), model.network_.width   # 8 − 2 + 1, C(5, 3) neurons
+    ([7.0], 10)
     """
 
     def __init__(

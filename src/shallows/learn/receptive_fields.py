@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticReceptiveField:
-    """rate(x) = Σ sᵢ(fᵢ·x)² + linear·x + baseline: eigenvalues s (largest size first) and unit filters f, one a row."""
+    """rate(x) = Σ sᵢ(fᵢ·x)² + linear·x + baseline: eigenvalues s (largest size first) and unit filters f, one a row.
+
+    >>> X = np.random.default_rng(0).standard_normal((100, 2))
+    >>> model = sh.learn.QuadraticNetRegressor().fit(X, 3 * X[:, 0] ** 2 - X[:, 1] ** 2 + X[:, 1] + 2)
+    >>> field = sh.learn.receptive_field(model)
+    >>> field
+    QuadraticReceptiveField(2 inputs; strongest eigenvalues +3, -1)
+    >>> abs(field.linear).round(6).tolist(), round(field.baseline, 6)
+    ([0.0, 1.0], 2.0)
+    """
 
     eigenvalues: Array
     filters: Array
@@ -45,7 +54,13 @@ class QuadraticReceptiveField:
 
 
 def receptive_field(model: QuadraticNetRegressor) -> QuadraticReceptiveField:
-    """The filters of a fitted regressor with one output: eigenvectors of its quadratic part P in xᵀPx + 2qᵀx + c."""
+    """The filters of a fitted regressor with one output: eigenvectors of its quadratic part P in xᵀPx + 2qᵀx + c.
+
+    >>> X, spikes = sh.learn.simulate_spikes([[0.6, 0.8, 0.0]], [[0.0, 0.0, 1.0]], 20_000, baseline=4.0, rng=0)
+    >>> field = sh.learn.receptive_field(sh.learn.QuadraticNetRegressor().fit(X, spikes))
+    >>> abs(field.excitatory[0]).round(1).tolist(), abs(field.suppressive[0]).round(1).tolist()   # up to sign
+    ([0.6, 0.8, 0.0], [0.0, 0.0, 1.0])
+    """
     A = model.matrix_
     if A.ndim != 2:
         raise InvalidProblem(f"The model has {len(A)} outputs; fit one regressor a cell to read its filters.")
@@ -70,6 +85,10 @@ def simulate_spikes(
     The rate is gain · max(0, baseline + Σ(e·x)² − Σ(s·x)²) over the rows e of `excitatory` and s of
     `suppressive`: it is rectified, as a rate must be, so the regression's quadratic model is an approximation that
     keeps the filters.
+
+    >>> X, spikes = sh.learn.simulate_spikes([[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]], 20_000, baseline=4.0, rng=0)
+    >>> X.shape, f"{spikes.mean():.1f}"   # E(4 + x₀² − x₁²) = 4, and a little for what is rectified
+    ((20000, 3), '4.1')
     """
     excite, suppress = finite_array("excitatory", excitatory, 2), finite_array("suppressive", suppressive, 2)
     if excite.shape[1] != suppress.shape[1]:

@@ -93,11 +93,11 @@ def warn_undetermined(solution: Solution, columns: list[str], stacklevel: int = 
         return
     names = [*columns, "1"] if solution.frame.affine else columns
     worst = ", ".join(solution.undetermined.names(names, solution.degree))
+    free, features = solution.undetermined.dimension, solution.undetermined.features
     warnings.warn(
-        f"The data determines {solution.undetermined.features - solution.undetermined.dimension} of "
-        f"{solution.undetermined.features} coefficients; in the other {solution.undetermined.dimension} directions "
-        f"the choice of minimum norm was made. Most affected monomials: {worst}. Use more samples, fewer columns, or "
-        "alpha > 0 to make the choice explicit.",
+        f"The data determines {features - free} of {features} coefficients; in the other "
+        f"{'direction' if free == 1 else f'{free} directions'} the choice of minimum norm was made. Most affected "
+        f"monomials: {worst}. Use more samples, fewer columns, or alpha > 0 to make the choice explicit.",
         UndeterminedWarning,
         stacklevel=stacklevel,
     )

@@ -38,7 +38,20 @@ class Rounding:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """G, b, Σ w y² (one a output) of samples seen in a frame; `a + b` are the statistics of both data sets together."""
+    """Sufficient statistics of least squares on polynomial features ψ: G = Σ w ψψᵀ, b = Σ w yψ and Σ w y².
+
+    b and Σ w y² have one column an output. `a + b` are the statistics of both data sets together, so data may come in
+    pieces (paper 002, equation 2.5).
+
+    >>> X, ones = np.random.default_rng(0).standard_normal((100, 2)), np.ones(100)
+    >>> y = (X[:, :1] + X[:, 1:]) ** 2
+    >>> empty = sh.learn.Statistics.empty(sh.learn.Frame.identity(2, affine=False), degree=2, outputs=1)
+    >>> both = empty.add(X[:60], y[:60], ones[:60]) + empty.add(X[60:], y[60:], ones[60:])
+    >>> both
+    Statistics(100 samples, degree 2, 3 features)
+    >>> np.linalg.solve(both.gram, both.moment)[:, 0].round(6).tolist()   # of x₀², √2x₀x₁, x₁²
+    [1.0, 1.414214, 1.0]
+    """
 
     frame: Frame
     degree: int

@@ -58,6 +58,14 @@ class Evidence:
 
     `figure` is the largest error or the smallest slack over the instances (`figure_name` says which), or the number of
     instances where a claim is a yes or no. `printed` says how the paper's own wording fails, for a misprint.
+
+    >>> claim = next(c for c in sh.claims("001") if c.number == "Theorem 2.8")
+    >>> evidence = claim.verify(rng=0)
+    >>> evidence.status, evidence.instances
+    ('holds (proved)', 28)
+    >>> evidence
+    Evidence(001/thm-2.8: holds (proved); 28 instances; the last: d=5: the prime points of the proof,
+    Span(15 samples: rank 15 of 15, exact))
     """
 
     claim: str
@@ -83,7 +91,17 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Claim:
-    """One numbered statement: `claim.verify(rng=0, effort="quick")` → `Evidence`."""
+    """One numbered statement of a paper with a check that can fail: `claim.verify(rng=0, effort="quick")` → `Evidence`.
+
+    `control` is the same check with a hypothesis broken, which it has to notice; `printed` the paper's own wording,
+    where that is a misprint.
+
+    >>> claim = next(c for c in sh.claims("000") if c.number == "Theorem 36")
+    >>> print(claim.key, claim.statement)
+    000/thm-36 Heavy-tailed i.i.d. data, rank one, an open set of diagonal teachers: (3ⁿ−1)/2 real critical points.
+    >>> claim.verify(rng=0).holds, claim.verify_control(rng=0).holds
+    (True, False)
+    """
 
     paper: str
     number: str

@@ -20,7 +20,12 @@ LONG = 10.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many rows there are and are missing, and how long the sampled ones took."""
+    """How many rows there are and are missing, and how long the sampled ones took.
+
+    >>> sh.sweep.Estimate(cells=10, repeats=2, missing=18, seconds=(1.0, 3.0), errors=())
+    10 cells × 2 repeats = 20 rows, 18 to compute
+    sampled 2 rows: 1 to 3 s each; about 36.0 s on one core, divided by the number of workers
+    """
 
     cells: int
     repeats: int
@@ -48,7 +53,17 @@ class Estimate:
 
 
 def estimate_sweep(sweep: str | Path | Plan, out: str | Path | None = None) -> Estimate:
-    """The number of rows, those missing in `out`, and the time of up to three random ones; nothing is written."""
+    """The number of rows, those missing in `out`, and the time of up to three random ones; nothing is written.
+
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> plan = sh.sweep.Plan.from_document({"repeats": 2, "axes": axes, "compute": compute})
+    >>> plan
+    Plan(ratio: 3 cells × 2 repeats, seed 0)
+    >>> cost = sh.sweep.estimate_sweep(plan)
+    >>> cost.missing, len(cost.seconds), cost.errors
+    (6, 3, ())
+    """
     plan = sweep if isinstance(sweep, Plan) else Plan.from_file(sweep)
     there = out is not None and (Path(out) / PLAN).exists()
     rows = missing_rows(plan, Path(out), retry=False) if there and out is not None else None

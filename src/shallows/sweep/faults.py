@@ -14,7 +14,18 @@ from shallows.errors import ShallowsError
 
 
 class SweepStopped(ShallowsError):
-    """A sweep could not go on (scheduler gone, workers unable to run cells); rows written before are safe."""
+    """A sweep could not go on (scheduler gone, workers unable to run cells); rows written before are safe.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> plan = sh.sweep.Plan.from_document({"axes": axes, "compute": compute})
+    >>> with TemporaryDirectory() as out:
+    ...     sh.run_sweep(plan, out, scheduler="tls://127.0.0.1:8786")
+    Traceback (most recent call last):
+        ...
+    shallows.sweep.faults.SweepStopped: No Dask scheduler answers at tls://127.0.0.1:8786: ...
+    """
 
 
 class Work:

@@ -37,7 +37,23 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A sweep, ready to run; rows are numbered cell by cell, the repeats of a cell in a row."""
+    """A sweep, checked and ready to run; rows are numbered cell by cell, the repeats of a cell in a row.
+
+    >>> document = {
+    ...     "problem": {
+    ...         "width": 1,
+    ...         "target": {"diagonal": [2.0, 1.0]},
+    ...         "data": {"law": "iid", "n": 2, "moments": [1, 0, 1, 0, 3]},
+    ...     },
+    ...     "axes": [{"name": "kurtosis", "path": "problem.data.moments.4", "values": [2.0, 3.0, 9.0]}],
+    ...     "compute": {"what": "chart"},
+    ... }
+    >>> plan = sh.sweep.Plan.from_document(document)
+    >>> plan
+    Plan(kurtosis: 3 cells, seed 0)
+    >>> len(plan), plan.cell(2).labels, plan.cell(2).document["problem"]["data"]["moments"]
+    (3, {'kurtosis': 9.0}, [1, 0, 1, 0, 9.0])
+    """
 
     section: SweepSection
     version: str
@@ -104,6 +120,11 @@ class Plan:
     def __len__(self) -> int:
         """The number of rows: cells times repeats."""
         return self.cells * self.section.repeats
+
+    def __repr__(self) -> str:
+        axes, repeats = ", ".join(self.grid.columns) or "no axes", self.section.repeats
+        times = "" if repeats == 1 else f" × {repeats} repeats"
+        return f"Plan({axes}: {self.cells} cells{times}, seed {self.section.seed})"
 
     def split(self, row: int) -> tuple[int, int]:
         """Cell and repeat of a row."""

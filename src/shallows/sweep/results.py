@@ -23,6 +23,15 @@ def load_sweep(path: str | Path, everything: bool = False) -> Any:
     Axes first, then what was computed, then `seed`, `status`, `error`, `seconds`, `written` and `key`. Rows of an
     earlier version of the sweep (other settings, other axes' values) stay in the folder; `everything=True` appends
     them. The frame's `attrs` say where it comes from.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> with TemporaryDirectory() as out:
+    ...     run = sh.run_sweep(sh.sweep.Plan.from_document({"axes": axes, "compute": compute}), out, engine="process")
+    ...     frame = sh.load_sweep(out)
+    >>> frame.columns.tolist()[:7], frame["m"].tolist(), frame["status"].unique().tolist()
+    (['cell', 'ratio', 'repeat', 'm', 'teachers', 'probability', 'seed'], [25, 100, 200], ['done'])
     """
     need("pyarrow", "pandas")
     import pandas
@@ -60,7 +69,17 @@ class Trouble:
 
 @dataclass(frozen=True)
 class SweepStatus:
-    """How far a sweep is: rows by status, what went wrong, and what lies on the disk."""
+    """How far a sweep is: rows by status, what went wrong, and what lies on the disk.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> axes = [{"path": "compute.ratio", "values": [0.1, 1, 4]}]   # m = 2 is less than d: that cell fails
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> with TemporaryDirectory() as out:
+    ...     run = sh.run_sweep(sh.sweep.Plan.from_document({"axes": axes, "compute": compute}), out, engine="process")
+    >>> trouble = run.status.troubles[0]
+    >>> print(f"{trouble.status} × {trouble.count} at {trouble.example}: {trouble.message}")
+    error × 1 at ratio = 0.1, repeat 0: InvalidProblem: m is 2 and d is 5; W₀ᵀW₀ = γI needs m ≥ d. ...
+    """
 
     path: Path
     title: str
@@ -108,7 +127,17 @@ class SweepStatus:
 
 
 def sweep_status(path: str | Path) -> SweepStatus:
-    """How far the sweep in a folder is, also while it runs."""
+    """How far the sweep in a folder is, also while it runs.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> axes = [{"path": "compute.ratio", "values": [0.1, 1, 4]}]   # m = 2 is less than d: that cell fails
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> with TemporaryDirectory() as out:
+    ...     run = sh.run_sweep(sh.sweep.Plan.from_document({"axes": axes, "compute": compute}), out, engine="process")
+    ...     status = sh.sweep_status(out)
+    >>> status.rows, status.done, status.failed, status.missing, status.complete
+    (3, 2, 1, 0, False)
+    """
     plan = stored_plan(path)
     table = read_table(path)
     files = parts(Path(path))

@@ -33,7 +33,16 @@ BUFFER = 5000
 
 @dataclass(frozen=True)
 class SweepRun:
-    """What a run did: rows computed now, the state of the whole sweep, seconds, and how many workers died."""
+    """What a run did: rows computed now, the state of the whole sweep, seconds, and how many workers died.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> with TemporaryDirectory() as out:
+    ...     run = sh.run_sweep(sh.sweep.Plan.from_document({"axes": axes, "compute": compute}), out, engine="process")
+    >>> run.computed, run.status.complete, run.deaths, run.interrupted
+    (3, True, 0, False)
+    """
 
     status: SweepStatus
     computed: int
@@ -70,6 +79,19 @@ def run_sweep(
 
     Ctrl-C writes what has finished and returns. A script that runs the local engine needs the usual
     `if __name__ == "__main__":`, because its workers are new processes.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]   # m/d² of paper 001, Theorem 2.5
+    >>> plan = sh.sweep.Plan.from_document({"axes": axes, "compute": compute})
+    >>> with TemporaryDirectory() as out:
+    ...     print([sh.run_sweep(plan, out, engine="process").computed for _ in range(2)])   # nothing is done twice
+    ...     print(sh.load_sweep(out)[["ratio", "probability"]])
+    [3, 0]
+       ratio  probability
+    0      1        0.006
+    1      4        0.746
+    2      8        0.998
     """
     need("pyarrow", "pandas", "dask", "threadpoolctl")
     plan = sweep if isinstance(sweep, Plan) else Plan.from_file(sweep)

@@ -32,7 +32,16 @@ LEAST_FREE = 8 * 2**20
 
 
 class StoreError(ShallowsError):
-    """Results cannot be written or read; what was written before is safe."""
+    """Results cannot be written or read; what was written before is safe.
+
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> plan = sh.sweep.Plan.from_document({"axes": axes, "compute": compute})
+    >>> sh.run_sweep(plan, "/dev/null/results")
+    Traceback (most recent call last):
+        ...
+    shallows.sweep.store.StoreError: Cannot write results into /dev/null/results: Not a directory. Fix: ...
+    """
 
 
 class Store:

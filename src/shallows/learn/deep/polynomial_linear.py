@@ -118,7 +118,17 @@ def tensor_penalty(Q: Array, power: int, gamma: float) -> tuple[float, Array]:
 
 @dataclass(frozen=True, eq=False)
 class PolynomialRun:
-    """Where training from Theorem G.1's start ended; `optimum`: least squares of degree p^L, None if too large."""
+    """Where training from the start of paper 002, Theorem G.1, ended.
+
+    `optimum` is that of least squares on features of degree p^L, None when there are too many of them.
+
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> run = sh.learn.train_polynomial(X, X[:, 0] ** 4 - X[:, 1] ** 4, power=2, depth=2)
+    >>> run.network.degree, run.network.neurons, f"{run.nmse:.8f}"   # C(3, 2) and C(4, 2) neurons
+    (4, (3, 6), '0.00000000')
+    >>> run.predict([[2.0, 1.0]]).round(4).tolist()   # 16 − 1
+    [[15.0]]
+    """
 
     network: PolynomialLinear
     theta: Array
