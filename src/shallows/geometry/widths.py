@@ -204,7 +204,9 @@ def filling_bounds(degree: int, n: int) -> FillingBounds:
 
 
 def filling_width(degree: int, n: int) -> tuple[int, int]:
-    """(lower, upper) bounds of r_fill(d, n), equal where it is known; `filling_bounds` names the sources.
+    """(lower, upper) bounds of r_fill(d, n), the smallest width whose networks are all of Sym^d(R^n).
+
+    They are equal where it is known; `filling_bounds` names the sources (paper 000, equation 4 and Theorem 1).
 
     >>> filling_width(2, 6), filling_width(5, 2), filling_width(3, 3), filling_width(4, 3)
     ((6, 6), (5, 5), (5, 5), (7, 11))
