@@ -76,8 +76,8 @@ def _at_or_above_thick(d: int, n: int, r: int) -> Identifiability:
 def is_identifiable(degree: int, n: int, width: int) -> bool:
     """Whether generic networks of this width have only trivial symmetries (paper 000, Prop. 4).
 
-    That is so below the thick width but for d = 2, four defective triples and (d, n, r) = (6, 3, 9), (4, 4, 8), (3, 6, 9).
-    `shallows.geometry.identifiability.identifiability` gives the reason.
+    For d ≥ 3 that is so below the thick width, except at (d, n, r) = (6, 3, 9), (4, 4, 8), (3, 6, 9) and at the four
+    defective triples. `shallows.geometry.identifiability.identifiability` gives the reason.
 
     >>> is_identifiable(3, 4, 4), is_identifiable(2, 4, 2), is_identifiable(3, 5, 7), is_identifiable(6, 3, 9)
     (True, False, False, False)
