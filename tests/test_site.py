@@ -117,10 +117,18 @@ def documented_names() -> list[str]:
     return [name for block in blocks for pattern in block.split() for name in expanded(pattern)]
 
 
+def documented_objects() -> dict[str, Any]:
+    """What the names of the reference pages stand for."""
+    return {
+        name: getattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2])
+        for name in documented_names()
+    }
+
+
 def test_every_public_name_is_on_one_reference_page() -> None:
     listed = documented_names()
     assert len(listed) == len(set(listed))
-    objects = [getattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2]) for name in listed]
+    objects = list(documented_objects().values())
     for name in sh.__all__:
         item = getattr(sh, name)
         places = [where for where, found in zip(listed, objects, strict=True) if found is item]
@@ -145,12 +153,34 @@ def undocumented(name: str, item: Any) -> list[str]:
 
 
 def test_docstrings_cover_all_public_names() -> None:
-    named = {
-        name: getattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2])
-        for name in documented_names()
-    }
+    named = documented_objects()
     missing = [where for name, item in named.items() if callable(item) for where in undocumented(name, item)]
     assert not missing, missing
+
+
+def without_example(names: dict[str, Any]) -> list[str]:
+    """The names whose own docstring (not one inherited) has no example."""
+    return [name for name, item in names.items() if ">>>" not in (item.__doc__ or "")]
+
+
+def test_every_name_of_the_reference_has_an_example() -> None:
+    named = documented_objects()
+    assert len(named) > 200
+    missing = without_example(named)
+    assert not missing, missing
+
+
+def test_a_missing_example_is_noticed() -> None:
+    class Shown:
+        """>>> 1 + 1"""
+
+    class Heir(Shown):
+        """Says what it is and shows nothing."""
+
+    class Silent(Shown):
+        pass
+
+    assert without_example({"Shown": Shown, "Heir": Heir, "Silent": Silent}) == ["Heir", "Silent"]
 
 
 def test_a_missing_docstring_is_noticed() -> None:
