@@ -19,7 +19,7 @@ FLAT = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """A class of end points up to symmetry: its count and share, and one member in full.
+    """A class of end points up to symmetry, with its count and share, and one member in full.
 
     `signature` counts positive, zero and negative Hessian eigenvalues in parameter space (zero: below 1e-7 of the
     largest; the fiber and other symmetries show up there); None when there are too many parameters for a dense Hessian.

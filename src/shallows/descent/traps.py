@@ -18,7 +18,9 @@ from shallows.tensors import SymmetricTensor
 
 
 def flow_invariants(net: Network) -> Array:
-    """δᵢ = aᵢ² − ‖wᵢ‖²/d, constant along the gradient flow (Prop. 16); with M outputs aᵢ² is Σ_o a_oi².
+    """δᵢ = aᵢ² − ‖wᵢ‖²/d, constant along the gradient flow (paper 000, Proposition 16).
+
+    With M outputs aᵢ² is Σ_o a_oi².
 
     >>> flow_invariants(Network([[1.0, 1.0]], a=[3.0])).tolist()
     [8.0]
@@ -30,10 +32,10 @@ def flow_invariants(net: Network) -> Array:
 
 
 def is_trapped(problem: Problem, net: Network) -> bool:
-    """Whether Corollary 17 (with the condition it omits: all aᵢ of one sign) keeps the flow from `net` off the target.
+    """Whether paper 000, Corollary 17, keeps the gradient flow from `net` off the target for ever.
 
-    True: δᵢ > 0 and aᵢ of one sign s for all i, and the target is negative where s is positive (definite of the other
-    sign). False means only that this theorem does not apply.
+    True: δᵢ > 0 and aᵢ of one sign s for all i (which the corollary omits), and the target is negative where s is
+    positive (definite of the other sign). False means only that this theorem does not apply.
 
     >>> problem = sh.Problem(-np.eye(2), sh.Frobenius(2), width=2)   # width 2 fits every 2×2 matrix
     >>> trapped, free = sh.Network(np.eye(2), a=[1.0, 1.0]), sh.Network(np.eye(2), a=[1.0, -1.0])
@@ -75,7 +77,7 @@ def is_definite(tensor: SymmetricTensor, sign: float) -> bool:
 
 
 def trap_probability(n: int, degree: int, inner_variance: float = 1.0, outer_variance: float = 1.0) -> float:
-    """The probability that one random neuron has a > 0 and a² > ‖w‖²/d.
+    """The probability that one random neuron has a > 0 and a² > ‖w‖²/d (paper 000, Remark 18).
 
     For w ~ N(0, σ_w² I) and a ~ N(0, σ_a²) the ratio a√n/(σ_a ‖w‖/σ_w) is Student's t with n degrees of freedom, so it
     is P(t_n > √(n σ_w² / (d σ_a²))).
@@ -96,9 +98,9 @@ def trap_probability(n: int, degree: int, inner_variance: float = 1.0, outer_var
 def escape_probability(
     width: int, n: int, degree: int, inner_variance: float = 1.0, outer_variance: float = 1.0
 ) -> float:
-    """Remark 18: the probability 1 − q^r that a random start of width r avoids the trap of a negative target.
+    """The probability 1 − q^r that a random start of width r avoids the trap of a negative target.
 
-    q = `trap_probability`; it tends to one as the width grows.
+    q = `trap_probability`; paper 000, Remark 18: it tends to one as the width grows.
 
     >>> [round(escape_probability(r, 2, 2), 4) for r in (1, 2, 4)]
     [0.7887, 0.9553, 0.998]

@@ -15,10 +15,11 @@ from shallows.learn.regressor import QuadraticForms
 
 
 class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
-    """Least squares on targets ±1, the class of largest value (two classes: the sign), as in paper 002, section 4.3.
+    """A quadratic network fitted to targets ±1 by least squares, as in paper 002, section 4.3.
 
-    Parameters and fitted attributes are those of `QuadraticNetRegressor`, with `classes_`; more than two classes are
-    fitted one against the rest, one output each.
+    It predicts the class of largest value; for two classes the sign decides. Parameters and fitted attributes are
+    those of `QuadraticNetRegressor`, with `classes_`; more than two classes are fitted one against the rest, one
+    output each.
 
     >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = np.where(np.sum(X**2, axis=1) > 1, "outside", "inside")   # a circle: no line separates them

@@ -26,7 +26,7 @@ RELAXATION = "least squares on features of degree 2^L"
 
 
 class DeepQuadraticRegressor(FormRegressor):
-    """L quadratic-linear layers: a polynomial of degree 2^L in the inputs (paper 002, Theorem 3.3).
+    """A deep quadratic-linear network of L layers, a polynomial of degree 2^L in the inputs (paper 002, Theorem 3.3).
 
     - `layers`: a depth L, for a network of full width, whose global optimum is least squares on features of degree 2^L
       (appendix F, remark 4); or the hidden sizes (h_1, …, h_{L−1}), for one that is trained from `runs` starts.

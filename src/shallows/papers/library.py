@@ -63,7 +63,7 @@ PAPERS = (
 
 
 def claims(paper: str | None = None) -> list[Claim]:
-    """Every numbered statement of the four papers (or of one: "000" to "003") as a check that runs.
+    """Every numbered statement of the four papers, or of one ("000" to "003"), as a check that runs.
 
     >>> import shallows as sh
     >>> theorem = next(c for c in sh.claims("000") if c.number == "Theorem 35")

@@ -74,7 +74,7 @@ def energy_barrier(
     outer: str | None = None,
     rng: int | np.random.Generator = 0,
 ) -> Barrier:
-    """The least population loss of a network of rank at most `rank` (d−1 by default) against this teacher.
+    """The least loss of a network of rank at most `rank` (d−1 by default) against a teacher (paper 001, Theorem 2.1).
 
     - `data`: N(0, I) by default (N(0, Σ) and rotation-invariant laws have the closed form too); other laws take the
       best point of the chart over all ranks up to `rank`, the positive semidefinite ones when `outer` is "ones";

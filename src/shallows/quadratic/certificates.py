@@ -132,7 +132,7 @@ def energy(problem: Problem) -> float:
 
 
 def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
-    """Everything the theory says about this point; `tolerance` is relative to E y².
+    """Whether a point is global, a trap or a strict saddle (paper 002, appendix C); `tolerance` is relative to E y².
 
     >>> problem = Problem(np.diag([1.0, 1.0]), Gaussian(2), width=2)
     >>> [inspect(problem, Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
@@ -197,7 +197,7 @@ def _rank(W: Array) -> int:
 
 
 def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:
-    """Theorem 2.3 of paper 001 at this W: True when it is stationary of rank d, and then the loss is zero.
+    """Whether W is stationary of rank d, and so has zero loss (paper 001, Theorem 2.3).
 
     None when the theorem says nothing: W is not stationary, or rank-deficient. The theorem needs a teacher network and
     x ~ N(0, I); here any metric will do, since W of rank d and W∇ℓ(S) = 0 give ∇ℓ = 0. A False would contradict it.

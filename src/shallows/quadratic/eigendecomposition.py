@@ -46,7 +46,9 @@ class Eigendecomposition:
 def eigendecompose(
     A: ArrayLike, *, repair: bool = True, tolerance: float = 1e-10, rng: int | np.random.Generator = 0
 ) -> Eigendecomposition:
-    """Corollary D.3, by descent on (λ, Q); `repair=False` is the corollary as printed.
+    """Eigenvalues and eigenvectors of A by descent on ‖A − QΛQᵀ‖² + γ‖QQᵀ − I‖² from (0, I), γ = ‖A‖².
+
+    Paper 002, Corollary D.3; `repair=False` is the corollary as printed.
 
     >>> eigendecompose([[2.0, 1.0], [1.0, 2.0]]).values.round(8).tolist()
     [1.0, 3.0]

@@ -23,7 +23,7 @@ ZERO = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class EquivalentSet:
-    """M_Q of one network: all networks with the same Q and the same function (paper 002, Definition C.1).
+    """All networks with the same Q and the same function as a given one (paper 002, Definition C.1).
 
     M_Q = {Λ + VCVᵀ : C symmetric}; `null` holds V, an orthonormal basis of ker Q, one vector a column.
 
@@ -68,7 +68,7 @@ class EquivalentSet:
 
 
 def equivalent_set(net: Network) -> EquivalentSet:
-    """M_Q of a quadratic network with one output.
+    """The set M_Q of a quadratic network with one output, all with the same Q and function (paper 002, Definition C.1).
 
     >>> equivalent_set(Network([[1.0, 0.0], [0.0, 0.0]])).dimension
     1

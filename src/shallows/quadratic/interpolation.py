@@ -50,7 +50,7 @@ class BadInterpolator:
 
 
 def bad_interpolator(teacher: Network, X: ArrayLike) -> BadInterpolator:
-    """Paper 001, Theorem 2.9(b) made explicit: a network that fits all samples and generalises badly.
+    """A network that fits all samples and generalises badly (paper 001, Theorem 2.9(b) made explicit).
 
     xᵢᵀMxᵢ = 0 for all samples, ‖M‖₂ = 1, δ = σ_min(W*)²: WᵀW = W*ᵀW* + δM fits them, and L(W) = δ²(2‖M‖² + (tr M)²); of
     the missing directions ±M the one with the largest loss is taken. Refused when the samples span all symmetric

@@ -85,9 +85,10 @@ def fit_orthogonal(
     tolerance: float = 1e-10,
     rng: int | np.random.Generator = 0,
 ) -> OrthogonalFit:
-    """Train from (0, I); with `repair` a start or an end where the gradient only happens to vanish is left.
+    """Train with the orthogonality penalty from (λ, Q) = (0, I) (paper 002, Theorem D.1(2)).
 
-    `tolerance` is on the gradient norm, relative to E y².
+    With `repair` a start or an end where the gradient only happens to vanish is left. `tolerance` is on the gradient
+    norm, relative to E y².
 
     >>> stuck = Problem([[0.0, 1.0], [1.0, 0.0]], Frobenius(2), width=2, orthogonality=2.0)
     >>> fit_orthogonal(stuck, repair=False).inspection.verdict, fit_orthogonal(stuck).inspection.verdict

@@ -63,7 +63,7 @@ class BlockFit:
 
 
 def sufficient_width(outputs: int, d: int) -> int:
-    """min(Md, d(d+1)/2): enough neurons for every M quadratic outputs (Theorem E.1, Lemma E.1).
+    """The width min(Md, d(d+1)/2), enough for any M quadratic outputs (paper 002, Theorem E.1, Lemma E.1).
 
     >>> sufficient_width(2, 5), sufficient_width(10, 5)
     (10, 15)

@@ -92,9 +92,9 @@ def sample_threshold(d: int) -> int:
 
 
 def prime_points(d: int, count: int | None = None) -> NDArray[np.object_]:
-    """The points (p₁^(t−1), …, p_d^(t−1)), t = 1, …, n*, of the proof of Theorem 2.8, as exact integers.
+    """The points (p₁^(t−1), …, p_d^(t−1)), t = 1, …, n*, of the proof of paper 001, Theorem 2.8.
 
-    Their features are a Vandermonde matrix with nodes pᵢpⱼ, distinct by unique factorisation.
+    They are exact integers; their features are a Vandermonde matrix with nodes pᵢpⱼ, distinct by unique factorisation.
 
     >>> prime_points(2).tolist()
     [[1, 1], [2, 3], [4, 9]]

@@ -83,7 +83,9 @@ class Training:
 
 
 def uniform_starts(problem: Problem, runs: int, rng: int | np.random.Generator = 0) -> Array:
-    """W uniform in ±1/√d, a uniform in ±1/√k, α ~ N(0, 1) (with a norm neuron): the released code of paper 002.
+    """The starts of the released code of paper 002.
+
+    W uniform in ±1/√d, a uniform in ±1/√k and, with a norm neuron, α ~ N(0, 1).
 
     >>> problem = sh.Problem(np.eye(4), sh.Gaussian(4), width=9)
     >>> thetas = sh.quadratic.uniform_starts(problem, 1000, rng=0)
@@ -97,7 +99,9 @@ def uniform_starts(problem: Problem, runs: int, rng: int | np.random.Generator =
 
 
 def identity_start(problem: Problem) -> Array:
-    """(λ, Q) = (0, I) of paper 002, Theorem D.1(2): wᵢ = eᵢ, further neurons zero, all outer weights zero.
+    """The start (λ, Q) = (0, I) of paper 002, Theorem D.1(2).
+
+    wᵢ = eᵢ, further neurons and all outer weights zero.
 
     >>> problem = sh.quadratic.with_orthogonality(sh.Gaussian(2), 3, target=sh.Network(np.eye(2)))
     >>> start = problem.unpack(sh.quadratic.identity_start(problem))
@@ -117,7 +121,7 @@ def train(
     step: float = 1e-3,
     rng: int | np.random.Generator = 0,
 ) -> Training:
-    """Train `runs` networks by full-batch Adam at a constant step.
+    """Train `runs` networks by full-batch Adam at a constant step (paper 002, section 4.1).
 
     `init`: "uniform" (the released code's start), "identity" ((0, I), the same for all runs), a kind that
     `sh.starts` knows, or an array (runs, p). By default "identity" with an orthogonality penalty, "uniform" without.

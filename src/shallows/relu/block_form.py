@@ -1,4 +1,6 @@
-"""Block forms: networks fixed by permuting neurons and coordinates together within blocks (paper 003, section 4.2).
+"""Block forms: networks fixed by permuting neurons and coordinates together within blocks.
+
+The minima published with paper 003 (the experiment of its section 4.2) are of this form.
 
 With blocks of sizes p₁, …, p_b that add up to k, neuron i of block a has one number on its own coordinate, one on the
 other coordinates of its block, and one on all coordinates of each other block: b(b+1) numbers whatever k is.
@@ -23,10 +25,12 @@ SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class BlockForm:
-    """Sizes of the blocks and the b×(b+1) table of values; rows are the neurons of a block.
+    """A network of block form, as the sizes of its blocks and a b×(b+1) table of values.
 
-    `values[a, a]` is a neuron's entry on its own coordinate, `values[a, -1]` on the others of its block (0 when there
-    are none), `values[a, c]` on the coordinates of block c.
+    It is the form of the minima published with paper 003. Permuting neurons and coordinates together within blocks
+    leaves it as it is. A row of `values` is for the neurons of a block: `values[a, a]` is a neuron's entry on its own
+    coordinate, `values[a, -1]` on the others of its block (0 when there are none), `values[a, c]` on the coordinates
+    of block c.
 
     >>> from shallows.relu.block_form import BlockForm
     >>> form = BlockForm.of([1, 3], [[-0.5, 0.3, 0.0], [0.2, 1.0, -0.1]])   # b(b+1) = 6 numbers, whatever k is

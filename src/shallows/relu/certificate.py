@@ -31,8 +31,9 @@ LARGEST = 1_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedMinimum:
-    """A proof: exactly one critical point lies within `radius` (Frobenius) of `network`, and it is a strict minimum.
+    """A proved strict local minimum of a ReLU loss.
 
+    Exactly one critical point lies within `radius` (Frobenius) of `network`, and it is a strict minimum.
     `eigenvalue_bound` is a proved positive lower bound on the Hessian's eigenvalues at the true point; `loss_bounds`
     enclose its loss (E(f−y)²; halve for the paper's ½E).
 

@@ -104,7 +104,7 @@ def norm_sum(net: Network) -> float:
 
 
 def norm_sum_bound(problem: Problem) -> int:
-    """kn: no local minimum has a larger sum of norms Σ‖wᵢ‖ (paper 003, Proposition 1).
+    """The bound kn on Σ‖wᵢ‖ at every local minimum (paper 003, Proposition 1).
 
     >>> from shallows.relu.scaling import norm_sum_bound
     >>> norm_sum_bound(sh.relu_problem(5)), norm_sum_bound(sh.relu_problem(5, width=8))

@@ -19,9 +19,9 @@ ORTHONORMAL = 1e-9
 
 
 def relu_problem(k: int, width: int | None = None, inputs: int | None = None) -> Problem:
-    """The problem of paper 003: Σᵢ ReLU(xᵢ) over k coordinates as the teacher, N(0, I) in `inputs` ≥ k dimensions (k).
+    """The problem of paper 003, with the teacher Σᵢ ReLU(xᵢ) over k coordinates and N(0, I) in `inputs` (k) dimensions.
 
-    The student has `width` neurons (k) with outer weights one. The loss of the zero function is E y² = k/2 + k(k−1)/2π.
+    The student has `width` (k) neurons with outer weights one. The loss of the zero function is E y² = k/2 + k(k−1)/2π.
 
     >>> problem = sh.relu_problem(3)
     >>> f"{problem.loss(sh.Network(np.zeros((3, 3)), activation=sh.ReLU())):.6f}", f"{3 / 2 + 3 / np.pi:.6f}"

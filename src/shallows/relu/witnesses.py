@@ -111,7 +111,7 @@ def witness(problem: Problem, net: Network, epsilon: float = 1e-3) -> Witness:
 def witness_orders(
     problem: Problem, net: Network, epsilons: Array | tuple[float, ...] = (0.03, 0.01, 0.003, 0.001)
 ) -> WitnessTable:
-    """Witnesses for several ε; the orders tend to 1 (loss: 3) as ε → 0.
+    """Witnesses for several ε, and the orders of their coefficients, which tend to 1 (that of the loss to 3) as ε → 0.
 
     >>> from shallows.relu.witnesses import witness_orders
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
