@@ -22,7 +22,7 @@ def flow_invariants(net: Network) -> Array:
 
     With M outputs aᵢ² is Σ_o a_oi².
 
-    >>> flow_invariants(Network([[1.0, 1.0]], a=[3.0])).tolist()
+    >>> sh.flow_invariants(sh.Network([[1.0, 1.0]], a=[3.0])).tolist()   # 9 − 2/2
     [8.0]
     """
     if not isinstance(net.activation, Power):
@@ -82,7 +82,7 @@ def trap_probability(n: int, degree: int, inner_variance: float = 1.0, outer_var
     For w ~ N(0, σ_w² I) and a ~ N(0, σ_a²) the ratio a√n/(σ_a ‖w‖/σ_w) is Student's t with n degrees of freedom, so it
     is P(t_n > √(n σ_w² / (d σ_a²))).
 
-    >>> round(trap_probability(4, 2, 1 / 3, 1 / 2), 3)   # Xavier, n = 4, width 2: P(t₄ > √(4/3))
+    >>> round(sh.trap_probability(4, 2, 1 / 3, 1 / 2), 3)   # Xavier, n = 4, width 2: P(t₄ > √(4/3))
     0.156
     """
     from scipy.stats import t
@@ -102,7 +102,7 @@ def escape_probability(
 
     q = `trap_probability`; paper 000, Remark 18: it tends to one as the width grows.
 
-    >>> [round(escape_probability(r, 2, 2), 4) for r in (1, 2, 4)]
+    >>> [round(sh.escape_probability(r, 2, 2), 4) for r in (1, 2, 4)]
     [0.7887, 0.9553, 0.998]
     """
     width = positive_integer("width", width)

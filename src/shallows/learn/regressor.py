@@ -233,7 +233,7 @@ class QuadraticNetRegressor(QuadraticForms, FormRegressor):
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 3))
-    >>> model = QuadraticNetRegressor().fit(X, 2 * X[:, 0] ** 2 - X[:, 1] ** 2 / 2 + 1)
+    >>> model = sh.learn.QuadraticNetRegressor().fit(X, 2 * X[:, 0] ** 2 - X[:, 1] ** 2 / 2 + 1)
     >>> (model.eigenvalues_.round(6) + 0.0).tolist()
     [2.0, 1.0, -0.5, 0.0]
     """

@@ -82,7 +82,7 @@ def energy_barrier(
       positive semidefinite teacher, "free" otherwise. For the closed form it makes no difference when T ⪰ 0;
     - a teacher network with activation αz²+βz+γ is Corollary 2.2: exact for β = 0, a numerical minimum otherwise.
 
-    >>> energy_barrier(np.diag([3.0, 2.0, 1.0]))
+    >>> sh.energy_barrier(np.diag([3.0, 2.0, 1.0]))
     Barrier(rank ≤ 2: minimum 2.5 (closed form), bound 2, example 3)
     """
     T = teacher_matrix(teacher)

@@ -134,8 +134,8 @@ def energy(problem: Problem) -> float:
 def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
     """Whether a point is global, a trap or a strict saddle (paper 002, appendix C); `tolerance` is relative to E y².
 
-    >>> problem = Problem(np.diag([1.0, 1.0]), Gaussian(2), width=2)
-    >>> [inspect(problem, Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
+    >>> problem = sh.Problem(np.diag([1.0, 1.0]), sh.Gaussian(2), width=2)
+    >>> [sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
     ['trap', 'strict saddle']
     """
     _require_quadratic(problem)

@@ -50,7 +50,7 @@ def eigendecompose(
 
     Paper 002, Corollary D.3; `repair=False` is the corollary as printed.
 
-    >>> eigendecompose([[2.0, 1.0], [1.0, 2.0]]).values.round(8).tolist()
+    >>> sh.quadratic.eigendecompose([[2.0, 1.0], [1.0, 2.0]]).values.round(8).tolist()
     [1.0, 3.0]
     """
     matrix = symmetric_matrix("A", A)

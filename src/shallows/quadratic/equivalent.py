@@ -70,7 +70,7 @@ class EquivalentSet:
 def equivalent_set(net: Network) -> EquivalentSet:
     """The set M_Q of a quadratic network with one output, all with the same Q and function (paper 002, Definition C.1).
 
-    >>> equivalent_set(Network([[1.0, 0.0], [0.0, 0.0]])).dimension
+    >>> sh.quadratic.equivalent_set(sh.Network([[1.0, 0.0], [0.0, 0.0]])).dimension
     1
     """
     if net.activation != Power(2) or net.a.ndim != 1:

@@ -90,9 +90,9 @@ def fit_orthogonal(
     With `repair` a start or an end where the gradient only happens to vanish is left. `tolerance` is on the gradient
     norm, relative to E y².
 
-    >>> stuck = Problem([[0.0, 1.0], [1.0, 0.0]], Frobenius(2), width=2, orthogonality=2.0)
-    >>> fit_orthogonal(stuck, repair=False).inspection.verdict, fit_orthogonal(stuck).inspection.verdict
-    ('strict saddle', 'global minimum')
+    >>> stuck = sh.Problem([[0.0, 1.0], [1.0, 0.0]], sh.Frobenius(2), width=2, orthogonality=2.0)
+    >>> [sh.quadratic.fit_orthogonal(stuck, repair=repair).inspection.verdict for repair in (False, True)]
+    ['strict saddle', 'global minimum']
     """
     _require_penalty(problem)
     scale = energy(problem)

@@ -65,7 +65,7 @@ class BlockFit:
 def sufficient_width(outputs: int, d: int) -> int:
     """The width min(Md, d(d+1)/2), enough for any M quadratic outputs (paper 002, Theorem E.1, Lemma E.1).
 
-    >>> sufficient_width(2, 5), sufficient_width(10, 5)
+    >>> sh.quadratic.sufficient_width(2, 5), sh.quadratic.sufficient_width(10, 5)
     (10, 15)
     """
     return min(outputs * d, coordinates.dimension(d, 2))

@@ -84,7 +84,7 @@ class Span:
 def sample_threshold(d: int) -> int:
     """n* = d(d+1)/2, the critical number of samples (paper 001, Theorem 2.8).
 
-    >>> [sample_threshold(d) for d in (1, 5, 8)]
+    >>> [sh.quadratic.sample_threshold(d) for d in (1, 5, 8)]
     [1, 15, 36]
     """
     d = positive_integer("d", d)
@@ -96,7 +96,7 @@ def prime_points(d: int, count: int | None = None) -> NDArray[np.object_]:
 
     They are exact integers; their features are a Vandermonde matrix with nodes pᵢpⱼ, distinct by unique factorisation.
 
-    >>> prime_points(2).tolist()
+    >>> sh.quadratic.prime_points(2).tolist()
     [[1, 1], [2, 3], [4, 9]]
     """
     d = positive_integer("d", d)
@@ -120,9 +120,9 @@ def spans_symmetric(X: ArrayLike | Sequence[Sequence[Any]]) -> Span:
 
     Integers and `Fraction`s are decided exactly; floats by a singular value decomposition, with its margin.
 
-    >>> bool(spans_symmetric([[1, 0], [0, 1], [1, 1]]))
+    >>> bool(sh.spans_symmetric([[1, 0], [0, 1], [1, 1]]))
     True
-    >>> spans_symmetric([[1, 0], [0, 1], [2, 0]])
+    >>> sh.spans_symmetric([[1, 0], [0, 1], [2, 0]])
     Span(3 samples: rank 2 of 3, 1 missing, exact)
     """
     rational = _as_rational(X)

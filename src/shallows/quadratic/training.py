@@ -126,8 +126,8 @@ def train(
     `init`: "uniform" (the released code's start), "identity" ((0, I), the same for all runs), a kind that
     `sh.starts` knows, or an array (runs, p). By default "identity" with an orthogonality penalty, "uniform" without.
 
-    >>> problem = Problem(np.diag([1.0, -0.5]), Gaussian(2), width=2, norm_neuron=True)
-    >>> train(problem, 20, epochs=5000).share()
+    >>> problem = sh.Problem(np.diag([1.0, -0.5]), sh.Gaussian(2), width=2, norm_neuron=True)
+    >>> sh.quadratic.train(problem, 20, epochs=5000).share()
     1.0
     """
     runs, epochs = positive_integer("runs", runs), positive_integer("epochs", epochs)

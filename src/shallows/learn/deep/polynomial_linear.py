@@ -175,7 +175,7 @@ def train_polynomial(
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 2))
-    >>> run = train_polynomial(X, X[:, 0] ** 3 - 2 * X[:, 0] * X[:, 1] ** 2, power=3)
+    >>> run = sh.learn.train_polynomial(X, X[:, 0] ** 3 - 2 * X[:, 0] * X[:, 1] ** 2, power=3)
     >>> f"{run.nmse:.12f}"
     '0.000000000000'
     """

@@ -127,7 +127,7 @@ def train_deep(
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((300, 3))
-    >>> runs = train_deep(X, (X[:, 0] * X[:, 1] - X[:, 2] ** 2) ** 2, hidden=(3,), runs=4)
+    >>> runs = sh.learn.train_deep(X, (X[:, 0] * X[:, 1] - X[:, 2] ** 2) ** 2, hidden=(3,), runs=4)
     >>> f"{runs.nmse.min():.10f}"
     '0.0000000000'
     """
