@@ -67,6 +67,16 @@ def window(browser):
     context.close()
 
 
+def watching(page):
+    """The list into which goes whatever the page writes as an error or asks for from elsewhere."""
+    wrong = []
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda r: None if r.url.startswith(LOCAL) else wrong.append(f"left: {r.url}"))
+    page.set_default_timeout(60_000)
+    return wrong
+
+
 @pytest.fixture
 def watched(browser, window):
     """`with watched(url) as page`: fails when the page writes an error or asks for anything from elsewhere."""
@@ -75,11 +85,7 @@ def watched(browser, window):
     def visit(url, **options):
         context = browser.new_context(viewport=SIZE, **options) if options else window
         page = context.new_page()
-        wrong = []
-        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda r: None if r.url.startswith(LOCAL) else wrong.append(f"left: {r.url}"))
-        page.set_default_timeout(30_000)
+        wrong = watching(page)
         page.goto(url)
         try:
             yield page
@@ -90,3 +96,44 @@ def watched(browser, window):
         assert not wrong, wrong
 
     return visit
+
+
+@pytest.fixture(scope="session")
+def views(window, explorer):
+    """The pages of views that tests share, by name, with what was wrong on each."""
+    opened = {}
+
+    def page_of(name):
+        if name not in opened:
+            page = window.new_page()
+            opened[name] = page, watching(page)
+            page.goto(f"{explorer}/?view={name}")
+            page.locator(".facts > div").first.wait_for()
+        return opened[name]
+
+    yield page_of
+    for page, _ in opened.values():
+        page.close()
+
+
+@pytest.fixture
+def shown(views):
+    """`shown("ellipse", x=0.1)`: the view's page at its defaults with these changes; fails on any error of the page."""
+    from shallows.explorer.fields import defaults, query, read_state
+    from shallows.explorer.views import view_of
+
+    used = []
+
+    def show(name, **changes):
+        page, wrong = views(name)
+        used.append(wrong)
+        page.bring_to_front()
+        fields = view_of(name).fields
+        state = {**defaults(fields), **read_state(fields, changes)} if changes else defaults(fields)
+        texts = {field.name: field.text(state[field.name]) for field in fields}
+        page.evaluate("(data) => dash_clientside.set_props('moved', { data })", texts)
+        page.wait_for_function("(query) => location.search === query", arg=query(name, fields, state))
+        return page
+
+    yield show
+    assert not any(used), used

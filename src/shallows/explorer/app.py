@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from importlib import resources
 from time import perf_counter
 from typing import Any
@@ -12,25 +11,25 @@ from shallows.errors import MissingExtra, ShallowsError
 
 try:
     import dash
-    from dash import ALL, MATCH, Input, Output, State, no_update
+    from dash import ALL, MATCH, ClientsideFunction, Input, Output, State, no_update
 except ImportError:
     raise MissingExtra("dash", "explore") from None
 
+from shallows.explorer.answers import report_html, scene_json, sentence
 from shallows.explorer.fields import State as Values
-from shallows.explorer.fields import defaults, query, read_state
-from shallows.explorer.layout import facts_of, frame, page, painted, table_of
+from shallows.explorer.fields import defaults, read_state
+from shallows.explorer.layout import frame, page
 from shallows.explorer.scene import View
 from shallows.explorer.views import NAMES, view_of
-from shallows.explorer.workers import computed
 
 #: The largest request: a page sends a few hundred bytes.
 LARGEST_REQUEST = 256 * 1024
-REPORT_RUNS = 100
 #: Only this server is asked for anything; Plotly's shaders and Dash's configuration need the two exceptions.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
+BOXES = {"type": "box", "name": ALL}
 
 
 def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
@@ -39,13 +38,14 @@ def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
         "shallows", title="shallows explorer", update_title="", serve_locally=True, suppress_callback_exceptions=True,
         assets_folder="no-assets", include_assets_files=False,
     )  # fmt: skip
-    app.index_string = _resource("index.html").replace("STYLE", _resource("explorer.css"))
+    index = _resource("index.html").replace("STYLE", _resource("explorer.css"))
+    app.index_string = index.replace("SCRIPT", _resource("explorer.js"))
     app.layout = frame
     app.server.config.update(MAX_CONTENT_LENGTH=LARGEST_REQUEST, TRUSTED_HOSTS=list(hosts))
     _headers(app.server)
+    _scenes(app.server)
     _page_callbacks(app)
-    _drawing_callbacks(app)
-    _live_callbacks(app)
+    _report_callback(app)
     return app
 
 
@@ -72,6 +72,15 @@ def _headers(server: Any) -> None:
         return response
 
 
+def _scenes(server: Any) -> None:
+    """POST /scene: a state goes in, its picture comes out. JSON alone, which no other site's form can send."""
+    from flask import Response, request
+
+    @server.post("/scene")
+    def scene() -> Any:
+        return Response(scene_json(request.get_json(silent=True)), mimetype="application/json")
+
+
 def state_of_url(search: str) -> tuple[View, Values, str]:
     """View and state of a URL's query; what is wrong with it comes as a sentence beside the defaults."""
     given = {
@@ -89,168 +98,47 @@ def state_of_url(search: str) -> tuple[View, Values, str]:
 
 
 def _page_callbacks(app: Any) -> None:
+    """The page of a URL; what it does by itself afterwards is in `page/explorer.js`."""
+
     @app.callback(Output("page", "children"), Input("url", "search"))
     def show_page(search: str | None) -> Any:
         return page(*state_of_url(search or ""))
 
-    app.clientside_callback(
-        "function(_) { return window.matchMedia('(prefers-color-scheme: dark)').matches; }",
-        Output("dark", "data"), Input("view", "data"),
-    )  # fmt: skip
-    app.clientside_callback(
-        "function(query) { if (query) history.replaceState(null, '', query); return dash_clientside.no_update; }",
-        Output("root", "title"), Input("address", "data"),
-    )  # fmt: skip
-    app.clientside_callback(SYNCHRONISE, Output({"type": "box", "name": MATCH}, "value"),
-                            Output({"type": "slider", "name": MATCH}, "value"),
-                            Input({"type": "slider", "name": MATCH}, "value"),
-                            Input({"type": "box", "name": MATCH}, "value"), prevent_initial_call=True)  # fmt: skip
+    def by_itself(name: str, *wires: Any, **options: Any) -> None:
+        app.clientside_callback(ClientsideFunction("shallows", name), *wires, **options)
 
-
-#: A slider writes its box; a box that holds a number moves its slider.
-SYNCHRONISE = """
-function(slider, box) {
-  const none = dash_clientside.no_update;
-  const by = dash_clientside.callback_context.triggered_id;
-  if (by && by.type === "slider") return String(slider) === String(box) ? [none, none] : [String(slider), none];
-  const value = Number(box);
-  return String(box).trim() === "" || Number.isNaN(value) || value === Number(slider) ? [none, none] : [none, value];
-}
-"""
-
-
-def _values(view: View, ids: list[dict[str, str]], boxes: list[Any]) -> Values:
-    return read_state(view.fields, {i["name"]: value for i, value in zip(ids, boxes, strict=True)})
-
-
-def _drawing_callbacks(app: Any) -> None:
-    @app.callback(
-        Output({"type": "graph", "place": ALL}, "figure"),
-        Output("facts", "children"),
-        Output("table", "children"),
-        Output("code", "children"),
-        Output("address", "data"),
-        Output("message", "children"),
-        Input({"type": "box", "name": ALL}, "value"),
-        Input("dark", "data"),
-        State({"type": "box", "name": ALL}, "id"),
-        State("view", "data"),
+    by_itself(
+        "ask", Output("wanted", "data"), Input(BOXES, "value"), State(BOXES, "id"), State("view", "data")
     )
-    def show(boxes: list[Any], dark: bool | None, ids: list[dict[str, str]], name: str) -> Any:
-        view = view_of(name)
-        try:
-            state = _values(view, ids, boxes)
-            scene = computed(view.draw, state)
-        except Exception as error:
-            return (
-                [no_update] * len(view.captions),
-                no_update,
-                no_update,
-                no_update,
-                no_update,
-                sentence(error),
-            )
-        return (
-            [painted(figure, bool(dark)) for figure in scene.figures],
-            facts_of(scene),
-            table_of(scene.headings, scene.rows),
-            scene.code,
-            query(view.name, view.fields, state),
-            "",
-        )
+    by_itself("move", Output(BOXES, "value", allow_duplicate=True), Input("moved", "data"), State(BOXES, "id"),
+              prevent_initial_call=True)  # fmt: skip
+    box, slider = {"type": "box", "name": MATCH}, {"type": "slider", "name": MATCH}
+    by_itself("join", Output(box, "value"), Output(slider, "value"), Input(slider, "value"), Input(box, "value"),
+              prevent_initial_call=True)  # fmt: skip
+    steps = {"type": "box", "name": "steps"}
+    by_itself("press", Output("tick", "disabled"), Output("run", "children"), Input("run", "n_clicks"))
+    by_itself("step", Output(steps, "value", allow_duplicate=True), Input("tick", "n_intervals"),
+              State(steps, "value"), prevent_initial_call=True)  # fmt: skip
+    by_itself("split", Output({"type": "box", "name": "split"}, "value", allow_duplicate=True),
+              Input("split", "n_clicks"), State(steps, "value"), prevent_initial_call=True)  # fmt: skip
 
-    @app.callback(
-        Output({"type": "box", "name": ALL}, "value", allow_duplicate=True),
-        Input({"type": "graph", "place": ALL}, "relayoutData"),
-        State({"type": "box", "name": ALL}, "id"),
-        State("view", "data"),
-        prevent_initial_call=True,
-    )
-    def drag(moves: list[Any], ids: list[dict[str, str]], name: str) -> Any:
-        view = view_of(name)
-        place = dropped(moves[0] if moves else None) if view.drag else None
-        if place is None:
-            return [no_update] * len(ids)
-        assert view.drag is not None
-        moved = dict(zip(view.drag, place, strict=True))
-        bounds = {field.name: field for field in view.fields}
-        return [
-            bounds[i["name"]].text(min(max(moved[i["name"]], bounds[i["name"]].low), bounds[i["name"]].high))
-            if i["name"] in moved
-            else no_update
-            for i in ids
-        ]
 
+def _report_callback(app: Any) -> None:
     @app.callback(
         Output("download", "data"),
         Output("message", "children", allow_duplicate=True),
         Input("report", "n_clicks"),
-        State({"type": "box", "name": ALL}, "value"),
-        State({"type": "box", "name": ALL}, "id"),
+        State(BOXES, "value"),
+        State(BOXES, "id"),
         State("view", "data"),
         prevent_initial_call=True,
+        running=[(Output("report", "disabled"), True, False)],
     )
     def report(clicks: int | None, boxes: list[Any], ids: list[dict[str, str]], name: str) -> Any:
         if not clicks:
             return no_update, no_update
         try:
-            view = view_of(name)
-            text = computed(report_html, view, _values(view, ids, boxes))
+            text = report_html(name, {i["name"]: value for i, value in zip(ids, boxes, strict=True)})
             return {"content": text, "filename": f"shallows-{name}.html", "type": "text/html"}, ""
         except Exception as error:
             return no_update, sentence(error)
-
-
-def sentence(error: Exception) -> str:
-    """An error for the page: our own as they are, a bug as one, with its traceback in the terminal."""
-    if isinstance(error, ShallowsError):
-        return str(error)
-    logging.getLogger("shallows.explorer").error("a bug in the explorer", exc_info=error)
-    return f"A bug: {type(error).__name__}: {error}. The terminal that runs the explorer shows where."
-
-
-def dropped(move: Any) -> tuple[float, float] | None:
-    """Where the teacher was dropped, to two digits; None when something else was moved."""
-    if not isinstance(move, dict):
-        return None
-    try:
-        corners = [float(move[f"shapes[0].{name}"]) for name in ("x0", "x1", "y0", "y1")]
-    except (KeyError, TypeError, ValueError):
-        return None
-    x0, x1, y0, y1 = corners
-    return round((x0 + x1) / 2, 2), round((y0 + y1) / 2, 2)
-
-
-def report_html(view: View, state: Values) -> str:
-    """The report of the problem that a state shows."""
-    from shallows.activations import Power
-    from shallows.critical import chart
-    from shallows.errors import InvalidProblem
-    from shallows.report.build import charts_html, ensemble_html
-
-    problem = view.draw(state).problem
-    if problem is None:
-        raise InvalidProblem("This view has no training problem behind it, so there is no report of it.")
-    if isinstance(problem.activation, Power):
-        return charts_html([(view.title, chart(problem))], train=REPORT_RUNS)
-    from shallows.descent.ensemble import ensemble
-
-    return ensemble_html(ensemble(problem, runs=REPORT_RUNS), title=view.title)
-
-
-def _live_callbacks(app: Any) -> None:
-    """Run counts the steps up as long as its button is pressed; Split notes the present step."""
-    app.clientside_callback(
-        "function(clicks) { const on = (clicks || 0) % 2 === 1; return [!on, on ? 'Pause' : 'Run']; }",
-        Output("tick", "disabled"), Output("run", "children"), Input("run", "n_clicks"),
-    )  # fmt: skip
-    app.clientside_callback(
-        "function(tick, steps) { return tick ? String(Number(steps) + 20) : dash_clientside.no_update; }",
-        Output({"type": "box", "name": "steps"}, "value", allow_duplicate=True), Input("tick", "n_intervals"),
-        State({"type": "box", "name": "steps"}, "value"), prevent_initial_call=True,
-    )  # fmt: skip
-    app.clientside_callback(
-        "function(clicks, steps) { return clicks ? String(Math.max(1, Number(steps))) : dash_clientside.no_update; }",
-        Output({"type": "box", "name": "split"}, "value", allow_duplicate=True), Input("split", "n_clicks"),
-        State({"type": "box", "name": "steps"}, "value"), prevent_initial_call=True,
-    )  # fmt: skip

@@ -19,7 +19,10 @@ LONGEST = 40
 
 @dataclass(frozen=True)
 class Field:
-    """A number with a slider; `choices` makes it a choice instead, whose value is a place in that list."""
+    """A number with a slider; `choices` makes it a choice instead, whose value is a place in that list.
+
+    `selects`: the choice (field, value) under which alone this number matters; the page makes it when the number moves.
+    """
 
     name: str
     label: str
@@ -28,6 +31,7 @@ class Field:
     step: float
     default: float
     choices: tuple[str, ...] = ()
+    selects: tuple[str, str] | None = None
 
     @property
     def whole(self) -> bool:

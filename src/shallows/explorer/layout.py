@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from dash import dcc
 from dash import html as tags
 
 from shallows.explorer.fields import Field, State
-from shallows.explorer.scene import Scene, View
+from shallows.explorer.scene import View
 from shallows.explorer.views import NAMES, view_of
 
 html: Any = tags  # its stubs know no aria- and data- attributes
-GRAPH: Any = {"displaylogo": False, "responsive": True, "edits": {"shapePosition": True},
-         "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}  # fmt: skip
+GRAPH: Any = {"displaylogo": False, "responsive": True,
+              "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"]}  # fmt: skip
 
 
 def frame() -> Any:
@@ -23,7 +22,7 @@ def frame() -> Any:
         id="root",
         children=[
             dcc.Location(id="url", refresh=False),
-            dcc.Store(id="address"),
+            dcc.Store(id="moved"),
             dcc.Download(id="download"),
             html.Div(id="page"),
         ],
@@ -35,7 +34,7 @@ def page(view: View, state: State, message: str) -> list[Any]:
     return [
         html.Header([html.Span("shallows explorer", className="brand"), _menu(view.name)]),
         dcc.Store(id="view", data=view.name),
-        dcc.Store(id="dark"),
+        dcc.Store(id="wanted"),
         html.H1(view.title),
         html.P(view.lead, className="lead"),
         html.Div(
@@ -88,7 +87,10 @@ def _control(field: Field, value: float) -> Any:
         value=value, className="slider",
     )  # fmt: skip
     top = html.Div([html.Label(field.label), text], className="top")
-    return html.Div([top, slider], className="field", **{"data-field": field.name})
+    marks = {"data-field": field.name}
+    if field.selects is not None:
+        marks["data-selects"] = "=".join(field.selects)
+    return html.Div([top, slider], className="field", **marks)
 
 
 def _buttons(view: View) -> Any:
@@ -99,7 +101,8 @@ def _buttons(view: View) -> Any:
             html.Button("Split the neuron", id="split", className="action"),
             dcc.Interval(id="tick", interval=350, disabled=True),
         ]
-    buttons.append(html.Button("Download report", id="report", className="action"))
+    if view.report is not None:
+        buttons.append(html.Button("Download report", id="report", className="action"))
     return html.Div(buttons, className="buttons")
 
 
@@ -132,39 +135,3 @@ def _empty() -> dict[str, Any]:
         "data": [],
         "layout": {"paper_bgcolor": clear, "plot_bgcolor": clear, "xaxis": hidden, "yaxis": hidden},
     }
-
-
-def facts_of(scene: Scene) -> list[Any]:
-    """The facts as tiles."""
-    return [html.Div([html.Strong(value), html.Span(label)]) for value, label in scene.facts]
-
-
-def table_of(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
-    """The table."""
-    head = html.Thead(html.Tr([html.Th(text) for text in headings]))
-    body = html.Tbody([html.Tr([html.Td(text) for text in row]) for row in rows])
-    return html.Table([head, body])
-
-
-def painted(figure: Any, dark: bool) -> dict[str, Any]:
-    """A figure in the colours of the page (as in a report's page.js)."""
-    colours = ("#e6e8ea", "#2b3138", "#77808b") if dark else ("#1c2126", "#e4e6e9", "#8a8f98")
-    ink, grid, line = colours
-    drawn: dict[str, Any] = figure.to_plotly_json()
-    layout = drawn["layout"]
-    layout["font"] = {**layout.get("font", {}), "color": ink}
-    for key in [key for key in layout if key.startswith(("xaxis", "yaxis"))]:
-        layout[key] = {
-            **layout[key],
-            "gridcolor": grid,
-            "linecolor": line,
-            "tickcolor": line,
-            "zerolinecolor": line,
-        }
-    if "scene" in layout:
-        for axis in ("xaxis", "yaxis", "zaxis"):
-            layout["scene"][axis] = {**layout["scene"][axis], "gridcolor": grid, "color": ink}
-    for trace in drawn["data"]:
-        if (trace.get("meta") or {}).get("ink"):
-            trace["line"] = {**trace["line"], "color": ink}
-    return drawn

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from shallows.errors import InvalidProblem
 from shallows.explorer.fields import Field, State
+from shallows.explorer.sketch import Sketch
 from shallows.problem import Problem
 
 #: A request that would take longer than this is refused, with its estimate.
@@ -34,7 +34,7 @@ def require_time(seconds: float, advice: str) -> None:
 class Scene:
     """One state, drawn. `facts` are (value, label); `code` is the Python that computes the same."""
 
-    figures: Sequence[Any]
+    figures: Sequence[Sketch]
     facts: Sequence[tuple[str, str]]
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -44,10 +44,11 @@ class Scene:
 
 @dataclass(frozen=True)
 class View:
-    """A page of the explorer: its controls, and how a state is drawn.
+    """A page of the explorer: its controls, how a state is drawn, and what that costs.
 
-    `captions`: one a figure. `drag`: the names of the two fields that the marker in the first figure moves.
-    `live`: extra controls and callbacks of the view, for those that compute step by step.
+    `captions`: one a figure. `seconds`: the processor time that drawing a state will take, known before it starts;
+    `advice`: what to change when it is too much. `live`: the view computes step by step (Run, Split).
+    `report`: the report of a state, None for a view without a training problem.
     """
 
     name: str
@@ -56,5 +57,16 @@ class View:
     fields: tuple[Field, ...]
     captions: tuple[str, ...]
     draw: Callable[[State], Scene]
-    drag: tuple[str, str] | None = None
+    seconds: Callable[[State], float]
+    advice: str = "Reset the view by its name in the menu."
     live: bool = False
+    report: Report | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of a view's problem: how it is written, and the processor time it will take."""
+
+    write: Callable[[State], str]
+    seconds: Callable[[State], float]
+    advice: str = "Ask for fewer descents in the report."

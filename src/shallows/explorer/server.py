@@ -64,14 +64,21 @@ def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
     """Bind the explorer to an address; port 0 takes a free one."""
     import logging
 
+    from werkzeug.serving import WSGIRequestHandler
     from werkzeug.serving import make_server as bind
 
     from shallows.explorer.app import make_app
 
+    class Kept(WSGIRequestHandler):
+        """A connection stays for the next request, and nothing waits for a full packet."""
+
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line a request
     app = make_app(tuple({"127.0.0.1", "localhost", host}))
     try:
-        inner = bind(host, port, app.server, threaded=True)
+        inner = bind(host, port, app.server, threaded=True, request_handler=Kept)
     except (OSError, SystemExit):  # werkzeug exits when the port is taken
         raise InvalidProblem(
             f"Cannot listen on {host}:{port}: it is in use or not allowed. Fix: --port 0 takes a free port."

@@ -40,6 +40,11 @@ class Sketch:
         """Add a shape."""
         self.layout.setdefault("shapes", []).append(shape)
 
+    def add_handle(self, x: float, y: float, moves: dict[str, tuple[float, float, float]]) -> None:
+        """A place that can be dragged: by (Δx, Δy) sets each field of `moves`, (start, a, b), to start + aΔx + bΔy."""
+        handle = {"x": x, "y": y, "moves": {name: list(move) for name, move in moves.items()}}
+        self.layout.setdefault("meta", {"handles": []})["handles"].append(handle)
+
     def update_layout(self, **changes: Any) -> None:
         """Merge into the layout."""
         self.layout.update(changes)

@@ -2,7 +2,8 @@
 
 The server has a thread for every connection. FLINT keeps memory for every thread that has used it and does not give it
 back when the thread ends (about 100 kB each, measured), so a computation must not run in a thread that comes and goes.
-As many threads as cores also share the machine fairly among sessions.
+As many threads as cores also share the machine fairly among sessions; what takes long waits in a line of its own, so
+that a slider never waits for somebody else's report.
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
-P = ParamSpec("P")
 R = TypeVar("R")
+#: Requests that are expected to take longer than this wait in the line of long ones.
+LONG_SECONDS = 0.5
 
 
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
+@lru_cache(maxsize=2)
+def _pool(long: bool) -> ThreadPoolExecutor:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return ThreadPoolExecutor(cores, thread_name_prefix="shallows-explorer")
+    name = "shallows-explorer-long" if long else "shallows-explorer"
+    return ThreadPoolExecutor(1 if long else cores, thread_name_prefix=name)
 
 
-def computed(function: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
-    """function(*arguments) from one of the threads that stay; its errors come back as they are."""
-    return _pool().submit(function, *arguments, **options).result()
+def computed(function: Callable[..., R], *arguments: Any, seconds: float = 0.0) -> R:
+    """function(*arguments) from one of the threads that stay; its errors come back as they are.
+
+    `seconds`: how long it will take, roughly.
+    """
+    return _pool(seconds > LONG_SECONDS).submit(function, *arguments).result()

@@ -102,9 +102,9 @@ def surfaces(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
         rows=1, cols=2, specs=[[{"type": "scene"}] * 2], horizontal_spacing=0.02,
         subplot_titles=("teacher", "student"),
     )  # fmt: skip
-    figure.add_trace(_shared(level_surface(target, level)), row=1, col=1)
+    figure.add_trace(level_surface(target, level), row=1, col=1)
     for i, entry in enumerate(entries):
-        trace = _shared(level_surface(entry.network.tensor(), level))
+        trace = level_surface(entry.network.tensor(), level)
         figure.add_trace({**trace, "visible": i == 0}, row=1, col=2)
     buttons = [
         {"label": label(entry), "method": "update",
@@ -123,16 +123,16 @@ def surfaces(target: SymmetricTensor, entries: Sequence[Entry]) -> Any:
 REACH = 1.5
 
 
-def level_surface(form: SymmetricTensor, level: float) -> dict[str, Any]:
-    """The surfaces f = level (blue) and f = −level (vermillion) in a cube, as a trace."""
-    side = np.linspace(-REACH, REACH, GRID)
+def level_surface(form: SymmetricTensor, level: float, points: int = GRID) -> dict[str, Any]:
+    """The surfaces f = level (blue) and f = −level (vermillion) in a cube of `points` a side, as a trace.
+
+    The grid, which all surfaces of a page share, is left out: the page's script puts it back (`meta`).
+    """
+    side = np.linspace(-REACH, REACH, points)
     grid = np.stack(np.meshgrid(side, side, side, indexing="ij"), axis=-1).reshape(-1, 3)
-    x, y, z = grid.T.astype(np.float32)
     return {
         "type": "isosurface",
-        "x": x,
-        "y": y,
-        "z": z,
+        "meta": {"grid": [REACH, points]},
         "value": form(grid).astype(np.float32),
         "isomin": -level,
         "isomax": level,
@@ -147,12 +147,6 @@ def level_surface(form: SymmetricTensor, level: float) -> dict[str, Any]:
         "hoverinfo": "skip",
         "lighting": {"ambient": 0.6, "diffuse": 0.7},
     }
-
-
-def _shared(trace: dict[str, Any]) -> dict[str, Any]:
-    """The trace without its grid, which all surfaces of a page share: `page.js` puts it back."""
-    kept = {name: value for name, value in trace.items() if name not in ("x", "y", "z")}
-    return {**kept, "meta": {"grid": [REACH, GRID]}}
 
 
 def _sphere() -> Array:

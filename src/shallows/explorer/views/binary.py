@@ -12,40 +12,71 @@ from shallows.coordinates import monomials
 from shallows.data import IID, Distribution, Gaussian
 from shallows.discriminants import Discriminant, critical_students, rank_one
 from shallows.errors import InvalidProblem
+from shallows.explorer.costs import TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State, choice
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
-from shallows.explorer.views.marks import HEADINGS, add_students, counts, kind_of, rows_of, unit_circle
+from shallows.explorer.views.marks import GRIP, HEADINGS, add_students, counts, kind_of, rows_of, unit_circle
 from shallows.problem import Problem
 from shallows.report.recipe import python_of
 from shallows.report.theme import INK, KIND_COLOURS, SKY, styled
 from shallows.tensors import SymmetricTensor
 
-LAWS = ("gaussian", "uniform", "laplace")
+OWN = "moments"
+LAWS = ("gaussian", "uniform", "laplace", OWN)
 DEGREES = ("3", "4")
+#: Names of the fields with the law's own moments.
+MOMENTS = ("m4", "m6", "m8")
 
 
-def _data(law: str) -> Distribution:
+def moments_of(fourth: float, sixth: float, eighth: float) -> list[float]:
+    """[1, 0, 1, 0, μ4, 0, μ6, 0, μ8] of a symmetric law of variance one, from μ4 and two ratios to the least possible.
+
+    The moments of x² make positive semidefinite Hankel matrices, so μ6 ≥ μ4² and μ8 ≥ bᵀA⁻¹b with A = [[1, 1], [1, μ4]]
+    and b = (μ4, μ6): every μ4 > 1 and ratios > 1 are the moments of a law (Hamburger's problem).
+    """
+    m6 = sixth * fourth**2
+    least = (fourth * (fourth**2 - m6) + m6 * (m6 - fourth)) / (fourth - 1)
+    return [float(f"{m:.6g}") for m in (1, 0, 1, 0, fourth, 0, m6, 0, eighth * least)]
+
+
+def data_of(state: State) -> Distribution:
+    """The data of a state: a named law, or the one with the given moments up to twice the degree."""
+    law = LAWS[int(state["law"])]
+    if law == OWN:
+        moments = moments_of(*(state[name] for name in MOMENTS))
+        return IID(2, moments[: 2 * degree_of(state) + 1])
     if law == "gaussian":
         return Gaussian(2)
     return IID.uniform(2) if law == "uniform" else IID.laplace(2)
 
 
-@lru_cache(maxsize=8)
-def _discriminant(degree: int, law: str) -> Discriminant:
-    return rank_one(degree).specialize(data=_data(law))
+def degree_of(state: State) -> int:
+    """The degree of the teacher."""
+    return int(DEGREES[int(state["degree"])])
+
+
+def problem_of(state: State) -> Problem:
+    """The problem of a state: one neuron against a binary form."""
+    entries = np.array([state[f"c{i}"] for i in range(degree_of(state) + 1)])
+    if not entries.any():
+        raise InvalidProblem("The teacher is zero, and so is every critical point. Move one of its entries.")
+    return Problem(SymmetricTensor(entries, 2, degree_of(state)), data_of(state), width=1)
+
+
+@lru_cache(maxsize=32)
+def _discriminant(*law: tuple[str, float]) -> Discriminant:
+    """The discriminant under the data of a state, of which only degree, law and moments matter."""
+    state = dict(law)
+    return rank_one(degree_of(state)).specialize(data=data_of(state))
 
 
 def draw(state: State) -> Scene:
     """The form, its critical neurons, and the loss of the best neuron in each direction."""
-    degree, law = int(DEGREES[int(state["degree"])]), LAWS[int(state["law"])]
-    entries = np.array([state[f"c{i}"] for i in range(degree + 1)])
-    if not entries.any():
-        raise InvalidProblem("The teacher is zero, and so is every critical point. Move one of its entries.")
-    P = _discriminant(degree, law)
-    values = {name: Fraction(str(x)) for name, x in zip(P.curve.teacher, entries.tolist(), strict=True)}
-    students = critical_students(P, **values)
-    problem = Problem(SymmetricTensor(entries, 2, degree), _data(law), width=1)
+    problem = problem_of(state)
+    P = _discriminant(*((name, state[name]) for name in ("degree", "law", *MOMENTS)))
+    entries = [Fraction(str(state[f"c{i}"])) for i in range(problem.degree + 1)]
+    students = critical_students(P, **dict(zip(P.curve.teacher, entries, strict=True)))
     return Scene(
         figures=[_losses(problem, students), _forms(problem, students)],
         facts=[*counts(students), (f"{students[0].loss:.4g}", "lowest loss")],
@@ -91,10 +122,34 @@ def _forms(problem: Problem, students: Any) -> Any:
             line={"color": SKY if kind == "local minimum" else KIND_COLOURS[kind], "width": 2,
                   "dash": "dot" if kind == "saddle" else "solid"}, hoverinfo="skip",
         )  # fmt: skip
+    _add_grips(figure, problem.target_tensor())
     styled(figure, height=420)
     figure.update_xaxes(title_text="direction φ", range=[0, 360], dtick=45, ticksuffix="°")
     figure.update_yaxes(title_text="value on the unit circle", zeroline=True)
     return figure
+
+
+def _add_grips(figure: Sketch, target: SymmetricTensor) -> None:
+    """Places to drag the teacher's curve by: its values in d + 1 directions φⱼ, which determine a form of degree d.
+
+    Pulling one by Δ changes the entries by Δ times column j of the inverse of (binomial(d, i) cos^(d−i)φⱼ sin^iφⱼ), so
+    that the values in the other directions stay.
+    """
+    count = len(target.entries)
+    phi = np.pi * (np.arange(count) + 0.5) / count
+    directions = np.stack([np.cos(phi), np.sin(phi)], axis=1)
+    values = target(directions)
+    basis = np.stack([SymmetricTensor(row, 2, count - 1)(directions) for row in np.eye(count)], axis=1)
+    pulls = np.linalg.inv(basis)
+    figure.add_scatter(x=np.degrees(phi), y=values, name="drag up or down", **GRIP)
+    for j in range(count):
+        moves = {f"c{i}": (float(target.entries[i]), 0.0, float(pulls[i, j])) for i in range(count)}
+        figure.add_handle(float(np.degrees(phi[j])), float(values[j]), moves)
+
+
+def _descent_seconds(state: State) -> float:
+    """A descent of a quartic is longer; measured under the Gaussian, uniform and Laplace laws."""
+    return 3e-4 if degree_of(state) == 3 else 1e-3
 
 
 VIEW = View(
@@ -110,11 +165,18 @@ VIEW = View(
         Field("c2", "teacher entry 2", -3, 3, 0.01, -0.9),
         Field("c3", "teacher entry 3", -3, 3, 0.01, 0.2),
         Field("c4", "teacher entry 4 (degree 4 only)", -3, 3, 0.01, -0.5),
+        Field("m4", "fourth moment μ₄ (Gauss: 3)", 1.05, 12, 0.05, 3, selects=("law", OWN)),
+        Field("m6", "sixth moment, over its least μ₄²", 1.02, 4, 0.01, 1.67, selects=("law", OWN)),
+        Field("m8", "eighth, over its least (degree 4)", 1.02, 4, 0.01, 1.3, selects=("law", OWN)),
+        TRAIN,
     ),
     captions=(
         "The loss of the best neuron in each direction; every dip is a local minimum, every hump a saddle or a "
         "direction in which the best neuron is zero.",
-        "The teacher and its critical students on the unit circle.",
+        "The teacher and its critical students on the unit circle. Drag the teacher’s curve up or down by its rings; "
+        "its values at the other rings stay.",
     ),
     draw=draw,
+    seconds=constant(0.012),
+    report=report_of("Cubic, quartic", problem_of, 0.2, _descent_seconds),
 )

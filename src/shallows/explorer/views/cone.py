@@ -19,10 +19,19 @@ from shallows.discriminants import (
     vertex_curve,
 )
 from shallows.discriminants.envelope import gram_array, lines
+from shallows.explorer.costs import TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
-from shallows.explorer.views.marks import HEADINGS, add_handle, add_students, counts, kind_of, rows_of
+from shallows.explorer.views.marks import (
+    HEADINGS,
+    STEADY,
+    add_students,
+    add_teacher,
+    counts,
+    kind_of,
+    rows_of,
+)
 from shallows.problem import Problem
 from shallows.report.recipe import python_of
 from shallows.report.theme import GREY, KIND_COLOURS, ORANGE, VERMILLION, plain_scene, styled
@@ -38,16 +47,20 @@ def _discriminant(kurtosis: float) -> Discriminant:
     return rank_one(2).specialize(data=IID(2, [1, 0, 1, 0, kurtosis]))
 
 
+def problem_of(state: State) -> Problem:
+    """The problem of a state."""
+    matrix = np.array([[state["t00"], state["t01"]], [state["t01"], state["t11"]]])
+    return Problem(matrix, IID(2, [1, 0, 1, 0, state["kurtosis"]]), width=1)
+
+
 def draw(state: State) -> Scene:
     """The cone and the slice t01 = const through the teacher."""
     names = ("t00", "t01", "t11")
-    data = IID(2, [1, 0, 1, 0, state["kurtosis"]])
     P = _discriminant(state["kurtosis"])
     students = critical_students(P, **{name: Fraction(str(state[name])) for name in names})
-    matrix = np.array([[state["t00"], state["t01"]], [state["t01"], state["t11"]]])
-    problem = Problem(matrix, data, width=1)
+    problem = problem_of(state)
     return Scene(
-        figures=[_slice(P, state, students), _cone(P, state, students)],
+        figures=[_slice(state, students), _cone(P, state, students)],
         facts=[*counts(students), (f"{students[0].loss:.4g}", "lowest loss")],
         headings=HEADINGS,
         rows=rows_of(students),
@@ -56,8 +69,10 @@ def draw(state: State) -> Scene:
     )
 
 
-def _slice(P: Discriminant, state: State, students: Any) -> Any:
-    window, t01 = (-REACH, REACH), Fraction(str(state["t01"]))
+@lru_cache(maxsize=64)
+def _background(kurtosis: float, height: float) -> tuple[dict[str, Any], ...]:
+    """The traces of a slice that stay when the teacher moves within it."""
+    P, t01, window = _discriminant(kurtosis), Fraction(str(height)), (-REACH, REACH)
     regions = landscape_regions(P, ("t00", *window), ("t11", *window), resolution=RESOLUTION, t01=t01)
     figure = Sketch()
     figure.add_trace(
@@ -70,9 +85,17 @@ def _slice(P: Discriminant, state: State, students: Any) -> Any:
         x, y = _cut(curve.x, curve.y)
         line = {"color": VERMILLION if dash == "solid" else GREY, "width": 2, "dash": dash}
         figure.add_scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip")
+    return tuple(figure.data)
+
+
+def _slice(state: State, students: Any) -> Any:
+    figure, window = Sketch(), (-REACH, REACH)
+    for trace in _background(state["kurtosis"], state["t01"]):
+        figure.add_trace(trace)
     add_students(figure, students, [s.entries[0] for s in students], [s.entries[2] for s in students])
-    add_handle(figure, state["t00"], state["t11"], 0.14)
+    add_teacher(figure, state, ("t00", "t11"))
     styled(figure, height=540)
+    figure.update_layout(margin=STEADY)
     figure.update_xaxes(title_text="t₀₀", range=window, constrain="domain")
     figure.update_yaxes(title_text="t₁₁", range=window, scaleanchor="x", constrain="domain")
     return figure
@@ -147,6 +170,7 @@ VIEW = View(
         Field("t01", "teacher t₀₁", -3, 3, 0.01, 0.2),
         Field("t11", "teacher t₁₁", -3, 3, 0.01, 0.9),
         Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 30, 0.1, 9),
+        TRAIN,
     ),
     captions=(
         "Teachers with this t₀₁, by the number of their critical points; the solid curve is the focal locus, on the "
@@ -154,5 +178,6 @@ VIEW = View(
         "The cone of rank-one matrices (grey), its focal surface (orange), the teacher, and its critical points.",
     ),
     draw=draw,
-    drag=("t00", "t11"),
+    seconds=constant(0.02),
+    report=report_of("2×2 cone", problem_of, 0.15, lambda state: 1e-4),
 )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from shallows.discriminants import critical_students, ellipse, focal_curve
+from shallows.discriminants import Discriminant, FocalCurve, critical_students, ellipse, focal_curve
 from shallows.errors import InvalidProblem
+from shallows.explorer.costs import constant
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
-from shallows.explorer.views.marks import HEADINGS, add_handle, add_students, counts, rows_of
+from shallows.explorer.views.marks import HEADINGS, STEADY, add_students, add_teacher, counts, rows_of
 from shallows.report.theme import GREY, INK, VERMILLION, styled
 
 REACH = 3.2
@@ -20,18 +22,15 @@ REACH = 3.2
 
 def draw(state: State) -> Scene:
     """The picture at one teacher, ellipse and metric."""
-    p, q = Fraction(str(state["p"])), Fraction(str(state["q"]))
     metric = {name: state[name] for name in ("m11", "m12", "m22")}
     if metric["m12"] ** 2 >= metric["m11"] * metric["m22"]:
         raise InvalidProblem(
             "The metric is not positive definite: m12² must be below m11·m22. Move m12 towards 0."
         )
-    teacher = {name: Fraction(str(state[name])) for name in ("x", "y")}
-    values: dict[str, Any] = {name: Fraction(str(value)) for name, value in metric.items()}
-    P = ellipse(p, q).specialize(**values)
-    students = critical_students(P, **teacher)
+    P, curve = _specialized(*(state[name] for name in ("p", "q", *metric)))
+    students = critical_students(P, **{name: Fraction(str(state[name])) for name in ("x", "y")})
     return Scene(
-        figures=[_figure(P, state, students)],
+        figures=[_figure(curve, state, students)],
         facts=[*counts(students), (f"{students[0].loss:.4g}", "lowest loss")],
         headings=HEADINGS,
         rows=rows_of(students),
@@ -39,9 +38,16 @@ def draw(state: State) -> Scene:
     )
 
 
-def _figure(P: Any, state: State, students: Any) -> Any:
+@lru_cache(maxsize=64)
+def _specialized(*values: float) -> tuple[Discriminant, FocalCurve]:
+    """The discriminant and the focal curve of an ellipse and a metric, which stay when the teacher moves."""
+    p, q, m11, m12, m22 = (Fraction(str(value)) for value in values)
+    P = ellipse(p, q).specialize(m11=m11, m12=m12, m22=m22)
+    return P, focal_curve(P, samples=800)
+
+
+def _figure(curve: FocalCurve, state: State, students: Any) -> Any:
     theta = np.linspace(0, 2 * np.pi, 300)
-    curve = focal_curve(P, samples=800)
     figure = Sketch()
     figure.add_scatter(
         x=np.sqrt(state["p"]) * np.cos(theta), y=np.sqrt(state["q"]) * np.sin(theta), mode="lines", name="students",
@@ -57,8 +63,9 @@ def _figure(P: Any, state: State, students: Any) -> Any:
             line={"color": GREY, "width": 1, "dash": "dot"}, hoverinfo="skip",
         )  # fmt: skip
     add_students(figure, students, [s.entries[0] for s in students], [s.entries[1] for s in students])
-    add_handle(figure, state["x"], state["y"], 0.12)
+    add_teacher(figure, state, ("x", "y"))
     styled(figure, height=560)
+    figure.update_layout(margin=STEADY)
     figure.update_xaxes(range=[-REACH, REACH], title_text="x")
     figure.update_yaxes(range=[-REACH, REACH], title_text="y", scaleanchor="x")
     return figure
@@ -94,5 +101,5 @@ VIEW = View(
         "distance are circles (the nearest one a star), maxima triangles.",
     ),
     draw=draw,
-    drag=("x", "y"),
+    seconds=constant(0.01),
 )

@@ -10,16 +10,23 @@ from shallows._checks import Array
 from shallows.data import Gaussian
 from shallows.descent import FlowOptions, Trajectory, descend, flow_invariants, is_trapped
 from shallows.errors import InvalidProblem
+from shallows.explorer.costs import TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
+from shallows.explorer.views.marks import GRIP
 from shallows.network import Network
 from shallows.problem import Problem
 from shallows.report.recipe import python_of
-from shallows.report.theme import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, styled
+from shallows.report.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, styled
 
 COLOURS = (BLUE, ORANGE)
 OPTIONS = FlowOptions(integrator="LSODA", rtol=1e-6, atol=1e-9, time=1e4)
+
+
+def problem_of(state: State) -> Problem:
+    """The problem of a state: a diagonal teacher under Gaussian data."""
+    return Problem(np.diag([state["t1"], state["t2"]]), Gaussian(2), width=2)
 
 
 def start_of(state: State) -> Network:
@@ -32,7 +39,7 @@ def start_of(state: State) -> Network:
 
 def draw(state: State) -> Scene:
     """The trajectory in (‖wᵢ‖, aᵢ), and the loss over time."""
-    problem = Problem(np.diag([state["t1"], state["t2"]]), Gaussian(2), width=2)
+    problem = problem_of(state)
     start = start_of(state)
     if not start.W.any() and not start.a.any():
         raise InvalidProblem(
@@ -83,15 +90,22 @@ def _phase(path: Trajectory, delta: Array) -> Any:
             hoverinfo="skip",
         )  # fmt: skip
         figure.add_scatter(
-            x=[norms[0, i], norms[-1, i]], y=[a[0, i], a[-1, i]], mode="markers+text", text=["start", "end"],
-            textposition="top center", showlegend=False, hoverinfo="skip",
-            marker={"color": [GREY, COLOURS[i]], "size": 10, "symbol": ["circle-open", "circle"]},
+            x=norms[-1:, i], y=a[-1:, i], mode="markers+text", text=["end"], textposition="top center",
+            showlegend=False, hoverinfo="skip", marker={"color": COLOURS[i], "size": 10},
         )  # fmt: skip
+        _add_start(figure, i, float(norms[0, i]), float(a[0, i]))
     styled(figure, height=460)
     top = 1.15 * max(float(np.abs(a).max()), 0.5)
     figure.update_xaxes(title_text="‖w‖", range=[-0.02 * reach, reach])
     figure.update_yaxes(title_text="outer weight a", range=[-top, top], zeroline=True)
     return figure
+
+
+def _add_start(figure: Sketch, i: int, length: float, a: float) -> None:
+    """Where neuron i starts; dragging it sets its length and its outer weight."""
+    name = "start (drag it)"
+    figure.add_scatter(x=[length], y=[a], name=name, legendgroup="start", showlegend=i == 0, **GRIP)
+    figure.add_handle(length, a, {f"length{i + 1}": (length, 1.0, 0.0), f"a{i + 1}": (a, 0.0, 1.0)})
 
 
 def _losses(problem: Problem, path: Trajectory) -> Any:
@@ -137,10 +151,14 @@ VIEW = View(
         Field("a2", "outer weight a₂", -2, 2, 0.01, 0.3),
         Field("length2", "length ‖w₂‖", 0, 2, 0.01, 0.9),
         Field("angle2", "angle of w₂", 0, 180, 1, 110),
+        TRAIN,
     ),
     captions=(
-        "Each neuron in the plane of its length and its outer weight; dotted are the hyperbolas it cannot leave.",
+        "Each neuron in the plane of its length and its outer weight; dotted are the hyperbolas it cannot leave. "
+        "Drag a start.",
         "The loss over the time of the flow.",
     ),
     draw=draw,
+    seconds=constant(0.03),
+    report=report_of("Two quadratic neurons", problem_of, 0.15, lambda state: 1e-4),
 )

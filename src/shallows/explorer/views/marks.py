@@ -8,9 +8,18 @@ from typing import Any
 import numpy as np
 
 from shallows.discriminants import CriticalStudent
+from shallows.explorer.fields import State
+from shallows.explorer.sketch import Sketch
 from shallows.report.theme import KIND_COLOURS, KIND_SYMBOLS, VERMILLION
 
 HEADINGS = ("loss", "kind", "student")
+#: Margins that do not follow the legend, so that a figure keeps its scale while something is dragged in it.
+STEADY = {"l": 64, "r": 20, "t": 66, "b": 56, "autoexpand": False}
+#: What can be dragged looks like this.
+GRIP: dict[str, Any] = {
+    "mode": "markers", "hoverinfo": "skip",
+    "marker": {"color": "rgba(213,94,0,0.45)", "size": 17, "line": {"color": VERMILLION, "width": 3}},
+}  # fmt: skip
 
 
 def kind_of(student: CriticalStudent, lowest: float) -> str:
@@ -40,16 +49,11 @@ def add_students(
         )  # fmt: skip
 
 
-def add_handle(figure: Any, x: float, y: float, radius: float) -> None:
-    """The teacher as a disc that can be dragged (the figure's first shape)."""
-    figure.add_shape(
-        type="circle", x0=x - radius, x1=x + radius, y0=y - radius, y1=y + radius, editable=True,
-        line={"color": VERMILLION, "width": 3}, fillcolor="rgba(213,94,0,0.35)",
-    )  # fmt: skip
-    figure.add_scatter(
-        x=[x], y=[y], mode="markers", name="teacher (drag it)", hoverinfo="skip",
-        marker={"color": VERMILLION, "size": 7},
-    )  # fmt: skip
+def add_teacher(figure: Sketch, state: State, names: tuple[str, str]) -> None:
+    """The teacher as a disc that can be dragged; the two fields are its coordinates."""
+    x, y = (state[name] for name in names)
+    figure.add_scatter(x=[x], y=[y], name="teacher (drag it)", **GRIP)
+    figure.add_handle(x, y, {names[0]: (x, 1.0, 0.0), names[1]: (y, 0.0, 1.0)})
 
 
 def counts(students: Sequence[CriticalStudent]) -> list[tuple[str, str]]:

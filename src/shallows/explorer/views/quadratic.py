@@ -9,6 +9,7 @@ import numpy as np
 from shallows.charts import Chart
 from shallows.critical import chart as make_chart
 from shallows.data import IID
+from shallows.explorer.costs import TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
@@ -18,6 +19,9 @@ from shallows.report.entries import chart_entries
 from shallows.report.figures import draw_landscape
 from shallows.report.recipe import python_of
 from shallows.report.theme import KIND_COLOURS, plain_scene, styled
+
+#: Points a side of the cube in which the teacher's surface is drawn: enough for a quadric, and quick to draw again.
+POINTS = 15
 
 
 def problem_of(state: State) -> Problem:
@@ -73,7 +77,7 @@ def _neurons(problem: Problem, chart: Chart) -> Any:
     target = problem.target_tensor()
     size = max(float(np.abs(target.entries).max()), 1e-9)
     figure = Sketch()
-    figure.add_trace({**level_surface(target, size), "opacity": 0.25})
+    figure.add_trace({**level_surface(target, size, POINTS), "opacity": 0.25})
     for kind in chart.kinds():
         vectors = [
             p.network.W[0] * np.sqrt(abs(float(p.network.a[0])) / size)
@@ -110,10 +114,13 @@ VIEW = View(
         Field("t12", "teacher t₁₂", -2, 2, 0.01, 0),
         Field("t13", "teacher t₁₃", -2, 2, 0.01, 0),
         Field("t23", "teacher t₂₃", -2, 2, 0.01, 0),
+        TRAIN,
     ),
     captions=(
         "Every critical point by index and loss: stars are global minima, circles local ones, diamonds saddles.",
         "The critical neurons as vectors ±w√|a|, scaled to the teacher, around a level surface of the teacher’s form.",
     ),
     draw=draw,
+    seconds=constant(0.02),
+    report=report_of("Quadratic, n = 3", problem_of, 0.25, lambda state: 1e-4),
 )

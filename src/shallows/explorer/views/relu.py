@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -19,8 +21,9 @@ from shallows.activations import ReLU
 from shallows.data import Gaussian
 from shallows.descent.evaluate import evaluator
 from shallows.descent.starts import starts
+from shallows.explorer.costs import TRAIN, slowness
 from shallows.explorer.fields import Field, State
-from shallows.explorer.scene import Scene, View, require_time
+from shallows.explorer.scene import Report, Scene, View
 from shallows.explorer.sketch import Sketch
 from shallows.network import Network
 from shallows.problem import Problem
@@ -77,19 +80,62 @@ def problem_of(k: int, width: int) -> Problem:
     return Problem(Network(np.eye(k), activation=ReLU()), Gaussian(k), width=width, outer="ones")
 
 
-def descents(state: State) -> Progress:
-    """The descents of a state, refused when the steps that are missing would take too long."""
-    k, runs, seed = int(state["k"]), int(state["runs"]), int(state["seed"])
-    steps, split = int(state["steps"]), int(state["split"])
-    key = (k, runs, seed)
-    cut = min(steps, split) if split else steps
-    progress = _continued(key, k, cut, lambda: _first(k, runs, seed))
+@dataclass(frozen=True)
+class Leg:
+    """A stretch of descents of one width: from a start (or what is remembered under `key`) to step `stop`."""
+
+    key: tuple[float, ...]
+    width: int
+    start: int
+    stop: int
+
+    @property
+    def missing(self) -> int:
+        """Steps that are not remembered."""
+        known = MEMORY.get(self.key, self.stop)
+        return self.stop - (self.start if known is None else known.step)
+
+
+def legs_of(state: State) -> list[Leg]:
+    """The descents of a state: up to the split, and from there with one neuron more."""
+    k, steps, split = int(state["k"]), int(state["steps"]), int(state["split"])
+    key = (k, int(state["runs"]), int(state["seed"]))
     if not split or steps < split:
+        return [Leg(key, k, 0, steps)]
+    after = (*key, split, _neuron(state), state["alpha"])
+    return [Leg(key, k, 0, split), Leg(after, k + 1, split, steps)]
+
+
+def _neuron(state: State) -> int:
+    return min(int(state["neuron"]), int(state["k"])) - 1
+
+
+def seconds(state: State) -> float:
+    """Processor time for the steps that are missing, from the time of a step on this machine, and for the drawing."""
+    runs = int(state["runs"])
+    steps = [leg.missing * step_seconds(int(state["k"]), leg.width, runs) for leg in legs_of(state)]
+    return sum(steps) + (0.004 + 2e-4 * runs) * slowness()
+
+
+@lru_cache(maxsize=256)
+def step_seconds(k: int, width: int, runs: int) -> float:
+    """The time of one step of all runs: the shortest of five, so that a busy machine refuses nothing by chance."""
+    problem = problem_of(k, width)
+    evaluate, thetas = evaluator(problem), starts(problem, runs, "xavier", 0)
+    clocks = [time.thread_time()]
+    for _ in range(5):
+        thetas = thetas - 1e-3 * evaluate(thetas)[1]
+        clocks.append(time.thread_time())
+    return float(np.min(np.diff(clocks)))
+
+
+def descents(state: State) -> Progress:
+    """The descents of a state."""
+    k, first, *rest = int(state["k"]), *legs_of(state)
+    progress = _continued(first, k, lambda: _first(k, int(state["runs"]), int(state["seed"])))
+    if not rest:
         return progress
-    neuron = min(int(state["neuron"]), k) - 1
-    return _continued(
-        (*key, split, neuron, state["alpha"]), k, steps, lambda: _split(progress, k, neuron, state)
-    )
+    return _continued(rest[0], k, lambda: _split(progress, k, _neuron(state), state))
 
 
 def _first(k: int, runs: int, seed: int) -> Progress:
@@ -107,11 +153,11 @@ def _split(progress: Progress, k: int, neuron: int, state: State) -> Progress:
     return Progress(progress.step, thetas, progress.times, progress.losses, k + 1)
 
 
-def _continued(key: tuple[float, ...], k: int, steps: int, first: Any) -> Progress:
-    progress: Progress = MEMORY.get(key, steps) or first()
-    if progress.step < steps:
-        progress = _advanced(progress, k, steps)
-    MEMORY.put(key, progress)
+def _continued(leg: Leg, k: int, first: Callable[[], Progress]) -> Progress:
+    progress = MEMORY.get(leg.key, leg.stop) or first()
+    if progress.step < leg.stop:
+        progress = _advanced(progress, k, leg.stop)
+    MEMORY.put(leg.key, progress)
     return progress
 
 
@@ -121,7 +167,6 @@ def _advanced(progress: Progress, k: int, steps: int) -> Progress:
     evaluate, step = evaluator(problem_of(k, width)), min(2.5 / max(k, 3), 3.0 / width)
     thetas, times, losses = progress.thetas.copy(), list(progress.times), list(progress.losses)
     todo = steps - progress.step
-    require_time(todo * _seconds(evaluate, thetas), "Use fewer runs or fewer steps.")
     every = max(1, todo // 60)
     for i in range(progress.step + 1, steps + 1):
         loss, gradient = evaluate(thetas)
@@ -132,15 +177,6 @@ def _advanced(progress: Progress, k: int, steps: int) -> Progress:
     while len(times) > MOST_POINTS:
         times, losses = times[::2] + times[-1:], losses[::2] + losses[-1:]
     return Progress(steps, thetas, tuple(times), tuple(losses), width)
-
-
-def _seconds(evaluate: Any, thetas: Array) -> float:
-    """The time of one step: the shortest of three, so that a busy machine refuses nothing by chance."""
-    clocks = [time.perf_counter()]
-    for _ in range(3):
-        evaluate(thetas)
-        clocks.append(time.perf_counter())
-    return float(np.min(np.diff(clocks)))
 
 
 def draw(state: State) -> Scene:
@@ -254,6 +290,21 @@ def _code(state: State) -> str:
     return text
 
 
+def _report(state: State) -> str:
+    from shallows.descent.ensemble import ensemble
+    from shallows.report.build import ensemble_html
+
+    problem = problem_of(int(state["k"]), legs_of(state)[-1].width)
+    runs = ensemble(problem, runs=max(1, int(state["train"])), rng=int(state["seed"]))
+    return ensemble_html(runs, title="ReLU")
+
+
+def _report_seconds(state: State) -> float:
+    """Measured at k = 2 … 20: a fixed part, and a part for each descent that grows with the neurons."""
+    each = 2e-4 + 7e-3 * (state["k"] / 20) ** 3.3
+    return (0.6 + each * state["train"]) * slowness()
+
+
 VIEW = View(
     name="relu",
     title="ReLU",
@@ -267,6 +318,7 @@ VIEW = View(
         Field("split", "split after step (0: never)", 0, 200_000, 1, 0),
         Field("neuron", "neuron to split", 1, 20, 1, 1),
         Field("alpha", "share α of the split", 0, 1, 0.01, 0.5),
+        TRAIN,
     ),
     captions=(
         "The loss along every descent. A flat line well above zero is a spurious minimum; the dashed line is where a "
@@ -275,5 +327,8 @@ VIEW = View(
         "for many inputs.",
     ),
     draw=draw,
+    seconds=seconds,
+    advice="Use fewer descents or fewer steps.",
     live=True,
+    report=Report(_report, _report_seconds, "Ask for fewer descents in the report, or for fewer neurons."),
 )
