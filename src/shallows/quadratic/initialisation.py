@@ -53,7 +53,7 @@ def start_probability(
 ) -> StartProbability:
     """The probability that W₀ with W₀ᵀW₀ = γI is below the barrier of a random teacher (paper 001, Theorem 2.5).
 
-    L(W₀) = 2Σ(γ−λ)² + (Σ(γ−λ))², λ the eigenvalues of W*ᵀW*, W* of m×d independent N(0, 1) entries. `gamma`: "m",
+    L(W₀) = 2Σ(γ−λ)² + (Σ(γ−λ))², λ the eigenvalues of `W*ᵀW*`, `W*` of m×d independent N(0, 1) entries. `gamma`: "m",
     "m+4d" (the paper's) or a number; `barrier`: "paper" (2σ_min⁴) or "exact" (2σ_min⁴(1 + 1/(d+1))).
 
     >>> for gamma in ("m", "m+4d"):   # m = 8d²

@@ -52,9 +52,9 @@ class BadInterpolator:
 def bad_interpolator(teacher: Network, X: ArrayLike) -> BadInterpolator:
     """A network that fits all samples and generalises badly (paper 001, Theorem 2.9(b) made explicit).
 
-    xᵢᵀMxᵢ = 0 for all samples, ‖M‖₂ = 1, δ = σ_min(W*)²: WᵀW = W*ᵀW* + δM fits them, and L(W) = δ²(2‖M‖² + (tr M)²); of
-    the missing directions ±M the one with the largest loss is taken. Refused when the samples span all symmetric
-    matrices: then every interpolator equals the teacher (Theorem 2.9(a)).
+    With xᵢᵀMxᵢ = 0 for all samples, ‖M‖₂ = 1 and `δ = σ_min(W*)²`, `WᵀW = W*ᵀW* + δM` fits them and has the loss
+    δ²(2‖M‖² + (tr M)²); of the missing directions ±M the one with the largest loss is taken. Refused when the samples
+    span all symmetric matrices: then every interpolator equals the teacher (Theorem 2.9(a)).
 
     >>> teacher, X = sh.Network(np.eye(2)), np.array([[1.0, 0.0], [0.0, 1.0]])   # 2 of the n* = 3 samples
     >>> bad = sh.quadratic.bad_interpolator(teacher, X)
