@@ -68,10 +68,9 @@ class Span:
             return (
                 f"{self.samples} samples span all {self.needed} dimensions: every interpolator generalises."
             )
-        more = "1 more is" if self.missing == 1 else f"{self.missing} more are"
         text = (
             f"{self.samples} samples span {self.rank} of the {self.needed} = d(d+1)/2 dimensions of symmetric "
-            f"matrices: at least {more} missing, and none sees the form {_form(self.directions[0])}"
+            f"matrices: at least {self.missing} more are missing, and none sees the form {_form(self.directions[0])}"
         )
         text += f" (nor {self.missing - 1} others)." if self.missing > 1 else "."
         if self.zero_columns:
