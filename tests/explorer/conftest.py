@@ -17,7 +17,7 @@ LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
 
 @pytest.fixture(scope="session")
 def launch():
-    """`launch(program)` starts a headless Chromium; `launch.program` is the one on this machine."""
+    """`launch(program, *flags)` starts a headless Chromium; `launch.program` is the one on this machine."""
     program = next((found for found in map(shutil.which, PROGRAMS) if found), None)
     if program is None:
         pytest.fail(
@@ -29,8 +29,8 @@ def launch():
 
     with sync_playwright() as playwright:
 
-        def start(path):
-            return playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        def start(path, *more):
+            return playwright.chromium.launch(executable_path=path, args=[*FLAGS, *more])
 
         start.program = program
         yield start

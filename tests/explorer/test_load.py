@@ -8,13 +8,15 @@ import urllib.request
 
 import pytest
 
-SESSIONS, SECONDS = 20, 30
+SESSIONS, SECONDS, ALONE = 20, 30, 10
 REQUESTS = 10_000
 #: Resident memory may grow by this much over all requests (allocator slack, caches that are bounded).
 GROWTH = 40 * 2**20
+#: The sessions stand for other people's machines, so their drawing gives way to the server; the part of Chromium that
+#: sends, receives and times requests does not.
+POLITE = ("--renderer-cmd-prefix=nice -n 19", "--gpu-launcher=nice -n 19")
 
-#: Moves a slider every 150 ms and collects how long the server took for each answer (its Server-Timing header; from a
-#: page's own clock one would measure twenty browsers drawing on the cores they share with the server).
+#: Moves a slider every 150 ms and collects [request sent -> answer received, server's share] of every answer in ms.
 MOVE = """
 async (seconds) => {
   const slider = document.querySelector('[data-field="x"] input[type=range]');
@@ -22,26 +24,28 @@ async (seconds) => {
   performance.clearResourceTimings();
   performance.setResourceTimingBufferSize(5000);
   const end = performance.now() + 1000 * seconds;
-  for (let i = 0; performance.now() < end; i++) {
-    set.call(slider, String((0.3 + 1.6 * ((i * 7) % 23) / 23).toFixed(2)));
+  let moves = 0;
+  for (; performance.now() < end; moves++) {
+    set.call(slider, String((0.3 + 1.6 * ((moves * 7) % 23) / 23).toFixed(2)));
     slider.dispatchEvent(new Event('input', { bubbles: true }));
     slider.dispatchEvent(new Event('change', { bubbles: true }));
     await new Promise((done) => setTimeout(done, 150));
   }
-  return performance.getEntriesByType('resource').filter((e) => e.name.includes('_dash-update-component'))
-    .map((e) => e.serverTiming[0].duration);
+  const answers = performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene'));
+  return { moves, message: document.querySelector('#message').textContent,
+           answers: answers.map((e) => [e.responseEnd - e.startTime, e.serverTiming[0].duration]) };
 }
 """
 
 
-def sessions(browser, address, count):
+def open_sessions(browser, address, count):
+    """Pages of their own contexts: nothing is shared but the machine."""
     pages = []
     for _ in range(count):
         page = browser.new_context(viewport={"width": 900, "height": 700}).new_page()
         page.wrong = []
-        page.on(
-            "console", lambda said, page=page: page.wrong.append(said.text) if said.type == "error" else None
-        )
+        page.on("console", lambda m, page=page: page.wrong.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error, page=page: page.wrong.append(str(error)))
         page.set_default_timeout(240_000)
         page.goto(f"{address}/?view=ellipse", timeout=240_000)
         page.locator(".facts > div").first.wait_for()
@@ -54,64 +58,44 @@ def answers(pages, seconds):
     for page in pages:
         page.evaluate(f"window.answers = ({MOVE})({seconds}); null")
     found = [page.evaluate("window.answers") for page in pages]
-    wrong = [text for page in pages for text in page.wrong]
-    for page in pages:
-        page.context.close()
+    wrong = [text for page in pages for text in page.wrong] + [f["message"] for f in found if f["message"]]
     assert not wrong, wrong[:3]
-    return [value for values in found for value in values]
+    return [answer for session in found for answer in session["answers"]]
 
 
 @pytest.fixture
-def polite_browser(launch, tmp_path):
-    """A Chromium that stands for other people's machines: it gives way to the server."""
-    program = tmp_path / "polite-chromium"
-    program.write_text(f'#!/bin/sh\nexec nice -n 15 "{launch.program}" "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    chromium = launch(str(program))
+def polite_browser(launch):
+    chromium = launch(launch.program, *POLITE)
     yield chromium
     chromium.close()
 
 
 @pytest.mark.thorough
 def test_twenty_sessions_share_the_server_fairly(polite_browser, explorer):
-    alone = statistics.median(answers(sessions(polite_browser, explorer, 1), 8))
-    together = answers(sessions(polite_browser, explorer, SESSIONS), SECONDS)
-    cores = len(os.sched_getaffinity(0))
-    busy = statistics.median(together)
-    print(
-        f"median answer: {alone:.0f} ms alone, {busy:.0f} ms with {SESSIONS} sessions, {len(together)} answers"
+    first, *others = pages = open_sessions(polite_browser, explorer, SESSIONS)
+    alone = answers([first], ALONE)
+    together = answers(pages, SECONDS)
+    alone += answers([first], ALONE)  # before and after: other work on this machine comes and goes
+    for page in pages:
+        page.context.close()
+    one, many = (statistics.median(a[0] for a in found) for found in (alone, together))
+    served = [statistics.median(a[1] for a in found) for found in (alone, together)]
+    allowed = 3 * one * SESSIONS / len(os.sched_getaffinity(0))
+    said = (
+        f"request to answer, median: {one:.0f} ms alone ({len(alone)} answers), {many:.0f} ms with {SESSIONS} sessions "
+        f"({len(together)} answers in {SECONDS} s), {allowed:.0f} allowed; inside the server {served[0]:.0f} and "
+        f"{served[1]:.0f} ms; load of the machine {os.getloadavg()[0]:.1f}"
     )
-    assert len(together) > SESSIONS * 5
-    assert busy <= 3 * alone * SESSIONS / cores, (alone, busy)
+    print(said)
+    assert len(others) == SESSIONS - 1 and len(together) > SESSIONS * 5, said
+    assert many <= allowed, said
 
 
-def request(address, x):
-    """One update of the ellipse, as a page sends it."""
-    from shallows.explorer.views.ellipse import VIEW
-
-    names = [field.name for field in VIEW.fields]
-    values = {field.name: field.text(field.default) for field in VIEW.fields} | {"x": f"{x:.4f}"}
-    boxes = [{"id": {"name": n, "type": "box"}, "property": "value", "value": values[n]} for n in names]
-    ids = [{"id": box["id"], "property": "id", "value": box["id"]} for box in boxes]
-    graphs = '{"place":["ALL"],"type":"graph"}.figure'
-    outputs = (
-        f"..{graphs}...facts.children...table.children...code.children...address.data...message.children.."
-    )
-    body = {
-        "output": outputs,
-        "outputs": [
-            [{"id": {"place": 0, "type": "graph"}, "property": "figure"}],
-            *({"id": name, "property": "children"} for name in ("facts", "table", "code")),
-            {"id": "address", "property": "data"},
-            {"id": "message", "property": "children"},
-        ],
-        "inputs": [boxes, {"id": "dark", "property": "data", "value": False}],
-        "state": [ids, {"id": "view", "property": "data", "value": "ellipse"}],
-        "changedPropIds": ['{"name":"x","type":"box"}.value'],
-        "parsedChangedPropsIds": [{"name": "x", "type": "box"}],
-    }
+def request(address, x, known=()):
+    """One question about the ellipse, as a page asks it; the answer, and the server's time in ms."""
+    body = {"view": "ellipse", "values": {"x": f"{x:.4f}"}, "known": list(known)}
     post = urllib.request.Request(
-        f"{address}/_dash-update-component", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        f"{address}/scene", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(post, timeout=30) as answer:
         return json.load(answer), float(answer.headers["Server-Timing"].partition("dur=")[2])
@@ -125,8 +109,18 @@ def resident():
 
 def test_one_request_says_what_the_page_shows(explorer):
     answer, milliseconds = request(explorer, 0.45)
-    text = json.dumps(answer, ensure_ascii=False)
-    assert "real critical points" in text and "x=0.45" in text and milliseconds > 0
+    assert ["4", "real critical points"] in answer["facts"] and milliseconds > 0
+    assert "x=0.45" in answer["query"] and answer["message"] == ""
+
+
+def test_traces_that_the_page_has_are_not_sent_again(explorer):
+    first, _ = request(explorer, 0.45)
+    traces = dict(first["figures"][0]["data"])
+    again, _ = request(explorer, 0.46, known=traces)
+    sent = {name: trace for name, trace in again["figures"][0]["data"] if trace is not None}
+    spared = [traces[name]["name"] for name, trace in again["figures"][0]["data"] if trace is None]
+    assert spared == ["students", "focal curve"] and not set(sent) & set(traces)
+    assert len(json.dumps(again)) < len(json.dumps(first)) / 3
 
 
 @pytest.mark.thorough
@@ -137,4 +131,5 @@ def test_memory_stays_flat_over_many_requests(explorer):
     for i in range(REQUESTS):
         request(explorer, 0.3 + 1.5 * (i % 1009) / 1009)
     growth = resident() - before
+    print(f"{growth / 2**20:.1f} MB more after {REQUESTS} requests in {time.monotonic() - begin:.0f} s")
     assert growth < GROWTH, f"{growth / 2**20:.1f} MB in {time.monotonic() - begin:.0f} s"

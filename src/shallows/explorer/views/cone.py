@@ -137,12 +137,21 @@ def _surface(rays: Array, colour: str, name: str, opacity: float) -> dict[str, A
     ):  # neighbouring rays point the same way, so that no strip folds through the origin
         if unit[i] @ unit[i - 1] < 0:
             unit[i] = -unit[i]
-    x, y, z = np.moveaxis(REACH * np.array([-1.0, 0.0, 1.0])[:, None, None] * unit[None], 2, 0)
+    x, y, z = (REACH * np.array([-1.0, 0.0, 1.0])[:, None, None] * unit[None]).reshape(-1, 3).T
+    i, j, k = _triangles(3, len(unit)).T
     return {
-        "type": "surface", "x": x, "y": y, "z": z, "surfacecolor": np.zeros(x.shape), "showscale": False,
-        "colorscale": [[0, colour], [1, colour]], "opacity": opacity, "name": name, "showlegend": True,
-        "hoverinfo": "skip",
+        "type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "color": colour, "opacity": opacity,
+        "name": name, "showlegend": True, "hoverinfo": "skip", "flatshading": True,
+        "lighting": {"ambient": 0.75, "diffuse": 0.45, "specular": 0.05},
     }  # fmt: skip
+
+
+def _triangles(rows: int, columns: int) -> Array:
+    """Two triangles for each square of a grid of vertices, row by row (a Plotly surface would be refined, at a cost)."""
+    corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    below = corner + columns
+    first = np.stack([corner, corner + 1, below], axis=1)
+    return np.concatenate([first, np.stack([corner + 1, below + 1, below], axis=1)])
 
 
 def _points(figure: Any, state: State, students: Any) -> None:
