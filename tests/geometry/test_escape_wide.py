@@ -20,7 +20,7 @@ def test_theorem_12_reaches_the_global_minimum(escaping, n, spare, seed):
     problem = Problem(Network(rng.normal(size=(rank, n)), rng.normal(size=rank)), data, n + spare)
     net = escaping.random_student(rng, problem)
     escape = explain_escape(problem, net)
-    losses = escaping.falls(escape, net, problem, points=150)
+    losses = escaping.falls(escape, net, problem, points=150, problem=problem)
     assert escape.theorem == "Theorem 12"
     assert losses[-1] <= 1e-10 * losses[0]
 
@@ -50,7 +50,7 @@ def test_defective_pencils_take_a_detour(escaping, S0, S1, data):
     values, vectors = np.linalg.eigh(S0)
     net = Network(vectors.T, values)
     problem = Problem(S1, data(len(S0)), len(S0))
-    losses = escaping.falls(explain_escape(problem, net), net)
+    losses = escaping.falls(explain_escape(problem, net), net, problem=problem)
     assert losses[-1] <= 1e-12 * losses[0]
 
 
@@ -73,8 +73,9 @@ def test_degenerate_pencils_lead_through_small_networks(blocks, n, spare, rng, e
     S0, S1 = (frame @ repeated(block, n) @ frame.T for block in blocks)
     values, vectors = np.linalg.eigh(S0)
     net = Network(np.vstack([vectors.T, rng.normal(size=(spare, n))]), np.r_[values, np.zeros(spare)])
-    escape = explain_escape(Problem((S1 + S1.T) / 2, Gaussian(n), n + spare), net)
-    losses = escaping.falls(escape, net, points=150)
+    problem = Problem((S1 + S1.T) / 2, Gaussian(n), n + spare)
+    escape = explain_escape(problem, net)
+    losses = escaping.falls(escape, net, points=150, problem=problem)
     assert losses[-1] <= 1e-12 * losses[0]
     largest = max(samples.energy(point) for point in escape.path.networks(100))
     nuclear = np.sum(np.abs(values)) + np.sum(np.abs(np.linalg.eigvalsh(S1)))
@@ -90,7 +91,7 @@ def test_a_nearly_defective_pencil_leads_through_small_networks(escaping, sample
     S0, S1 = (tensor.to_matrix() for tensor in (net.tensor(), problem.target_tensor()))
     assert eigen_path(S0, S1, 6).energy > 3e4
     escape = explain_escape(problem, net)
-    assert escaping.falls(escape, net)[-1] <= 1e-12 * problem.loss(net)
+    assert escaping.falls(escape, net, problem=problem)[-1] <= 1e-12 * problem.loss(net)
     assert max(samples.energy(point) for point in escape.path.networks(300)) < 3 * samples.energy(net)
     assert "lower the loss by a alone" in escape.path.labels
 
@@ -103,8 +104,9 @@ def test_pencils_at_any_distance_from_a_defective_one(escaping, samples, digits,
     S1 = S1 + 10.0**-digits * (noise + noise.T)
     values, vectors = np.linalg.eigh(S0)
     net = Network(vectors.T, values)
-    escape = explain_escape(Problem(S1, Frobenius(len(S0)), len(S0)), net)
-    assert escaping.falls(escape, net, points=100)[-1] <= 1e-12 * escape.path.losses(2)[0]
+    problem = Problem(S1, Frobenius(len(S0)), len(S0))
+    escape = explain_escape(problem, net)
+    assert escaping.falls(escape, net, points=100, problem=problem)[-1] <= 1e-12 * escape.path.losses(2)[0]
     assert max(samples.energy(point) for point in escape.path.networks(50)) < 400
 
 
@@ -127,7 +129,7 @@ def test_labelled_samples(escaping, rng):
     X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
     problem = Problem(None, Samples(X, y), 4)
     net = escaping.random_student(rng, problem)
-    losses = escaping.falls(explain_escape(problem, net), net)
+    losses = escaping.falls(explain_escape(problem, net), net, problem=problem)
     assert losses[-1] == pytest.approx(problem.floor, rel=1e-9)
 
 
@@ -136,7 +138,7 @@ def test_too_few_samples_have_many_minimisers(escaping, rng):
     X, y = rng.normal(size=(4, 3)), rng.normal(size=4)
     problem = Problem(None, Samples(X, y), 3)
     net = escaping.random_student(rng, problem)
-    assert escaping.falls(explain_escape(problem, net), net)[-1] < 1e-12
+    assert escaping.falls(explain_escape(problem, net), net, problem=problem)[-1] < 1e-12
     assert explain_escape(problem, escape_path(problem, net).end).path is None
 
 
@@ -150,7 +152,7 @@ def test_theorem_9_reaches_the_global_minimum(escaping, degree, n, kind, rng):
     net = Network(W, a, Power(degree))
     escape = explain_escape(problem, net)
     assert escape.theorem == "Theorem 9"
-    assert escaping.falls(escape, net)[-1] <= 1e-10 * problem.loss(net)
+    assert escaping.falls(escape, net, problem=problem)[-1] <= 1e-10 * problem.loss(net)
 
 
 def test_theorem_9_moves_the_tensor_only_on_the_last_segment(escaping, rng):
@@ -171,7 +173,7 @@ def test_many_escapes_of_wide_quadratic_networks(escaping, seed):
     rank = int(rng.integers(1, n + 1))
     problem = Problem(Network(rng.normal(size=(rank, n)), rng.normal(size=rank)), Gaussian(n), n)
     net = escaping.random_student(rng, problem)
-    assert escaping.falls(explain_escape(problem, net), net)[-1] <= 1e-10 * problem.loss(net)
+    assert escaping.falls(explain_escape(problem, net), net, problem=problem)[-1] <= 1e-10 * problem.loss(net)
 
 
 def test_the_gaussian_landscape_is_the_problem_s_own():

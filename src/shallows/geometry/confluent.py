@@ -108,13 +108,21 @@ class Merging:
         return SymmetricTensor(c @ divided_powers(theta, self.degree), 2, self.degree)
 
     def differential(self, point: Array) -> Array:
-        """dτ, one column for each c_k, then for each θᵢ: ∂τ/∂θᵢ = Σ_{k≥i} c_k f[θ₁, …, θᵢ, θᵢ, …, θ_k]."""
+        """dτ, one column for each c_k, then for each θᵢ."""
         c, theta = np.split(point, 2)
-        m = len(c)
-        doubled = np.array([np.insert(theta, i, theta[i]) for i in range(m)])
-        tables = divided_powers(doubled, self.degree)
-        slopes = [c[i:] @ tables[i, i + 1 :] for i in range(m)]
-        return np.vstack([divided_powers(theta, self.degree), slopes]).T
+        return np.vstack([divided_powers(theta, self.degree), self._angle_slopes(c, theta)]).T
+
+    def rates(self, points: Array, way: Array) -> Array:
+        """dτ(c′, θ′) for one direction at several points: a row of entries for each."""
+        (c, theta), (dc, dtheta) = np.split(points, 2, axis=1), np.split(way, 2)
+        return np.asarray(dc @ divided_powers(theta, self.degree) + dtheta @ self._angle_slopes(c, theta))
+
+    def _angle_slopes(self, c: Array, theta: Array) -> Array:
+        """∂τ/∂θᵢ = Σ_{k≥i} c_k f[θ₁, …, θᵢ, θᵢ, …, θ_k]: shape (…, m, d+1)."""
+        m = c.shape[-1]
+        doubled = np.array([np.insert(np.arange(m), i, i) for i in range(m)])
+        tables = divided_powers(theta[..., doubled], self.degree)
+        return np.asarray(np.einsum("...k,ik,...ike->...ie", c, np.triu(np.ones((m, m))), tables[..., 1:, :]))
 
 
 def newton_table(theta: Array) -> Array:
@@ -198,17 +206,22 @@ def _directions(landscape: Landscape, here: Merging, point: Array, goal: Symmetr
 def _falling(
     landscape: Landscape, here: Merging, point: Array, way: Array, value: float, limit: float
 ) -> tuple[float, Array] | None:
-    """The end of the line along `way`, halved until the loss falls at every probe, and the loss there."""
+    """The end of the line along `way`, halved until the loss falls from probe to probe and its slope is negative at
+    each (the loss may turn between the last two), and the loss there."""
     steps = np.linspace(0.0, 1.0, PROBES)[1:]
     reach = min(1.0, _room(np.split(point, 2)[1], np.split(way, 2)[1]))
     for _ in range(HALVINGS):
         end = point + reach * way
         if _energy(end) <= limit:
-            c, theta = np.split(point + reach * steps[:, None] * way, 2, axis=1)
+            points = point + reach * steps[:, None] * way
+            c, theta = np.split(points, 2, axis=1)
             entries = np.einsum("tk,tke->te", c, divided_powers(theta, here.degree))
-            losses = [value, *(landscape.value(SymmetricTensor(e, 2, here.degree)) for e in entries)]
+            tensors = [SymmetricTensor(e, 2, here.degree) for e in entries]
+            losses = [value, *(landscape.value(tensor) for tensor in tensors)]
             if np.all(np.diff(losses) < 0.0):
-                return float(losses[-1]), end
+                slopes = np.array([landscape.gradient(tensor).coefficients for tensor in tensors])
+                if np.all(np.sum(slopes * here.rates(points, way), axis=1) < 0.0):
+                    return float(losses[-1]), end
         reach /= 2
     return None
 
