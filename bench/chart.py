@@ -9,7 +9,7 @@ import numpy as np
 import shallows as sh
 from bench.report import Row, show_time, side_by_side
 from shallows import coordinates
-from shallows.critical.members import solved_generic
+from shallows.critical.members import generic_member
 
 #: n, width, degree
 SHAPES = {
@@ -77,7 +77,7 @@ def second_problem(name: str, first: sh.Problem, second: sh.Problem, promised: f
 
 
 def _afresh(given: sh.Problem) -> None:
-    solved_generic.cache_clear()
+    generic_member.cache_clear()
     sh.chart(given, certify=False)
 
 

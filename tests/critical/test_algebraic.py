@@ -235,7 +235,7 @@ def test_monodromy_finds_the_ed_degree_5x5():
 
 def test_a_count_above_the_limit_is_refused_before_work_starts():
     problem = sh.Problem(np.eye(12), sh.IID.laplace(12), 2, outer=[1.0, 1.0])
-    with pytest.raises(sh.InvalidProblem, match="265,720 complex critical points"):
+    with pytest.raises(sh.InvalidProblem, match="265,720 complex critical points of rank 1 at n = 12"):
         sh.chart(problem)
 
 

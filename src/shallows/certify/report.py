@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,13 +91,14 @@ def certify(
     digits: int = 10,
     bits: int = 80,
     bound: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Certification:
     """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic (see `CertifiedRoot`).
 
     `system` is a `PolynomialSystem`, or anything with `ball_evaluator(bits)`; `points` has one root a row.
     Each proof is tried at `bits` bits and then at more, and refined until the box has `digits` correct
     digits. `bound` is a proved upper bound on the number of isolated roots (pairs ±v for sign-symmetric
-    systems): reached, it proves that the list is complete.
+    systems): reached, it proves that the list is complete. `progress` is told, in words, how far the work is.
 
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 + y^2 - 5", "x*y - 2"])
     >>> guesses = [[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, -1.0], [1.0, 1.0]]
@@ -116,8 +118,10 @@ def certify(
             break
         evaluator = ball_evaluator(system, working)
         with precision(working):
-            for k in waiting:
+            for done, k in enumerate(waiting):
                 roots[k] = _prove(system, evaluator, table[k], working)
+                if progress is not None and done % 50 == 0:
+                    progress(f"proving points at {working} bits: {done:,} of {len(waiting):,}")
         waiting = [k for k in waiting if roots[k] is None]
     roots = [root if root is None or root.digits >= digits else root.refine(digits) for root in roots]
     if symmetric:  # a root that may be 0 is no pair ±v

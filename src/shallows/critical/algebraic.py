@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from shallows.charts import Chart
 from shallows.charts.result import COMPLETENESS
 from shallows.critical.found import Counts, assemble, origin
 from shallows.critical.full_rank import full_rank_points
+from shallows.critical.limits import require_chartable
 from shallows.critical.low_rank import low_rank_stratum
-from shallows.critical.powers import powers_stratum, require_charted
+from shallows.critical.members import Tell, silently
+from shallows.critical.powers import invariant_count, powers_stratum
 from shallows.critical.rank_one import Stratum, rank_one_stratum
 from shallows.problem import Problem
 
@@ -17,14 +20,13 @@ from shallows.problem import Problem
 def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
     """The strata of rank 0, …, min(width, n), one after the other."""
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
-    if problem.degree > 2:
-        for rank in range(1, top + 1):
-            require_charted(problem, rank)
+    for rank in range(1, top + 1):
+        require_chartable(problem, rank, invariant_count(problem, rank))
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):
-        with _status(f"rank {rank} of {top}: tracking paths and proving points", progress):
-            stratum = _stratum(problem, rank, certify, seed)
+        with _status(f"rank {rank} of {top}", progress) as tell:
+            stratum = _stratum(problem, rank, certify, seed, tell)
         found += stratum.found
         counts[rank] = stratum.counts
         families += stratum.families
@@ -44,23 +46,26 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     )
 
 
-def _status(text: str, progress: bool) -> AbstractContextManager[object]:
-    """A line on stderr while something runs, gone when it is done."""
+@contextmanager
+def _status(title: str, progress: bool) -> Iterator[Tell]:
+    """A line on stderr while something runs, gone when it is done; what it yields changes the line."""
     if not progress:
-        return nullcontext()
+        yield silently
+        return
     from rich.console import Console
 
-    return Console(stderr=True).status(text)
+    with Console(stderr=True).status(title) as status:
+        yield lambda text: status.update(f"{title}: {text}")
 
 
-def _stratum(problem: Problem, rank: int, certify: bool, seed: int) -> Stratum:
+def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Tell) -> Stratum:
     if problem.degree == 2 and rank == problem.n:
         return _full_rank(problem, certify)
     if problem.degree == 2 and rank == 1:
-        return rank_one_stratum(problem, certify, seed)
+        return rank_one_stratum(problem, certify, seed, tell)
     if problem.degree == 2:
-        return low_rank_stratum(problem, rank, certify, seed)
-    return powers_stratum(problem, rank, certify, seed)
+        return low_rank_stratum(problem, rank, certify, seed, tell)
+    return powers_stratum(problem, rank, certify, seed, tell)
 
 
 def _full_rank(problem: Problem, certify: bool) -> Stratum:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.critical.low_rank_family import Shape, frame_action
-from shallows.critical.members import Complex, SolvedMember, family, pack, solved_generic
+from shallows.critical.members import Complex, SolvedMember, Tell, family, pack, silently, solved_generic
 from shallows.errors import IncompleteChart
 from shallows.homotopy import Solutions, solve_member
 
@@ -63,15 +63,15 @@ class Ledger:
         return len(self.finite) + self.degenerate + self.infinite
 
 
-def run_in_frames(shape: Shape, gram: Array, g: Array, seed: int) -> FramedRun:
+def run_in_frames(shape: Shape, gram: Array, g: Array, seed: int, tell: Tell = silently) -> FramedRun:
     """All solutions at (G, g), both of size about one: lost paths are tracked again, in the next frame."""
-    known = solved_generic(shape)
+    known = solved_generic(shape, tell=tell)
     total = len(known.points)
     ledger = Ledger(shape)
     waiting = np.arange(total)
     for attempt in range(FRAMES):
         turn = _frame(shape.n, seed, attempt)
-        solutions = _track(shape, known, waiting, (gram, g), turn, seed + attempt)
+        solutions = _track(shape, known, waiting, (gram, g), turn, seed + attempt, tell)
         ledger.add(solutions, turn, confirmed=attempt > 0)
         again = [*solutions.failed]
         if attempt == 0:
@@ -106,6 +106,7 @@ def _track(
     member: tuple[Array, Array],
     turn: Array,
     seed: int,
+    tell: Tell,
 ) -> Solutions:
     """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`."""
     gram, g = member
@@ -124,6 +125,7 @@ def _track(
         rng=seed,
         detour=False,
         on_incomplete="return",
+        progress=tell,
     )
 
 

@@ -14,6 +14,7 @@ from shallows.critical.frames import FramedRun, run_in_frames
 from shallows.critical.low_rank_balls import LowRankSystem, prove_shape
 from shallows.critical.low_rank_family import Shape, frame_action
 from shallows.critical.low_rank_hessian import curvatures
+from shallows.critical.members import Tell, silently
 from shallows.critical.rank_one import Stratum
 from shallows.critical.realise import spectral_terms
 from shallows.problem import Problem
@@ -22,7 +23,9 @@ REAL = 1e-7
 ZERO = 1e-10
 
 
-def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: int) -> Stratum:
+def low_rank_stratum(
+    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Tell = silently
+) -> Stratum:
     """All critical points of one rank at degree 2."""
     shape = Shape(problem.n, rank)
     gram, target = problem.gram(), problem.target_tensor().entries
@@ -31,23 +34,22 @@ def low_rank_stratum(problem: Problem, rank: int, certify_points: bool, seed: in
     frame, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
     action = frame_action(frame)
     # in units where G and g are of size one: S is then measured in units of size / scale
-    run = run_in_frames(shape, action.T @ gram @ action / scale, action.T @ (gram @ target) / size, seed)
+    run = run_in_frames(
+        shape, action.T @ gram @ action / scale, action.T @ (gram @ target) / size, seed, tell
+    )
     unit = size / scale
     points, singular = _rescale(shape, run.finite, unit), _rescale(shape, run.singular, unit)
     system = LowRankSystem(shape, gram, target, frame)
     proof = None
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
-        proof = certify(system, points)
+        proof = certify(system, points, progress=tell)
     found = _real(system, points, proof.roots if proof is not None else (None,) * len(points))
-    degree = shape.count
-    whole = proof is not None and degree is not None and proof.count == degree
-    source = (
-        "generic ED degree (duality, or Ottaviani-Spaenlehauer-Sturmfels 2014)" if degree else "not known"
-    )
+    whole = proof is not None and proof.count == shape.count
+    source = "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
     return Stratum(
         found,
-        Counts(len(points), degree, source),
+        Counts(len(points), shape.count, source),
         degenerate_families(
             problem,
             rank,

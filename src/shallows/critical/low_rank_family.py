@@ -2,7 +2,8 @@
 
 In a frame, S = U A Uᵀ with U = (I; Z): A symmetric r×r, Z (n−r)×r. S is critical on the rank-r matrices when M U = 0,
 M the matrix of G(s − t) (paper 000, Prop. 29); the lower block of MU and the upper triangle of its top block are as
-many equations as unknowns. Their number of solutions for generic (G, g) is the ED degree.
+many equations as unknowns. Their number of solutions for generic (G, g) is the generic ED degree
+(`ed_degree`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,9 @@ import numpy as np
 
 from shallows import coordinates
 from shallows._checks import Array
+from shallows.critical.ed_degree import low_rank_degree
 from shallows.critical.members import Complex, draw, rounding
 from shallows.homotopy import Homotopy
-
-#: Generic ED degrees of n×n symmetric matrices of rank ≤ r (Ottaviani, Spaenlehauer and Sturmfels, "Exact solutions in
-#: structured low-rank approximation", SIAM J. Matrix Anal. Appl. 35, 2014).
-ED_DEGREES = {(2, 1): 4, (3, 1): 13, (3, 2): 13, (4, 1): 40, (4, 2): 122, (4, 3): 40}
-ED_DEGREES |= {(5, 1): 121, (5, 2): 1042, (5, 3): 1042, (5, 4): 121}
 
 
 @dataclass(frozen=True)
@@ -40,11 +37,9 @@ class Shape:
         return self.r * (2 * self.n - self.r + 1) // 2
 
     @property
-    def count(self) -> int | None:
-        """The generic ED degree where it is known: from duality r ↔ n−r and (3ⁿ−1)/2 at rank one."""
-        if self.r in (1, self.n - 1):
-            return int((3**self.n - 1) // 2)
-        return ED_DEGREES.get((self.n, self.r))
+    def count(self) -> int:
+        """The generic ED degree."""
+        return low_rank_degree(self.n, self.r)
 
     def split(self, x: Complex) -> tuple[Complex, Complex]:
         """A and U from the unknowns."""

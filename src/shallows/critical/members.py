@@ -13,8 +13,8 @@ critical points scale with g: it is linear, which `linear_trace_test` checks at 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows._checks import Array
+from shallows.critical.limits import LARGEST_COUNT
 from shallows.errors import IncompleteChart
 from shallows.homotopy import (
     CompiledFamily,
     Homotopy,
     Solutions,
+    SolutionSet,
     TraceTest,
     linear_trace_test,
     monodromy,
@@ -35,9 +37,15 @@ from shallows.homotopy import (
 from shallows.homotopy.points import PointSet
 
 Complex = NDArray[np.complex128]
+Tell = Callable[[str], None]
+#: Which of some points, one a row, are proved to lie next to a regular solution.
+Regular = Callable[[Complex], NDArray[np.bool_]]
 ATTEMPTS = 5
-LARGEST_COUNT = 20_000
 AGREE = 1e-5
+
+
+def silently(_: str) -> None:
+    """A `Tell` that tells nobody how far the work is."""
 
 
 class Shape(Hashable, Protocol):
@@ -107,9 +115,32 @@ class SolvedMember:
     completeness: str
 
 
+class GenericMember:
+    """A generic (G, g) of a shape, solved when it is first asked for."""
+
+    def __init__(self, shape: Shape, seed: int) -> None:
+        self.shape, self.seed = shape, seed
+        self._solved: SolvedMember | None = None
+
+    def solved(self, tell: Tell) -> SolvedMember:
+        """Its solutions; somebody else is told how far the work is, if there is any left."""
+        if self._solved is None:
+            self._solved = _solve_generic(self.shape, self.seed, tell)
+        return self._solved
+
+
 @lru_cache(maxsize=32)
-def solved_generic(shape: Shape, seed: int = 0) -> SolvedMember:
-    """A generic (G, g) solved by monodromy, once a process: every problem of this shape starts from it."""
+def generic_member(shape: Shape, seed: int = 0) -> GenericMember:
+    """The generic member that every problem of this shape starts from, one a process."""
+    return GenericMember(shape, seed)
+
+
+def solved_generic(shape: Shape, seed: int = 0, tell: Tell = silently) -> SolvedMember:
+    """A generic (G, g) solved by monodromy, once a process."""
+    return generic_member(shape, seed).solved(tell)
+
+
+def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
     rng = np.random.default_rng([seed, shape.unknowns, shape.entries])
     gram = draw(rng, shape.entries, shape.entries)
     gram = gram + gram.T
@@ -128,14 +159,17 @@ def solved_generic(shape: Shape, seed: int = 0) -> SolvedMember:
         target=shape.count,
         limit=LARGEST_COUNT,
         trace=test,
+        progress=tell,
     )
     return SolvedMember(p, result.points, result.completeness)
 
 
-def solved_target(shape: Shape, gram: Complex, seed: int, count: int | None) -> SolvedMember:
+def solved_target(shape: Shape, gram: Complex, seed: int, count: int | None, tell: Tell) -> SolvedMember:
     """A generic target under one given metric, solved by monodromy."""
     x, g = shape.first(gram, np.random.default_rng([seed, 1]))
-    result = monodromy(family(shape, gram), x[None, :], g, rng=seed, group=shape.orbit, target=count)
+    result = monodromy(
+        family(shape, gram), x[None, :], g, rng=seed, group=shape.orbit, target=count, progress=tell
+    )
     return SolvedMember(g, result.points, result.completeness)
 
 
@@ -164,23 +198,34 @@ class Run:
     how: str
 
 
-def run_member(shape: Shape, gram: Array, g: Array, seed: int) -> Run:
+def run_member(
+    shape: Shape, gram: Array, g: Array, seed: int, tell: Tell = silently, regular: Regular | None = None
+) -> Run:
     """All solutions at (G, g), both of size about one, from the generic member."""
-    known = solved_generic(shape)
+    known = solved_generic(shape, tell=tell)
     how = "parameter homotopy from a generic member"
-    return _settled(shape, family(shape), known, pack(gram, g), seed, how)
+    return _settled(shape, family(shape), known, pack(gram, g), seed, how, tell, regular)
 
 
-def run_under(shape: Shape, gram: Array, g: Array, seed: int, count: int | None) -> Run:
+def run_under(
+    shape: Shape, gram: Array, g: Array, seed: int, count: int | None, tell: Tell = silently
+) -> Run:
     """The same by monodromy over the targets, the metric held fixed; `count` is the number under it, if known."""
     fixed = gram.astype(np.complex128)
-    own = solved_target(shape, fixed, seed, count)
+    own = solved_target(shape, fixed, seed, count, tell)
     how = "monodromy over targets under this metric"
-    return _settled(shape, family(shape, fixed), own, g.astype(np.complex128), seed, how)
+    return _settled(shape, family(shape, fixed), own, g.astype(np.complex128), seed, how, tell)
 
 
 def _settled(
-    shape: Shape, members: CompiledFamily, known: SolvedMember, wanted: Complex, seed: int, how: str
+    shape: Shape,
+    members: CompiledFamily,
+    known: SolvedMember,
+    wanted: Complex,
+    seed: int,
+    how: str,
+    tell: Tell,
+    regular: Regular | None = None,
 ) -> Run:
     """Track all paths; by other ways round again while some are lost, or until two ways agree on what is special.
 
@@ -189,9 +234,11 @@ def _settled(
     """
     runs: list[Solutions] = []
     for attempt in range(ATTEMPTS):
-        solutions = _one_way(members, known, wanted, seed + attempt, attempt > 0)
+        solutions = _one_way(members, known, wanted, seed + attempt, attempt > 0, tell)
         if solutions is None:
             continue
+        if regular is not None:
+            solutions = _regular_after_all(shape, solutions, regular)
         nothing = solutions.finite.points[:0]
         if solutions.finite.count == len(known.points):
             return Run(solutions, nothing, nothing, known.completeness, how)
@@ -206,7 +253,7 @@ def _settled(
 
 
 def _one_way(
-    members: CompiledFamily, known: SolvedMember, wanted: Complex, seed: int, detour: bool
+    members: CompiledFamily, known: SolvedMember, wanted: Complex, seed: int, detour: bool, tell: Tell
 ) -> Solutions | None:
     """All paths to the wanted member; None when the random member in between was not reached."""
     try:
@@ -218,9 +265,26 @@ def _one_way(
             rng=seed,
             detour=detour,
             on_incomplete="return",
+            progress=tell,
         )
     except IncompleteChart:
         return None
+
+
+def _regular_after_all(shape: Shape, solutions: Solutions, regular: Regular) -> Solutions:
+    """Simple ends that looked singular in double precision, but are proved regular and new, join the finite ones."""
+    simple = [s for s in solutions.singular if s.multiplicity == 1]
+    if not simple:
+        return solutions
+    ends = np.array([s.point for s in simple])
+    fresh = ~_found_again(shape.tensors(ends), shape.tensors(solutions.finite.points))
+    moved = {s.path for s, good in zip(simple, regular(ends) & fresh, strict=True) if good}
+    n = solutions.finite.n
+    stay = tuple(s for s in solutions.singular if s.path not in moved)
+    join = tuple(s for s in simple if s.path in moved)
+    return replace(
+        solutions, finite=SolutionSet((*solutions.finite, *join), n), singular=SolutionSet(stay, n)
+    )
 
 
 def _agree(first: Solutions, second: Solutions) -> bool:

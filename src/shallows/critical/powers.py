@@ -5,38 +5,43 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows._checks import Array
+from shallows.certify import certify
 from shallows.charts import CriticalFamily
 from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
-from shallows.critical.members import LARGEST_COUNT, Run, run_member, run_under
+from shallows.critical.members import Regular, Run, Tell, run_member, run_under, silently
 from shallows.critical.powers_balls import PowerSystem
-from shallows.critical.powers_family import OBSERVED, PowerShape
+from shallows.critical.powers_family import PowerShape
 from shallows.critical.powers_real import Sorted, found_at, proved_different, sort_points, turn
 from shallows.critical.rank_one import Stratum
-from shallows.data import Frobenius, Gaussian, InnerProduct, Radial
-from shallows.errors import InvalidProblem
-from shallows.geometry.identifiability import is_identifiable
+from shallows.data import Frobenius, Gaussian, Radial
 from shallows.homotopy.points import PointSet
 from shallows.problem import Problem
 
 Complex = NDArray[np.complex128]
 
 
-def powers_stratum(problem: Problem, rank: int, certify_points: bool, seed: int) -> Stratum:
+def powers_stratum(
+    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Tell = silently
+) -> Stratum:
     """All critical points that are sums of exactly `rank` powers."""
     shape = PowerShape(problem.degree, problem.n, rank)
     gram, target = problem.gram(), problem.target_tensor().entries
     scale = float(np.abs(gram).max())
     size = float(np.abs(gram @ target).max()) or 1.0
-    own_count = invariant_count(shape, problem.data)
+    own_count = invariant_count(problem, rank)
     # in units where G and g are of size one: s is then measured in units of size / scale
     member = (gram / scale, gram @ target / size)
-    run = (
-        run_member(shape, *member, seed) if own_count is None else run_under(shape, *member, seed, own_count)
-    )
+    if own_count is None:
+        run = run_member(
+            shape, *member, seed, tell, _proved_regular(shape, gram / scale, target * scale / size)
+        )
+    else:
+        run = run_under(shape, *member, seed, own_count, tell)
     unit = (size / scale) ** (1 / problem.degree)
     points = unit * _distinct(shape, run.solutions.finite.points)
-    result = sort_points(problem, shape, points, certify_points)
+    result = sort_points(problem, shape, points, certify_points, tell)
     degenerate = _degenerate(problem, shape, unit * _distinct(shape, run.degenerate))
     families = _families(problem, shape, run.moving * unit)
     counts = _counts(shape, len(points), own_count)
@@ -47,6 +52,12 @@ def powers_stratum(problem: Problem, rank: int, certify_points: bool, seed: int)
         _notes(rank, run, result, len(degenerate)),
         _completeness(run, result, counts),
     )
+
+
+def _proved_regular(shape: PowerShape, gram: Array, target: Array) -> Regular:
+    """Whether a badly conditioned end (neurons that nearly cancel) is a regular point: Krawczyk decides."""
+    system = PowerSystem(shape, gram, target, (1.0,) * shape.r)
+    return lambda ends: np.array([root is not None for root in certify(system, ends).roots])
 
 
 def _completeness(run: Run, result: Sorted, counts: Counts) -> str:
@@ -62,46 +73,24 @@ def _counts(shape: PowerShape, count: int, own_count: int | None) -> Counts:
     if own_count is not None:
         source = "((d−1)ⁿ−1)/(d−2) eigenvectors of a tensor, Cartwright and Sturmfels 2013"
         return Counts(count, own_count, source, bound=own_count)
-    if shape.r == 1:
-        source = "((2d−1)ⁿ−(d−1)ⁿ)/d for a generic metric"
-        return Counts(count, shape.count, source, bound=shape.count)
-    seen = OBSERVED.get((shape.degree, shape.n, shape.r))
-    if seen is None:
+    if shape.count is None:
         return Counts(count, None, "not known beforehand")
-    seeds = f"{seen.seeds} seed{'s' * (seen.seeds > 1)}"
-    source = f"generic metric: observed, trace-tested, over {seeds}; no formula is known"
-    return Counts(count, seen.count, source)
+    formula = "((2d−1)ⁿ−(d−1)ⁿ)/d" if shape.r == 1 else "Bott's residue formula"
+    return Counts(count, shape.count, f"generic ED degree: {formula}", bound=shape.count)
 
 
-def invariant_count(shape: PowerShape, data: InnerProduct) -> int | None:
+def invariant_count(problem: Problem, rank: int) -> int | None:
     """The number of rank-one critical points under a rotation-invariant metric, by a change of variable N(0, Σ) too.
 
     ⟨v^⊗d, v^⊗d⟩ is a multiple of ‖v‖^(2d) and ⟨v^⊗d, T⟩ is a form of degree d in v, T′ say, where T ↦ T′ is linear
     and, the metric being definite, invertible. So the critical points are the eigenvectors of T′, as under Frobenius.
     """
-    if shape.r > 1:
+    d, data = problem.degree, problem.data
+    if rank > 1 or d == 2:
         return None
     if not isinstance(data, Frobenius | Radial) and not (isinstance(data, Gaussian) and data.centred):
         return None
-    d = shape.degree
-    return int(((d - 1) ** shape.n - 1) // (d - 2))
-
-
-def require_charted(problem: Problem, rank: int) -> None:
-    """Refuse, before any work starts, what has too many points or is not identifiable."""
-    shape = PowerShape(problem.degree, problem.n, rank)
-    seen = OBSERVED.get((shape.degree, shape.n, shape.r))
-    count = invariant_count(shape, problem.data) or shape.count or (seen.count if seen else 0)
-    if count > LARGEST_COUNT:
-        raise InvalidProblem(
-            f"There are {count:,} complex critical points of rank {rank} at degree {shape.degree}, n = {shape.n}; "
-            f'the limit is {LARGEST_COUNT:,}. Use method="descent".'
-        )
-    if rank > 1 and (shape.unknowns > shape.entries or not is_identifiable(shape.degree, shape.n, rank)):
-        raise InvalidProblem(
-            f"Sums of {rank} powers of degree {shape.degree} in {shape.n} variables are not identifiable, so their "
-            'critical points are not isolated in the neurons. Use a smaller width, or method="descent".'
-        )
+    return int(((d - 1) ** problem.n - 1) // (d - 2))
 
 
 def _distinct(shape: PowerShape, points: Complex) -> Complex:

@@ -1,8 +1,8 @@
 """The critical equations of Σ_j w_j^⊗d, outer weights absorbed over C.
 
-Solutions come in orbits of permutations of the neurons and of d-th roots of unity on each: one an orbit is kept. For
-rank one and a generic metric there are ((2d−1)ⁿ − (d−1)ⁿ)/d orbits; beyond that no formula is known to us, the trace
-test tells when monodromy has found all, and `OBSERVED` lists what came out.
+Solutions come in orbits of permutations of the neurons and of d-th roots of unity on each: one an orbit is kept. How
+many orbits a generic metric has is known for one neuron, for two, and in two variables (`ed_degree`); elsewhere the
+trace test tells when monodromy has found all.
 """
 
 from __future__ import annotations
@@ -13,29 +13,9 @@ from itertools import permutations, product
 import numpy as np
 
 from shallows import coordinates
+from shallows.critical.ed_degree import powers_degree
 from shallows.critical.members import Complex, draw, rounding
 from shallows.homotopy import Homotopy
-
-
-@dataclass(frozen=True)
-class Observation:
-    """A number of solutions that monodromy and the trace test agreed on, and over how many seeds."""
-
-    count: int
-    seeds: int
-
-
-#: (degree, n, r): solutions for a generic metric, measured with `solved_generic` of this package. No proof.
-OBSERVED = {
-    (3, 2, 2): Observation(1, 3),
-    (4, 2, 2): Observation(13, 3),
-    (5, 2, 2): Observation(34, 3),
-    (6, 2, 2): Observation(64, 3),
-    (7, 2, 2): Observation(103, 3),
-    (6, 2, 3): Observation(40, 2),
-    (3, 3, 2): Observation(219, 3),
-    (4, 3, 2): Observation(1825, 1),
-}
 
 
 @dataclass(frozen=True)
@@ -59,10 +39,7 @@ class PowerShape:
     @property
     def count(self) -> int | None:
         """The number of orbits for a generic metric, where it is known."""
-        if self.r > 1:
-            return None
-        d = self.degree
-        return int(((2 * d - 1) ** self.n - (d - 1) ** self.n) // d)
+        return powers_degree(self.degree, self.n, self.r)
 
     def tensor(self, x: Complex) -> Complex:
         """The entries of Σ_j w_j^⊗d."""

@@ -22,6 +22,7 @@ from shallows.certify import CertifiedRoot, certify, inertia
 from shallows.certify.intervals import precision
 from shallows.charts import Certificate
 from shallows.critical.found import Found
+from shallows.critical.members import Tell, silently
 from shallows.critical.powers_balls import BITS, PowerSystem, prove_signature
 from shallows.critical.powers_family import PowerShape
 from shallows.problem import Problem
@@ -44,7 +45,9 @@ class Sorted:
     proved: list[list[acb]] = field(default_factory=list)
 
 
-def sort_points(problem: Problem, shape: PowerShape, points: Complex, certify_points: bool) -> Sorted:
+def sort_points(
+    problem: Problem, shape: PowerShape, points: Complex, certify_points: bool, tell: Tell = silently
+) -> Sorted:
     """Real networks apart from the rest, with certificates when `certify_points`."""
     result = Sorted()
     by_signs: dict[tuple[float, ...], list[Array]] = {}
@@ -58,13 +61,13 @@ def sort_points(problem: Problem, shape: PowerShape, points: Complex, certify_po
         by_signs.setdefault(signs, []).append(np.concatenate([t[0] for t in turned if t is not None]))
     for signs, vectors in by_signs.items():
         system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, signs)
-        part = sort_real(system, np.array(vectors), certify_points)
+        part = sort_real(system, np.array(vectors), certify_points, tell)
         result.found += part.found
         result.undecided += part.undecided
         result.proved += part.proved
     if rest:
         ones = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, (1.0,) * shape.r)
-        _add_rest(result, ones, np.array(rest), certify_points)
+        _add_rest(result, ones, np.array(rest), certify_points, tell)
     return result
 
 
@@ -80,13 +83,14 @@ def turn(w: Complex, degree: int, tolerance: float = REAL) -> tuple[Array, float
     return (sign * u.real, 1.0) if degree % 2 else (u.real, sign)
 
 
-def sort_real(system: PowerSystem, vectors: Array, certify_points: bool) -> Sorted:
+def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: Tell = silently) -> Sorted:
     """Real neurons u, a row a point, with the signs of the system."""
     result = Sorted()
     if not certify_points:
         result.found += [found_at(system, u) for u in vectors]
         return result
-    for u, root in zip(vectors, certify(system, vectors.astype(np.complex128)).roots, strict=True):
+    proof = certify(system, vectors.astype(np.complex128), progress=tell)
+    for u, root in zip(vectors, proof.roots, strict=True):
         if root is None or root.real is not True:
             result.undecided += 1
             result.found.append(found_at(system, u))
@@ -96,13 +100,13 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool) -> Sort
     return result
 
 
-def _add_rest(result: Sorted, system: PowerSystem, points: Complex, certify_points: bool) -> None:
+def _add_rest(result: Sorted, system: PowerSystem, points: Complex, certify_points: bool, tell: Tell) -> None:
     if not certify_points:
         tensors = system.shape.tensors(points)
         real = np.abs(tensors.imag).max(axis=1) < REAL * np.abs(tensors).max(axis=1)
         result.paired += int(np.count_nonzero(real))
         return
-    for root in certify(system, points).roots:
+    for root in certify(system, points, progress=tell).roots:
         if root is None:
             result.undecided += 1
             continue

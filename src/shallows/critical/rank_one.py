@@ -17,17 +17,14 @@ from shallows.certify import Certification, CertifiedRoot, certify, inertia
 from shallows.certify.intervals import BallEvaluator, ball_evaluator
 from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
-from shallows.critical.members import run_under
+from shallows.critical.members import Tell, run_under, silently
 from shallows.critical.powers_family import PowerShape
-from shallows.errors import InvalidProblem
 from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
 REAL = 1e-7
 DEGENERATE = 1e-3
-LARGEST_COUNT = 100_000
-ROOTS_A_SECOND = 400  # tracked and certified, for the estimate in a refusal only
 
 
 @dataclass(frozen=True)
@@ -41,20 +38,15 @@ class Stratum:
     completeness: str
 
 
-def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, progress: bool = False) -> Stratum:
+def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Tell = silently) -> Stratum:
     """All critical points of rank one at degree 2."""
     expected = (3**problem.n - 1) // 2
-    if expected > LARGEST_COUNT:
-        raise InvalidProblem(
-            f"There are {expected:,} complex critical points of rank one at n = {problem.n} (about "
-            f'{expected / ROOTS_A_SECOND / 60:.0f} minutes); the limit is {LARGEST_COUNT:,}. Use method="descent".'
-        )
     gram, target = problem.gram(), problem.target_tensor().entries
     B = slope_matrix(problem, gram @ target)
     system = RankOneSystem.from_gram(gram, B)
-    solutions, completeness, notes = _solve(problem, system, gram, B, seed, progress)
+    solutions, completeness, notes = _solve(problem, system, gram, B, seed, tell)
     points = solutions.isolated.points
-    proof = certify(system, points, bound=system.root_bound) if certify_points else None
+    proof = certify(system, points, bound=system.root_bound, progress=tell) if certify_points else None
     mirror = RankOneSystem.from_gram(gram, -B)
     real = _real_points(points, system, mirror, proof)
     if proof is not None and proof.complete:
@@ -71,16 +63,16 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, progress
 
 
 def _solve(
-    problem: Problem, system: RankOneSystem, gram: Array, B: Array, seed: int, progress: bool
+    problem: Problem, system: RankOneSystem, gram: Array, B: Array, seed: int, tell: Tell
 ) -> tuple[Solutions, str, list[str]]:
     """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself."""
-    solutions = solve(system, rng=seed, progress=progress, on_incomplete="return")
+    solutions = solve(system, rng=seed, progress=tell, on_incomplete="return")
     if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
         return solutions, "count-matched", []
     shape = PowerShape(2, problem.n, 1)
     scale, size = float(np.abs(gram).max()), float(np.abs(B).max()) or 1.0
     target = problem.target_tensor().entries
-    run = run_under(shape, gram / scale, gram @ target / size, seed, None)
+    run = run_under(shape, gram / scale, gram @ target / size, seed, None, tell)
     found = run.solutions.finite
     unit = np.sqrt(size / scale)
     moved = tuple(replace(s, point=s.point * unit) for s in found)

@@ -20,11 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.errors import InvalidProblem
 from shallows.homotopy.families import Family, Vector
 from shallows.homotopy.parameter import random_parameters
-from shallows.homotopy.paths import TrackerSettings, track
+from shallows.homotopy.paths import Progress, TrackerSettings, track
 from shallows.homotopy.points import Invariants, Orbit, PointSet, orbit_of
 from shallows.homotopy.solve import seed_of
 from shallows.homotopy.trace import TraceTest, trace_test
 
+#: Nodes before anything is tracked: on three the loops are powers of one, which finds solutions one by one.
+FIRST = 4
 Test = Callable[[PointSet, np.random.Generator], TraceTest]
 
 
@@ -63,8 +65,11 @@ class MonodromyResult:
 class _Graph:
     """Members of a family as nodes, the solutions known at each, and which of them went along which edge."""
 
-    def __init__(self, family: Family, threads: int | None, settings: TrackerSettings) -> None:
+    def __init__(
+        self, family: Family, threads: int | None, settings: TrackerSettings, progress: Progress = False
+    ) -> None:
         self.family, self.threads, self.settings = family, threads, settings
+        self.progress = progress
         self.parameters: list[Vector] = []
         self.known: list[PointSet] = []
         self.sent: dict[tuple[int, int], NDArray[np.bool_]] = {}
@@ -106,7 +111,14 @@ class _Graph:
     ) -> tuple[Vector, NDArray[np.bool_]]:
         """End points, and which of them arrived; a lost path gets a second try with smaller steps."""
         segment = self.family.segment(self.parameters[edge[0]], self.parameters[edge[1]])
-        paths = track(segment, starts, self.settings, threads=self.threads, endgame=False)
+        paths = track(
+            segment,
+            starts,
+            self.settings,
+            threads=self.threads,
+            endgame=False,
+            progress=self._told(edge),
+        )
         rows = np.flatnonzero(paths.status != 0)
         if len(rows):
             again = track(segment, starts[rows], self.settings.tighter(), threads=self.threads, endgame=False)
@@ -114,6 +126,14 @@ class _Graph:
         self.paths += len(starts)
         self.lost += int(np.count_nonzero(paths.status))
         return paths.ends, paths.status == 0
+
+    def _told(self, edge: tuple[int, int]) -> Progress:
+        """Whoever asked is told how many solutions there are, and how far this edge is."""
+        tell = self.progress
+        if isinstance(tell, bool):
+            return tell
+        known = f"monodromy, {len(self.known[0]):,} solutions, member {edge[0] + 1} to {edge[1] + 1}"
+        return lambda text: tell(f"{known}: {text}")
 
 
 def monodromy(
@@ -131,6 +151,7 @@ def monodromy(
     trace: bool | Test = True,
     threads: int | None = None,
     settings: TrackerSettings | None = None,
+    progress: Progress = False,
 ) -> MonodromyResult:
     """All solutions at generic complex `parameters`, from one or more known ones.
 
@@ -160,12 +181,14 @@ def monodromy(
     else:
         test = _pencil_test(family, base, threads, settings) if trace else None
     orbit, nothing = orbit_of(group), known[:0]
-    graph = _Graph(family, threads, settings)
+    graph = _Graph(family, threads, settings, progress)
     graph.add_node(base, PointSet(known, orbit, invariants))
     found = graph.known[0]
     size = float(np.abs(base).max())
     for count in range(2, max_members + 1):
         graph.add_node(random_parameters(family, generator, size), PointSet(nothing, orbit, invariants))
+        if count < min(FIRST, members):
+            continue
         _saturate(graph, target, limit)
         if target is not None and len(found) >= target:
             return _result(graph, "count-matched", seed)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shallows.errors import IncompleteChart, InvalidProblem
 from shallows.homotopy.families import Family, Vector
-from shallows.homotopy.paths import TrackerSettings, track
+from shallows.homotopy.paths import Progress, TrackerSettings, track
 from shallows.homotopy.solutions import Solutions, Status
 from shallows.homotopy.solve import assemble, check_limit, follow_all, seed_of
 
@@ -40,7 +40,7 @@ def solve_member(
     max_paths: int = 100_000,
     on_incomplete: Literal["raise", "return"] = "raise",
     threads: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
     settings: TrackerSettings | None = None,
 ) -> Solutions:
     """Solutions at the parameters `wanted`, from all `solutions` at the parameters `known`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
 #: Seconds of work before a progress bar appears.
 PATIENCE = 2.0
+#: True shows a bar on stderr; a function is told, in words, how far the work is.
+Progress = bool | Callable[[str], None]
 
 
 class PathStatus(IntEnum):
@@ -188,7 +190,7 @@ def track(
     threads: int | None = None,
     chart: NDArray[np.complex128] | None = None,
     endgame: bool = True,
-    progress: bool = False,
+    progress: Progress = False,
     start: complex = 1.0,
     end: complex = 0.0,
 ) -> Paths:
@@ -252,16 +254,20 @@ def track(
 
 
 @contextmanager
-def _bar(total: int, shown: bool) -> Iterator[Any]:
-    """A transient bar on stderr once the work has taken two seconds, or nothing."""
+def _bar(total: int, shown: Progress) -> Iterator[Any]:
+    """A transient bar on stderr once the work has taken two seconds, a sentence for whoever asked, or nothing."""
+    if not isinstance(shown, bool):
+        yield _teller(total, shown)
+        return
     if not shown:
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("tracking paths"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(file=sys.stderr), transient=True)
+    bar = Bar(*columns, console=Console(file=sys.stderr), transient=True)
     task = bar.add_task("", total=total)
     begun = time.monotonic()
 
@@ -275,3 +281,14 @@ def _bar(total: int, shown: bool) -> Iterator[Any]:
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def _teller(total: int, tell: Callable[[str], None]) -> Callable[[int], None]:
+    done = 0
+
+    def advance(amount: int) -> None:
+        nonlocal done
+        done = min(done + amount, total)
+        tell(f"{done:,} of {total:,} paths")
+
+    return advance

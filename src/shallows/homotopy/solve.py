@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shallows.errors import IncompleteChart, InvalidProblem
 from shallows.homotopy import classify as ends_of
 from shallows.homotopy.classify import Ends, chart_coordinates, classify
-from shallows.homotopy.paths import Homotopy, Paths, PathStatus, TrackerSettings, track
+from shallows.homotopy.paths import Homotopy, Paths, PathStatus, Progress, TrackerSettings, track
 from shallows.homotopy.solutions import Solution, Solutions, SolutionSet, Status, realness
 from shallows.homotopy.systems import Exponents, PolynomialSystem
 
@@ -32,7 +32,7 @@ def solve(
     max_paths: int = 100_000,
     on_incomplete: Literal["raise", "return"] = "raise",
     threads: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
     settings: TrackerSettings | None = None,
 ) -> Solutions:
     """All isolated solutions of a square system, by homotopy continuation.
@@ -114,7 +114,7 @@ def follow_all(
     starts: NDArray[np.complex128],
     settings: TrackerSettings,
     threads: int | None,
-    progress: bool,
+    progress: Progress,
     few: int = 0,
 ) -> tuple[Ends, Paths]:
     """Track everything; track again, with tighter settings, what was lost or cannot be right.
@@ -135,7 +135,7 @@ def follow_all(
 
 
 def settle(
-    prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: bool
+    prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: Progress
 ) -> tuple[Ends, Paths, NDArray[np.bool_], list[str]]:
     """Track with one γ; with others too while paths are lost or singular ends are not confirmed.
 

@@ -1,0 +1,119 @@
+"""How many complex critical points a generic metric and target have: generic ED degrees, by Bott's residue formula.
+
+Students are a cone X, and s is critical when e = G(s − t) annihilates the tangent space T_s X. For a generic metric
+the number of such s is the sum of the multidegrees of the conormal variety {(s, e) : s ∈ X, e ⟂ T_s X} (J. Draisma,
+E. Horobeţ, G. Ottaviani, B. Sturmfels, R. Thomas, "The Euclidean distance degree of an algebraic variety", Found.
+Comput. Math. 16, 2016, Theorem 5.4). When s runs through a bundle A and e through the kernel of a surjection onto a
+bundle F, both over a smooth compact base Z, and this covers the conormal variety once, the sum is
+
+    ∫_Z c(F) / c(A).
+
+With a torus acting, Bott's formula turns the integral into a sum over the fixed points of Z: the part of degree dim Z
+of ∏(1 + φ)/∏(1 + α), divided by the product of the tangent weights; φ and α are the weights of F and A there.
+
+- *Matrices of rank r*: Z = Gr(r, n) ∋ U, A = Sym²U, e ∈ Sym²(U^⊥). The polar degrees are the algebraic degrees of
+  semidefinite programming (H.-C. von Bothmer, K. Ranestad, Bull. London Math. Soc. 41, 2009).
+- *Sums of two powers*, d ≥ 3: Z = Hilb²(P^{n−1}) ∋ ξ, pairs of neurons, equal or infinitely near ones included;
+  A is dual to the forms of degree d on ξ, and F the forms modulo the square of ξ's ideal, of rank 2n: e must be
+  singular at both neurons. The square of a complete intersection's ideal has constant colength, and two double points
+  impose independent conditions on forms of degree ≥ 3, so F is a bundle and the map onto it surjective.
+- *Binary forms of rank r ≤ (d+1)/2*: the same with Z = Hilb^r(P¹) = P^r.
+
+For sums of three and more powers in three and more variables collinear neurons spoil both facts: no number is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, combinations_with_replacement, permutations
+from math import prod
+from typing import NamedTuple
+
+
+class FixedPoint(NamedTuple):
+    """The torus weights at a fixed point of Z: of the students A, of the conditions F and of the tangent space."""
+
+    students: list[int]
+    conditions: list[int]
+    tangent: list[int]
+
+
+@lru_cache(maxsize=256)
+def low_rank_degree(n: int, r: int) -> int:
+    """The generic ED degree of the n×n symmetric matrices of rank r.
+
+    >>> [low_rank_degree(4, r) for r in (1, 2, 3)], low_rank_degree(5, 2)
+    ([40, 122, 40], 1042)
+    """
+    return _integral(r * (n - r), _grassmannian(n, r))
+
+
+@lru_cache(maxsize=256)
+def powers_degree(degree: int, n: int, r: int) -> int | None:
+    """The generic ED degree of the sums of r powers of degree d ≥ 3 in n variables; None where it is not known.
+
+    >>> powers_degree(3, 3, 1), powers_degree(3, 3, 2), powers_degree(4, 2, 2), powers_degree(3, 3, 3)
+    (39, 219, 13, None)
+    """
+    if n == 2 and 2 * r <= degree + 1:
+        return _integral(r, _subsets_of_a_line(degree, r))
+    if r == 1:
+        return int(((2 * degree - 1) ** n - (degree - 1) ** n) // degree)
+    if r == 2:
+        return _integral(2 * (n - 1), _pairs_of_points(degree, n))
+    return None
+
+
+def _grassmannian(n: int, r: int) -> Iterator[FixedPoint]:
+    """The coordinate subspaces U: e is in Sym²(U^⊥), and c(F) = 1/c(Sym²(U^⊥)), so its weights count as students."""
+    for inside in combinations(range(n), r):
+        outside = [k for k in range(n) if k not in inside]
+        first = [i + j for i, j in combinations_with_replacement(inside, 2)]
+        second = [-k - m for k, m in combinations_with_replacement(outside, 2)]
+        yield FixedPoint(first + second, [], [k - i for i in inside for k in outside])
+
+
+def _pairs_of_points(degree: int, n: int) -> Iterator[FixedPoint]:
+    """Two coordinate points, or one of them with a direction towards another; x_k has weight k."""
+    for pair in combinations(range(n), 2):
+        sides = [(p, [k - p for k in range(n) if k != p]) for p in pair]
+        yield FixedPoint(
+            [-degree * p for p, _ in sides],
+            [degree * p + slope for p, slopes in sides for slope in (0, *slopes)],
+            [-slope for _, slopes in sides for slope in slopes],
+        )
+    for p, q in permutations(range(n), 2):
+        functions = [0, q - p]  # 1 and y on the scheme y² = 0, other coordinates 0
+        generators = [2 * (q - p), *(k - p for k in range(n) if k not in (p, q))]
+        conormal = [f + g for f in functions for g in generators]
+        yield FixedPoint(
+            [-degree * p - f for f in functions],
+            [degree * p + weight for weight in (*functions, *conormal)],
+            [f - g for f in functions for g in generators],
+        )
+
+
+def _subsets_of_a_line(degree: int, r: int) -> Iterator[FixedPoint]:
+    """a points at 0 and r − a at infinity; the local coordinates have weights 1 and −1."""
+    for a in range(r + 1):
+        sides = [(0, 1, a), (degree, -1, r - a)]
+        yield FixedPoint(
+            [-start - k * slope for start, slope, size in sides for k in range(size)],
+            [start + k * slope for start, slope, size in sides for k in range(2 * size)],
+            [(k - size) * slope for _, slope, size in sides for k in range(size)],
+        )
+
+
+def _integral(dimension: int, points: Iterable[FixedPoint]) -> int:
+    total = Fraction(0)
+    for point in points:
+        series = [1] + [0] * dimension
+        for weight in point.conditions:  # times 1 + weight
+            series = [c + weight * below for c, below in zip(series, [0, *series], strict=False)]
+        for weight in point.students:  # divided by 1 + weight
+            for k in range(1, dimension + 1):
+                series[k] -= weight * series[k - 1]
+        total += Fraction(series[dimension], prod(point.tangent))
+    return int(total)
