@@ -87,7 +87,8 @@ const sitePanels = (function () {
     const panels = find(layout);
     if (panels.length < 2) return;
     const columns = new Set(panels.map((panel) => panel.x[0])).size;
-    if (narrow && columns > 1) stack(layout, panels, width);
+    const tiles = columns > 2 && panels.every((panel) => panel.axes && panel.axes[0].visible === false);
+    if (narrow && columns > 1 && !tiles) stack(layout, panels, width);
     else shrink(layout, panels, width);
   }
 
