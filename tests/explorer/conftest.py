@@ -99,17 +99,17 @@ def watched(browser, window):
 
 
 @pytest.fixture(scope="session")
-def views(window, explorer):
-    """The pages of views that tests share, by name, with what was wrong on each."""
+def kept(window):
+    """`page, wrong = kept(url)`: a page that several tests share, opened once, with what was wrong on it."""
     opened = {}
 
-    def page_of(name):
-        if name not in opened:
+    def page_of(url):
+        if url not in opened:
             page = window.new_page()
-            opened[name] = page, watching(page)
-            page.goto(f"{explorer}/?view={name}")
-            page.locator(".facts > div").first.wait_for()
-        return opened[name]
+            opened[url] = page, watching(page)
+            page.goto(url)
+        opened[url][0].bring_to_front()
+        return opened[url]
 
     yield page_of
     for page, _ in opened.values():
@@ -117,7 +117,7 @@ def views(window, explorer):
 
 
 @pytest.fixture
-def shown(views):
+def shown(kept, explorer):
     """`shown("ellipse", x=0.1)`: the view's page at its defaults with these changes; fails on any error of the page."""
     from shallows.explorer.fields import defaults, query, read_state
     from shallows.explorer.views import view_of
@@ -125,9 +125,9 @@ def shown(views):
     used = []
 
     def show(name, **changes):
-        page, wrong = views(name)
+        page, wrong = kept(f"{explorer}/?view={name}")
         used.append(wrong)
-        page.bring_to_front()
+        page.locator(".facts > div").first.wait_for()
         fields = view_of(name).fields
         state = {**defaults(fields), **read_state(fields, changes)} if changes else defaults(fields)
         texts = {field.name: field.text(state[field.name]) for field in fields}

@@ -1,12 +1,11 @@
 """States: what is read from texts and URLs, and what is refused."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
-from shallows.explorer.app import dropped, state_of_url
+from shallows.explorer.app import state_of_url
 from shallows.explorer.fields import Field, choice, defaults, query, read_state
 from shallows.explorer.views import NAMES, view_of
 
@@ -60,9 +59,19 @@ def test_defaults_are_in_bounds(name):
     assert read_state(fields, {f.name: f.text(f.default) for f in fields}) == defaults(fields)
 
 
-def test_where_a_shape_was_dropped():
-    corners = {"shapes[0].x0": 0.9, "shapes[0].x1": 1.1, "shapes[0].y0": -1, "shapes[0].y1": 0}
-    assert dropped(corners) == (1.0, -0.5)
-    for other in (None, [], {"autosize": True}, {**corners, "shapes[0].x0": "evil"}):
-        assert dropped(other) is None
-    assert np.isfinite(dropped(corners)).all()
+@pytest.mark.parametrize(
+    ("search", "said"),
+    [("view=torus", "no view"), ("view=flow&t1=99", "from -3 to 3"), ("view=flow&colour=red", "has no 'colour'")],
+)  # fmt: skip
+def test_a_bad_url_is_a_sentence_beside_the_defaults(search, said):
+    view, state, message = state_of_url("?" + search)
+    assert said in message and state == defaults(view.fields)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_control_selects_a_choice_that_exists(name):
+    fields = {field.name: field for field in view_of(name).fields}
+    for field in fields.values():
+        if field.selects is not None:
+            chooser, value = field.selects
+            assert value in fields[chooser].choices

@@ -3,6 +3,8 @@
 import json
 import os
 import statistics
+import subprocess
+import sys
 import time
 import urllib.request
 
@@ -89,6 +91,60 @@ def test_twenty_sessions_share_the_server_fairly(polite_browser, explorer):
     print(said)
     assert len(others) == SESSIONS - 1 and len(together) > SESSIONS * 5, said
     assert many <= allowed, said
+
+
+#: Asks as often as the pages do but draws nothing, so that the server is what is measured: N sessions, each waiting for
+#: its answer before the next question, in a process of their own.
+ASKERS = """
+import http.client, json, sys, threading, time
+port, count, seconds = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+found, wrong, end = [], [], time.monotonic() + seconds
+def session(number):
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    time.sleep(0.15 * number / count)
+    asked = 0
+    while time.monotonic() < end:
+        x = 0.3 + 1.6 * ((asked * 7 + number) % 23) / 23
+        body = json.dumps({"view": "ellipse", "values": {"x": f"{x:.2f}"}, "known": []})
+        start = time.monotonic()
+        line.request("POST", "/scene", body, {"Content-Type": "application/json"})
+        answer = json.load(line.getresponse())
+        found.append(1e3 * (time.monotonic() - start))
+        if answer["message"]:
+            wrong.append(answer["message"])
+        asked += 1
+        time.sleep(max(0.0, 0.15 - (time.monotonic() - start)))
+threads = [threading.Thread(target=session, args=(i,)) for i in range(count)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(json.dumps([found, wrong]))
+"""
+
+
+def asked(address, count, seconds):
+    """Milliseconds from question to answer of sessions that draw nothing."""
+    port = address.rpartition(":")[2]
+    command = [sys.executable, "-c", ASKERS, port, str(count), str(seconds)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    found, wrong = json.loads(run.stdout)
+    assert not wrong, wrong[:3]
+    return found
+
+
+@pytest.mark.thorough
+def test_the_server_keeps_up_with_twenty_askers(explorer):
+    one = asked(explorer, 1, ALONE)
+    many = asked(explorer, SESSIONS, SECONDS)
+    one += asked(explorer, 1, ALONE)
+    alone, together = statistics.median(one), statistics.median(many)
+    allowed = 3 * alone * SESSIONS / len(os.sched_getaffinity(0))
+    said = (
+        f"question to answer, median: {alone:.1f} ms alone, {together:.1f} ms with {SESSIONS} askers "
+        f"({len(many)} answers in {SECONDS} s), {allowed:.0f} allowed; load of the machine {os.getloadavg()[0]:.1f}"
+    )
+    print(said)
+    assert len(many) > SESSIONS * SECONDS, said
+    assert together <= allowed, said
 
 
 def request(address, x, known=()):

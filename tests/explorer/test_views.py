@@ -1,15 +1,21 @@
 """What the views compute, against charts and published numbers; and that every sketch is a valid Plotly figure."""
 
+import json
 import os
+import re
+import time
 from base64 import b64decode
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.discriminants import landscape_at
-from shallows.explorer.app import make_app, report_html, sentence
+from shallows.explorer.answers import report_html, scene_json, sentence
+from shallows.explorer.app import make_app
 from shallows.explorer.fields import defaults
 from shallows.explorer.scene import TooLong
 from shallows.explorer.views import NAMES, binary, cone, ellipse, flow, quadratic, relu, view_of
@@ -88,6 +94,31 @@ def test_the_count_changes_across_the_drawn_focal_surface():
     )
 
 
+@pytest.mark.parametrize(
+    "state", [{"law": 3.0}, {"law": 3.0, "m4": 1.6, "m6": 1.2, "degree": 1.0, "m8": 1.1}]
+)
+def test_own_moments_in_the_binary_view_agree_with_the_chart(state):
+    scene = binary.draw(state_of(binary, **state))
+    chart = sh.chart(scene.problem)
+    rank = chart.points.table.rank
+    known = sorted(float(loss) for loss, r in zip(chart.losses, rank, strict=True) if r == 1)
+    np.testing.assert_allclose([float(row[0]) for row in scene.rows], known, rtol=1e-5)
+
+
+@given(st.floats(1.05, 12), st.floats(1.02, 4), st.floats(1.02, 4))
+def test_all_own_moments_are_those_of_a_law(fourth, sixth, eighth):
+    moments = binary.moments_of(fourth, sixth, eighth)
+    hankel = np.array([[moments[i + j] for j in range(5)] for i in range(5)])
+    scale = 1 / np.sqrt(np.diag(hankel))
+    assert np.linalg.eigvalsh(scale[:, None] * hankel * scale).min() > 0
+
+
+def test_moments_of_known_laws():
+    # Gauss 3, 15, 105; Laplace of variance one 6, 90, 2520
+    np.testing.assert_allclose(binary.moments_of(3, 15 / 9, 105 / 81)[4::2], [3, 15, 105], rtol=1e-5)
+    np.testing.assert_allclose(binary.moments_of(6, 90 / 36, 2520 / 1447.2)[4::2], [6, 90, 2520], rtol=1e-5)
+
+
 def test_flow_conserves_and_names_the_trap():
     scene = flow.draw(state_of(flow))
     assert float(facts(scene)["drift of δ"]) < 1e-4
@@ -124,9 +155,31 @@ def test_a_split_keeps_the_loss_and_adds_a_neuron():
     )
 
 
-def test_descents_that_take_too_long_are_refused_before_they_start():
-    with pytest.raises(TooLong, match=r"about \d+ s"):
-        relu.draw(state_of(relu, k=20.0, runs=100.0, steps=200_000.0))
+def asked(name, **values):
+    """The answer to a question, as the page gets it."""
+    return json.loads(scene_json({"view": name, "values": values, "known": []}))
+
+
+@pytest.mark.parametrize("split", [0, 1])
+def test_descents_that_take_too_long_are_refused_before_they_start(split):
+    begin = time.process_time()
+    answer = asked("relu", k="20", runs="100", steps="200000", split=str(split))
+    assert re.search(r"would take about \d+ s; the explorer's limit is 5 s. Use fewer", answer["message"])
+    assert list(answer) == ["message"] and time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("relu", {"k": "20"}), ("binary", {"degree": "4", "law": "laplace"})]
+)
+def test_reports_that_take_too_long_are_refused_before_they_start(name, values):
+    with pytest.raises(TooLong, match=r"about \d+ s.*fewer descents in the report"):
+        report_html(name, {**values, "train": "20000"})
+
+
+@pytest.mark.parametrize("question", [None, [], "x", {}, {"view": "ellipse"}, {"view": 3, "values": {}},
+                                      {"view": "ellipse", "values": {"x": {}}, "known": 7}])  # fmt: skip
+def test_any_question_is_answered_by_a_sentence(question):
+    assert json.loads(scene_json(question))["message"]
 
 
 def test_memory_of_descents_is_bounded():
@@ -137,12 +190,21 @@ def test_memory_of_descents_is_bounded():
 
 def test_a_view_without_a_problem_has_no_report():
     with pytest.raises(sh.InvalidProblem, match="no report"):
-        report_html(ellipse.VIEW, state_of(ellipse))
+        report_html("ellipse", {})
 
 
 @pytest.fixture(scope="module")
 def client():
     return make_app().server.test_client()
+
+
+def test_only_json_is_a_question(client):
+    body = {"view": "ellipse", "values": {}}
+    host = {"Host": "127.0.0.1"}
+    assert client.post("/scene", json=body, headers=host).json["message"] == ""
+    form = client.post("/scene", data=json.dumps(body), content_type="text/plain", headers=host)
+    assert "not understood" in form.json["message"]  # what a form of another site can send
+    assert client.post("/scene", json=body, headers={"Host": "evil.example"}).status_code == 400
 
 
 def test_other_names_are_refused(client):
@@ -159,8 +221,9 @@ def test_no_directory_is_served(client, path):
     assert answer.status_code == 404 or b"_dash-config" in answer.data
 
 
-def test_large_requests_are_refused(client):
-    answer = client.post("/_dash-update-component", data=b"0" * 400_000, headers={"Host": "127.0.0.1"},
+@pytest.mark.parametrize("path", ["/_dash-update-component", "/scene"])
+def test_large_requests_are_refused(client, path):
+    answer = client.post(path, data=b"0" * 400_000, headers={"Host": "127.0.0.1"},
                          content_type="application/json")  # fmt: skip
     assert answer.status_code == 413
 
