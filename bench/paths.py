@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 import shallows as sh
-from bench.report import Row, show_time, side_by_side
+from bench.report import Row, show_time
 from shallows._checks import Array
 from shallows.geometry.escape import escape_path
 from shallows.geometry.fiber_path import fiber_path
@@ -17,51 +19,98 @@ from shallows.geometry.paths import Path
 SIZE = 30
 SETUP = 50
 POINT = 20
+SEEDS = 10
+ROUNDS = 15
 
 
 def run() -> list[Row]:
-    """Set-up within 50 eigendecompositions, each point of a path within 20."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for name, net0, net1 in fibers(rng):
-        path = fiber_path(net0, net1)
-        assert path.drift() <= 1e-10
-        rows += rows_of(f"fiber path, {name}", path, partial(fiber_path, net0, net1))
-    for name, problem, net in escapes(rng):
-        way = escape_path(problem, net)
-        assert way is not None
-        losses = way.losses(1000)
-        assert np.all(np.diff(losses) <= 1e-11 * losses[0]) and losses[-1] <= 1e-10 * losses[0]
-        rows += rows_of(f"escape path, {name}", way, partial(escape_path, problem, net))
-    return rows
+    """Set-up within 50 eigendecompositions, each point of a path within 20: the worst of ten random instances."""
+    costs: dict[str, list[Cost]] = {}
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        for name, net0, net1 in fibers(rng):
+            path = fiber_path(net0, net1)
+            assert path.drift() <= 1e-10
+            costs.setdefault(f"fiber path, {name}", []).append(
+                Cost.of(path, partial(fiber_path, net0, net1), seed)
+            )
+        for name, problem, net in escapes(rng):
+            way = escape_path(problem, net)
+            assert way is not None
+            losses = way.losses(1000)
+            assert np.all(np.diff(losses) <= 1e-12 * losses[0]) and losses[-1] <= 1e-10 * losses[0]
+            costs.setdefault(f"escape path, {name}", []).append(
+                Cost.of(way, partial(escape_path, problem, net), seed)
+            )
+    return [row for question, found in costs.items() for row in rows_of(question, found)]
 
 
-def rows_of(question: str, path: Path, setup: Callable[[], object]) -> list[Row]:
-    """The set-up and the mean of 21 points, against one numpy.linalg.eigh of a random symmetric matrix."""
-    S = np.random.default_rng(1).normal(size=(SIZE, SIZE))
-    S = S + S.T
-    positions = np.linspace(0.0, 1.0, 21)
-    time_setup, time_points, one = side_by_side(
-        setup, lambda: [path(t) for t in positions], lambda: np.linalg.eigh(S), rounds=15, budget=3.0
+@dataclass(frozen=True)
+class Cost:
+    """What a path costs, in eigendecompositions, and the processor time of one."""
+
+    seed: int
+    segments: int
+    setup: float
+    point: float
+    one: float
+
+    @classmethod
+    def of(cls, path: Path, setup: Callable[[], object], seed: int) -> Cost:
+        """Medians over rounds of the set-up, an eigendecomposition, 21 points, an eigendecomposition, …
+
+        Every ratio is of neighbours in time, and of processor time, so that a busy machine slows both alike.
+        """
+        S = np.random.default_rng(1).normal(size=(SIZE, SIZE))
+        S = S + S.T
+        positions = np.linspace(0.0, 1.0, 21)
+        setups, points, ones = [], [], []
+        for _ in range(ROUNDS):
+            one = _processor_time(lambda: np.linalg.eigh(S), 25)
+            setups.append(_processor_time(setup, 2) / one)
+            one = _processor_time(lambda: np.linalg.eigh(S), 25)
+            points.append(_processor_time(lambda: [path(t) for t in positions], 2) / one / len(positions))
+            ones.append(one)
+        return cls(
+            seed,
+            len(path.segments),
+            float(np.median(setups)),
+            float(np.median(points)),
+            float(np.median(ones)),
+        )
+
+
+def _processor_time(call: Callable[[], object], number: int) -> float:
+    call()
+    start = time.process_time()
+    for _ in range(number):
+        call()
+    return (time.process_time() - start) / number
+
+
+def rows_of(question: str, costs: list[Cost]) -> list[Row]:
+    """The worst seed of each kind."""
+    setup, point = max(costs, key=lambda cost: cost.setup), max(costs, key=lambda cost: cost.point)
+    middle = (
+        float(np.median([cost.setup for cost in costs])),
+        float(np.median([cost.point for cost in costs])),
     )
-    time_point = time_points / len(positions)
-    note = f"{len(path.segments)} segments"
     return [
-        _row(f"{question}: set-up", time_setup, one, SETUP, note),
-        _row(f"{question}: a point, mean of 21", time_point, one, POINT, note),
+        _row(f"{question}: set-up", setup.setup, middle[0], setup, SETUP),
+        _row(f"{question}: a point, mean of 21", point.point, middle[1], point, POINT),
     ]
 
 
-def _row(question: str, ours: float, one: float, allowed: int, note: str) -> Row:
+def _row(question: str, used: float, middle: float, worst: Cost, allowed: int) -> Row:
     """`ratio` is what is allowed over what was used: at least one when the promise is kept."""
-    used = ours / one
     return Row(
         question,
-        show_time(ours),
-        f"{allowed} × {show_time(one)}",
+        show_time(used * worst.one),
+        f"{allowed} × {show_time(worst.one)}",
         allowed / used,
         1.0,
-        f"{used:.1f} eigendecompositions of {allowed} allowed; {note}",
+        f"{used:.1f} eigendecompositions of {allowed} allowed: the worst of {SEEDS} seeds (seed {worst.seed}, "
+        f"{worst.segments} segments); their median {middle:.1f}",
     )
 
 

@@ -190,6 +190,12 @@ class GaussianLandscape(ProblemLandscape):
         turned = net.W @ (4 * D) + 2 * np.trace(D) * net.W
         return np.sum(turned * net.W, axis=1), 2 * net.a[:, None] * turned
 
+    def best_outer_step(self, net: Network, way: Array, value: float, slope: float) -> float:
+        """The minimum of the parabola: its curvature is 2‖H‖² + (tr H)², H = Wᵀ diag(way) W."""
+        H = (net.W.T * way) @ net.W
+        curvature = float(2 * np.vdot(H, H) + np.trace(H) ** 2)
+        return -slope / (2 * curvature) if curvature > -slope / (2 * LONGEST_STEP) else LONGEST_STEP
+
     def _difference(self, net: Network) -> Array:
         return np.asarray((net.W.T * net.a) @ net.W - self.matrix)
 

@@ -110,17 +110,16 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
     at most 10⁴ times the norms.
     """
     middle = np.linalg.eigh(_between(S0, S1, MIDDLE))
-    found = _on_the_line(S0, S1, middle)
-    if found is None:
+    base, pairs = _on_the_line(S0, S1, middle)
+    if base is None:
         frame = _common_range(S0, S1, middle)
         if frame.shape[1] == len(S0):
             return None
         inside = frame.T @ S0 @ frame, frame.T @ S1 @ frame
-        found = _on_the_line(*inside, np.linalg.eigh(_between(*inside, MIDDLE)))
-        if found is None:
-            return None
-        found = found[0], found[1].embedded(frame)
-    base, pairs = found
+        base, pairs = _on_the_line(*inside, np.linalg.eigh(_between(*inside, MIDDLE)))
+        pairs = pairs.embedded(frame) if pairs else None
+    if base is None or pairs is None:
+        return None
     lift = EigenPath(label, base, pairs, width, np.arange(pairs.size), np.ones(pairs.size))
     return lift if _faithful(lift, S0, S1) else None
 
@@ -151,16 +150,15 @@ def _common_range(S0: Array, S1: Array, middle: tuple[Array, Array]) -> Array:
     return np.hstack([vectors[:, ~zero], vectors[:, zero] @ right[sizes > floor].T])
 
 
-def _on_the_line(S0: Array, S1: Array, middle: tuple[Array, Array]) -> tuple[float, Eigenpairs] | None:
-    """b and the eigenpairs of (S(b), S₁ − S₀); None when the pencil is singular or defective."""
+def _on_the_line(S0: Array, S1: Array, middle: tuple[Array, Array]) -> tuple[float | None, Eigenpairs | None]:
+    """b and the eigenpairs of (S(b), S₁ − S₀); no b when the pencil is singular, no eigenpairs when it is defective."""
     Delta = S1 - S0
-    found: tuple[float, Eigenpairs | None] | None = None
-    for base, values, vectors in _bases(S0, S1, middle):
+    base, pairs = None, None
+    for base, values, vectors in _bases(S0, S1, middle):  # noqa: B007 (the last base tried is the answer)
         largest, pairs = eigenpairs(values, vectors, Delta)
-        found = base, pairs
         if largest <= FAR:
             break
-    return None if found is None or found[1] is None else (found[0], found[1])
+    return base, pairs
 
 
 def _bases(S0: Array, S1: Array, middle: tuple[Array, Array]) -> Iterator[tuple[float, Array, Array]]:

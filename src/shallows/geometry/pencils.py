@@ -15,12 +15,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeev
 
 from shallows._checks import Array
 
 CLUSTER = 1e-7
 DEFECTIVE = 1e-6
 SMALL_STEP = 1e-4
+#: Of LAPACK's dgeev, in columns: room for its blocked algorithms.
+WORKSPACE = 36
 
 Complex = NDArray[Any]
 
@@ -55,9 +58,11 @@ def eigenpairs(values: Array, vectors: Array, Delta: Array) -> tuple[float, Eige
     inner = frame.T @ Delta @ frame
     if abs(J.sum()) == len(J):
         return _definite(J, dual, inner)
-    mu, Q = np.linalg.eig(J[:, None] * inner)
-    largest = float(np.abs(mu).max())
-    mu_real, Q_real, mu_pair, Q_pair = _real_and_paired(mu, Q, largest)
+    along, heights, _, Q, info = dgeev(J[:, None] * inner, compute_vl=0, lwork=WORKSPACE * len(J))
+    if info:
+        return np.inf, None
+    largest = float(np.sqrt((along**2 + heights**2).max()))
+    mu_real, Q_real, mu_pair, Q_pair = _real_and_paired(along, heights, Q, largest)
     real, pair = _orthonormal(mu_real, Q_real, J, largest), _normalised(Q_pair, J)
     if real is None or pair is None:
         return largest, None
@@ -77,17 +82,18 @@ def _definite(J: Array, dual: Array, inner: Array) -> tuple[float, Eigenpairs]:
     return float(np.max(np.abs(mu), initial=0.0)), pairs
 
 
-def _real_and_paired(mu: Complex, Q: Complex, largest: float) -> tuple[Array, Array, Complex, Complex]:
-    """The real eigenpairs, and one of each complex pair.
+def _real_and_paired(
+    along: Array, heights: Array, Q: Array, largest: float
+) -> tuple[Array, Array, Complex, Complex]:
+    """The real eigenpairs, and one of each complex pair, from LAPACK's form of them.
 
-    A repeated real eigenvalue that rounding split into a pair is real again, with Re q and Im q as eigenvectors.
+    μ = along ± i·heights; the eigenvector of a pair is q + i q′, q and q′ two neighbouring columns of Q. A repeated
+    real eigenvalue that rounding split into a pair is real again, with q and q′ as eigenvectors.
     """
-    height = np.imag(mu)
-    close = np.abs(height) <= CLUSTER * largest
-    real, split, pair = height == 0.0, close & (height > 0.0), ~close & (height > 0.0)
-    once, twice = np.real(mu[real]), np.real(mu[split])
-    columns = np.hstack([np.real(Q[:, real]), np.real(Q[:, split]), np.imag(Q[:, split])])
-    return np.concatenate([once, twice, twice]), columns, mu[pair], Q[:, pair]
+    far = np.abs(heights) > CLUSTER * largest
+    pair = np.flatnonzero(far & (heights > 0.0))
+    mu_pair = along[pair] + 1j * heights[pair]
+    return along[~far], Q[:, ~far], mu_pair, Q[:, pair] + 1j * Q[:, pair + 1]
 
 
 def _orthonormal(mu: Array, Q: Array, J: Array, largest: float) -> tuple[Array, Array] | None:
