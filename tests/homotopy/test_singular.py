@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shallows.homotopy import Status, solve
+from shallows.homotopy import PolynomialFamily, Status, solve, solve_member
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -89,3 +89,22 @@ def test_multiplicities_many_seeds(seed):
     ):
         result = solve(rows, rng=seed)
         assert result.finite.count == regular and sorted(result.singular.multiplicities) == multiplicities
+
+
+@pytest.mark.parametrize(
+    ("wanted", "root"), [([2, 1], 1.0), ([0, 0], 0.0), ([2e-3, 1e-6], 1e-3), ([2e3, 1e6], 1e3)]
+)
+def test_a_double_root_of_one_equation_in_one_unknown(wanted, root):
+    """x² − ax + b: the Jacobian has a single pivot, which says nothing about its rank by itself."""
+    family = PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    solutions = solve_member(family, [[0.0], [2.0]], [2, 0], wanted)
+    (double,) = solutions.singular
+    assert (double.multiplicity, solutions.finite.count) == (2, 0)
+    assert double.point[0] == pytest.approx(root, abs=1e-6 * max(abs(root), 1e-3))
+
+
+def test_simple_roots_of_one_equation_are_not_taken_as_double():
+    family = PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    solutions = solve_member(family, [[0.0], [2.0]], [2, 0], [2, 1 - 1e-8])
+    assert (solutions.finite.count, solutions.singular.count) == (2, 0)
+    assert sorted(solutions.finite.points[:, 0].real) == pytest.approx([1 - 1e-4, 1 + 1e-4], abs=1e-9)

@@ -12,7 +12,7 @@ from shallows.errors import InvalidProblem
 
 
 class Frobenius(InnerProduct):
-    """⟨S, T⟩_F = Σ S_{i1…id} T_{i1…id} (paper 000, equation 10).
+    """`⟨S, T⟩_F = Σ S_{i1…id} T_{i1…id}` (paper 000, equation 10).
 
     No distribution induces it for n, d ≥ 2 (Prop. 21): it would need E[x1²·x2²] = 0 and E[(x1x2)²] > 0. So it
     has no `sample`; `moment_defect` measures the contradiction.

@@ -112,7 +112,10 @@ def walk(
 def rank_measure(
     evaluate: Any, constants: Any, mode: int, x: Any, chart: Any, room: Any, algebra: Any
 ) -> tuple[float, float]:
-    """Smallest over largest pivot of the Jacobian at t = 0, a cheap measure of its rank; and the residual."""
+    """Smallest over largest pivot of the Jacobian at t = 0, a cheap measure of its rank; and the residual.
+
+    One equation has one pivot: it is compared with the derivative a tenth of the way (or 0.1) off instead.
+    """
     matrix, value, drift, pivots = algebra
     size = x.shape[0]
     assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrix, value, drift)
@@ -123,6 +126,12 @@ def rank_measure(
     for i in range(size):
         pivot = 1.0 / abs(matrix[i, i])  # `factor` leaves the inverses of the pivots
         low, high = min(low, pivot), max(high, pivot)
+    if size == 1:
+        here = x[0]
+        x[0] = here + 0.1 * max(abs(here), 1.0)
+        assemble(evaluate, constants, mode, x, 0.0j, chart, room, matrix, value, drift)
+        high = max(high, abs(matrix[0, 0]))
+        x[0] = here
     return low / high, residual
 
 
@@ -162,6 +171,7 @@ def finish(
         copy(points[2], x)
     before, error, winding = 0, 1.0, 0
     steps = 0
+    floor = 1e-4 * largest(x)  # errors of an end at or near the origin are relative to this
     arrived = radius
     # x₀ (1/‖x‖ when affine) on three radii, each 1/8 of the one before
     older, newer, here = 0.0 + 0.0j, 0.0 + 0.0j, 0.0 + 0.0j
@@ -199,7 +209,7 @@ def finish(
                     gap = 0.0
                     for j in range(size):
                         gap = max(gap, abs(mean[j] - last[j]))
-                    gap /= largest(mean)
+                    gap /= max(largest(mean), floor)
                     # a walk around several roots closes too, and its mean does not depend on the radius:
                     # it is an end point only if it solves the system, and a singular one if w > 1
                     ratio, residual = rank_measure(evaluate, constants, mode, mean, chart, room, algebra)

@@ -44,7 +44,7 @@ def solve(
     Parameters
     ----------
     polynomials:
-        Strings ("x^2*y - 3*y + 1"), {exponents: coefficient} dictionaries, a `PolynomialSystem`, or a
+        Strings (`"x^2*y - 3*y + 1"`), {exponents: coefficient} dictionaries, a `PolynomialSystem`, or a
         structured system such as `RankOneSystem` that brings its own homotopy.
     rng:
         A seed or a NumPy generator. The same seed gives the same result whatever the number of threads.

@@ -43,7 +43,7 @@ class PolynomialSystem:
         variables: Sequence[str] | None = None,
         parameters: Sequence[str] = (),
     ) -> PolynomialSystem:
-        """From strings ("x^2*y - 3*y + 1") or {exponents: coefficient} dictionaries; checked here."""
+        """From strings (`"x^2*y - 3*y + 1"`) or {exponents: coefficient} dictionaries; checked here."""
         if isinstance(polynomials, PolynomialSystem):
             return polynomials
         if isinstance(polynomials, (str, Mapping)):
