@@ -16,6 +16,14 @@
     return chosen === "dark" || (chosen !== "light" && dark.matches);
   }
 
+  // A legend below the panels begins under the title of the axis. What it takes away from them is not known: a third.
+  function below(layout) {
+    const margin = Object.assign({ t: 100, b: 80 }, layout.margin);
+    const inner = ((layout.height || 450) - margin.t - margin.b) * 2 / 3;
+    Object.assign(layout.legend, { y: Math.min(layout.legend.y, -50 / inner), yanchor: "top" });
+    for (const key of Object.keys(layout)) if (/^xaxis\d*$/.test(key) && layout[key].title) layout[key].title.standoff = 6;
+  }
+
   function dressed(figure, width) {
     const c = isDark() ? { ink: "#d6dade", grid: "#2b3138", line: "#77808b", paper: "#15181c" }
                        : { ink: "#1c2126", grid: "#e4e6e9", line: "#8a8f98", paper: "#ffffff" };
@@ -32,6 +40,7 @@
       if (/^scene\d*$/.test(key)) for (const axis of ["xaxis", "yaxis", "zaxis"]) layout[key][axis] = Object.assign({}, layout[key][axis], { gridcolor: c.grid, color: c.ink, backgroundcolor: clear });
     }
     if (layout.legend) layout.legend.bgcolor = clear;
+    if (layout.legend && layout.legend.orientation === "h" && layout.legend.y < 0) below(layout);
     if (narrow.matches) {
       layout.margin = Object.assign({}, layout.margin, { l: 48, r: 10 });
       layout.legend = Object.assign({}, layout.legend, { orientation: "h", x: 0, xanchor: "left", y: -0.22, yanchor: "top" });

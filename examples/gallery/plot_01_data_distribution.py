@@ -32,5 +32,5 @@ for column, chart in enumerate(charts.values(), start=1):
         figure.add_trace(trace, row=1, col=column)
 figure.update_xaxes(title="index on the rank stratum", dtick=1)
 figure.update_yaxes(title="loss E(f − y)²", col=1)
-figure.update_layout(template="plotly_white", legend={"orientation": "h", "y": -0.25})
+figure.update_layout(template="plotly_white", legend={"orientation": "h", "y": -0.25}, margin={"t": 40})
 figure.show()

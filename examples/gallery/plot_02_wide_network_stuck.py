@@ -32,7 +32,7 @@ figure.update_layout(
     template="plotly_white",
     xaxis={"title": "width, three inputs"},
     yaxis={"title": "share of runs above the minimum", "tickformat": ".0%"},
-    height=320,
+    height=360,
     margin={"t": 20},
 )
 figure.show()
