@@ -7,7 +7,7 @@
   const SILENCE = "The explorer does not answer. Is `shallows explore` still running? Move something to ask again.";
   const set = (id, props) => window.dash_clientside.set_props(id, props);
   const none = () => window.dash_clientside.no_update;
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const dark = window.matchMedia("(prefers-color-scheme: dark)"), narrow = window.matchMedia("(max-width: 40rem)");
 
   // One question at a time. While an answer is under way only the newest state is kept, so a slow machine answers
   // fewer states and is never behind by more than one.
@@ -60,7 +60,9 @@
     const [ink, grid, line] = dark.matches ? ["#e6e8ea", "#2b3138", "#77808b"] : ["#1c2126", "#e4e6e9", "#8a8f98"];
     const inked = (trace) => (trace.meta && trace.meta.ink ? { ...trace, line: { ...trace.line, color: ink } } : trace);
     figures.forEach(({ names, layout }, place) => {
-      const painted = { ...layout, font: { ...layout.font, color: ink } };
+      const painted = { ...layout, font: { ...layout.font, color: ink, size: narrow.matches ? 11 : layout.font.size } };
+      // margins that do not follow the legend leave room for as many rows as a phone needs
+      if (narrow.matches && layout.margin.autoexpand === false) painted.margin = { ...layout.margin, l: 40, r: 10, t: 128 };
       for (const key of Object.keys(layout)) {
         if (/^[xy]axis/.test(key)) painted[key] = { ...layout[key], gridcolor: grid, linecolor: line, tickcolor: line, zerolinecolor: line };
       }
@@ -71,7 +73,7 @@
       set({ type: "graph", place }, { figure: { data: names.map((name) => inked(kept.get(name))), layout: painted } });
     });
   }
-  dark.addEventListener("change", paint);
+  for (const screen of [dark, narrow]) screen.addEventListener("change", paint);
 
   // The points of a cube, x slowest, from which level surfaces are drawn (as in a report's page).
   function placed(trace) {

@@ -19,7 +19,7 @@ from shallows.explorer.sketch import Sketch
 from shallows.explorer.views.marks import GRIP, HEADINGS, add_students, counts, kind_of, rows_of, unit_circle
 from shallows.problem import Problem
 from shallows.report.recipe import python_of
-from shallows.report.theme import INK, KIND_COLOURS, SKY, styled
+from shallows.report.theme import INK, KIND_COLOURS, styled
 from shallows.tensors import SymmetricTensor
 
 OWN = "moments"
@@ -119,7 +119,7 @@ def _forms(problem: Problem, students: Any) -> Any:
         values = SymmetricTensor(student.entries, 2, problem.degree)(directions)
         figure.add_scatter(
             x=np.degrees(phi), y=values, mode="lines", name=f"{kind}, {student.loss:.4g}",
-            line={"color": SKY if kind == "local minimum" else KIND_COLOURS[kind], "width": 2,
+            line={"color": KIND_COLOURS[kind], "width": 2,
                   "dash": "dot" if kind == "saddle" else "solid"}, hoverinfo="skip",
         )  # fmt: skip
     _add_grips(figure, problem.target_tensor())

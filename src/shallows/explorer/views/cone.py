@@ -147,7 +147,7 @@ def _surface(rays: Array, colour: str, name: str, opacity: float) -> dict[str, A
 
 
 def _triangles(rows: int, columns: int) -> Array:
-    """Two triangles for each square of a grid of vertices, row by row (a Plotly surface would be refined, at a cost)."""
+    """Two triangles for each square of a grid of vertices, row by row (Plotly would refine a surface, at a cost)."""
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     below = corner + columns
     first = np.stack([corner, corner + 1, below], axis=1)

@@ -14,7 +14,7 @@ from shallows.report.theme import KIND_COLOURS, KIND_SYMBOLS, VERMILLION
 
 HEADINGS = ("loss", "kind", "student")
 #: Margins that do not follow the legend, so that a figure keeps its scale while something is dragged in it.
-STEADY = {"l": 64, "r": 20, "t": 66, "b": 56, "autoexpand": False}
+STEADY = {"l": 64, "r": 20, "t": 86, "b": 56, "autoexpand": False}
 #: What can be dragged looks like this.
 GRIP: dict[str, Any] = {
     "mode": "markers", "hoverinfo": "skip",
