@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from shallows.commands._common import ANSWER_IS_NO, BAD_INPUT, BUG, INTERRUPTED, MISSING
 from shallows.errors import IncompleteChart, MissingExtra, NotConverged, ShallowsError
@@ -27,7 +28,23 @@ COMMANDS = {
 }
 
 
-class LazyGroup(TyperGroup):
+class PlainFlags:
+    """Help that shows no type beside a flag: `--json <bool>` reads as if a value were wanted."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of the command, flags without a type."""
+        options: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for option in options:
+            if getattr(option, "is_flag", False) and option.metavar is None:
+                option.metavar = ""
+        return options
+
+
+class PlainCommand(PlainFlags, TyperCommand):
+    """A command."""
+
+
+class LazyGroup(PlainFlags, TyperGroup):
     """A group whose commands are imported when somebody asks for them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -40,7 +57,9 @@ class LazyGroup(TyperGroup):
             return None
         module = import_module(f"shallows.commands.{COMMANDS[cmd_name]}")
         single = typer.Typer(add_completion=False)
-        single.command(name=cmd_name, epilog=examples_text(module))(getattr(module, cmd_name))
+        single.command(name=cmd_name, cls=PlainCommand, epilog=examples_text(module))(
+            getattr(module, cmd_name)
+        )
         return typer.main.get_command(single)
 
 
@@ -70,8 +89,8 @@ def _shallows(
 ) -> None:
     """The loss landscapes of shallow neural networks.
 
-    Exit status: 0 done, 1 the answer is no or not complete, 2 the input is wrong, 3 something is not installed,
-    4 a bug, 130 interrupted.
+    Exit status: 0 done, 1 the answer is no or not complete, 2 the input is wrong,
+    3 something is not installed, 4 a bug, 130 interrupted.
     """
 
 
@@ -85,7 +104,7 @@ def main() -> None:
         fail("interrupted", INTERRUPTED)
     except Exception as error:
         if debug:
-            raise
+            traceback.print_exc()
         fail(sentence(error), status_of(error))
 
 

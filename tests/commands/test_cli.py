@@ -69,7 +69,8 @@ def test_errors_are_sentences_unless_debugged(tmp_path):
     assert (plain.returncode, plain.stdout) == (2, "")
     assert plain.stderr.startswith("shallows: Cannot read") and "Traceback" not in plain.stderr
     loud = run("chart", str(tmp_path / "missing.toml"), "--debug")
-    assert "Traceback" in loud.stderr and loud.returncode != 0
+    assert "Traceback" in loud.stderr and loud.returncode == plain.returncode
+    assert loud.stderr.endswith(plain.stderr)
 
 
 def test_chart_writes_its_report_and_says_where(tmp_path):
@@ -125,6 +126,18 @@ def test_doctor_tells_what_is_there(monkeypatch):
     monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, ""))
     text = invoke("doctor", code=3).output
     assert "not installed" in text and "Broken" in text and "shallows[explore]" in text
+
+
+def test_what_the_doctor_writes_is_what_it_says(tmp_path):
+    out = tmp_path / "doctor.json"
+    said = invoke("doctor", "--json", "--out", str(out))
+    assert json.loads(out.read_text(encoding="utf-8")) == json.loads(said.stdout)
+    assert f"written: {out}" in said.stderr
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in cli.COMMANDS)])
+def test_help_asks_for_no_value_of_a_flag(command):
+    assert "<bool>" not in invoke(*command, "--help").output
 
 
 def test_completion_knows_the_commands():

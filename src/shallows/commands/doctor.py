@@ -6,10 +6,15 @@ import platform
 import shutil
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from json import dumps
+from pathlib import Path
+from typing import Annotated
 
-from shallows.commands._common import Json, Output, Quiet
+import typer
 
-EXAMPLES = ("shallows doctor", "shallows doctor --json")
+from shallows.commands._common import MISSING, Json, Output, Quiet
+
+EXAMPLES = ("shallows doctor", "shallows doctor --json", "shallows doctor --out doctor.json")
 
 #: What `pip install shallows` brings: distribution -> what it is for.
 CORE = {
@@ -54,19 +59,30 @@ class Part:
         return bool(self.found)
 
 
-def doctor(json: Json = False, quiet: Quiet = False) -> None:
+def doctor(
+    out: Annotated[
+        Path | None, typer.Option(help="Write the JSON document to a file, for a bug report.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Say which extras and engines are installed, and how to get the rest.
 
     The exit status is 3 when a part is missing that `pip install shallows` should have brought.
     """
-    import typer
-
-    from shallows.commands._common import MISSING
-
     parts = examine()
     broken = [part for part in parts if part.kind == "core" and not part.there]
     output = Output(json, quiet)
-    output.document({"python": platform.python_version(), "parts": [asdict(part) for part in parts]})
+    document = {
+        "shallows": _version("shallows"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "parts": [asdict(part) for part in parts],
+    }
+    output.document(document)
+    if out is not None:
+        out.write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        output.wrote(out)
     output.show(f"shallows {_version('shallows')}, Python {platform.python_version()}, {platform.platform()}")
     output.show(_table(parts))
     if broken:

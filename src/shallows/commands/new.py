@@ -17,12 +17,14 @@ KINDS = ("quadratic", "relu", "samples", "tensor")
 
 def new(
     file: Annotated[Path, typer.Argument(help="Where to write the problem file.")] = Path("problem.toml"),
+    out: Annotated[Path | None, typer.Option("--out", help="The same as FILE.")] = None,
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "quadratic",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a commented problem file to start from."""
+    file = file if out is None else out
     if kind not in KINDS:
         raise InvalidProblem(f"kind is {kind!r}; expected one of {', '.join(KINDS)}.")
     if file.exists() and not force:
