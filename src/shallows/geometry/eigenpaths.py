@@ -156,7 +156,7 @@ def _on_the_line(S0: Array, S1: Array, middle: tuple[Array, Array]) -> tuple[flo
     base, pairs = None, None
     for base, values, vectors in _bases(S0, S1, middle):  # noqa: B007 (the last base tried is the answer)
         largest, pairs = eigenpairs(values, vectors, Delta)
-        if largest <= FAR:
+        if pairs is not None or largest <= FAR:
             break
     return base, pairs
 
@@ -165,7 +165,7 @@ def _bases(S0: Array, S1: Array, middle: tuple[Array, Array]) -> Iterator[tuple[
     """b = ½, then b with S(b) definite or else best conditioned; with the eigenpairs of S(b) (`middle` for ½).
 
     A condition number says little: it may be the frame's. But where S(b) is close to being singular, a neighbour
-    S(b − 1/μ) is singular, and a large μ tells. No b when S(b) is singular for every b.
+    S(b − 1/μ) is singular: a large μ says that another b may do better. No b when S(b) is singular for every b.
     """
     quality = _quality(middle[0])
     if quality > REGULAR:
