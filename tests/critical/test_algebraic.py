@@ -7,6 +7,7 @@ import shallows as sh
 from shallows.critical.low_rank_balls import LowRankSystem
 from shallows.critical.low_rank_family import Shape, frame_action
 from shallows.critical.members import family, pack, solved_generic
+from shallows.critical.sharper import sharp_inertias
 from shallows.geometry.focal import index_by_eigenvalues, index_by_focal_points
 from shallows.homotopy import check_homotopy
 from shallows.homotopy.parameter import random_parameters
@@ -261,3 +262,24 @@ def test_the_same_seed_gives_the_same_chart(generic):
     first, second = (sh.chart(generic(3, 2, 4), rng=3) for _ in range(2))
     np.testing.assert_array_equal(first.losses, second.losses)
     assert first.seed == second.seed == 3
+
+
+def test_signatures_that_ten_digits_leave_open_are_decided_with_thirty():
+    """Badly conditioned points under samples: the Hessian over the first box has pivots that contain 0."""
+    from shallows.critical import low_rank
+
+    rng = np.random.default_rng(2)
+    data = sh.Samples(rng.standard_normal((23, 3)) * rng.uniform(0.5, 2, 3) + rng.standard_normal(3) * 0.3)
+    problem = sh.Problem(sh.SymmetricTensor(rng.standard_normal(6), 3, 2), data, width=2)
+    boxes = []
+
+    def watched(root, prove):
+        first = prove(list(root.box))
+        boxes.append(all(inertia.certified for inertia in first))
+        return sharp_inertias(root, prove)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(low_rank, "sharp_inertias", watched)
+        chart = sh.chart(problem, rng=2)
+    assert not all(boxes)  # the case is one of those
+    assert all(point.certificate.signature_certified for point in chart.points)

@@ -11,12 +11,13 @@ from shallows.charts import Certificate
 from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
 from shallows.critical.frames import FramedRun, run_in_frames
-from shallows.critical.low_rank_balls import LowRankSystem, prove_shape
+from shallows.critical.low_rank_balls import LowRankSystem, prove_box
 from shallows.critical.low_rank_family import Shape, frame_action
 from shallows.critical.low_rank_hessian import curvatures
 from shallows.critical.members import Tell, silently
 from shallows.critical.rank_one import Stratum
 from shallows.critical.realise import spectral_terms
+from shallows.critical.sharper import proved_signature, sharp_inertias
 from shallows.problem import Problem
 
 REAL = 1e-7
@@ -112,11 +113,13 @@ def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> Found
     signature = (len(x) - negative - zero, zero, negative)
     if root is None:
         return Found(vectors, signs, signature)
-    hessian, rank = prove_shape(system, root)
-    agrees = hessian.certified and (hessian.positive, 0, hessian.negative) == signature
+    hessian, rank = sharp_inertias(root, lambda box: prove_box(system, box))
+    signature = proved_signature(hessian, signature)
     size = float(np.abs(root.point).max())
     radius = 4 * system.shape.n**2 * (1 + size) ** 2 * (root.radius + 1e-15 * size)
-    return Found(vectors, signs, signature, Certificate(radius, agrees, rank.certified, "Krawczyk"))
+    return Found(
+        vectors, signs, signature, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
+    )
 
 
 def _notes(rank: int, run: FramedRun, degenerate: int) -> list[str]:

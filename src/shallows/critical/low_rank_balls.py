@@ -11,7 +11,6 @@ from flint import acb, acb_mat, arb, arb_mat
 from shallows import coordinates
 from shallows._checks import Array
 from shallows.certify.intervals import precision
-from shallows.certify.krawczyk import CertifiedRoot
 from shallows.certify.signature import Inertia, inertia
 from shallows.critical.low_rank_family import Shape
 
@@ -137,13 +136,11 @@ class LowRankBalls:
         return (product + product.transpose()) / 2
 
 
-def prove_shape(system: LowRankSystem, root: CertifiedRoot) -> tuple[Inertia, Inertia]:
-    """Proved inertia of the Hessian on the stratum, and of A (whose signs are those of S; all decided: rank r)."""
-    return prove_box(system, list(root.box))
-
-
 def prove_box(system: LowRankSystem, box: list[arb]) -> tuple[Inertia, Inertia]:
-    """The same for any real box that contains a root."""
+    """Proved inertia of the Hessian on the stratum, and of A (whose signs are those of S; all decided: rank r).
+
+    The box is real and contains a root.
+    """
     evaluator = system.ball_evaluator(BITS)
     with precision(BITS):
         A, _ = evaluator._split(box, arb_mat)

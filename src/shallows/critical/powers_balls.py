@@ -11,7 +11,6 @@ from flint import acb, acb_mat, arb, arb_mat
 from shallows import coordinates
 from shallows._checks import Array
 from shallows.certify.intervals import precision
-from shallows.certify.krawczyk import CertifiedRoot
 from shallows.certify.signature import Inertia, inertia
 from shallows.critical.powers_family import PowerShape
 
@@ -101,7 +100,7 @@ class PowerBalls:
         return table
 
 
-def prove_signature(system: PowerSystem, root: CertifiedRoot) -> Inertia:
-    """Proved inertia of the Hessian of ℓ in u over the root's box."""
+def prove_signature(system: PowerSystem, box: list[Any]) -> tuple[Inertia]:
+    """Proved inertia of the Hessian of ℓ in u over a real box."""
     with precision(BITS):
-        return inertia(system.ball_evaluator(BITS)(list(root.box))[1])
+        return (inertia(system.ball_evaluator(BITS)(box)[1]),)

@@ -25,6 +25,7 @@ from shallows.critical.found import Found
 from shallows.critical.members import Tell, silently
 from shallows.critical.powers_balls import BITS, PowerSystem, prove_signature
 from shallows.critical.powers_family import PowerShape
+from shallows.critical.sharper import proved_signature, sharp_inertias
 from shallows.problem import Problem
 
 REAL = 1e-7
@@ -133,12 +134,12 @@ def found_at(system: PowerSystem, u: Array, tolerance: float = ZERO) -> Found:
 def _certified(system: PowerSystem, root: CertifiedRoot) -> Found:
     shape = system.shape
     point = found_at(system, root.point.real)
-    proof = prove_signature(system, root)
-    agrees = proof.certified and (proof.positive, 0, proof.negative) == point.signature
+    (hessian,) = sharp_inertias(root, lambda box: prove_signature(system, box))
     size = max(float(np.max(np.abs(point.vectors))), 1e-300)
     radius = shape.r * shape.degree * size ** (shape.degree - 1) * (root.radius + 4e-16 * size)
-    certificate = Certificate(radius, agrees, rank_is_proved(shape, list(root.box)), "Krawczyk")
-    return Found(point.vectors, point.signs, point.signature, certificate)
+    rank = rank_is_proved(shape, list(root.box))
+    certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
+    return Found(point.vectors, point.signs, proved_signature(hessian, point.signature), certificate)
 
 
 def rank_is_proved(shape: PowerShape, box: list[Any]) -> bool:

@@ -19,6 +19,7 @@ from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
 from shallows.critical.members import Tell, run_under, silently
 from shallows.critical.powers_family import PowerShape
+from shallows.critical.sharper import proved_signature, sharp_inertias
 from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
@@ -127,7 +128,14 @@ def _found(
     tolerance = 1e-10 * float(np.max(np.abs(values)))
     negative, zero = int(np.sum(values < -tolerance)), int(np.sum(np.abs(values) <= tolerance))
     signature = (len(u) - negative - zero, zero, negative)
-    return Found(u[None, :], np.array([sign]), signature, _certificate(u, root, balls, signature))
+    vectors, signs = u[None, :], np.array([sign])
+    if root is None:
+        return Found(vectors, signs, signature)
+    # the root's box proves existence and realness; the Jacobian over the box proves the signature
+    (proof,) = sharp_inertias(root, lambda box: (inertia(balls(box)[1]),))
+    radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
+    certificate = Certificate(radius, proof.certified, True, "Krawczyk")
+    return Found(vectors, signs, proved_signature(proof, signature), certificate)
 
 
 def _hessian(u: Array, system: RankOneSystem) -> Array:
@@ -138,18 +146,6 @@ def _hessian(u: Array, system: RankOneSystem) -> Array:
     Q = np.zeros((system.n, system.n))
     Q[rows, columns] = Q[columns, rows] = entries
     return np.asarray(3 * Q - np.array([[float(entry) for entry in row] for row in system.linear]))
-
-
-def _certificate(
-    u: Array, root: CertifiedRoot | None, balls: BallEvaluator, signature: tuple[int, int, int]
-) -> Certificate | None:
-    """The root's box proves existence and realness; the Jacobian over the box proves the signature."""
-    if root is None:
-        return None
-    proof = inertia(balls(list(root.box))[1])
-    radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
-    agrees = proof.certified and (proof.positive, 0, proof.negative) == signature
-    return Certificate(radius, agrees, True, "Krawczyk")
 
 
 def _singular_note(solutions: Solutions) -> str:
