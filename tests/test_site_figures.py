@@ -103,7 +103,7 @@ def test_special_characters_and_options(text: Any) -> None:
 def test_figures_have_the_digits_of_a_screen(text: Any) -> None:
     figure = {"data": [{"type": "scatter", "x": [1, 2], "y": [0.123456789, None]}], "layout": {"height": 300}}
     html = text.pictures.fragment(figure, 'a "name" <here>')
-    assert '"y":[0.123457,null]' in html and '"x":[1,2]' in html
+    assert '"y":[0.12345679,null]' in html and '"x":[1,2]' in html
     assert "a &quot;name&quot; &lt;here&gt;" in html and "min-height:300px" in html
 
 

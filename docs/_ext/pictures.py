@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 
 RENDERER = "site"
 HEIGHT = 430
-DIGITS = 6
+DIGITS = 8
 
 
 class Collector(ExternalRenderer):
