@@ -103,6 +103,23 @@ def test_points_meet_while_the_teacher_is_dragged(shown):
     assert page.evaluate(HANDLE, [0, 0])[2] == scale  # the figure was not zoomed
 
 
+def test_a_finger_drags_and_the_page_does_not_scroll(explorer, watched):
+    with watched(f"{explorer}/?view=ellipse&x=0&y=0.25", has_touch=True) as page:
+        wait_for_fact(page, "real critical points", 4)
+        page.wait_for_function("document.querySelector('.js-plotly-plot')?.layout?.meta !== undefined")
+        page.set_viewport_size({"width": 390, "height": 700})
+        page.locator(".js-plotly-plot").scroll_into_view_if_needed()
+        x, y, along, _ = page.evaluate(HANDLE, [0, 0])
+        before = page.evaluate("scrollY")
+        finger = page.context.new_cdp_session(page)
+        for kind, shift in (("touchStart", 0), ("touchMove", 20), ("touchMove", 40), ("touchMove", 60)):
+            place = {"x": x + 1.9 * along * shift / 60, "y": y - shift}
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [place]})
+        wait_for_fact(page, "real critical points", 2)
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        assert page.evaluate("scrollY") == before
+
+
 def test_the_teacher_of_the_cone_is_dragged_in_its_slice(shown):
     page = shown("cone", t00=1, t11=1)
     x, y, along, up = lift(page)

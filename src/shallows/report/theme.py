@@ -68,6 +68,6 @@ def plain_scene(reach: float, **titles: str) -> dict[str, Any]:
     axis = {"range": [-reach, reach], "showbackground": False, "zeroline": False, "nticks": 4}
     return {
         "aspectmode": "cube",
-        "camera": {"eye": {"x": 1.35, "y": -1.45, "z": 0.75}},
+        "camera": {"eye": {"x": 1.35, "y": -1.45, "z": 0.75}, "center": {"x": 0, "y": 0, "z": -0.15}},
         **{f"{letter}axis": {**axis, "title": {"text": titles.get(letter, letter)}} for letter in "xyz"},
     }
