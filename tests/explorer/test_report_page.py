@@ -68,5 +68,8 @@ def test_paper_is_white_and_shows_the_whole_table(opened):
     page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
     assert page.evaluate("document.querySelector('.js-plotly-plot').layout.font.color") == "#1c2126"
     assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.locator("details:not([open])").count() == 0 < page.locator("details").count()
     table = page.locator(".scroll").first
     assert table.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0

@@ -239,6 +239,19 @@ def test_a_bug_is_called_one_and_logged(caplog):
     assert "a bug in the explorer" in caplog.text
 
 
+def test_a_server_for_other_machines_answers_to_this_machines_names():
+    import socket
+
+    from shallows.explorer.server import EVERYWHERE, Server, names_of
+
+    assert names_of("127.0.0.1") == ("127.0.0.1", "localhost")
+    assert socket.gethostname() in names_of(EVERYWHERE) and "evil.example" not in names_of(EVERYWHERE)
+    assert Server(EVERYWHERE, 80, None).address == f"http://{socket.gethostname()}:80"
+    client = make_app(names_of(EVERYWHERE)).server.test_client()
+    assert client.get("/", headers={"Host": f"{socket.gethostname()}:80"}).status_code == 200
+    assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
+
+
 def test_a_taken_port_is_a_sentence():
     from shallows.explorer import make_server
 

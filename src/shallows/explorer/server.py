@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,9 @@ from shallows.errors import InvalidProblem, ShallowsError
 from shallows.explorer.fields import defaults
 from shallows.explorer.views import NAMES, view_of
 from shallows.explorer.workers import computed
+
+#: The address that stands for all networks of this machine.
+EVERYWHERE = "0.0.0.0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +26,8 @@ class Server:
 
     @property
     def address(self) -> str:
-        """The URL of the page."""
-        return f"http://{self.host}:{self.port}"
+        """The URL of the page, by a name that other machines can use when it listens to them."""
+        return f"http://{socket.gethostname() if self.host == EVERYWHERE else self.host}:{self.port}"
 
     def serve(self) -> None:
         """Answer requests; views are computed once beforehand in the background, so that the first one is quick."""
@@ -36,6 +40,22 @@ class Server:
     def stop(self) -> None:
         """End `serve()` from another thread."""
         self.inner.shutdown()
+
+
+def names_of(host: str) -> tuple[str, ...]:
+    """The names under which a server that listens on `host` is asked; under any other name it does not answer."""
+    names = {"127.0.0.1", "localhost", host}
+    if host == EVERYWHERE:
+        names |= {socket.gethostname(), socket.getfqdn()}
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(
+                    ("192.0.2.1", 9)
+                )  # sends nothing: it only chooses the address that faces outwards
+                names.add(probe.getsockname()[0])
+            except OSError:  # no network: only this machine can ask
+                pass
+    return tuple(sorted(names))
 
 
 def checked_view(name: str) -> str:
@@ -76,7 +96,7 @@ def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
         disable_nagle_algorithm = True
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line a request
-    app = make_app(tuple({"127.0.0.1", "localhost", host}))
+    app = make_app(names_of(host))
     try:
         inner = bind(host, port, app.server, threaded=True, request_handler=Kept)
     except (OSError, SystemExit):  # werkzeug exits when the port is taken

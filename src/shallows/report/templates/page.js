@@ -64,8 +64,19 @@
   draw();
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
-  window.addEventListener("beforeprint", () => { printing = true; draw(); });
-  window.addEventListener("afterprint", () => { printing = false; draw(); });
+  // Paper cannot unfold anything.
+  let unfolded = [];
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    draw();
+    unfolded = Array.from(document.querySelectorAll("details:not([open])"));
+    for (const part of unfolded) part.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    draw();
+    for (const part of unfolded) part.open = false;
+  });
 
   function sortBy(table, column, direction) {
     const body = table.tBodies[0];
