@@ -52,8 +52,8 @@ def finite_array(name: str, value: ArrayLike, ndim: int | Sequence[int]) -> Arra
     if array.ndim not in allowed:
         axes = " or ".join(map(str, allowed))
         raise InvalidProblem(f"{name} has shape {array.shape}; expected {axes} axes.")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
         where = tuple(int(i) for i in bad[0])
         raise InvalidProblem(
             f"{name} has {len(bad)} NaN or infinite entries, the first at {where}; remove or replace them."

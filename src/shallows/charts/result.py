@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KINDS = ("global minimum", "local minimum", "saddle", "local maximum", "degenerate")
 COMPLETENESS = {
     "proved": "no critical point is missing: a theorem, or as many certified points as there can be",
-    "count-matched": "as many points as the known count, not all of them certified",
+    "count-matched": "as many points as the known count (or msolve's), not all of them certified",
     "trace-tested": "the trace test found none missing; no proof",
     "sampled": "what descents or loops happened to find: others may exist",
 }

@@ -1,9 +1,11 @@
-"""Charts in exact arithmetic: msolve isolates every real root, an engine that shares nothing with homotopy.
+"""Charts by msolve, which isolates every real root symbolically: an engine that shares nothing with homotopy.
+
+msolve computes modulo random primes and does not prove its own answer, so the list is called count-matched, not proved;
+each point in it is certified by Krawczyk's operator as any other.
 
 Rank one: S = ε u^⊗d is critical when Σ_I e_I ∂_x(u^I) = 0, e = G(ε u^⊗d − t), with G and t read as the rational
 numbers they are. For even degrees both signs ε are solved and u is taken up to sign; u = 0 is always a root and is left
-out. All real roots of a zero-dimensional system are in the answer, so the list is complete; complex ones are not
-counted.
+out. All real roots of a zero-dimensional system are in the answer; complex ones are not counted.
 
 Rank r at degree 2: S = R U A Uᵀ Rᵀ in a frame R of small integers (see `exact_rank`). The list is complete when the
 system has as many complex solutions as there can be: then none is hidden where S is not transverse to the frame.
@@ -18,26 +20,24 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-from flint import arb, fmpq
 
 from shallows import coordinates
 from shallows._checks import Array
-from shallows.certify.intervals import precision
+from shallows.certify import certify
 from shallows.certify.msolve import ExactRealRoots, real_roots
-from shallows.certify.signature import inertia
-from shallows.charts import Certificate, Chart
+from shallows.charts import Chart
 from shallows.charts.result import COMPLETENESS
 from shallows.critical.exact_binary import BinaryProblem
 from shallows.critical.exact_rank import integer_frame, rank_equations
 from shallows.critical.found import Counts, Found, assemble, origin
 from shallows.critical.full_rank import full_rank_points
-from shallows.critical.low_rank_balls import LowRankSystem, prove_box
+from shallows.critical.low_rank import real_points
+from shallows.critical.low_rank_balls import LowRankSystem
 from shallows.critical.low_rank_family import Shape
 from shallows.critical.powers_balls import BITS, PowerSystem
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.powers_real import sort_real
 from shallows.critical.rational import Polynomial
-from shallows.critical.realise import spectral_terms
 from shallows.critical.spectrum import spectrum_of
 from shallows.errors import InvalidProblem
 from shallows.problem import Problem
@@ -53,21 +53,21 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
         _require_binary(problem)
     found = [origin(problem)]
     counts = {0: Counts(1, 1, "the zero tensor")}
-    levels, notes = ["proved"], []
+    levels, notes = ["count-matched"], []
     for rank in range(1, top + 1):
         if rank == 1:
             points = [p for sign in _signs(problem) for p in _points(problem, sign)]
-            counts[1] = Counts(None, len(points), "all real roots, isolated exactly by msolve")
+            counts[1] = Counts(None, len(points), "all real roots, isolated by msolve")
         elif problem.degree > 2:
             points, counts[rank], whole, said = _binary_points(problem, rank, seed)
-            levels.append("proved" if whole else "sampled")
+            levels.append("count-matched" if whole else "sampled")
             notes += said
         elif rank == problem.n:
             points = full_rank_points(problem, True)
             counts[rank] = Counts(len(points), len(points), "the target itself")
         else:
             points, counts[rank], whole = _rank_points(problem, rank, seed)
-            levels.append("proved" if whole else "sampled")
+            levels.append("count-matched" if whole else "sampled")
             notes += [] if whole else [f"rank {rank}: points not transverse to the frame may be missing"]
         found += points
     completeness = max(levels, key=list(COMPLETENESS).index)
@@ -118,7 +118,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found],
     )
     if open_:
         notes.append(f"rank {rank}: {open_} points without a certificate")
-    counts = Counts(roots.degree, roots.degree, "all roots, counted exactly by msolve")
+    counts = Counts(roots.degree, roots.degree, "all roots, counted by msolve")
     return found, counts, whole, notes
 
 
@@ -132,7 +132,7 @@ def _clear_frame(problem: Problem, rank: int, seed: int) -> tuple[BinaryProblem,
 
 
 def _is_empty(equations: list[Polynomial]) -> bool:
-    """Whether it is proved that there is no solution."""
+    """Whether there is no solution, by msolve."""
     if any(not any(map(any, terms)) and terms for terms in equations):  # a number that is not 0
         return True
     return all(equations) and real_roots(equations, timeout=TIMEOUT).degree == 0
@@ -150,18 +150,8 @@ def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], C
     expected = comb(problem.n, rank) if spectrum_of(problem) is not None else shape.count
     source = "C(n,r), paper 000 Theorems 34, 35" if spectrum_of(problem) is not None else "generic ED degree"
     system = LowRankSystem(shape, problem.gram(), problem.target_tensor().entries, frame)
-    found = []
-    for box in roots.boxes or ():
-        x = np.array([float((low + high) / 2) for low, high in box])
-        S = frame @ shape.matrix(x.astype(np.complex128)).real @ frame.T
-        hessian, signs = prove_box(system, _balls(box))
-        signature = (hessian.positive, hessian.undecided, hessian.negative)
-        width = max(float(high - low) for low, high in box)
-        size = (1 + float(np.max(np.abs(x)))) ** 3 * float(np.max(np.abs(frame))) ** 2
-        proof = Certificate(
-            8 * problem.n**2 * size * (width + 1e-15), hessian.certified, signs.certified, "msolve"
-        )
-        found.append(Found(*spectral_terms((S + S.T) / 2, rank), signature, proof))
+    points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, shape.unknowns) + 0j
+    found = real_points(system, points, certify(system, points).roots)
     return found, Counts(roots.degree, expected, source), roots.degree == expected
 
 
@@ -174,9 +164,8 @@ def _isolated(roots: ExactRealRoots) -> ExactRealRoots:
     return roots
 
 
-def _balls(box: tuple[tuple[Fraction, Fraction], ...]) -> list[arb]:
-    with precision(BITS):
-        return [arb(_ball(low)).union(arb(_ball(high))) for low, high in box]
+def _middle(box: tuple[tuple[Fraction, Fraction], ...]) -> Array:
+    return np.array([float((low + high) / 2) for low, high in box])
 
 
 def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
@@ -203,28 +192,16 @@ def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
 
 def _points(problem: Problem, sign: int) -> list[Found]:
     roots = _isolated(real_roots(critical_equations(problem, sign), bits=2 * BITS))
-    found = []
+    vectors: list[Array] = []
     for box in roots.boxes or ():
         lead = next(((low, high) for low, high in box if low > 0 or high < 0), None)
         if lead is None or (problem.degree % 2 == 0 and lead[1] < 0):
             continue
-        found.append(_found(problem, sign, box))
-    return found
-
-
-def _found(problem: Problem, sign: int, box: tuple[tuple[Fraction, Fraction], ...]) -> Found:
-    shape = PowerShape(problem.degree, problem.n, 1)
-    u: Array = np.array([float((low + high) / 2) for low, high in box])
-    width = max(float(high - low) for low, high in box)
-    system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, (float(sign),))
-    with precision(BITS):
-        proof = inertia(system.ball_evaluator(BITS)(_balls(box))[1])
-    signature = (proof.positive, proof.undecided, proof.negative)
-    size = float(np.max(np.abs(u)))
-    radius = problem.degree * size ** (problem.degree - 1) * (width + 4e-16 * size)
-    certificate = Certificate(radius, proof.certified, True, "msolve")
-    return Found(u[None, :], np.array([float(sign)]), signature, certificate)
-
-
-def _ball(x: Fraction) -> fmpq:
-    return fmpq(x.numerator, x.denominator)
+        vectors.append(_middle(box))
+    system = PowerSystem(
+        PowerShape(problem.degree, problem.n, 1),
+        problem.gram(),
+        problem.target_tensor().entries,
+        (float(sign),),
+    )
+    return sort_real(system, np.array(vectors), True).found if vectors else []

@@ -45,7 +45,7 @@ def low_rank_stratum(
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
         proof = certify(system, points, progress=tell)
-    found = _real(system, points, proof.roots if proof is not None else (None,) * len(points))
+    found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
     whole = proof is not None and proof.count == shape.count
     source = "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
     return Stratum(
@@ -82,12 +82,12 @@ def _rescale(shape: Shape, points: NDArray[np.complex128], unit: float) -> NDArr
     return moved
 
 
-def _real(
+def real_points(
     system: LowRankSystem,
     points: NDArray[np.complex128],
     roots: tuple[CertifiedRoot | None, ...],
 ) -> list[Found]:
-    """In a real frame S is real exactly when A and Z are."""
+    """The real ones, with what their certified `roots` prove: in a real frame S is real exactly when A and Z are."""
     found = []
     for point, root in zip(points, roots, strict=True):
         if root is not None and root.real is not True:
@@ -116,7 +116,8 @@ def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> Found
     hessian, rank = sharp_inertias(root, lambda box: prove_box(system, box))
     signature = proved_signature(hessian, signature)
     size = float(np.abs(root.point).max())
-    radius = 4 * system.shape.n**2 * (1 + size) ** 2 * (root.radius + 1e-15 * size)
+    frame = max(1.0, float(np.abs(system.frame).max())) ** 2  # 1 unless the frame is not orthogonal
+    radius = 4 * system.shape.n**2 * frame * (1 + size) ** 2 * (root.radius + 1e-15 * size)
     return Found(
         vectors, signs, signature, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
     )

@@ -246,7 +246,7 @@ def _far_longer(problem: Problem, starts: Array, teacher: Network) -> bool:
 def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Array) -> float | None:
     """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.
 
-    The largest curvature grows with the student's width: above 1.2k the step is 3/width, and above 1.5k (or for k < 3,
+    The largest curvature grows with the student's width n: above k the step is 2.5/n, and above 1.5k (or for k < 3,
     where 2.5/k is too long) there is none. Nor is there from neurons far longer than the teacher's (init="large"):
     there the gradient is almost linear, with a curvature of up to k, and 2.5/k diverges.
     """
@@ -256,7 +256,7 @@ def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Arr
         assert isinstance(teacher, Network)
         if teacher.width < 3 or problem.width > 1.5 * teacher.width or _far_longer(problem, starts, teacher):
             return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16])
-        return min(2.5 / teacher.width, 3.0 / problem.width)
+        return 2.5 / max(teacher.width, problem.width)
     if method == "adam":
         return 0.01
     if method == "perturbed":
