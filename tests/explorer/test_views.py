@@ -252,13 +252,14 @@ def test_a_server_for_other_machines_answers_to_this_machines_names():
     assert client.get("/", headers={"Host": "evil.example"}).status_code == 400
 
 
-def test_a_taken_port_is_a_sentence():
+def test_a_taken_port_is_a_sentence(capfd):
     from shallows.explorer import make_server
 
     first = make_server(port=0)
     try:
         with pytest.raises(sh.InvalidProblem, match="--port 0"):
             make_server(port=first.port)
+        assert capfd.readouterr() == ("", "")  # the sentence is all
     finally:
         first.inner.server_close()
 

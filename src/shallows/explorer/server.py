@@ -80,6 +80,17 @@ def warm() -> None:
                 return
 
 
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; opened here because werkzeug prints and exits when a port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except OSError:
+        raise InvalidProblem(
+            f"Cannot listen on {host}:{port}: it is in use or not allowed. Fix: --port 0 takes a free port."
+        ) from None
+
+
 def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
     """Bind the explorer to an address; port 0 takes a free one."""
     import logging
@@ -97,11 +108,8 @@ def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line a request
     app = make_app(names_of(host))
-    try:
-        inner = bind(host, port, app.server, threaded=True, request_handler=Kept)
-    except (OSError, SystemExit):  # werkzeug exits when the port is taken
-        raise InvalidProblem(
-            f"Cannot listen on {host}:{port}: it is in use or not allowed. Fix: --port 0 takes a free port."
-        ) from None
+    with _listening(host, port) as line:
+        taken = int(line.getsockname()[1])
+        inner = bind(host, taken, app.server, threaded=True, request_handler=Kept, fd=line.fileno())
     setattr(inner, "daemon_threads", True)  # noqa: B010  (the stubs know only the base class)
-    return Server(host, int(inner.server_port), inner)
+    return Server(host, taken, inner)
