@@ -170,13 +170,19 @@ def test_explore_serves_until_interrupted():
         "--view",
         "flow",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        lines = [process.stdout.readline() for _ in range(3)]
-        address = json.loads("".join(lines))["address"]
-        with urllib.request.urlopen(address, timeout=20) as answer:
-            assert answer.status == 200 and address.endswith("?view=flow")
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
+    ) as process:  # fmt: skip
+        try:
+            lines = [process.stdout.readline() for _ in range(3)]
+            address = json.loads("".join(lines))["address"]
+            with urllib.request.urlopen(address, timeout=20) as answer:
+                assert answer.status == 200 and address.endswith("?view=flow")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, "Traceback" in errors) == (0, False), errors
 
 
