@@ -114,7 +114,7 @@ def seconds(state: State) -> float:
     """Processor time for the steps that are missing, from the time of a step on this machine, and for the drawing."""
     runs = int(state["runs"])
     steps = [leg.missing * step_seconds(int(state["k"]), leg.width, runs) for leg in legs_of(state)]
-    return sum(steps) + (0.004 + 2e-4 * runs) * slowness()
+    return sum(steps) + (1.6e-3 + 1.1e-4 * runs) * slowness()
 
 
 @lru_cache(maxsize=256)
