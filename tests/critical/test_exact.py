@@ -86,7 +86,11 @@ def test_binary_cubics_of_rank_two_are_the_target_or_nothing(frobenius):
     metric = sh.Frobenius(2) if frobenius else small(3, 0)[1]
     for entries, real in [([1.0, 0.0, 0.0, 1.0], 1), ([1.0, 0.0, -1.0, 0.0], 0)]:
         chart = sh.chart(sh.Problem(sh.SymmetricTensor(entries, 2, 3), metric, 2), method="exact")
-        assert chart.complex_count[2] == 1 and chart.real_count[2] == real and chart.completeness == "count-matched"
+        assert (
+            chart.complex_count[2] == 1
+            and chart.real_count[2] == real
+            and chart.completeness == "count-matched"
+        )
         assert any("conjugate pairs" in note for note in chart.notes) == (not real)
         if real:
             assert chart.minimum.rank == 2 and chart.minimum.loss < 1e-12

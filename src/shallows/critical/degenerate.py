@@ -17,6 +17,7 @@ from shallows._checks import Array
 from shallows.charts import CriticalFamily
 from shallows.critical.realise import realise, spectral_terms
 from shallows.data import Metric
+from shallows.errors import InvalidProblem
 from shallows.geometry.strata import stratum
 from shallows.network import Network
 from shallows.problem import Problem
@@ -101,8 +102,12 @@ def _has_rank(net: Network, rank: int) -> bool:
 
 
 def _nullity(problem: Problem, net: Network, rank: int) -> int:
-    if problem.degree == 2:
-        geometry = stratum(problem, net.tensor(), rank=rank, tolerance=1e-6)
-    else:
-        geometry = stratum(problem, net, tolerance=1e-6)
+    """The nullity of the Hessian on the stratum; 0 where neurons are so close that it is no stratum: lower rank."""
+    try:
+        if problem.degree == 2:
+            geometry = stratum(problem, net.tensor(), rank=rank, tolerance=1e-6)
+        else:
+            geometry = stratum(problem, net, tolerance=1e-6)
+    except InvalidProblem:
+        return 0
     return int(geometry.signature(problem.target_tensor().entries, 1e-6)[1])

@@ -92,17 +92,24 @@ def _require_polynomial(problem: Problem) -> None:
 
 
 def _require_metric(problem: Problem) -> None:
-    """The inner product must be positive definite: a vanishing direction would leave the loss flat."""
-    values, vectors = np.linalg.eigh(problem.gram())
+    """The inner product must be positive definite: a vanishing direction would leave the loss flat.
+
+    Judged with unit diagonal: what an input is measured in does not matter.
+    """
+    gram = problem.gram()
+    units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    units[units == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(gram / np.outer(units, units))
     if values[0] > 1e-12 * values[-1]:
         return
     vanishing = None
     if isinstance(problem.data, Samples):
         vanishing = problem.data.vanishing_polynomial(problem.degree)
-    entries = vectors[:, 0] if vanishing is None else vanishing.entries
+    direction = vectors[:, 0] / units
+    entries = direction / np.abs(direction).max() if vanishing is None else vanishing.entries
     shown = ", ".join(f"{x:.4g}" for x in entries[:10])
     raise InvalidProblem(
         f"The data's inner product on Sym^{problem.degree}(R^{problem.n}) is degenerate: its smallest eigenvalue is "
-        f"{values[0]:.3g} of {values[-1]:.3g}, and the tensor with entries ({shown}, …) vanishes on it. Use more "
-        "samples, or a Metric."
+        f"{values[0]:.3g} of {values[-1]:.3g} (with unit diagonal), and the tensor with entries ({shown}, …) vanishes "
+        "on it. Use more samples, or a Metric."
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows._checks import Array
 from shallows.certify import certify
 from shallows.charts import CriticalFamily
+from shallows.critical.balance import Balanced
 from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
 from shallows.critical.members import Regular, Run, Tell, run_member, run_under, silently
@@ -27,23 +27,16 @@ def powers_stratum(
 ) -> Stratum:
     """All critical points that are sums of exactly `rank` powers."""
     shape = PowerShape(problem.degree, problem.n, rank)
-    gram, target = problem.gram(), problem.target_tensor().entries
-    scale = float(np.abs(gram).max())
-    size = float(np.abs(gram @ target).max()) or 1.0
+    even = Balanced.of(problem)
     own_count = invariant_count(problem, rank)
-    # in units where G and g are of size one: s is then measured in units of size / scale
-    member = (gram / scale, gram @ target / size)
     if own_count is None:
-        run = run_member(
-            shape, *member, seed, tell, _proved_regular(shape, gram / scale, target * scale / size)
-        )
+        run = run_member(shape, even.gram, even.gram @ even.target, seed, tell, _proved_regular(shape, even))
     else:
-        run = run_under(shape, *member, seed, own_count, tell)
-    unit = (size / scale) ** (1 / problem.degree)
-    points = unit * _distinct(shape, run.solutions.finite.points)
+        run = run_under(shape, even.gram, even.gram @ even.target, seed, own_count, tell)
+    points = even.restored(_distinct(shape, run.solutions.finite.points))
     result = sort_points(problem, shape, points, certify_points, tell)
-    degenerate = _degenerate(problem, shape, unit * _distinct(shape, run.degenerate))
-    families = _families(problem, shape, run.moving * unit)
+    degenerate = _degenerate(problem, shape, even.restored(_distinct(shape, run.degenerate)))
+    families = _families(problem, shape, even.restored(run.moving))
     counts = _counts(shape, len(points), own_count)
     return Stratum(
         result.found + degenerate,
@@ -54,9 +47,9 @@ def powers_stratum(
     )
 
 
-def _proved_regular(shape: PowerShape, gram: Array, target: Array) -> Regular:
+def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:
     """Whether a badly conditioned end (neurons that nearly cancel) is a regular point: Krawczyk decides."""
-    system = PowerSystem(shape, gram, target, (1.0,) * shape.r)
+    system = PowerSystem(shape, even.gram, even.target, (1.0,) * shape.r)
     return lambda ends: np.array([root is not None for root in certify(system, ends).roots])
 
 

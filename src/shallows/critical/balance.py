@@ -1,0 +1,88 @@
+"""Coordinates in which a metric treats all directions alike, so that its critical points are of comparable size.
+
+Neurons w = B w′ turn the metric G on Sym^d into PᵀGP, P the action of B on tensors. Inputs whose directions differ in
+size put some critical points far out, where a path to them looks like one to infinity. B is chosen so that
+
+    M_ij = Σ_K G(e_i e_K, e_j e_K) = E[x_i x_j ‖x‖^{2(d−1)}]   (K runs through the monomials of degree d − 1)
+
+becomes a multiple of the identity: B → B M^{−1/2d} again and again (stretching a direction that dominates by c
+multiplies M there by c^{2d}). For a centred Gaussian the result is isotropic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows import coordinates
+from shallows._checks import Array
+from shallows.problem import Problem
+
+ROUNDS = 100
+EVEN = 1.01
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """A problem's metric and target in balanced coordinates, in units where G and Gt are of size one."""
+
+    gram: Array
+    target: Array
+    frame: Array
+
+    @classmethod
+    def of(cls, problem: Problem) -> Balanced:
+        """w = frame · w′, the unit of the tensors included in the frame."""
+        n, degree = problem.n, problem.degree
+        frame = balanced_frame(problem.gram(), n, degree)
+        P = power_action(frame, degree)
+        gram, target = P.T @ problem.gram() @ P, np.linalg.solve(P, problem.target_tensor().entries)
+        gram = (gram + gram.T) / 2
+        scale, size = float(np.abs(gram).max()), float(np.abs(gram @ target).max()) or 1.0
+        unit = size / scale
+        return cls(gram / scale, np.asarray(target / unit, np.float64), frame * unit ** (1 / degree))
+
+    def restored(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """Neurons w′, all of a point in one row, in the problem's coordinates."""
+        count, n = len(points), len(self.frame)
+        W = points.reshape(count, points.shape[1] // n, n)
+        return np.asarray((W @ self.frame.T).reshape(points.shape))
+
+
+def balanced_frame(gram: Array, n: int, degree: int) -> Array:
+    """B, n×n, for a positive definite Gram matrix on Sym^d(R^n)."""
+    frame = np.eye(n)
+    for _ in range(ROUNDS):
+        P = power_action(frame, degree)
+        values, vectors = np.linalg.eigh(_directions(P.T @ gram @ P, n, degree))
+        values = values / values.mean()
+        frame = frame @ (vectors * values ** (-0.5 / degree)) @ vectors.T
+        if values[-1] <= EVEN * values[0]:
+            break
+    return frame
+
+
+def power_action(B: Array, degree: int) -> Array:
+    """P with (Bv)^⊗d = P v^⊗d in coordinates, for every v: row I expands the product of the forms (Bv)_i, i ∈ I."""
+    n = len(B)
+    P = np.array(B, dtype=np.float64)
+    for k in range(2, degree + 1):
+        index = coordinates.indices(n, k)
+        first, rest = index[:, 0], coordinates.position(index[:, 1:], n)
+        places = coordinates.product_table(n, 1, k - 1)
+        raised = np.zeros((len(first), coordinates.dimension(n, k)))
+        for x in range(n):
+            np.add.at(raised.T, places[x], (B[first, x][:, None] * P[rest]).T)
+        P = raised
+    return P
+
+
+def _directions(gram: Array, n: int, degree: int) -> Array:
+    """M: the moments E[x^I x^J] = G_IJ / (multiplicities) summed over common monomials of degree d − 1."""
+    weights = coordinates.multiplicities(n, degree)
+    moments = gram / np.outer(weights, weights)
+    places = coordinates.product_table(n, 1, degree - 1)
+    counts = coordinates.multiplicities(n, degree - 1)
+    return np.array([[(counts * moments[places[i], places[j]]).sum() for j in range(n)] for i in range(n)])
