@@ -42,6 +42,8 @@ Tell = Callable[[str], None]
 Regular = Callable[[Complex], NDArray[np.bool_]]
 ATTEMPTS = 5
 AGREE = 1e-5
+#: Members of the graph that counts solutions under one metric.
+COUNTING = 7
 
 
 def silently(_: str) -> None:
@@ -173,6 +175,26 @@ def solved_target(shape: Shape, gram: Complex, seed: int, count: int | None, tel
     return SolvedMember(g, result.points, result.completeness)
 
 
+def count_under(shape: Shape, gram: Array, seed: int, tell: Tell) -> int:
+    """How many solutions a generic target has under one given metric, as far as monodromy finds them: at least so many.
+
+    Points that are nearly at infinity for the wanted target are not for a random one.
+    """
+    fixed = gram.astype(np.complex128)
+    x, g = shape.first(fixed, np.random.default_rng([seed, 1]))
+    found = monodromy(
+        family(shape, fixed),
+        x[None, :],
+        g,
+        rng=seed,
+        invariants=shape.tensors,
+        trace=False,
+        members=COUNTING,
+        progress=tell,
+    )
+    return found.count
+
+
 def rounding(size: int) -> float:
     """Residuals below this are rounding: G and g are of size about one, s and U of size up to about ten."""
     return 1e3 * float(np.finfo(float).eps) * size
@@ -230,7 +252,9 @@ def _settled(
     """Track all paths; by other ways round again while some are lost, or until two ways agree on what is special.
 
     Lost paths, ends at infinity and singular ends call for a second opinion: another way round, by a random member.
-    Two ways agree when they lose no path and find as many regular and singular ends.
+    Two ways agree when they lose no path and find as many regular and singular ends. Different ways lose different
+    paths: when the regular ends of all ways together, and the infinite ones of one, are as many as there are paths,
+    nothing is lost either.
     """
     runs: list[Solutions] = []
     for attempt in range(ATTEMPTS):
@@ -248,8 +272,32 @@ def _settled(
             again = _found_again(shape.tensors(ends), shape.tensors(other.singular.points))
             return Run(solutions, ends[again], ends[~again], known.completeness, how)
         runs.append(solutions)
-    best = max(runs, key=lambda run: (run.finite.count, -run.failed.count))
+        ways = _joined(shape, runs) if len(runs) > 1 else []
+        whole = next((way for way in ways if _accounted(way) == len(known.points)), None)
+        if whole is not None:
+            return Run(whole, nothing, nothing, known.completeness, how)
+    best = max(_joined(shape, runs), key=lambda run: (run.finite.count, -run.failed.count))
     return Run(best, best.singular.points[:0], best.singular.points, "sampled", how)
+
+
+def _joined(shape: Shape, runs: list[Solutions]) -> list[Solutions]:
+    """Every way with the regular ends of all of them; those it lost and others found are no longer lost."""
+    finite = runs[0].finite
+    for other in runs[1:]:
+        again = _found_again(shape.tensors(other.finite.points), shape.tensors(finite.points))
+        fresh = [s for s, old in zip(other.finite, again, strict=True) if not old]
+        finite = SolutionSet((*finite, *fresh), finite.n)
+    return [_with_finite(run, finite) for run in runs]
+
+
+def _with_finite(run: Solutions, finite: SolutionSet) -> Solutions:
+    still = max(run.failed.count - (finite.count - run.finite.count), 0)
+    return replace(run, finite=finite, failed=SolutionSet(tuple(run.failed)[:still], finite.n))
+
+
+def _accounted(way: Solutions) -> int:
+    """How many paths end at regular points or at infinity; 0 when some are singular, which needs a second look."""
+    return 0 if way.singular.count else way.finite.count + way.at_infinity.count
 
 
 def _one_way(

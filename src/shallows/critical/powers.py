@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ from shallows.charts import CriticalFamily
 from shallows.critical.balance import Balanced
 from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
-from shallows.critical.members import Regular, Run, Tell, run_member, run_under, silently
+from shallows.critical.members import Regular, Run, Tell, count_under, run_member, run_under, silently
 from shallows.critical.powers_balls import PowerSystem
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.powers_real import Sorted, found_at, proved_different, sort_points, turn
@@ -33,6 +35,9 @@ def powers_stratum(
         run = run_member(shape, even.gram, even.gram @ even.target, seed, tell, _proved_regular(shape, even))
     else:
         run = run_under(shape, even.gram, even.gram @ even.target, seed, own_count, tell)
+    hidden = _hidden(shape, even, run, seed, tell) if own_count is None else 0
+    if hidden:
+        run = replace(run, completeness="sampled")
     points = even.restored(_distinct(shape, run.solutions.finite.points))
     result = sort_points(problem, shape, points, certify_points, tell)
     degenerate = _degenerate(problem, shape, even.restored(_distinct(shape, run.degenerate)))
@@ -42,9 +47,18 @@ def powers_stratum(
         result.found + degenerate,
         counts,
         families,
-        _notes(rank, run, result, len(degenerate)),
+        _notes(rank, run, result, len(degenerate), hidden),
         _completeness(run, result, counts),
     )
+
+
+def _hidden(shape: PowerShape, even: Balanced, run: Run, seed: int, tell: Tell) -> int:
+    """How many of the paths that seem to run to infinity must end at finite points, far out."""
+    solutions = run.solutions
+    if not solutions.at_infinity.count:
+        return 0
+    ends = solutions.finite.count + sum(solutions.singular.multiplicities) + solutions.failed.count
+    return max(count_under(shape, even.gram, seed, tell) - ends, 0)
 
 
 def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:
@@ -119,7 +133,7 @@ def _families(problem: Problem, shape: PowerShape, ends: Complex) -> list[Critic
     return degenerate_families(problem, shape.r, starts)
 
 
-def _notes(rank: int, run: Run, result: Sorted, degenerate: int) -> list[str]:
+def _notes(rank: int, run: Run, result: Sorted, degenerate: int, hidden: int) -> list[str]:
     """What a reader of the chart should know about this rank."""
     solutions = run.solutions
     notes = [f"rank {rank}: {run.how} ({run.completeness})"]
@@ -130,5 +144,9 @@ def _notes(rank: int, run: Run, result: Sorted, degenerate: int) -> list[str]:
         (len(run.moving), "paths end on positive-dimensional sets, or at lower rank: see families"),
         (solutions.failed.count, "paths were lost: points may be missing; try another rng"),
         (result.undecided, "points without a certificate"),
+        (
+            hidden,
+            "of the paths to infinity end at finite points, too far out to be told: a random target has them",
+        ),
     ]
     return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]
