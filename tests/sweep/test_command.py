@@ -38,6 +38,17 @@ def test_a_sweep_from_the_command_line(sweep):
     assert quiet.stdout == "" and quiet.exit_code == 1
 
 
+def test_a_seed_of_the_command_line_replaces_the_files(sweep):
+    file = sweep.touchy(2)
+    common = (file, "--out", sweep.out, "--engine", "process")
+    assert run(*common).exit_code == 0 and run(*common, "--seed", 5).exit_code == 0
+    assert "2 of 2 rows done" in run(*common, "--seed", 5).stdout
+    assert set(load_sweep(sweep.out)["seed"]) == {
+        Plan.from_file(file).with_seed(5).cell(k).seed for k in (0, 1)
+    }
+    assert isinstance(run(*common, "--seed", -1).exception, InvalidProblem)
+
+
 def test_figures_are_written_with_the_rows_and_again_on_demand(sweep):
     file = sweep.touchy(3)
     file.write_text(file.read_text() + '[[figures]]\nkind = "line"\nx = "x"\ny = "y"\n')

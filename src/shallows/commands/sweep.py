@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shallows.commands._common import ANSWER_IS_NO, INTERRUPTED, Json, Output, Quiet
 from shallows.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from shallows.sweep import Plan
 
 EXAMPLES = (
     "shallows sweep examples/sweeps/kurtosis.toml",
@@ -36,6 +39,9 @@ def sweep(
     tls_key: Annotated[Path | None, typer.Option(help="TLS: this client's key.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the cells and sample some.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Compute rows with errors again.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Instead of the file's seed; other seeds make other rows.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -51,14 +57,15 @@ def sweep(
     if path is not None:
         raise InvalidProblem(f"{path} is one argument too many; results go to --out FOLDER.")
     folder = out if out is not None else Path(f"{Path(file).stem}-results")
-    if dry_run:
-        _estimate(output, file, folder)
-        return
-    from shallows.sweep import run_sweep
+    from shallows.sweep import Plan, run_sweep
 
+    plan = Plan.from_file(file) if seed is None else Plan.from_file(file).with_seed(seed)
+    if dry_run:
+        _estimate(output, plan, folder)
+        return
     tls = {n: str(f) for n, f in (("ca", tls_ca), ("cert", tls_cert), ("key", tls_key)) if f is not None}
     result = run_sweep(
-        file,
+        plan,
         folder,
         engine=engine,
         workers=workers,
@@ -91,11 +98,11 @@ def _look(output: Output, action: str, path: Path | None) -> None:
     output.wrote(write_figures(path))
 
 
-def _estimate(output: Output, file: str, folder: Path) -> None:
+def _estimate(output: Output, plan: Plan, folder: Path) -> None:
     from shallows.sweep import estimate_sweep
 
     with output.working("sampling cells"):
-        estimate = estimate_sweep(file, folder)
+        estimate = estimate_sweep(plan, folder)
     output.document(
         {
             "cells": estimate.cells,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,12 @@ class Plan:
         axes, repeats = ", ".join(self.grid.columns) or "no axes", self.section.repeats
         times = "" if repeats == 1 else f" × {repeats} repeats"
         return f"Plan({axes}: {self.cells} cells{times}, seed {self.section.seed})"
+
+    def with_seed(self, seed: int) -> Plan:
+        """The same sweep with another seed: all its rows are other rows."""
+        if seed < 0:
+            raise InvalidProblem(f"seed is {seed}; expected a whole number of at least 0.")
+        return replace(self, section=self.section.model_copy(update={"seed": seed}))
 
     def split(self, row: int) -> tuple[int, int]:
         """Cell and repeat of a row."""
