@@ -47,7 +47,11 @@ class Minimum:
 
     @property
     def kind(self) -> str:
-        """ "minimum" (all curvatures positive), "degenerate minimum" (some zero) or "saddle" (some negative)."""
+        """ "minimum" (all curvatures positive), "degenerate minimum" (some zero) or "saddle" (some negative).
+
+        Curvature is all that is looked at: fibers have zero curvature, but where a curvature is zero for another reason
+        the loss may still fall in higher order.
+        """
         if self.signature is None:
             return "saddle" if self.eigenvalues[0] < -FLAT else "minimum"
         _, zero, negative = self.signature
