@@ -22,6 +22,9 @@ from shallows.homotopy.parameter import random_parameters
 from shallows.homotopy.paths import PENCIL, Paths, TrackerSettings, track
 from shallows.homotopy.points import Invariants, PointSet
 
+#: Lengths, relative to the parameters, of the lines that `linear_trace_test` tries: a short one loses fewer paths.
+LENGTHS = (0.2, 0.2, 0.05)
+
 
 @dataclass(frozen=True)
 class TraceTest:
@@ -144,20 +147,43 @@ def linear_trace_test(
     False
     """
     settings = settings or TrackerSettings()
-    direction = random_parameters(family, rng, float(np.abs(parameters).max()))
     here = invariants(points)
-    there = []
-    for way in (direction, -direction):
-        paths = track(
-            family.segment(parameters, parameters + way), points, settings, threads=threads, endgame=False
-        )
-        if (paths.status != 0).any():
-            return TraceTest(False, np.inf, len(points), 0, points[:0])
-        there.append(invariants(paths.ends))
+    there = None
+    for length in LENGTHS:
+        direction = random_parameters(family, rng, length * float(np.abs(parameters).max()))
+        there = _both_ways(family, points, parameters, direction, settings, threads)
+        if there is not None:
+            break
+    if there is None:
+        return TraceTest(False, np.inf, len(points), 0, points[:0])
+    there = [invariants(ends) for ends in there]
     bend = np.abs((there[0] + there[1] - 2 * here).sum(axis=0)).max()
     change = max(float(np.abs(moved - here).sum(axis=0).max()) for moved in there)
     defect = float(bend / max(change, 1e-300))
     return TraceTest(defect < tolerance, defect, len(points), 0, points[:0])
+
+
+def _both_ways(
+    family: Family,
+    points: NDArray[np.complex128],
+    parameters: Vector,
+    direction: Vector,
+    settings: TrackerSettings,
+    threads: int | None,
+) -> list[NDArray[np.complex128]] | None:
+    """The solutions at p + q and at p − q, lost paths tried again with smaller steps; None when some stay lost."""
+    reached = []
+    for way in (direction, -direction):
+        segment = family.segment(parameters, parameters + way)
+        paths = track(segment, points, settings, threads=threads, endgame=False)
+        rows = np.flatnonzero(paths.status != 0)
+        if len(rows):
+            again = track(segment, points[rows], settings.tighter(), threads=threads, endgame=False)
+            paths = paths.with_rows(rows, again)
+        if (paths.status != 0).any():
+            return None
+        reached.append(paths.ends)
+    return reached
 
 
 def _defect(points: NDArray[np.complex128], base: Vector, move: object, functional: Vector) -> float:
