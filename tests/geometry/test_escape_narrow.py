@@ -48,7 +48,7 @@ def test_theorem_11_escapes_split_critical_points(escaping, degree, rng):
     escape = explain_escape(problem, split)
     assert escape.theorem == ("Theorem 12" if degree == 2 else "Theorem 11")
     losses = escaping.falls(escape, split)
-    assert losses[-1] < losses[0] * (1 - 1e-6)  # lower: how much lower depends on the network
+    assert losses[-1] < losses[0] * (1 - 1e-3)
 
 
 @given(st.integers(3, 6), st.integers(0, 1), st.integers(0, 10**6))
@@ -60,7 +60,7 @@ def test_theorem_11_at_points_that_are_not_critical(escaping, degree, spare, see
     escape = explain_escape(problem, net)
     assert escape.theorem == "Theorem 11"
     losses = escaping.falls(escape, net, points=150, problem=problem)
-    assert losses[-1] < losses[0] * (1 - 1e-3)
+    assert losses[-1] < losses[0] * (1 - 1e-6)  # lower: how much lower depends on the network
 
 
 @pytest.mark.parametrize("seed", [20, 25])
