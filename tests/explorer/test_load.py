@@ -35,7 +35,7 @@ async (seconds) => {
   }
   const answers = performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene'));
   return { moves, message: document.querySelector('#message').textContent,
-           answers: answers.map((e) => [e.responseEnd - e.startTime, e.serverTiming[0].duration]) };
+           answers: answers.map((e) => [e.responseEnd - e.requestStart, e.serverTiming[0].duration]) };
 }
 """
 
