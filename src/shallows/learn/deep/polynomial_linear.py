@@ -20,7 +20,7 @@ from shallows._checks import Array, finite_array, finite_number, positive_intege
 from shallows.descent.control import Control
 from shallows.errors import InvalidProblem
 from shallows.learn.deep.losses import Evaluate
-from shallows.learn.deep.training import METHODS, convex_counterpart, run_batch
+from shallows.learn.deep.training import checked_input, convex_counterpart, run_batch
 from shallows.learn.frame import homogenise
 from shallows.learn.polynomial_network import realise, spanning_directions
 from shallows.learn.solve import mean_square
@@ -179,14 +179,7 @@ def train_polynomial(
     >>> f"{run.nmse:.12f}"
     '0.000000000000'
     """
-    if method not in METHODS:
-        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
-    samples, labels = finite_array("X", X, 2), finite_array("y", y, (1, 2))
-    labels = labels[:, None] if labels.ndim == 1 else labels
-    if len(samples) != len(labels) or not len(samples):
-        raise InvalidProblem(
-            f"X has {len(samples)} rows and y {len(labels)}; expected the same, at least one."
-        )
+    samples, labels = checked_input(X, y, method)
     gamma, iterations = (
         finite_number("penalty", penalty, minimum=0.0),
         positive_integer("iterations", iterations),

@@ -98,6 +98,19 @@ class DeepRuns:
         )
 
 
+def checked_input(X: ArrayLike, y: ArrayLike, method: str) -> tuple[Array, Array]:
+    """Samples, (N, n), and labels, (N, outputs), of a training by one of the `METHODS`."""
+    if method not in METHODS:
+        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    samples, labels = finite_array("X", X, 2), finite_array("y", y, (1, 2))
+    labels = labels[:, None] if labels.ndim == 1 else labels
+    if len(samples) != len(labels) or not len(samples):
+        raise InvalidProblem(
+            f"X has {len(samples)} rows and y {len(labels)}; expected the same, at least one."
+        )
+    return samples, labels
+
+
 def train_deep(
     X: ArrayLike,
     y: ArrayLike,
@@ -131,14 +144,7 @@ def train_deep(
     >>> f"{runs.nmse.min():.10f}"
     '0.0000000000'
     """
-    if method not in METHODS:
-        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
-    samples, labels = finite_array("X", X, 2), finite_array("y", y, (1, 2))
-    labels = labels[:, None] if labels.ndim == 1 else labels
-    if len(samples) != len(labels) or not len(samples):
-        raise InvalidProblem(
-            f"X has {len(samples)} rows and y {len(labels)}; expected the same, at least one."
-        )
+    samples, labels = checked_input(X, y, method)
     weights = (
         np.ones(len(samples)) if sample_weight is None else finite_array("sample_weight", sample_weight, 1)
     )
