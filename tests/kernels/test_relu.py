@@ -102,6 +102,64 @@ def test_the_fused_loop_is_its_slow_twin(seed, k, m, n):
         assert np.max(np.abs(da[i] - outer[0])) < 1e-12 * scale
 
 
+def sparse_teacher(m, n, rng):
+    """Few entries, of both signs, and one neuron that is zero."""
+    V = np.where(rng.random((m, n)) < 1.5 / n, rng.standard_normal((m, n)), 0.0)
+    V[0], V[-1] = 0.0, np.eye(n)[0]
+    return V
+
+
+TEACHERS = {
+    "coordinates": lambda m, n, rng: np.eye(m, n),
+    "sparse": sparse_teacher,
+    "dense": lambda m, n, rng: rng.standard_normal((m, n)),
+}
+
+
+@pytest.mark.parametrize("kind", TEACHERS)
+@pytest.mark.parametrize(("k", "m", "n"), [(20, 20, 20), (7, 11, 50), (33, 5, 12)])
+def test_large_networks_one_at_a_time_are_the_slow_twin(kind, k, m, n, rng):
+    V, b = TEACHERS[kind](m, n, rng), rng.standard_normal(m)
+    W, a = rng.standard_normal((6, k, n)), rng.standard_normal((6, k))
+    W[0, 1], W[1, 1] = 2 * W[0, 0], -W[1, 0]
+    problem = sh.Problem(sh.Network(V, b, sh.ReLU()), sh.Gaussian(n), k)
+    objective = problem.objective
+    loss, dW, da = loss_and_gradient(W, a, V, b, objective.energy)
+    for i in range(6):
+        slow, inner, outer = super(type(objective), objective).value_and_gradient(W[i], a[i][None])
+        scale = 1 + objective.energy + np.sum(np.abs(a[i]) * np.linalg.norm(W[i], axis=1)) ** 2
+        assert abs(loss[i] - slow) < 1e-14 * scale
+        assert np.max(np.abs(dW[i] - inner)) < 1e-14 * scale
+        assert np.max(np.abs(da[i] - outer[0])) < 1e-14 * scale
+
+
+@pytest.mark.parametrize("batch", [4, 16])
+@pytest.mark.parametrize("angle", [1e-12, 1e-9, 1e-7, 1e-4, 1e-2, np.pi - 1e-4, np.pi - 1e-9])
+def test_the_fused_gradient_at_nearly_parallel_neurons(angle, batch):
+    """Against 50 digits: one student at an angle to the teacher e₁, one and many networks at a time."""
+    w = np.array([np.cos(angle), np.sin(angle)])
+    with mpmath.workdps(50):
+        x, y = (mpmath.mpf(float(t)) for t in w)
+        length = mpmath.hypot(x, y)
+        theta = mpmath.atan2(abs(y), x)
+        rest, turn = (mpmath.pi - theta) / mpmath.pi, mpmath.sin(theta) / mpmath.pi
+        exact = np.array([float(x - turn * x / length - rest), float(y - turn * y / length)])
+    _, dW, _ = loss_and_gradient(
+        np.tile(w, (batch, 1, 1)), np.ones((batch, 1)), np.eye(1, 2), np.ones(1), 0.5
+    )
+    np.testing.assert_allclose(dW[:, 0], np.tile(exact, (batch, 1)), rtol=0, atol=4e-16)
+
+
+@pytest.mark.parametrize(("batch", "k"), [(5, 3), (20, 3), (5, 20)])
+def test_a_nan_stays_a_nan_and_in_its_own_network(batch, k, rng):
+    W = rng.standard_normal((batch, k, 20))
+    W[2, 1, 0] = np.nan
+    loss, dW, da = loss_and_gradient(W, np.ones((batch, k)), np.eye(20), np.ones(20), 10.0)
+    assert np.array_equal(np.isnan(loss), np.arange(batch) == 2)
+    assert np.all(np.isnan(dW[2, 1])) and np.all(np.isnan(da[2]))
+    assert not np.any(np.isnan(dW[np.arange(batch) != 2]))
+
+
 def test_the_fused_loop_at_parallel_neurons_and_with_a_zero_teacher():
     W = np.array([[[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]]] * 4)
     V = np.array([[1.0, 0.0], [0.0, 0.0]])

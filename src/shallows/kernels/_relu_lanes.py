@@ -14,18 +14,23 @@ from numba import njit
 from shallows._checks import Array
 from shallows.kernels._relu_angles import FAST, angles
 
-LARGEST = 400  # weights of a network: beyond that one network fills the vector units by itself
+LARGEST = 320  # weights of a network: beyond that one network fills the vector units by itself
 SMALL, LANES, FEWEST_LANES = 150, 64, 16
 
 
 class Teacher(NamedTuple):
-    """Teacher neurons as sparse rows (see `sparse_rows`) with their outer weights."""
+    """Teacher neurons as sparse rows (see `sparse_rows`) with their outer weights.
+
+    `unit` and `weighted` are the rows v̂ and bv as matrices when many entries are nonzero; otherwise they are empty.
+    """
 
     first: np.ndarray
     column: np.ndarray
     value: Array
     norm: Array
     b: Array
+    unit: Array
+    weighted: Array
 
 
 class LaneSpace(NamedTuple):
