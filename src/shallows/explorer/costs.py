@@ -26,6 +26,8 @@ REFERENCE = 0.004
 TRACED = 0.35
 #: How many descents a report shows; every view with a training problem has this field.
 TRAIN = Field("train", "descents in the report", 0, 20_000, 10, 100)
+#: From what the report's homotopy and descents are drawn; `relu` draws its live descents from a field of this name too.
+SEED = Field("seed", "seed of the report", 0, 9999, 1, 0)
 
 
 def yardstick() -> None:
@@ -62,6 +64,7 @@ def report_of(title: str, problem_of: Callable[[State], Problem], written: float
         from shallows.critical import chart
         from shallows.report.build import charts_html
 
-        return charts_html([(title, chart(problem_of(state)))], train=int(state["train"]))
+        found = chart(problem_of(state), rng=int(state["seed"]))
+        return charts_html([(title, found)], train=int(state["train"]))
 
     return Report(write, seconds)

@@ -12,7 +12,7 @@ from shallows.coordinates import monomials
 from shallows.data import IID, Distribution, Gaussian
 from shallows.discriminants import Discriminant, critical_students, rank_one
 from shallows.errors import InvalidProblem
-from shallows.explorer.costs import TRAIN, constant, report_of
+from shallows.explorer.costs import SEED, TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State, choice
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
@@ -169,6 +169,7 @@ VIEW = View(
         Field("m6", "sixth moment, over its least μ₄²", 1.02, 4, 0.01, 1.67, selects=("law", OWN)),
         Field("m8", "eighth, over its least (degree 4)", 1.02, 4, 0.01, 1.3, selects=("law", OWN)),
         TRAIN,
+        SEED,
     ),
     captions=(
         "The loss of the best neuron in each direction; every dip is a local minimum, every hump a saddle or a "

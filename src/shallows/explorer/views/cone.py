@@ -19,7 +19,7 @@ from shallows.discriminants import (
     vertex_curve,
 )
 from shallows.discriminants.envelope import gram_array, lines
-from shallows.explorer.costs import TRAIN, constant, report_of
+from shallows.explorer.costs import SEED, TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
@@ -180,6 +180,7 @@ VIEW = View(
         Field("t11", "teacher t₁₁", -3, 3, 0.01, 0.9),
         Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 30, 0.1, 9),
         TRAIN,
+        SEED,
     ),
     captions=(
         "Teachers with this t₀₁, by the number of their critical points; the solid curve is the focal locus, on the "

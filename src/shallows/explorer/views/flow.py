@@ -10,7 +10,7 @@ from shallows._checks import Array
 from shallows.data import Gaussian
 from shallows.descent import FlowOptions, Trajectory, descend, flow_invariants, is_trapped
 from shallows.errors import InvalidProblem
-from shallows.explorer.costs import TRAIN, constant, report_of
+from shallows.explorer.costs import SEED, TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
@@ -152,6 +152,7 @@ VIEW = View(
         Field("length2", "length ‖w₂‖", 0, 2, 0.01, 0.9),
         Field("angle2", "angle of w₂", 0, 180, 1, 110),
         TRAIN,
+        SEED,
     ),
     captions=(
         "Each neuron in the plane of its length and its outer weight; dotted are the hyperbolas it cannot leave. "

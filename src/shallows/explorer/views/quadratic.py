@@ -9,7 +9,7 @@ import numpy as np
 from shallows.charts import Chart
 from shallows.critical import chart as make_chart
 from shallows.data import IID
-from shallows.explorer.costs import TRAIN, constant, report_of
+from shallows.explorer.costs import SEED, TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
@@ -115,6 +115,7 @@ VIEW = View(
         Field("t13", "teacher t₁₃", -2, 2, 0.01, 0),
         Field("t23", "teacher t₂₃", -2, 2, 0.01, 0),
         TRAIN,
+        SEED,
     ),
     captions=(
         "Every critical point by index and loss: stars are global minima, circles local ones, diamonds saddles.",
