@@ -1,5 +1,9 @@
 """Every method ends where theory says, records what is asked, and says what went wrong."""
 
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import prod
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -156,6 +160,44 @@ def test_the_damped_step_is_the_same_on_either_side():
         for b in range(2):
             expected = -np.linalg.solve(J[b].T @ J[b] + damping[b] * np.eye(columns), J[b].T @ r[b])
             assert np.allclose(step[b], expected)
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+@pytest.mark.parametrize("make", [sh.Gaussian, sh.Frobenius, sh.IID.laplace])
+def test_losses_of_lm_near_zero_are_the_exact_ones(degree, make):
+    """A teacher of energy 10³ to 10⁵: aᵀKa − 2aᵀc + E y² would leave ±1e-12 and more; against rational arithmetic."""
+    n = 2
+    V = np.array([[3.0, 1.0], [-1.0, 4.0]])
+    problem = sh.Problem(sh.Network(V, activation=sh.Power(degree)), make(n), 2)
+    runs = sh.ensemble(problem, 10, method="lm", rng=0)
+    gram = [[Fraction(float(g)) for g in row] for row in problem.gram()]
+    small = 0
+    for theta, loss in zip(runs.thetas, runs.losses, strict=True):
+        net = problem.unpack(theta)
+        s = [-Fraction(float(t)) for t in problem.target_tensor().entries]
+        for w, outer in zip(net.W, net.a, strict=True):
+            for q, index in enumerate(combinations_with_replacement(range(n), degree)):
+                s[q] += Fraction(float(outer)) * prod(Fraction(float(w[i])) for i in index)
+        exact = float(
+            sum(x * g * y for x, row in zip(s, gram, strict=True) for y, g in zip(s, row, strict=True))
+        )
+        scale = float(problem.value(np.zeros(problem.size)))
+        assert loss >= 0
+        assert abs(np.sqrt(loss) - np.sqrt(exact)) < 1e-14 * np.sqrt(scale)
+        small += exact < 1e-16 * scale
+    assert small
+
+
+def test_losses_of_lm_include_what_no_tensor_fits_and_the_penalty(rng):
+    X = rng.standard_normal((30, 2))
+    data = sh.Samples(X, np.sin(X[:, 0]))
+    for problem in (
+        sh.Problem(None, data, 2),
+        sh.Problem(None, data, 2, orthogonality=0.3),
+        sh.Problem(None, data, 2, activation=sh.Polynomial([0, 1, 1])),
+    ):
+        runs = sh.ensemble(problem, 5, method="lm", rng=0)
+        np.testing.assert_allclose(runs.losses, problem.value(runs.thetas), rtol=1e-12)
 
 
 def test_lm_is_refused_where_the_loss_is_no_finite_sum_of_squares():

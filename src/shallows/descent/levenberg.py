@@ -7,7 +7,7 @@ import numpy as np
 from shallows._checks import Array
 from shallows.descent.control import Control, Recorder
 from shallows.descent.front import norms_of
-from shallows.descent.residuals import Residual, residual_of
+from shallows.descent.residuals import Residual, constant_of, residual_of
 from shallows.descent.run import Batch, Status
 from shallows.problem import Problem
 
@@ -17,16 +17,15 @@ LARGEST = 1e16
 class _State:
     """Points, residuals, Jacobians and damping of the runs that go on."""
 
-    names = ("rows", "theta", "r", "J", "gradient", "damping", "floor", "factor", "constant")
+    names = ("rows", "theta", "r", "J", "gradient", "damping", "floor", "factor")
 
-    def __init__(self, problem: Problem, residual: Residual, batch: Batch) -> None:
+    def __init__(self, residual: Residual, batch: Batch) -> None:
         self.rows = batch.running()
         self.theta = batch.thetas[self.rows]
         self.r, self.J = residual(self.theta)
         self.gradient = 2 * np.einsum("bri,br->bi", self.J, self.r)
         self.damping = 1e-3 * np.einsum("bri,bri->bi", self.J, self.J).max(axis=1) + 1e-300
         self.floor, self.factor = 1e-16 * self.damping, np.full(len(self.rows), 2.0)
-        self.constant = problem.value(self.theta) - self.squares()
 
     def squares(self) -> Array:
         """‖r‖² of each run."""
@@ -43,11 +42,11 @@ def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Record
 
     The gradient is 2Jᵀr. Steps are taken when the loss falls, or, where rounding hides that, when the gradient does.
     """
-    residual = residual_of(problem)
+    residual, constant = residual_of(problem), constant_of(problem)
     recorder = recorder or Recorder(None)
-    state, iteration = _State(problem, residual, batch), 0
+    state, iteration = _State(residual, batch), 0
     while len(state.rows):
-        norm, loss = norms_of(state.gradient), state.squares() + state.constant
+        norm, loss = norms_of(state.gradient), state.squares() + constant
         if state.rows[0] == 0:
             recorder.note(iteration, state.theta[0], loss[0])
         status = _status(control, state.rows, loss, norm, state.damping, iteration)

@@ -24,9 +24,21 @@ Residual = Callable[[Array], tuple[Array, Array]]
 RCOND = 1e-14
 
 
+def constant_of(problem: Problem) -> float:
+    """L − ‖r(θ)‖²: L*, what no tensor can fit, where r lives in function space; on samples r holds all of the loss.
+
+    Known beforehand: the loss is a sum of two terms that are not negative, and nothing cancels near the optimum.
+    """
+    return problem.floor if _in_function_space(problem) else 0.0
+
+
+def _in_function_space(problem: Problem) -> bool:
+    return isinstance(problem.activation, Power) and not isinstance(problem.objective, SamplePassObjective)
+
+
 def residual_of(problem: Problem) -> Residual:
     """θ (batch, p) ↦ r (batch, R) and ∂r/∂θ (batch, R, p)."""
-    if isinstance(problem.activation, Power) and not isinstance(problem.objective, SamplePassObjective):
+    if _in_function_space(problem):
         main = _function_space(problem)
     elif isinstance(problem.data, Samples):
         main = _on_samples(problem)

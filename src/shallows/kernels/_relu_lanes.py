@@ -19,7 +19,7 @@ SMALL, LANES, FEWEST_LANES = 150, 64, 16
 
 
 class Teacher(NamedTuple):
-    """Teacher neurons as sparse rows (see `sparse_rows`) with their outer weights.
+    """Teacher neurons as sparse rows (see `sparse_rows`) with their outer weights b and `length` b‖v‖.
 
     `unit` and `weighted` are the rows v̂ and bv as matrices when many entries are nonzero; otherwise they are empty.
     """
@@ -29,6 +29,7 @@ class Teacher(NamedTuple):
     value: Array
     norm: Array
     b: Array
+    length: Array
     unit: Array
     weighted: Array
 

@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
 
 
 class OneSpace(NamedTuple):
-    """Work arrays for one network at a time; `unit`, `pull` and `more` are (n, k), `weighted` is (k, n)."""
+    """Work arrays for one network at a time; the first four are (n, k)."""
 
     unit: Array
     weighted: Array
@@ -48,14 +48,14 @@ def teacher_rows(V: Array, b: Array) -> Teacher:
         scale = 1 / norm[t] if norm[t] > 0 else 0.0
         for i in range(n):
             unit[t, i], weighted[t, i] = V[t, i] * scale, b[t] * V[t, i]
-    return Teacher(first, column, value, norm, b, unit, weighted)
+    return Teacher(first, column, value, norm, b, b * norm, unit, weighted)
 
 
 @njit(cache=True)
 def one_space(k: int, n: int, m: int) -> OneSpace:
     """Fresh work arrays for k students and m teachers in n inputs."""
     return OneSpace(
-        np.empty((n, k)), np.empty((k, n)), np.empty((n, k)), np.empty((n, k)),
+        np.empty((n, k)), np.empty((n, k)), np.empty((n, k)), np.empty((n, k)),
         Pairs(np.empty((k, k)), np.empty((k, k)), np.empty((k, k))),
         Pairs(np.empty((m, k)), np.empty((m, k)), np.empty((m, k))),
         np.empty(k), np.empty(k), np.empty(k), np.empty(k),
@@ -67,10 +67,8 @@ def one_space(k: int, n: int, m: int) -> OneSpace:
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _units(
-    W: Array, a: Array, unit: Array, weighted: Array, norm: Array, inverse: Array, length: Array
-) -> float:
-    """Unit vectors as columns, aᵢwᵢ as rows, ‖wᵢ‖, 1/‖wᵢ‖ and aᵢ‖wᵢ‖; returns the shortest length."""
+def _lengths(W: Array, a: Array, norm: Array, inverse: Array, length: Array) -> float:
+    """‖wᵢ‖, 1/‖wᵢ‖ and aᵢ‖wᵢ‖; returns the shortest ‖wᵢ‖."""
     k, n = W.shape
     shortest = np.inf
     for i in range(k):
@@ -80,21 +78,26 @@ def _units(
         size = np.sqrt(square)
         norm[i], length[i], inverse[i] = size, a[i] * size, 1.0 / size if size > 0 else 0.0
         shortest = min(shortest, size)
-        for m in range(n):
-            weighted[i, m] = a[i] * W[i, m]
-    for m in range(n):
-        for i in range(k):
-            unit[m, i] = W[i, m] * inverse[i]
     return shortest
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _teacher_cosines(teacher: Teacher, unit: Array, cosine: Array) -> None:
+def _units(W: Array, inverse: Array, length: Array, unit: Array, weighted: Array) -> None:
+    """ŵᵢ and aᵢwᵢ as columns."""
+    k, n = W.shape
+    for m in range(n):
+        for i in range(k):
+            unit[m, i] = W[i, m] * inverse[i]
+    for m in range(n):
+        for i in range(k):
+            weighted[m, i] = unit[m, i] * length[i]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def _sparse_cosines(
+    first: np.ndarray, column: np.ndarray, value: Array, norm: Array, unit: Array, cosine: Array
+) -> None:
     """Row t holds the cosines of vₜ with all students; zero for a teacher neuron that is zero."""
-    first, column, value, norm, _, dense, _ = teacher
-    if len(dense):
-        np.dot(dense, unit, cosine)
-        return
     k = unit.shape[1]
     for t in range(len(norm)):
         scale = 1 / norm[t] if norm[t] > 0 else 0.0
@@ -113,49 +116,52 @@ def pair_angles(W: Array, a: Array, teacher: Teacher, c: Array, space: OneSpace)
     Both halves of the symmetric block are computed: that is cheaper than to unpack one of them.
     """
     unit, weighted, _, _, students, teachers, norm, inverse, length, _ = space
+    shortest = _lengths(W, a, norm, inverse, length)
+    _units(W, inverse, length, unit, weighted)
     cosine, sine, rest = students
-    shortest = _units(W, a, unit, weighted, norm, inverse, length)
     np.dot(unit.T, unit, cosine)
     for i in range(len(W)):
         cosine[i, i] = 1.0
     angles(cosine.reshape(-1), c, sine.reshape(-1), rest.reshape(-1))
+    first, column, value, teacher_norm, _, _, dense, _ = teacher
     cosine, sine, rest = teachers
-    _teacher_cosines(teacher, unit, cosine)
+    if len(dense):
+        np.dot(dense, unit, cosine)
+    else:
+        _sparse_cosines(first, column, value, teacher_norm, unit, cosine)
     angles(cosine.reshape(-1), c, sine.reshape(-1), rest.reshape(-1))
     return shortest
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _student_radials(length: Array, sine: Array, radial: Array) -> None:
-    """ϱᵢ = Σⱼ aⱼ‖wⱼ‖ sin θ_ij/2π."""
-    for i in range(len(radial)):
-        radial[i] = 0.0
+def _add_radials(length: Array, sign: float, sine: Array, radial: Array) -> None:
+    """ϱᵢ += ± Σⱼ eⱼ‖uⱼ‖ sin θ_ij/2π."""
     for j in range(len(length)):
-        weight = length[j]
+        weight = sign * length[j]
         for i in range(len(radial)):
             radial[i] += weight * sine[j, i]
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _add_teacher(teacher: Teacher, sine: Array, rest: Array, radial: Array, pull: Array, more: Array) -> None:
-    """The teacher's part of ϱ and of the (transposed) pull, with coefficients −bₜ."""
-    first, column, value, norm, b, _, weighted = teacher
-    n, k = pull.shape
-    for t in range(len(b)):
-        weight = b[t] * norm[t]
-        for i in range(k):
-            radial[i] -= weight * sine[t, i]
-    if len(weighted):
-        np.dot(weighted.T, rest, more)
-        for m in range(n):
-            for i in range(k):
-                pull[m, i] -= more[m, i]
-        return
+def _add_sparse_pull(
+    first: np.ndarray, column: np.ndarray, value: Array, b: Array, rest: Array, pull: Array
+) -> None:
+    """pull −= Σₜ bₜ (π−θ)/2π vₜ."""
+    k = rest.shape[1]
     for t in range(len(b)):
         for q in range(first[t], first[t + 1]):
             m, v = column[q], b[t] * value[q]
             for i in range(k):
                 pull[m, i] -= v * rest[t, i]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+def _inner(x: Array, y: Array) -> float:
+    """Σ xᵢyᵢ."""
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
@@ -188,23 +194,25 @@ def one_pass(
     """The loss (less the teacher's energy) and the shortest ‖wᵢ‖ of one network; fills both gradients.
 
     Students and teachers have coefficients e = (a, −b). With S_ij = eⱼ(π−θ_ij)/2π and ϱᵢ = Σⱼ eⱼ‖uⱼ‖ sin θ_ij/2π:
-    ∂L/∂W = 2 diag(a) (S U + diag(ϱ/‖w‖) W), ∂L/∂a = 2 Σⱼ eⱼ k(wᵢ, uⱼ).
+    ∂L/∂W = 2 diag(a) (S U + diag(ϱ/‖w‖) W), ∂L/∂a = 2 Σⱼ eⱼ k(wᵢ, uⱼ). Products S U are kept as columns (`pull`).
     """
     shortest = pair_angles(W, a, teacher, c, space)
     unit, weighted, pull, more, students, teachers, norm, inverse, length, radial = space
-    np.dot(weighted.T, students.rest, pull)
-    _student_radials(length, students.sine, radial)
+    first, column, value, _, b, teacher_length, _, dense = teacher
+    np.dot(weighted, students.rest, pull)
+    radial[:] = 0.0
+    _add_radials(length, 1.0, students.sine, radial)
+    own = _inner(weighted.reshape(-1), pull.reshape(-1)) + _inner(length, radial)
+    _add_radials(teacher_length, -1.0, teachers.sine, radial)
+    if len(dense):
+        np.dot(dense.T, teachers.rest, more)
+        pull -= more
+    else:
+        _add_sparse_pull(first, column, value, b, teachers.rest, pull)
     _values(unit, pull, radial, norm, da)
-    loss = 0.0
-    for i in range(len(a)):
-        loss -= a[i] * da[i]  # aᵀKa − 2aᵀc = 2aᵀ(Ka − c) − aᵀKa
-    _add_teacher(teacher, teachers.sine, teachers.rest, radial, pull, more)
-    _values(unit, pull, radial, norm, da)
-    for i in range(len(a)):
-        da[i] *= 2
-        loss += a[i] * da[i]
+    da *= 2.0
     _inner_gradient(W, a, radial, inverse, pull, dW)
-    return loss, shortest
+    return _inner(a, da) - own, shortest  # aᵀKa − 2aᵀc = 2aᵀ(Ka − c) − aᵀKa
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
