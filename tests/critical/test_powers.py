@@ -40,7 +40,7 @@ def test_frobenius_rank_one_counts(d, n, count, rng):
 )
 def test_rotation_invariant_metrics_have_as_many_rank_one_points_as_a_tensor_has_eigenvectors(data, rng):
     """((d−1)ⁿ−1)/(d−2) = 3 at d = 3, n = 2: the paper counts them for Frobenius; the generic path count agrees."""
-    from shallows.critical.members import run_member
+    from shallows.critical.members import Member, run_member
 
     target = sh.SymmetricTensor(rng.standard_normal(4), 2, 3)
     problem = sh.Problem(target, data, 1)
@@ -48,7 +48,7 @@ def test_rotation_invariant_metrics_have_as_many_rank_one_points_as_a_tensor_has
     assert chart.completeness == "proved" and chart.complex_count[1] == 3
     _check(chart)
     gram = problem.gram() / np.abs(problem.gram()).max()
-    run = run_member(PowerShape(3, 2, 1), gram, gram @ target.entries, seed=0)
+    run = run_member(PowerShape(3, 2, 1), Member(gram, gram @ target.entries), seed=0)
     assert (run.solutions.finite.count, run.solutions.at_infinity.count) == (3, 4)  # of 7 generic paths
 
 

@@ -9,9 +9,12 @@ from typing import Any
 
 from numba import cfunc
 
+from shallows.critical._powers_sharp import sharp
 from shallows.homotopy.evaluators import SIGNATURE
 
-FAR = 2.0
+#: Lengths of the longest neuron from which on rows are scaled; the value has 31 digits; the Jacobian has them too; and
+#: rows are scaled again.
+FAR, CANCELLING, FARTHER, FARTHEST = 2.0, 8.0, 200.0, 2e3
 
 
 @cfunc(SIGNATURE, cache=True)
@@ -20,10 +23,13 @@ def powers(
 ) -> None:
     """F_{i,x} = Σ_I e_I ∂_x (w_i^I), e = G(t) s − g(t), s_I = Σ_j w_j^I.
 
-    `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1. `program`: n, r, d, N, then the
+    `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1, and what the entries of G lack to be
+    exact, at every t. `program`: n, r, d, N, then the
     exponents I_x, N×n. The Jacobian is D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_i^I). Once a neuron is
     larger than FAR all rows, value and derivatives alike, are divided by its (2d−1)-st power over FAR's: Newton steps
     and tangents stay the same, and the residual that is nothing but rounding does not grow on the way to infinity.
+    From CANCELLING on the value has 31 digits, and rounding is no concern before FARTHEST; from FARTHER on the Jacobian
+    has them, too.
     """
     n, r, degree, size = program[0], program[1], program[2], program[3]
     unknowns = n * r
@@ -111,8 +117,11 @@ def powers(
     largest = 0.0
     for v in range(unknowns):
         largest = max(largest, abs(point[v]))
-    if largest > FAR:
-        shrink = (FAR / largest) ** (2 * degree - 1)
+    if largest > CANCELLING:
+        sharp(point, complexes, program, scratch, value, jacobian, largest > FARTHER)
+    start = FARTHEST if largest > CANCELLING else FAR
+    if largest > start:
+        shrink = (start / largest) ** (2 * degree - 1)
         for v in range(unknowns):
             value[v] = value[v] * shrink
             for w in range(width):

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 
 from shallows import coordinates
 from shallows._checks import Array
+from shallows.critical.gaussian_metric import exact_gram, is_moved_gaussian
+from shallows.critical.members import Member
+from shallows.data import Gaussian
 from shallows.problem import Problem
 
 ROUNDS = 100
@@ -26,23 +29,39 @@ EVEN = 1.01
 
 @dataclass(frozen=True)
 class Balanced:
-    """A problem's metric and target in balanced coordinates, in units where G and Gt are of size one."""
+    """A problem's metric and target in balanced coordinates, in units where G and Gt are of size one.
+
+    `low`, where the data's law allows it, is what the entries of `gram` lack to be exact.
+    """
 
     gram: Array
     target: Array
     frame: Array
+    low: Array | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> Balanced:
         """w = frame · w′, the unit of the tensors included in the frame."""
-        n, degree = problem.n, problem.degree
-        frame = balanced_frame(problem.gram(), n, degree)
-        P = power_action(frame, degree)
-        gram, target = P.T @ problem.gram() @ P, np.linalg.solve(P, problem.target_tensor().entries)
-        gram = (gram + gram.T) / 2
-        scale, size = float(np.abs(gram).max()), float(np.abs(gram @ target).max()) or 1.0
-        unit = size / scale
-        return cls(gram / scale, np.asarray(target / unit, np.float64), frame * unit ** (1 / degree))
+        n, degree, low = problem.n, problem.degree, None
+        if isinstance(problem.data, Gaussian) and is_moved_gaussian(problem.data):
+            exact = exact_gram(problem.data, degree)
+            frame, gram, low = exact.frame, exact.gram, exact.low
+            P = power_action(frame, degree)
+        else:
+            frame = balanced_frame(problem.gram(), n, degree)
+            P = power_action(frame, degree)
+            gram = P.T @ problem.gram() @ P
+            gram = (gram + gram.T) / 2
+        target = np.linalg.solve(P, problem.target_tensor().entries)
+        scale = 2.0 ** np.round(np.log2(np.abs(gram).max()))  # a power of two: dividing by it rounds nothing
+        unit = (float(np.abs(gram @ target).max()) or 1.0) / scale
+        rest = None if low is None else low / scale
+        return cls(gram / scale, np.asarray(target / unit, np.float64), frame * unit ** (1 / degree), rest)
+
+    @property
+    def member(self) -> Member:
+        """The parameters of the critical equations."""
+        return Member(self.gram, self.gram @ self.target, self.low)
 
     def restored(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """Neurons w′, all of a point in one row, in the problem's coordinates."""

@@ -80,8 +80,10 @@ class Shape:
         """S determines A and Z: no symmetry."""
         return x[None, :]
 
-    def homotopy(self, start: tuple[Complex, Complex], target: tuple[Complex, Complex]) -> Homotopy:
-        """The compiled equations along a segment of (G, g)."""
+    def homotopy(
+        self, start: tuple[Complex, Complex], target: tuple[Complex, Complex], low: Array | None = None
+    ) -> Homotopy:
+        """The compiled equations along a segment of (G, g), in double precision, where `low` does not show."""
         from shallows.critical._low_rank_loop import low_rank
 
         (G1, g1), (G0, g0) = start, target

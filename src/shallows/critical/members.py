@@ -44,6 +44,8 @@ ATTEMPTS = 5
 AGREE = 1e-5
 #: Members of the graph that counts solutions under one metric.
 COUNTING = 7
+#: Members of the graph that looks for a known number of solutions: near a more special metric loops mix them slowly.
+MOST = 40
 
 
 def silently(_: str) -> None:
@@ -68,8 +70,10 @@ class Shape(Hashable, Protocol):
         """The number of solutions (up to symmetry) for generic (G, g), where it is known."""
         ...
 
-    def homotopy(self, start: tuple[Complex, Complex], target: tuple[Complex, Complex]) -> Homotopy:
-        """F along the segment from (G, g) = start to target."""
+    def homotopy(
+        self, start: tuple[Complex, Complex], target: tuple[Complex, Complex], low: Array | None = None
+    ) -> Homotopy:
+        """F along the segment from (G, g) = start to target; `low` is what G's entries lack to be exact."""
         ...
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
@@ -85,7 +89,16 @@ class Shape(Hashable, Protocol):
         ...
 
 
-def family(shape: Shape, gram: Complex | None = None) -> CompiledFamily:
+@dataclass(frozen=True)
+class Member:
+    """The parameters (G, g) of one problem, both of size about one; G + `low` is its metric to 31 digits, if known."""
+
+    gram: Array
+    g: Array
+    low: Array | None = None
+
+
+def family(shape: Shape, gram: Complex | None = None, low: Array | None = None) -> CompiledFamily:
     """The family over all symmetric G and all g, or over all g with the metric held fixed."""
     size = shape.entries
     pairs = size * (size + 1) // 2
@@ -98,7 +111,7 @@ def family(shape: Shape, gram: Complex | None = None) -> CompiledFamily:
         return full + np.triu(full, 1).T, p[pairs:]
 
     def make(start: Complex, target: Complex) -> Homotopy:
-        return shape.homotopy(split(start), split(target))
+        return shape.homotopy(split(start), split(target), low)
 
     return CompiledFamily(shape.unknowns, size if gram is not None else pairs + size, make)
 
@@ -166,24 +179,33 @@ def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
     return SolvedMember(p, result.points, result.completeness)
 
 
-def solved_target(shape: Shape, gram: Complex, seed: int, count: int | None, tell: Tell) -> SolvedMember:
+def solved_target(shape: Shape, member: Member, seed: int, count: int | None, tell: Tell) -> SolvedMember:
     """A generic target under one given metric, solved by monodromy."""
+    gram = member.gram.astype(np.complex128)
     x, g = shape.first(gram, np.random.default_rng([seed, 1]))
     result = monodromy(
-        family(shape, gram), x[None, :], g, rng=seed, group=shape.orbit, target=count, progress=tell
+        family(shape, gram, member.low),
+        x[None, :],
+        g,
+        rng=seed,
+        group=shape.orbit,
+        target=count,
+        trace=count is None,
+        max_members=MOST,
+        progress=tell,
     )
     return SolvedMember(g, result.points, result.completeness)
 
 
-def count_under(shape: Shape, gram: Array, seed: int, tell: Tell) -> int:
+def count_under(shape: Shape, member: Member, seed: int, tell: Tell) -> int:
     """How many solutions a generic target has under one given metric, as far as monodromy finds them: at least so many.
 
     Points that are nearly at infinity for the wanted target are not for a random one.
     """
-    fixed = gram.astype(np.complex128)
-    x, g = shape.first(fixed, np.random.default_rng([seed, 1]))
+    gram = member.gram.astype(np.complex128)
+    x, g = shape.first(gram, np.random.default_rng([seed, 1]))
     found = monodromy(
-        family(shape, fixed),
+        family(shape, gram, member.low),
         x[None, :],
         g,
         rng=seed,
@@ -221,22 +243,21 @@ class Run:
 
 
 def run_member(
-    shape: Shape, gram: Array, g: Array, seed: int, tell: Tell = silently, regular: Regular | None = None
+    shape: Shape, member: Member, seed: int, tell: Tell = silently, regular: Regular | None = None
 ) -> Run:
-    """All solutions at (G, g), both of size about one, from the generic member."""
+    """All solutions at (G, g) from the generic member."""
     known = solved_generic(shape, tell=tell)
     how = "parameter homotopy from a generic member"
-    return _settled(shape, family(shape), known, pack(gram, g), seed, how, tell, regular)
+    wanted = pack(member.gram, member.g)
+    return _settled(shape, family(shape, low=member.low), known, wanted, seed, how, tell, regular)
 
 
-def run_under(
-    shape: Shape, gram: Array, g: Array, seed: int, count: int | None, tell: Tell = silently
-) -> Run:
+def run_under(shape: Shape, member: Member, seed: int, count: int | None, tell: Tell = silently) -> Run:
     """The same by monodromy over the targets, the metric held fixed; `count` is the number under it, if known."""
-    fixed = gram.astype(np.complex128)
-    own = solved_target(shape, fixed, seed, count, tell)
+    own = solved_target(shape, member, seed, count, tell)
     how = "monodromy over targets under this metric"
-    return _settled(shape, family(shape, fixed), own, g.astype(np.complex128), seed, how, tell)
+    members = family(shape, member.gram.astype(np.complex128), member.low)
+    return _settled(shape, members, own, member.g.astype(np.complex128), seed, how, tell)
 
 
 def _settled(

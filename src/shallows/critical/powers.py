@@ -32,9 +32,9 @@ def powers_stratum(
     even = Balanced.of(problem)
     own_count = invariant_count(problem, rank)
     if own_count is None:
-        run = run_member(shape, even.gram, even.gram @ even.target, seed, tell, _proved_regular(shape, even))
+        run = run_member(shape, even.member, seed, tell, _proved_regular(shape, even))
     else:
-        run = run_under(shape, even.gram, even.gram @ even.target, seed, own_count, tell)
+        run = run_under(shape, even.member, seed, own_count, tell)
     hidden = _hidden(shape, even, run, seed, tell) if own_count is None else 0
     if hidden:
         run = replace(run, completeness="sampled")
@@ -58,7 +58,7 @@ def _hidden(shape: PowerShape, even: Balanced, run: Run, seed: int, tell: Tell) 
     if not solutions.at_infinity.count:
         return 0
     ends = solutions.finite.count + sum(solutions.singular.multiplicities) + solutions.failed.count
-    return max(count_under(shape, even.gram, seed, tell) - ends, 0)
+    return max(count_under(shape, even.member, seed, tell) - ends, 0)
 
 
 def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:

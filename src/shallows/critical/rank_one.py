@@ -17,7 +17,7 @@ from shallows.certify import Certification, CertifiedRoot, certify, inertia
 from shallows.certify.intervals import BallEvaluator, ball_evaluator
 from shallows.charts import Certificate, CriticalFamily
 from shallows.critical.found import Counts, Found, slope_matrix
-from shallows.critical.members import Tell, run_under, silently
+from shallows.critical.members import Member, Tell, run_under, silently
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.sharper import proved_signature, sharp_inertias
 from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
@@ -73,7 +73,7 @@ def _solve(
     shape = PowerShape(2, problem.n, 1)
     scale, size = float(np.abs(gram).max()), float(np.abs(B).max()) or 1.0
     target = problem.target_tensor().entries
-    run = run_under(shape, gram / scale, gram @ target / size, seed, None, tell)
+    run = run_under(shape, Member(gram / scale, gram @ target / size), seed, None, tell)
     found = run.solutions.finite
     unit = np.sqrt(size / scale)
     moved = tuple(replace(s, point=s.point * unit) for s in found)

@@ -192,7 +192,7 @@ def monodromy(
         _saturate(graph, target, limit)
         if target is not None and len(found) >= target:
             return _result(graph, "count-matched", seed)
-        if count >= members and test is None:
+        if count >= members and test is None and target is None:
             break
         if count >= members and test is not None:
             outcome = test(found, generator)

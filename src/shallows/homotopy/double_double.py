@@ -1,0 +1,85 @@
+"""Complex numbers of about 31 digits in compiled code, each the unevaluated sum of two doubles a part.
+
+A residual that cancels needs more digits than its derivatives: Newton's method with accurate residuals and a Jacobian
+in double precision converges to full double precision while the condition number stays well below 10¹⁶ (S. Timme,
+"Mixed precision path tracking for polynomial homotopy continuation", Adv. Comput. Math. 47, 2021). Error-free sums and
+products after Knuth and Dekker (T. J. Dekker, "A floating-point technique for extending the available precision",
+Numer. Math. 18, 1971).
+
+A number takes four places of an array of doubles: real part (high, low), imaginary part (high, low). Importing this
+module imports numba: do it inside functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+#: Doubles a number takes.
+PLACES = 4
+_SPLIT = 134217729.0  # 2²⁷ + 1
+
+
+@njit(nogil=True, error_model="numpy")
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """a + b as the rounded sum and what rounding lost."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@njit(nogil=True, error_model="numpy")
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """a · b as the rounded product and what rounding lost."""
+    product = a * b
+    big_a, big_b = _SPLIT * a, _SPLIT * b
+    high_a, high_b = big_a - (big_a - a), big_b - (big_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    lost = ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+    return product, lost
+
+
+@njit(nogil=True, error_model="numpy")
+def add(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """The sum of two real numbers."""
+    high, lost = two_sum(a, b)
+    low, less = two_sum(a_low, b_low)
+    high, lost = two_sum(high, lost + low)
+    return two_sum(high, lost + less)
+
+
+@njit(nogil=True, error_model="numpy")
+def multiply(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """The product of two real numbers."""
+    high, lost = two_product(a, b)
+    return two_sum(high, lost + (a * b_low + a_low * b))
+
+
+@njit(nogil=True, error_model="numpy")
+def store(out: Any, at: int, z: complex) -> None:
+    """out[at] = z, a double."""
+    out[at], out[at + 1], out[at + 2], out[at + 3] = z.real, 0.0, z.imag, 0.0
+
+
+@njit(nogil=True, error_model="numpy")
+def rounded(numbers: Any, at: int) -> complex:
+    """The nearest complex double."""
+    return complex(numbers[at] + numbers[at + 1], numbers[at + 2] + numbers[at + 3])
+
+
+@njit(nogil=True, error_model="numpy")
+def add_product(numbers: Any, total: int, a: int, b: int, factor: float) -> None:
+    """numbers[total] += factor · numbers[a] · numbers[b], the factor a small integer."""
+    ar, al, ai, am = numbers[a], numbers[a + 1], numbers[a + 2], numbers[a + 3]
+    br, bl, bi, bm = numbers[b], numbers[b + 1], numbers[b + 2], numbers[b + 3]
+    br, bl = multiply(br, bl, factor, 0.0)
+    bi, bm = multiply(bi, bm, factor, 0.0)
+    pr, pl = multiply(ar, al, br, bl)
+    qr, ql = multiply(ai, am, bi, bm)
+    pr, pl = add(pr, pl, -qr, -ql)
+    numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], pr, pl)
+    pr, pl = multiply(ar, al, bi, bm)
+    qr, ql = multiply(ai, am, br, bl)
+    pr, pl = add(pr, pl, qr, ql)
+    numbers[total + 2], numbers[total + 3] = add(numbers[total + 2], numbers[total + 3], pr, pl)
