@@ -16,8 +16,8 @@ LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
 
 
 @pytest.fixture(scope="session")
-def launch():
-    """`launch(program, *flags)` starts a headless Chromium; `launch.program` is the one on this machine."""
+def browser():
+    """The headless Chromium that all tests share."""
     program = next((found for found in map(shutil.which, PROGRAMS) if found), None)
     if program is None:
         pytest.fail(
@@ -28,20 +28,9 @@ def launch():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-
-        def start(path, *more):
-            return playwright.chromium.launch(executable_path=path, args=[*FLAGS, *more])
-
-        start.program = program
-        yield start
-
-
-@pytest.fixture(scope="session")
-def browser(launch):
-    """The Chromium that all tests share."""
-    chromium = launch(launch.program)
-    yield chromium
-    chromium.close()
+        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="session")
@@ -131,7 +120,7 @@ def shown(kept, explorer):
         fields = view_of(name).fields
         state = {**defaults(fields), **read_state(fields, changes)} if changes else defaults(fields)
         texts = {field.name: field.text(state[field.name]) for field in fields}
-        page.evaluate("(data) => dash_clientside.set_props('moved', { data })", texts)
+        page.evaluate("(texts) => shallows.move(texts)", texts)
         page.wait_for_function("(query) => location.search === query", arg=query(name, fields, state))
         return page
 

@@ -63,6 +63,17 @@ def _encoded(view: View, state: State, scene: Scene, known: Collection[str]) -> 
     return f'{json.dumps(rest)[:-1]},"figures":[{",".join(figures)}]}}'
 
 
+def report_json(question: object) -> str:
+    """The answer to a question {view, values}: a report with the name of its file, or a message."""
+    try:
+        view, _, _ = _read(question)
+        assert isinstance(question, dict)
+        text = report_html(view.name, question["values"])
+    except Exception as error:
+        return json.dumps({"message": sentence(error)})
+    return json.dumps({"message": "", "name": f"shallows-{view.name}.html", "text": text})
+
+
 def report_html(name: str, values: Values) -> str:
     """The report of the problem that a state shows."""
     view = view_of(name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import resources
+from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,11 +13,11 @@ from shallows.errors import MissingExtra, ShallowsError
 
 try:
     import dash
-    from dash import ALL, MATCH, ClientsideFunction, Input, Output, State, no_update
+    from dash import Input, Output
 except ImportError:
     raise MissingExtra("dash", "explore") from None
 
-from shallows.explorer.answers import report_html, scene_json, sentence
+from shallows.explorer.answers import report_json, scene_json
 from shallows.explorer.fields import State as Values
 from shallows.explorer.fields import defaults, read_state
 from shallows.explorer.layout import frame, page
@@ -29,7 +31,9 @@ POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
-BOXES = {"type": "box", "name": ALL}
+#: What the page does by itself: these files, one after the other, in one scope.
+SCRIPTS = ("words", "controls", "live", "figures", "handles", "asking")
+PLOTLY = f"/plotly-{version('plotly')}.js"
 
 
 def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
@@ -39,13 +43,14 @@ def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
         assets_folder="no-assets", include_assets_files=False,
     )  # fmt: skip
     index = _resource("index.html").replace("STYLE", _resource("explorer.css"))
-    app.index_string = index.replace("SCRIPT", _resource("explorer.js"))
+    script = "".join(_resource(f"{name}.js") for name in SCRIPTS)
+    app.index_string = index.replace("PLOTLY", PLOTLY).replace("SCRIPT", script)
     app.layout = frame
     app.server.config.update(MAX_CONTENT_LENGTH=LARGEST_REQUEST, TRUSTED_HOSTS=list(hosts))
     _headers(app.server)
-    _scenes(app.server)
-    _page_callbacks(app)
-    _report_callback(app)
+    _answers(app.server)
+    _drawing(app.server)
+    _pages(app)
     return app
 
 
@@ -72,13 +77,29 @@ def _headers(server: Any) -> None:
         return response
 
 
-def _scenes(server: Any) -> None:
-    """POST /scene: a state goes in, its picture comes out. JSON alone, which no other site's form can send."""
+def _answers(server: Any) -> None:
+    """POST /scene and /report: a state goes in, its picture or its report comes out.
+
+    JSON alone, which no other site's form can send.
+    """
     from flask import Response, request
 
-    @server.post("/scene")
-    def scene() -> Any:
-        return Response(scene_json(request.get_json(silent=True)), mimetype="application/json")
+    def answering(answer: Callable[[object], str]) -> Callable[[], Any]:
+        return lambda: Response(answer(request.get_json(silent=True)), mimetype="application/json")
+
+    for name, answer in (("scene", scene_json), ("report", report_json)):
+        server.add_url_rule(f"/{name}", name, answering(answer), methods=["POST"])
+
+
+def _drawing(server: Any) -> None:
+    """Plotly's JavaScript, once for all pages; its address has its version, so a browser keeps it."""
+    from flask import send_file
+
+    file = resources.files("plotly") / "package_data" / "plotly.min.js"
+
+    @server.get(PLOTLY)
+    def plotly() -> Any:
+        return send_file(str(file), mimetype="text/javascript", conditional=True, max_age=86_400)
 
 
 def state_of_url(search: str) -> tuple[View, Values, str]:
@@ -97,48 +118,9 @@ def state_of_url(search: str) -> tuple[View, Values, str]:
         return view, defaults(view.fields), str(error)
 
 
-def _page_callbacks(app: Any) -> None:
-    """The page of a URL; what it does by itself afterwards is in `page/explorer.js`."""
+def _pages(app: Any) -> None:
+    """The page of a URL; what it does by itself afterwards is in `page/`."""
 
     @app.callback(Output("page", "children"), Input("url", "search"))
     def show_page(search: str | None) -> Any:
         return page(*state_of_url(search or ""))
-
-    def by_itself(name: str, *wires: Any, **options: Any) -> None:
-        app.clientside_callback(ClientsideFunction("shallows", name), *wires, **options)
-
-    by_itself(
-        "ask", Output("wanted", "data"), Input(BOXES, "value"), State(BOXES, "id"), State("view", "data")
-    )
-    by_itself("move", Output(BOXES, "value", allow_duplicate=True), Input("moved", "data"), State(BOXES, "id"),
-              prevent_initial_call=True)  # fmt: skip
-    box, slider = {"type": "box", "name": MATCH}, {"type": "slider", "name": MATCH}
-    by_itself("join", Output(box, "value"), Output(slider, "value"), Input(slider, "value"), Input(box, "value"),
-              prevent_initial_call=True)  # fmt: skip
-    steps = {"type": "box", "name": "steps"}
-    by_itself("press", Output("tick", "disabled"), Output("run", "children"), Input("run", "n_clicks"))
-    by_itself("step", Output(steps, "value", allow_duplicate=True), Input("tick", "n_intervals"),
-              State(steps, "value"), prevent_initial_call=True)  # fmt: skip
-    by_itself("split", Output({"type": "box", "name": "split"}, "value", allow_duplicate=True),
-              Input("split", "n_clicks"), State(steps, "value"), prevent_initial_call=True)  # fmt: skip
-
-
-def _report_callback(app: Any) -> None:
-    @app.callback(
-        Output("download", "data"),
-        Output("message", "children", allow_duplicate=True),
-        Input("report", "n_clicks"),
-        State(BOXES, "value"),
-        State(BOXES, "id"),
-        State("view", "data"),
-        prevent_initial_call=True,
-        running=[(Output("report", "disabled"), True, False)],
-    )
-    def report(clicks: int | None, boxes: list[Any], ids: list[dict[str, str]], name: str) -> Any:
-        if not clicks:
-            return no_update, no_update
-        try:
-            text = report_html(name, {i["name"]: value for i, value in zip(ids, boxes, strict=True)})
-            return {"content": text, "filename": f"shallows-{name}.html", "type": "text/html"}, ""
-        except Exception as error:
-            return no_update, sentence(error)

@@ -1,0 +1,110 @@
+// Figures are Plotly's. A full drawing costs tens of milliseconds, so while the hand moves only the traces that changed
+// are drawn, on a canvas (live.js), in the axes that are there; the full drawing follows when the hand rests. What the
+// canvas cannot show (surfaces, maps, points outside the axes) is drawn in full, as often as the machine can afford.
+const AFFORDABLE = 2; // a full drawing waits for this many times what the last one took
+const GRAPH = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+const dark = window.matchMedia("(prefers-color-scheme: dark)"), narrow = window.matchMedia("(max-width: 40rem)");
+const drawing = new Promise((done) => {
+  const script = document.getElementById("plotly");
+  if (window.Plotly) done();
+  else script.addEventListener("load", () => done());
+});
+
+// Traces are named by their content; one that the page has comes as its name alone.
+let kept = new Map();
+let figures = []; // what is wanted: { names, layout } by place
+const drawn = []; // what Plotly shows: { names, frame, cost, end } by place; `stale` when the canvas is newer
+
+const plotAt = (place) => document.querySelectorAll(".plot")[place];
+
+function receive(found) {
+  for (const { data } of found) for (const [name, trace] of data) if (trace) kept.set(name, placed(trace));
+  figures = found.map(({ data, layout }) => ({ names: data.map(([name]) => name), layout }));
+  const shown = drawn.flatMap(({ names }) => names);
+  const needed = new Set([...figures.flatMap(({ names }) => names), ...shown]);
+  kept = new Map([...kept].filter(([name]) => needed.has(name)));
+  if (window.Plotly) figures.forEach((_, place) => update(place));
+}
+
+function update(place) {
+  const known = drawn[place];
+  if (!known) { draw(place); return; }
+  known.stale = !same(known.names, figures[place].names) || known.frame !== frameOf(figures[place].layout, true);
+  if (!known.stale) endLive(plotAt(place), known.layout.meta);
+  if (!known.stale || !visible(plotAt(place)) || showLive(plotAt(place), changes(place))) return;
+  if (performance.now() > known.end + AFFORDABLE * known.cost) draw(place);
+}
+
+async function drawAll() {
+  await drawing;
+  figures.forEach((_, place) => { if (!drawn[place] || drawn[place].stale) draw(place); });
+}
+
+function draw(place) {
+  const { names, layout } = figures[place], plot = plotAt(place), begin = performance.now();
+  endLive(plot, layout.meta);
+  window.Plotly.react(plot, names.map(inked), painted(layout), GRAPH);
+  const known = { names, layout, frame: frameOf(layout, true), stale: false };
+  const clock = () => Object.assign(known, { end: performance.now(), cost: performance.now() - begin });
+  drawn[place] = known;
+  clock();
+  requestAnimationFrame(() => requestAnimationFrame(clock)); // with what the browser spends on painting
+}
+
+// What moved in a figure since its full drawing: places of Plotly's traces that are no more, and traces that are new.
+function changes(place) {
+  const { names, layout } = figures[place], before = drawn[place];
+  const gone = before.names.flatMap((name, i) => (names.includes(name) ? [] : [i]));
+  const traces = names.filter((name) => !before.names.includes(name)).map(inked);
+  return { gone, traces, layout, framed: before.layout, sameFrame: frameOf(layout) === frameOf(before.layout) };
+}
+
+// All of a layout that a canvas over the axes does not show by itself; with ranges, all that Plotly shows.
+function frameOf({ meta, ...layout }, ranges = false) {
+  const bare = ({ range, ...axis } = {}) => (ranges ? { range, ...axis } : axis);
+  return JSON.stringify({ ...layout, xaxis: bare(layout.xaxis), yaxis: bare(layout.yaxis) });
+}
+
+const same = (a, b) => a.length === b.length && a.every((name, i) => name === b[i]);
+function visible(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < window.innerHeight;
+}
+
+const inkOf = () => (dark.matches ? "#e6e8ea" : "#1c2126");
+function inked(name) {
+  const trace = kept.get(name);
+  return trace.meta && trace.meta.ink ? { ...trace, line: { ...trace.line, color: inkOf() } } : trace;
+}
+
+// A layout in the colours and the size of the page.
+function painted(layout) {
+  const [ink, grid, line] = [inkOf(), ...(dark.matches ? ["#2b3138", "#77808b"] : ["#e4e6e9", "#8a8f98"])];
+  const result = { ...layout, font: { ...layout.font, color: ink, size: narrow.matches ? 11 : layout.font.size } };
+  // margins that do not follow the legend leave room for as many rows as a phone needs
+  if (narrow.matches && layout.margin.autoexpand === false) result.margin = { ...layout.margin, l: 40, r: 10, t: 128 };
+  for (const key of Object.keys(layout)) {
+    if (/^[xy]axis/.test(key)) result[key] = { ...layout[key], gridcolor: grid, linecolor: line, tickcolor: line, zerolinecolor: line };
+  }
+  if (layout.scene) {
+    result.scene = { ...layout.scene };
+    for (const axis of ["xaxis", "yaxis", "zaxis"]) result.scene[axis] = { ...layout.scene[axis], gridcolor: grid, color: ink };
+  }
+  return result;
+}
+for (const screen of [dark, narrow]) {
+  screen.addEventListener("change", () => { drawn.forEach((known) => { known.stale = true; }); drawAll(); });
+}
+
+// The points of a cube, x slowest, from which level surfaces are drawn (as in a report's page).
+function placed(trace) {
+  if (!trace.meta || !trace.meta.grid) return trace;
+  const [reach, side] = trace.meta.grid;
+  const axes = [0, 1, 2].map(() => new Float32Array(side ** 3));
+  for (let i = 0; i < side ** 3; i++) {
+    [Math.floor(i / side ** 2), Math.floor(i / side) % side, i % side].forEach((at, axis) => {
+      axes[axis][i] = reach * (2 * at / (side - 1) - 1);
+    });
+  }
+  return { ...trace, x: axes[0], y: axes[1], z: axes[2] };
+}
