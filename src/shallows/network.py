@@ -66,6 +66,10 @@ class Network:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("Networks are immutable: make a new Network with the changed part.")
 
+    def __reduce__(self) -> tuple[type[Network], tuple[Array, Array, Activation, float | Array]]:
+        """Copies and pickles are made through the constructor: attributes cannot be set from outside."""
+        return Network, (self.W, self.a, self.activation, self.norm)
+
     @property
     def width(self) -> int:
         """The number of neurons, k."""

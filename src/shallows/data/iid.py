@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import factorial, gamma, lgamma, pi, prod, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class IID(Distribution):
         given = checked_moments("moments", moments)
         self._name = f"IID({self.n}, moments={[float(f'{m:.6g}') for m in given]})"
         self._moment = self._look_up(given)
+        self._recipe: tuple[str | None, tuple[Any, ...]] = (None, (self.n, given))
         self._draw: Draw | None = None
         self._given: Array | None = given
 
@@ -51,18 +53,27 @@ class IID(Distribution):
         return moment
 
     @classmethod
-    def _named(cls, n: int, name: str, moment: Callable[[int], float], draw: Draw) -> IID:
+    def _named(
+        cls, n: int, law: str, moment: Callable[[int], float], draw: Draw, df: float | None = None
+    ) -> IID:
         data = cls.__new__(cls)
         data.n = positive_integer("n", n)
-        data._name, data._moment, data._draw, data._given = name, moment, draw, None
+        data._name = f"IID.{law}({n}{'' if df is None else f', df={df:g}'})"
+        data._moment, data._draw, data._given = moment, draw, None
+        data._recipe = (law, (data.n,) if df is None else (data.n, df))
         return data
+
+    def __reduce__(self) -> tuple[Callable[..., IID], tuple[Any, ...]]:
+        """Copies and pickles are made as this one was, by the named law or from the moments."""
+        law, arguments = self._recipe
+        return (type(self) if law is None else getattr(type(self), law)), arguments
 
     @classmethod
     def normal(cls, n: int) -> IID:
         """Standard normal coordinates: μ_{2k} = (2k−1)!!."""
         return cls._named(
             n,
-            f"IID.normal({n})",
+            "normal",
             _even(lambda k: float(prod(range(1, 2 * k, 2)))),
             lambda g, s: g.standard_normal(s),
         )
@@ -73,7 +84,7 @@ class IID(Distribution):
         end = sqrt(3.0)
         return cls._named(
             n,
-            f"IID.uniform({n})",
+            "uniform",
             _even(lambda k: 3.0**k / (2 * k + 1)),
             lambda g, s: g.uniform(-end, end, s),
         )
@@ -83,7 +94,7 @@ class IID(Distribution):
         """Laplace with scale 1/√2: μ_{2k} = (2k)! / 2^k."""
         return cls._named(
             n,
-            f"IID.laplace({n})",
+            "laplace",
             _even(lambda k: factorial(2 * k) / 2.0**k),
             lambda g, s: g.laplace(0.0, sqrt(0.5), s),
         )
@@ -91,9 +102,7 @@ class IID(Distribution):
     @classmethod
     def rademacher(cls, n: int) -> IID:
         """±1 with equal probability: μ_{2k} = 1."""
-        return cls._named(
-            n, f"IID.rademacher({n})", _even(lambda k: 1.0), lambda g, s: g.choice([-1.0, 1.0], size=s)
-        )
+        return cls._named(n, "rademacher", _even(lambda k: 1.0), lambda g, s: g.choice([-1.0, 1.0], size=s))
 
     @classmethod
     def student(cls, n: int, df: float) -> IID:
@@ -115,7 +124,7 @@ class IID(Distribution):
             return float((df - 2) ** k * ratio)
 
         scale = sqrt((df - 2) / df)
-        return cls._named(n, f"IID.student({n}, df={df:g})", moment, lambda g, s: scale * g.standard_t(df, s))
+        return cls._named(n, "student", moment, lambda g, s: scale * g.standard_t(df, s), df)
 
     def moment(self, order: int) -> float:
         """E[xᵢ^order]."""

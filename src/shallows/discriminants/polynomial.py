@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq, fmpq_mpoly, fmpz_mpoly
 
+import shallows.certify.copies  # noqa: F401  (discriminants can be pickled)
 from shallows.data.base import InnerProduct
 from shallows.discriminants.binary import repeated_factor
 from shallows.discriminants.curves import RankOneCurve, ReducedRankOneCurve, StudentCurve

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -110,6 +111,16 @@ class Claim:
     control: Variant = field(repr=False)
     printed: Variant | None = field(default=None, repr=False)
 
+    def __reduce__(self) -> tuple[Callable[[str, str], Claim], tuple[str, str]]:
+        """Pickles are made by name: the decorator `claim` puts the claim where its check was defined."""
+        return _claim_at, (self.check.__module__, self.check.__qualname__)
+
+    def __copy__(self) -> Claim:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Claim:
+        return self
+
     @property
     def name(self) -> str:
         """Short and unique in its paper: "thm-35", "cor-d.2"."""
@@ -141,6 +152,12 @@ class Claim:
         tally = _run(self.check, Trial(generator(rng), effort), self.control.arguments)
         seed = rng if isinstance(rng, int) else None
         return tally.evidence(f"{self.key} (control)", None, seed, effort, time.perf_counter() - begin)
+
+
+def _claim_at(module: str, name: str) -> Claim:
+    found = getattr(import_module(module), name)
+    assert isinstance(found, Claim)
+    return found
 
 
 def claim(
