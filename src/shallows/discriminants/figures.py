@@ -26,6 +26,10 @@ SCALE = ("#2c7fb8", "#31a354", "#e6862a", "#8856a7", "#636363")
 #: Light fills for regions, by the number of real critical points and then of local minima.
 FILLS = ("#dfe9f3", "#c4d9ec", "#f7dcc4", "#f3c29b", "#d9ead3", "#b6d7a8", "#e4d7ee", "#cdb4e0")
 
+#: A legend below the axis' title whatever the figure's size: at the foot of the figure, which makes room for it
+#: (and for the title, if the axis has automargin, as it has in simple_white).
+LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0}
+
 
 def _layout(figure: Figure, title: str, x: str, y: str) -> Figure:
     figure.update_layout(
@@ -221,7 +225,7 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
     figure.update_xaxes(range=[regions.x[0], regions.x[-1]])
     figure.update_yaxes(range=[regions.y[0], regions.y[-1]])
     figure = _layout(figure, f"Landscapes: {P.curve.title}", regions.horizontal, regions.vertical)
-    figure.update_layout(legend={"orientation": "h", "y": -0.15})
+    figure.update_layout(legend=LEGEND_BELOW)
     return figure
 
 

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from shallows.discriminants import critical_students, ellipse, focal_curve, rank_one
-from shallows.discriminants.figures import figure2_centre, figure2_left, figure2_right, focal_rays
+from shallows.discriminants.figures import (
+    LEGEND_BELOW,
+    figure2_centre,
+    figure2_left,
+    figure2_right,
+    focal_rays,
+)
 from shallows.papers.experiments.experiment import Comparison, Experiment, Plan, Presentation, Row, Settings
 from shallows.report.page import Picture
 from shallows.report.theme import FONT, INK
@@ -128,14 +134,14 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
 
 def _plain(figure: Any, height: int, aside: bool = False) -> Any:
     """The house's fonts and a transparent background; the heading takes the place of the title."""
-    legend = {"x": 1.02, "y": 1} if aside else {"orientation": "h", "y": -0.2, "x": 0}
+    legend = {"x": 1.02, "y": 1} if aside else LEGEND_BELOW
     figure.update_layout(
         title=None, template="none", height=height, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13, "color": None}, margin={"l": 56, "r": 20, "t": 32, "b": 48},
         legend={**legend, "bgcolor": "rgba(0,0,0,0)"},
     )  # fmt: skip
     figure.update_traces(meta=INK, selector={"name": "ellipse"})
-    figure.update_xaxes(constrain="domain", zeroline=False)
+    figure.update_xaxes(constrain="domain", zeroline=False, automargin=True)  # the legend stands below its title
     figure.update_yaxes(constrain="domain", zeroline=False)
     if aside:
         figure.update_xaxes(title_text="", row=1, col=1)

@@ -217,7 +217,7 @@ def present(rows: list[Row], plan: Plan) -> Presentation:
         _draw(figure, mine[1:], panel, place(number, 2), number)
         _marks(figure, name, place(number, 2), number)
         compared += _compare(name, panel, mine[0])
-    figure.update_layout(margin={"b": 60}, legend={"y": 1.06, "yanchor": "bottom"})
+    figure.update_layout(margin={"b": 60}, legend={"yref": "paper", "y": 1.06, "yanchor": "bottom"})
     return Presentation(
         (
             "Real landscapes in place of the paper's sketches: each is the loss of a small network over its two free "

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from shallows.discriminants.figures import LEGEND_BELOW
 from shallows.report.theme import GREY, styled
 
 AGREE = 3.5
@@ -20,7 +21,7 @@ def panels(titles: Sequence[str], columns: int, height: int = 380, **options: An
     styled(figure, height=height)
     figure.update_yaxes(exponentformat="power")
     # the legend stands below: above it would be written over the panels' titles
-    figure.update_layout(margin={"t": 40, "b": 96}, legend={"y": -60 / height, "yanchor": "top"})
+    figure.update_layout(margin={"t": 40, "b": 56}, legend=LEGEND_BELOW)
     return figure
 
 
