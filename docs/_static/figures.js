@@ -43,7 +43,8 @@
     if (layout.legend && layout.legend.orientation === "h" && layout.legend.y < 0) below(layout);
     if (narrow.matches) {
       layout.margin = Object.assign({}, layout.margin, { l: 48, r: 10 });
-      layout.legend = Object.assign({}, layout.legend, { orientation: "h", x: 0, xanchor: "left", y: -0.22, yanchor: "top" });
+      const foot = layout.legend && layout.legend.yref === "container" ? {} : { y: -0.22, yanchor: "top" };
+      layout.legend = Object.assign({}, layout.legend, { orientation: "h", x: 0, xanchor: "left" }, foot);
     }
     sitePanels.arrange(layout, width, narrow.matches);
     const data = figure.data.map((trace) => trace.meta && trace.meta.ink

@@ -70,7 +70,7 @@ const sitePanels = (function () {
       else { panel.axes[0].domain = x; panel.axes[1].domain = y; }
       if (panel.title) { Object.assign(panel.title, { x: 0.5, y: top }); fit(panel.title, width - 60, 12); }
     });
-    if (layout.legend) layout.legend.y = -BELOW / inner;
+    if (layout.legend && layout.legend.yref !== "container") layout.legend.y = -BELOW / inner;
   }
 
   function shrink(layout, panels, width) {
