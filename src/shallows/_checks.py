@@ -22,6 +22,12 @@ def describe(value: Any) -> str:
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:57]}..."
 
 
+def counted(count: int, noun: str) -> str:
+    """ "1 run", "2 runs", "3 local minima"."""
+    many = f"{noun[:-2]}a" if noun.endswith("imum") else f"{noun}s"
+    return f"{count} {noun if count == 1 else many}"
+
+
 def positive_integer(name: str, value: Any, minimum: int = 1) -> int:
     """An integer of at least `minimum` (booleans are not integers here)."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:

@@ -208,4 +208,5 @@ class SymmetricTensor:
     __rmul__ = __mul__
 
     def __repr__(self) -> str:
-        return f"SymmetricTensor(degree={self.degree}, n={self.n}, {len(self.entries)} entries)"
+        entries = "1 entry" if len(self.entries) == 1 else f"{len(self.entries)} entries"
+        return f"SymmetricTensor(degree={self.degree}, n={self.n}, {entries})"

@@ -76,5 +76,5 @@ def test_widths():
         fit_blocks(sh.Problem(None, samples(2, 3), 5))
     with pytest.raises(sh.InvalidProblem, match="the penalty is added here"):
         fit_blocks(sh.Problem(None, samples(2, 3), 6, norm_neuron=True))
-    with pytest.raises(sh.InvalidProblem, match="more are missing"):
+    with pytest.raises(sh.InvalidProblem, match="1 more is missing"):
         basis_network(sh.Problem(None, samples(2, 3, count=5), 3))

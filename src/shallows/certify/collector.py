@@ -36,6 +36,9 @@ class Collector:
         for root in roots:
             self.add(root)
 
+    def __repr__(self) -> str:
+        return f"Collector({len(self)} certified {'root' if len(self) == 1 else 'roots'})"
+
     def __len__(self) -> int:
         return len(self.roots)
 

@@ -41,6 +41,8 @@ class CertifiedRoot:
 
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2"])
     >>> root = sh.certify.certify(system, [[1.41421356]]).certified[0]
+    >>> root
+    CertifiedRoot((1.41421), real, within ..., 80 bits)
     >>> root.real, root.refine(digits=50).box[0].str(40, radius=False)
     (True, '1.414213562373095048801688724209698078570')
     """
@@ -50,6 +52,12 @@ class CertifiedRoot:
     real: bool | None
     bits: int
     system: Any = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        real = {True: "real", False: "not real", None: "realness undecided"}[self.real]
+        shown = ", ".join(f"{x.real:.6g}" if self.real else f"{x:.6g}" for x in self.point[:6])
+        more = f", … {len(self.box)} coordinates" if len(self.box) > 6 else ""
+        return f"CertifiedRoot(({shown}{more}), {real}, within {self.radius:.2g}, {self.bits} bits)"
 
     @property
     def point(self) -> NDArray[np.complex128]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows._checks import counted
 from shallows.certify.intervals import ball_evaluator, precision
 from shallows.certify.krawczyk import CertifiedRoot, certify_point
 
@@ -66,19 +67,22 @@ class Certification:
         return self.bound is not None and self.count == self.bound
 
     def __repr__(self) -> str:
-        what = "pairs ±v" if self.sign_symmetric else "roots"
+        one, many = ("pair ±v", "pairs ±v") if self.sign_symmetric else ("root", "roots")
         lines = [
-            f"Certification: {self.count} distinct {what} proved "
+            f"Certification: {self.count} distinct {one if self.count == 1 else many} proved "
             f"({self.real_count} real, {self.nonreal_count} not real, "
             f"{self.count - self.real_count - self.nonreal_count} undecided)"
         ]
         if self.uncertified:
-            points = "1 point" if len(self.uncertified) == 1 else f"{len(self.uncertified)} points"
+            points = counted(len(self.uncertified), "point")
             lines.append(f"  no proof for {points} (singular, or not close to a root)")
         if self.repeated:
-            lines.append(f"  {len(self.repeated)} points belong to roots already listed")
+            belongs = "belongs" if len(self.repeated) == 1 else "belong"
+            lines.append(f"  {counted(len(self.repeated), 'point')} {belongs} to roots already listed")
         if self.complete:
-            lines.append(f"  complete: no more than {self.bound} are possible")
+            lines.append(
+                f"  complete: no more than {self.bound} {'is' if self.bound == 1 else 'are'} possible"
+            )
         elif self.bound is not None:
             lines.append(f"  completeness not proved by counting: up to {self.bound} are possible")
         return "\n".join(lines)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows._checks import Array
+from shallows._checks import Array, counted
 from shallows.errors import InvalidProblem, MissingExtra
 from shallows.network import Network
 from shallows.tensors import SymmetricTensor
@@ -79,7 +79,7 @@ class CriticalFamily:
     def __repr__(self) -> str:
         return (
             f"CriticalFamily(rank={self.rank}, dimension={self.dimension}, loss={self.loss:.8g}, "
-            f"{len(self.samples)} samples: {self.description})"
+            f"{counted(len(self.samples), 'sample')}: {self.description})"
         )
 
 
@@ -158,6 +158,10 @@ class PointTable:
 
     def __len__(self) -> int:
         return len(self.loss)
+
+    def __repr__(self) -> str:
+        losses = f", losses {self.loss[0]:.8g} to {self.loss[-1]:.8g}" if len(self) else ""
+        return f"PointTable({counted(len(self), 'point')}{losses})"
 
 
 class CriticalPoint:
@@ -265,7 +269,7 @@ class Points(Sequence[CriticalPoint]):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} critical points>"
+        return f"<{counted(len(self), 'critical point')}>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -279,7 +283,7 @@ class Chart:
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)
       method closed-form, seed 0
       proved: no critical point is missing: a theorem, or as many certified points as there can be
-      1 global minimum, 2 saddle
+      1 global minimum, 2 saddles
       rank  complex  expected  real
          0        1         1     1   C(n,r), paper 000 Theorem 35
          1        2         2     2   C(n,r), paper 000 Theorem 35

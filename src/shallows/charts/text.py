@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shallows._checks import counted
 from shallows.charts.result import COMPLETENESS, Chart
 
 SHOWN = 20
@@ -14,12 +15,18 @@ def chart_text(chart: Chart) -> str:
         f"  method {chart.method}, seed {chart.seed}",
     ]
     lines.append(f"  {chart.completeness}: {COMPLETENESS[chart.completeness]}")
-    lines.append("  " + ", ".join(f"{count} {kind}" for kind, count in chart.kinds().items()))
+    lines.append("  " + ", ".join(_kinds(chart)))
     lines += _counts(chart)
     lines += [_family(family) for family in chart.families]
     lines += [f"  note: {note}" for note in chart.notes]
     lines += _points(chart)
     return "\n".join(lines)
+
+
+def _kinds(chart: Chart) -> list[str]:
+    """ "1 global minimum", "2 saddles", …; "degenerate" is short for a point."""
+    nouns = {"degenerate": "degenerate point"}
+    return [counted(count, nouns.get(kind, kind)) for kind, count in chart.kinds().items()]
 
 
 def _counts(chart: Chart) -> list[str]:

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from shallows._checks import Array
+from shallows._checks import Array, counted
 from shallows.network import Network
 
 
@@ -67,7 +67,7 @@ class Trajectory:
         if not len(self):
             return "Trajectory(empty)"
         return (
-            f"Trajectory({len(self)} points, t = {self.times[0]:g} … {self.times[-1]:g}, "
+            f"Trajectory({counted(len(self), 'point')}, t = {self.times[0]:g} … {self.times[-1]:g}, "
             f"loss {self.losses[0]:.6g} → {self.losses[-1]:.6g})"
         )
 
@@ -102,7 +102,7 @@ class Run:
     def __repr__(self) -> str:
         return (
             f"Run({self.method}: {self.status.name.lower()}, loss={self.loss:.10g}, "
-            f"gradient norm={self.gradient_norm:.2g}, {self.iterations} iterations)"
+            f"gradient norm={self.gradient_norm:.2g}, {counted(self.iterations, 'iteration')})"
         )
 
 

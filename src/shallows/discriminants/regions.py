@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows._checks import Array, generator, positive_integer
+from shallows._checks import Array, counted, generator, positive_integer
 from shallows.activations import Power
 from shallows.discriminants.counting import LandscapeCount, count_at, count_zeros, grid_forms
 from shallows.discriminants.curves import RankOneCurve
@@ -51,7 +51,8 @@ class Region:
 
     def __str__(self) -> str:
         return (
-            f"{self.label}: {self.real_count} real critical points, {self.local_minima} local minima, "
+            f"{self.label}: {counted(self.real_count, 'real critical point')}, "
+            f"{counted(self.local_minima, 'local minimum')}, "
             f"{self.share:.1%}, around ({self.point[0]:.4g}, {self.point[1]:.4g})"
         )
 

@@ -140,7 +140,7 @@ def weights(c: Array, theta: Array) -> Array:
     return b
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MergingLine(Segment):
     """A line in (c, θ)."""
 

@@ -55,6 +55,11 @@ class LocalGeometry:
         object.__setattr__(self, "parameters", u)
         self._require_immersion()
 
+    def __repr__(self) -> str:
+        metric = "the identity" if np.array_equal(self._sigma, np.eye(self.chart.ambient)) else "given"
+        u = ", ".join(f"{x:.6g}" for x in self._u)
+        return f"LocalGeometry({self.chart!r}, at ({u}), metric {metric})"
+
     # -- first order -----------------------------------------------------------------------------------
 
     @cached_property

@@ -39,7 +39,7 @@ ACCURACY = 1e-13
 LARGEST_ENERGY = 1e4
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EigenPath(Segment):
     """Networks with τ = (1−t)S₀ + tS₁. Neuron i sits in row `rows[i]`, with w turned over where `flips[i]` is −1.
 

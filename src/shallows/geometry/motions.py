@@ -23,7 +23,7 @@ Rows = NDArray[np.intp]
 WORKSPACE = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rescale(Segment):
     """aᵢ → sign(aᵢ)|aᵢ|^(1−t), wᵢ → |aᵢ|^(t/2) wᵢ: the terms aᵢ wᵢwᵢᵀ stay, and aᵢ ends as ±1 (or 0)."""
 
@@ -47,7 +47,7 @@ class Rescale(Segment):
         return self._moved(self.start, t)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlaneMotion(Segment):
     """W(t) = M(t) W with M(t) turning the planes span(uₖ, vₖ) by t·θₖ, circularly or hyperbolically.
 

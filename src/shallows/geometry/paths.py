@@ -53,6 +53,10 @@ class Segment(ABC):
     def at(self, t: float) -> State:
         """The parameters (a, W) at t."""
 
+    def __repr__(self) -> str:
+        k, n = self.start[1].shape
+        return f"{type(self).__name__}({self.label!r}, width={k}, n={n})"
+
     def reversed(self) -> Segment:
         """The same curve run backwards."""
         return Backwards(self)
@@ -63,7 +67,7 @@ class Segment(ABC):
         return distance(self.start, self.end)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Straight(Segment):
     """(1−t)·start + t·end."""
 
@@ -81,7 +85,7 @@ class Straight(Segment):
         return Straight(self.label, self.end, self.start)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Backwards(Segment):
     """Another segment, run from its end to its start."""
 

@@ -40,6 +40,15 @@ class Status(Enum):
         }[self]
 
 
+def _point_text(point: NDArray[np.complex128], real: Realness) -> str:
+    """The first six coordinates, real ones without imaginary parts; what rounding leaves of a zero is 0."""
+    dust = 1e-12 * float(np.max(np.abs(point), initial=0.0))
+    clean = [complex(*(0.0 if abs(part) < dust else part for part in (x.real, x.imag))) for x in point[:6]]
+    shown = [f"{x.real:.6g}" if real == "real" else f"{x:.6g}" for x in clean]
+    more = f", … {len(point)} coordinates" if len(point) > 6 else ""
+    return f"({', '.join(shown)}{more})"
+
+
 @dataclass(frozen=True)
 class Solution:
     """One solution of a square system, and how good it is.
@@ -51,6 +60,8 @@ class Solution:
     >>> double = sh.homotopy.solve(["(x - 1)^2*(x + 2)"]).singular[0]
     >>> double.multiplicity, double.real, f"{double.point[0].real:.6f}"
     (2, 'real', '1.000000')
+    >>> sh.homotopy.solve(["x^2 + 1"]).finite[0]
+    Solution((0...1j), complex, residual ..., condition 2)
     """
 
     point: NDArray[np.complex128]
@@ -61,6 +72,15 @@ class Solution:
     real: Realness = "undecided"
     note: str = ""
     path: int = -1
+
+    def __repr__(self) -> str:
+        parts = [_point_text(self.point, self.real), self.real]
+        if self.multiplicity != 1:
+            parts.append(f"multiplicity {self.multiplicity}")
+        parts.append(f"residual {self.residual:.2g}, condition {self.condition:.3g}")
+        if self.note:
+            parts.append(self.note)
+        return f"Solution({', '.join(parts)})"
 
 
 @dataclass(frozen=True)

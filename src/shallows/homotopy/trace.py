@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows._checks import counted
 from shallows.homotopy.families import Family, Vector
 from shallows.homotopy.parameter import random_parameters
 from shallows.homotopy.paths import PENCIL, Paths, TrackerSettings, track
@@ -35,8 +36,10 @@ class TraceTest:
     >>> family = sh.homotopy.PolynomialFamily.read(["x^3 - a*x + b"], ["x"], ["a", "b"])
     >>> roots = np.array([[1.0], [2.0], [-3.0]], complex)               # of x³ − 7x + 6
     >>> test = sh.homotopy.trace_test(family, roots[:2], np.array([7, 6], complex), np.random.default_rng(0))
-    >>> test.passed, test.missing.real.round(6).tolist()
-    (False, [[-3.0]])
+    >>> test
+    TraceTest(failed: defect ..., section of ... points, ... loops, 1 solution missing)
+    >>> test.missing.real.round(6).tolist()
+    [[-3.0]]
     """
 
     passed: bool
@@ -44,6 +47,14 @@ class TraceTest:
     section: int
     loops: int
     missing: NDArray[np.complex128]
+
+    def __repr__(self) -> str:
+        verdict = "passed" if self.passed else "failed"
+        lacking = f", {counted(len(self.missing), 'solution')} missing" if len(self.missing) else ""
+        return (
+            f"TraceTest({verdict}: defect {self.defect:.2g}, section of {counted(self.section, 'point')}, "
+            f"{counted(self.loops, 'loop')}{lacking})"
+        )
 
 
 def trace_test(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows import coordinates
-from shallows._checks import Array
+from shallows._checks import Array, counted
 
 FLAT = 1e-13
 
@@ -39,6 +39,10 @@ class Frame:
     T: Array
     mean: Array
     affine: bool
+
+    def __repr__(self) -> str:
+        kind = "affine" if self.affine else "linear"
+        return f"Frame({counted(len(self.mean), 'input')}, {kind}, condition {np.linalg.cond(self.T):.3g})"
 
     @classmethod
     def identity(cls, columns: int, affine: bool) -> Frame:

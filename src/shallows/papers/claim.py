@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shallows._checks import generator
+from shallows._checks import counted, generator
 from shallows.errors import InvalidProblem, ShallowsError
 from shallows.papers.outcome import Outcome
 
@@ -225,7 +225,7 @@ class _Tally:
         number, name = self.figure()
         margin = "" if name == "instances" else f", {name} {number:.3g}"
         proved = f", {self.proved} of them proved" if 0 < self.proved < self.instances else ""
-        return f"{self.instances} instances{proved}{margin}; the last: {self.last}"
+        return f"{counted(self.instances, 'instance')}{proved}{margin}; the last: {self.last}"
 
     def evidence(
         self, key: str, printed: str | None, seed: int | None, effort: Effort, seconds: float

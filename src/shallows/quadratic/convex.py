@@ -14,6 +14,7 @@ from shallows.activations import Power
 from shallows.data import Samples
 from shallows.errors import InvalidProblem
 from shallows.network import Network
+from shallows.objective.function_space import RCOND
 from shallows.problem import Problem
 from shallows.quadratic.sample_span import Span, require_span, spans_symmetric
 from shallows.quadratic.teachers import network_of
@@ -23,7 +24,8 @@ from shallows.quadratic.teachers import network_of
 class ConvexOptimum:
     """The optimum A* over all symmetric matrices, its loss L* and its signature; `unique` when the data determines it.
 
-    `network(k)` attains L* for every width k ≥ rank A* (paper 002, Lemma C.5: k = d neurons are enough).
+    `network(k)` attains L* for every width k ≥ rank A* (paper 002, Lemma C.5: k = d neurons are enough). A loss up to
+    `rounding` cannot be told from zero in double precision.
 
     >>> problem = sh.Problem(np.diag([2.0, -1.0, 0.0]), sh.Gaussian(3), width=3)
     >>> best = sh.quadratic.convex_optimum(problem)
@@ -39,6 +41,7 @@ class ConvexOptimum:
     positive: int
     negative: int
     span: Span | None
+    rounding: float = 0.0
 
     @property
     def rank(self) -> int:
@@ -52,7 +55,10 @@ class ConvexOptimum:
 
     def __repr__(self) -> str:
         which = "unique" if self.unique else "of minimum norm, not unique"
-        return f"ConvexOptimum(loss {self.loss:.8g}, {self.positive} positive and {self.negative} negative, {which})"
+        loss = f"{self.loss:.8g}"
+        if 0 < self.loss <= self.rounding:
+            loss = f"0 to rounding ({self.rounding:.1g})"
+        return f"ConvexOptimum(loss {loss}, {self.positive} positive and {self.negative} negative, {which})"
 
 
 def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOptimum:
@@ -80,4 +86,19 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
     values = np.linalg.eigvalsh(matrix)
     zero = 1e-10 * float(np.max(np.abs(values)))
     positive, negative = int(np.sum(values > zero)), int(np.sum(values < -zero))
-    return ConvexOptimum(matrix, problem.floor, span is None or span.full, positive, negative, span)
+    unique, rounding = span is None or span.full, 0.0 if span is None else _rounding(problem)
+    return ConvexOptimum(matrix, problem.floor, unique, positive, negative, span, rounding)
+
+
+def _rounding(problem: Problem) -> float:
+    """(N ε)² κ(G) E y², G of unit diagonal and size N: about what the normal equations leave of a loss that is zero.
+
+    An error ε‖G‖‖s*‖ of the right side moves s by δ with δᵀGδ ≤ ε²‖G‖²‖s*‖²/λ_min = ε² κ ‖G‖‖s*‖².
+    """
+    gram = problem.gram()
+    scale = np.sqrt(np.diag(gram))
+    scale = np.where(scale > 0, scale, 1.0)
+    values = np.linalg.eigvalsh(gram / np.outer(scale, scale))
+    kept = values[values > RCOND * values[-1]]
+    energy = float(problem.value(np.zeros(problem.size)))
+    return float((len(gram) * np.finfo(float).eps) ** 2 * kept[-1] / kept[0] * energy)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows import coordinates
-from shallows._checks import Array, finite_array, positive_integer
+from shallows._checks import Array, counted, finite_array, positive_integer
 from shallows.errors import InvalidProblem
 
 NUMERICAL_ZERO = 1e-11
@@ -60,19 +60,24 @@ class Span:
     def __repr__(self) -> str:
         how = "exact" if self.margin is None else f"margin {self.margin:.2g}"
         lacking = "" if self.full else f", {self.missing} missing"
-        return f"Span({self.samples} samples: rank {self.rank} of {self.needed}{lacking}, {how})"
+        return f"Span({counted(self.samples, 'sample')}: rank {self.rank} of {self.needed}{lacking}, {how})"
+
+    def _span(self) -> str:
+        return "spans" if self.samples == 1 else "span"
 
     def explain(self) -> str:
         """What is missing, in words: how many samples at least, along which forms, and which columns are to blame."""
         if self.full:
             return (
-                f"{self.samples} samples span all {self.needed} dimensions: every interpolator generalises."
+                f"{counted(self.samples, 'sample')} {self._span()} everything ({counted(self.needed, 'dimension')}): "
+                "every interpolator generalises."
             )
         text = (
-            f"{self.samples} samples span {self.rank} of the {self.needed} = d(d+1)/2 dimensions of symmetric "
-            f"matrices: at least {self.missing} more are missing, and none sees the form {_form(self.directions[0])}"
+            f"{counted(self.samples, 'sample')} {self._span()} {self.rank} of the {self.needed} = d(d+1)/2 dimensions "
+            f"of symmetric matrices: at least {self.missing} more {'is' if self.missing == 1 else 'are'} missing, and "
+            f"none sees the form {_form(self.directions[0])}"
         )
-        text += f" (nor {self.missing - 1} others)." if self.missing > 1 else "."
+        text += f" (nor {counted(self.missing - 1, 'other')})." if self.missing > 1 else "."
         if self.zero_columns:
             text += f" Drop the columns that are zero: {_names(self.zero_columns)}."
         elif len(self.constant_columns) > 1:

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from shallows._checks import Array
+from shallows._checks import Array, counted
 from shallows.activations import Activation, Polynomial, Power, ReLU
 from shallows.data import IID, Frobenius, Gaussian, InnerProduct, Metric, Mixture, Radial, Samples, Sphere
 from shallows.network import Network
@@ -169,7 +169,8 @@ def _weights(target: Network) -> str:
             outer = row(name("b"), sign("="), matrix(target.a[None]))
             shown = row(shown, sign(","), "<mspace width='1em'/>", outer)
         return math(shown)
-    return f"<p>The teacher has {target.width} neurons with {target.n} inputs; it is drawn below.</p>"
+    neurons, inputs = counted(target.width, "neuron"), counted(target.n, "input")
+    return f"<p>The teacher has {neurons} with {inputs}; it is drawn below.</p>"
 
 
 def data_formula(data: InnerProduct) -> str:

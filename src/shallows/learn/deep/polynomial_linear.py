@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows import coordinates
-from shallows._checks import Array, finite_array, finite_number, positive_integer
+from shallows._checks import Array, counted, finite_array, finite_number, positive_integer
 from shallows.descent.control import Control
 from shallows.errors import InvalidProblem
 from shallows.learn.deep.losses import Evaluate
@@ -151,8 +151,8 @@ class PolynomialRun:
     def __repr__(self) -> str:
         optimum = "unknown" if self.optimum is None else f"{self.optimum / self.energy:.6g}"
         return (
-            f"PolynomialRun({len(self.network.neurons)} layers of power {self.network.power}: NMSE {self.nmse:.6g}, "
-            f"least-squares optimum {optimum}; {self.iterations} iterations)"
+            f"PolynomialRun({counted(len(self.network.neurons), 'layer')} of power {self.network.power}: "
+            f"NMSE {self.nmse:.6g}, least-squares optimum {optimum}; {counted(self.iterations, 'iteration')})"
         )
 
 

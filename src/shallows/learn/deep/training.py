@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows import coordinates
-from shallows._checks import Array, finite_array, finite_number, generator, positive_integer
+from shallows._checks import Array, counted, finite_array, finite_number, generator, positive_integer
 from shallows.descent.adam import adam
 from shallows.descent.control import Control
 from shallows.descent.lbfgs import lbfgs
@@ -93,8 +93,9 @@ class DeepRuns:
         sizes = "-".join(map(str, self.shape.sizes))
         optimum = "unknown" if self.optimal_nmse is None else f"{self.optimal_nmse:.6g}"
         return (
-            f"DeepRuns({len(self.losses)} runs of {sizes} by {self.method}: NMSE mean {self.nmse.mean():.6g}, "
-            f"best {self.nmse.min():.6g}, least-squares optimum {optimum}; seed {self.seed})"
+            f"DeepRuns({counted(len(self.losses), 'run')} of {sizes} by {self.method}: "
+            f"NMSE mean {self.nmse.mean():.6g}, best {self.nmse.min():.6g}, "
+            f"least-squares optimum {optimum}; seed {self.seed})"
         )
 
 

@@ -1,7 +1,8 @@
-"""What a user holds can be copied and sent to another process: every public class, by example."""
+"""What a user holds prints in a line or a table, can be copied, and goes to another process: by example."""
 
 import copy
 import pickle
+import re
 
 import flint
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from flint import Ordering, acb, acb_mat, arb, arb_mat, fmpq, fmpq_mpoly_ctx, fmpz_mpoly_ctx
 
 import shallows as sh
+from shallows._checks import counted
 
 
 def _square_problem(data):
@@ -18,6 +20,11 @@ def _square_problem(data):
 def _cubic_path():
     first = sh.Network([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], a=[1.0, 1.0, 0.0])
     return sh.fiber_path(first, sh.Network([[0.0, 1.0], [1.0, 0.0], [1.0, 2.0]], a=[1.0, 1.0, 0.0]))
+
+
+def _regions():
+    axes = ("t00", -1, 3), ("t11", -1, 3)
+    return sh.landscape_regions(_square_problem(sh.IID.laplace(2)), *axes, resolution=21)
 
 
 def _relu(k):
@@ -56,9 +63,15 @@ EXAMPLES = {
     "SymmetricMinimum": lambda: sh.symmetric_minimum(7, [1, 6]),
     "Claim": lambda: sh.claims("000")[0],
     "Discriminant": lambda: sh.discriminants.ellipse(4, 1),
-    "Factorization": lambda: sh.discriminants.ellipse(4, 1).specialize(m12=0).factor(),
+    "Factorization": lambda: sh.discriminants.rank_one(2).specialize(data=sh.Frobenius(2)).factor(),
     "Solutions": lambda: sh.homotopy.solve(["x^2 + y - 3", "x*y - 1"]),
     "Certification": lambda: sh.homotopy.solve(["x^2 + y - 3", "x*y - 1"]).certify(),
+    "TraceTest": lambda: sh.homotopy.TraceTest(True, 1e-12, 4, 1, np.zeros((0, 1), complex)),
+    "Solution": lambda: sh.homotopy.solve(["x^2 + y - 3", "x*y - 1"]).finite[0],
+    "CertifiedRoot": lambda: sh.homotopy.solve(["x^2 + y - 3", "x*y - 1"]).certify().certified[0],
+    "LandscapeRegions": _regions,
+    "ConvexOptimum": lambda: sh.quadratic.convex_optimum(_square_problem(sh.Gaussian(2))),
+    "Straight": lambda: _cubic_path().segments[0],
     "Error": lambda: sh.InvalidProblem("what was given"),
 }  # fmt: skip
 WAYS = {
@@ -66,6 +79,55 @@ WAYS = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_results_print_for_people(name):
+    """No raw arrays or addresses, no line that wraps in a wide terminal, and one of a thing is no plural."""
+    text = repr(EXAMPLES[name]())
+    assert "array(" not in text and " object at 0x" not in text
+    assert max(len(line) for line in text.splitlines()) <= 160
+    assert not re.search(
+        r"(?<![\d.,])1 (?:more |real |local |critical )*(?!is\b|was\b|does\b)[a-z]+(?:s|minima|maxima)\b",
+        text,
+    )
+
+
+def test_counted_words():
+    words = [counted(1, "run"), counted(0, "run"), counted(1, "local minimum"), counted(2, "local minimum")]
+    assert words == ["1 run", "0 runs", "1 local minimum", "2 local minima"]
+
+
+def test_a_span_explains_itself_in_grammatical_sentences():
+    one = sh.spans_symmetric(np.eye(2)).explain()
+    assert "at least 1 more is missing" in one and "nor" not in one
+    assert "(nor 1 other)" in sh.spans_symmetric([[1.0, 1.0]]).explain()
+    assert "1 sample spans 1 of the 3" in sh.spans_symmetric([[1.0, 1.0]]).explain()
+
+
+def test_points_of_a_system_print_as_points():
+    solution = sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"], rng=0).real[0]
+    assert re.fullmatch(r"Solution\(\(-?\d, -?\d\), real, residual \S+, condition \S+\)", repr(solution))
+    assert "multiplicity 2" in repr(sh.homotopy.solve(["(x - 1)^2*(x + 2)"]).singular[0])
+    pair = {repr(s).split(")")[0] for s in sh.homotopy.solve(["x^2 + 1"]).finite}
+    assert pair == {"Solution((0+1j", "Solution((0-1j"}
+    many = sh.homotopy.Solution(np.arange(9, dtype=complex), real="real")
+    assert repr(many).startswith("Solution((0, 1, 2, 3, 4, 5, … 9 coordinates), real")
+
+
+@pytest.mark.parametrize(("noise", "words"), [(0.0, "loss 0 to rounding"), (1e-7, "loss 1.")])
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_a_convex_optimum_tells_rounding_from_a_loss(noise, words, shift, rng):
+    X = rng.standard_normal((200, 4)) + shift
+    A = rng.standard_normal((4, 4))
+    residual = np.sqrt(1.05) * noise * np.sign(rng.standard_normal(200))
+    y = np.einsum("ni,ij,nj->n", X, A + A.T, X) + residual
+    best = sh.quadratic.convex_optimum(sh.Problem(None, sh.Samples(X, y), width=4))
+    assert (
+        words in repr(best)
+        if noise == 0
+        else best.loss > 1e3 * best.rounding and "rounding" not in repr(best)
+    )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
