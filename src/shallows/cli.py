@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import os
+import shutil
 import sys
 import traceback
+from copy import copy
 from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shallows.commands._common import ANSWER_IS_NO, BAD_INPUT, BUG, INTERRUPTED, MISSING
+from shallows.commands._common import (
+    ANSWER_IS_NO,
+    BAD_INPUT,
+    BUG,
+    INTERRUPTED,
+    MISSING,
+    NARROW,
+    READER_GONE,
+    WRITTEN,
+    Interrupted,
+)
 from shallows.errors import IncompleteChart, MissingExtra, NotConverged, ShallowsError
 
 #: Command -> the module of `shallows.commands` with a function of that name (and `EXAMPLES`, two or more lines).
@@ -26,6 +40,29 @@ COMMANDS = {
     "new": "new",
     "doctor": "doctor",
 }
+DEBUG_HELP = "Show a traceback before the sentence of an error; may stand anywhere on the line."
+
+
+class ReaderGone(Exception):
+    """Nobody reads stdout any more: `shallows chart | head -1`."""
+
+
+class Printed(io.TextIOWrapper):
+    """stdout; a closed pipe behind it is `ReaderGone`, which rich and typer pass on: BrokenPipeError they exit 1 at."""
+
+    def write(self, text: str) -> int:
+        """Write, unless nobody reads."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+    def flush(self) -> None:
+        """Send what waits, unless nobody reads."""
+        try:
+            super().flush()
+        except BrokenPipeError:
+            raise ReaderGone from None
 
 
 class PlainFlags:
@@ -43,6 +80,15 @@ class PlainFlags:
 class PlainCommand(PlainFlags, TyperCommand):
     """A command."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; under --quiet, nothing that it calls draws a progress bar."""
+        if not ctx.params.get("quiet"):
+            return super().invoke(ctx)
+        from shallows.sweep.threads import no_progress_bars
+
+        with no_progress_bars():
+            return super().invoke(ctx)
+
 
 class LazyGroup(PlainFlags, TyperGroup):
     """A group whose commands are imported when somebody asks for them."""
@@ -56,11 +102,40 @@ class LazyGroup(PlainFlags, TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"shallows.commands.{COMMANDS[cmd_name]}")
-        single = typer.Typer(add_completion=False)
+        single = typer.Typer(add_completion=False, rich_markup_mode=help_style())
         single.command(name=cmd_name, cls=PlainCommand, epilog=examples_text(module))(
             getattr(module, cmd_name)
         )
-        return typer.main.get_command(single)
+        command = typer.main.get_command(single)
+        command.params += [_not_passed_on(option) for option in self.params if option.name == "debug"]
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; at Ctrl-C and at a broken pipe (not stdout's) typer would exit without a word."""
+        WRITTEN.clear()
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted(_written()) from None
+        except BrokenPipeError as error:
+            raise RuntimeError(f"a pipe to another process broke: {error}") from error
+
+
+def _not_passed_on(option: Any) -> Any:
+    """An option of the group as one of a command's, whose function knows nothing of it: `main` reads it."""
+    twin = copy(option)
+    twin.expose_value = False
+    return twin
+
+
+def _written() -> str:
+    """What an interrupted command leaves behind."""
+    return f"written before that: {', '.join(map(str, WRITTEN))}" if WRITTEN else "nothing was written"
+
+
+def help_style() -> Any:
+    """Frames around help where there is room for them; in a narrow terminal they would leave a few letters a line."""
+    return None if shutil.get_terminal_size().columns < NARROW else "rich"
 
 
 def examples_text(module: Any) -> str:
@@ -85,7 +160,7 @@ def _shallows(
     version: bool = typer.Option(
         False, "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
     ),
-    debug: bool = typer.Option(False, "--debug", help="Show tracebacks; may stand anywhere on the line."),
+    debug: bool = typer.Option(False, "--debug", help=DEBUG_HELP),
 ) -> None:
     """The loss landscapes of shallow neural networks.
 
@@ -98,14 +173,36 @@ def main() -> None:
     """Run the command line; an error is a sentence on stderr and an exit status, a traceback only with --debug."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
+    sys.stdout = _watched(sys.stdout)
     try:
-        app(args=arguments)
+        try:
+            app(args=arguments)
+        finally:
+            sys.stdout.flush()
+    except ReaderGone:
+        _leave_quietly()
+    except Interrupted as interrupt:
+        fail(f"interrupted; {interrupt}", INTERRUPTED)
     except KeyboardInterrupt:
-        fail("interrupted", INTERRUPTED)
+        fail("interrupted before anything was done", INTERRUPTED)
     except Exception as error:
         if debug:
             traceback.print_exc()
         fail(sentence(error), status_of(error))
+
+
+def _watched(stdout: Any) -> Printed:
+    """The same stream, watched for a reader that goes away; nowhere, if the caller closed it."""
+    if stdout is None:
+        stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (it is stdout until the program ends)
+    encoding, errors, lines = stdout.encoding, stdout.errors, stdout.line_buffering
+    return Printed(stdout.detach(), encoding=encoding, errors=errors, line_buffering=lines)
+
+
+def _leave_quietly() -> None:
+    """End as a program does that the closed pipe killed; what waits in the buffer goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(READER_GONE)
 
 
 def status_of(error: Exception) -> int:

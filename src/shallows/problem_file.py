@@ -1,6 +1,7 @@
 """Problem files: a `Problem` written down in TOML, checked before anything is built.
 
 width = 1
+seed = 5            # of charts and training; 0 if left out
 
 [target]
 diagonal = [2.0, 1.5, 1.0]
@@ -14,6 +15,7 @@ moments = [1, 0, 1, 0, 30]
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -221,7 +223,7 @@ MixtureSection.model_rebuild()
 
 
 class ProblemSection(Section):
-    """A whole problem file."""
+    """A problem."""
 
     title: str = ""
     width: int
@@ -246,16 +248,37 @@ class ProblemSection(Section):
         )
 
 
+class FileSection(ProblemSection):
+    """A whole problem file: a problem, and the seed of what is done with it."""
+
+    seed: int = Field(0, ge=0)
+
+
+@dataclass(frozen=True)
+class WrittenProblem:
+    """What a problem file says: `seed` is that of charts and training when no other is given."""
+
+    title: str
+    problem: Problem
+    seed: int
+
+
 def parse_problem(text: str, source: str = "problem file", folder: Path | None = None) -> tuple[str, Problem]:
     """The title and the problem of a TOML text; mistakes come out as one `InvalidProblem` with all of them."""
+    written = parse_written(text, source, folder)
+    return written.title, written.problem
+
+
+def parse_written(text: str, source: str = "problem file", folder: Path | None = None) -> WrittenProblem:
+    """Everything that a TOML text says."""
     try:
-        section = ProblemSection.model_validate(tomllib.loads(text))
+        section = FileSection.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InvalidProblem(f"{source} is not valid TOML: {error}") from None
     except ValidationError as error:
         lines = [f"  {_place(item)}: {item['msg']}" for item in error.errors()]
         raise InvalidProblem(f"{source} is not a problem:\n" + "\n".join(lines)) from None
-    return section.title, section.build(folder or Path())
+    return WrittenProblem(section.title, section.build(folder or Path()), section.seed)
 
 
 def load_problem(path: str | Path) -> Problem:
@@ -273,23 +296,29 @@ def load_problem(path: str | Path) -> Problem:
     ...     sh.load_problem(file).data
     IID(3, moments=[1.0, 0.0, 1.0, 0.0, 30.0])
     """
-    return load_titled_problem(path)[1]
+    return load_written(path).problem
 
 
-def load_titled_problem(path: str | Path) -> tuple[str, Problem]:
-    """Title and problem of a TOML file."""
+def load_written(path: str | Path) -> WrittenProblem:
+    """Everything that a TOML file says."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidProblem(f"Cannot read {file}: {error.strerror or error}.") from None
-    return parse_problem(text, str(file), file.parent)
+    return parse_written(text, str(file), file.parent)
 
 
 def embedded_problem(name: str) -> tuple[str, Problem]:
     """Title and problem of an example that ships with the package."""
+    written = embedded_written(name)
+    return written.title, written.problem
+
+
+def embedded_written(name: str) -> WrittenProblem:
+    """An example that ships with the package, as a file would have it."""
     file = resources.files("shallows") / "examples" / f"{name}.toml"
-    return parse_problem(file.read_text(encoding="utf-8"), f"{name}.toml")
+    return parse_written(file.read_text(encoding="utf-8"), f"{name}.toml")
 
 
 def _require_one(section: Section, *names: str) -> None:

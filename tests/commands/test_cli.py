@@ -1,43 +1,43 @@
-"""The command line: help, exit codes, JSON, quiet, files, completion; and the commands that belong to no one else."""
+"""The command line as a whole: exit codes and sentences, JSON, quiet, files, colours, narrow terminals, completion."""
 
 import json
 import os
-import signal
+import pty
+import re
 import subprocess
 import sys
-import urllib.request
 
 import pytest
-from typer.testing import CliRunner
 
 import shallows as sh
 from shallows import cli
-from shallows.commands import doctor, new
-from shallows.commands._common import beside
-from shallows.problem_file import load_problem, parse_problem
+from shallows.commands._common import Output, beside, ready
 
 
-def invoke(*arguments, code=0):
-    result = CliRunner().invoke(cli.app, list(arguments))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def run(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "shallows", *arguments], capture_output=True, text=True, check=False, **options
+def on_a_terminal(*arguments, columns=60, **environment):
+    """What the program writes to a terminal of this width."""
+    parent, child = pty.openpty()
+    variables = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    variables |= {"TERM": "xterm-256color", "COLUMNS": str(columns), **environment}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shallows", *arguments], stdout=child, stderr=child, env=variables
     )
+    os.close(child)
+    pieces = []
+    while True:
+        try:
+            piece = os.read(parent, 65536)
+        except OSError:  # the other end is closed: the program has ended
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    os.close(parent)
+    assert process.wait() == 0
+    return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
-def test_every_command_has_help_with_two_examples(name):
-    text = " ".join(invoke(name, "--help").output.split())
-    assert text.count(f"shallows {name}") >= 2 + text.count(f"Usage: shallows {name}")
-
-
-def test_the_list_of_commands_and_the_version():
+def test_the_list_of_commands_and_the_version(invoke):
     text = invoke("--help").output
     assert all(name in text for name in cli.COMMANDS)
     assert invoke("--version").output.startswith("shallows ")
@@ -46,7 +46,7 @@ def test_the_list_of_commands_and_the_version():
 
 def test_one_command_does_not_load_the_others():
     code = (
-        "import sys; from shallows import cli; cli.LazyGroup.get_command(None, None, 'new');"
+        "import sys, typer; from shallows import cli; typer.main.get_command(cli.app).get_command(None, 'new');"
         "print(sorted(m for m in sys.modules if m.startswith('shallows.commands.')))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -64,17 +64,18 @@ def test_exit_codes_and_sentences(error, status):
     assert ("--debug" in cli.sentence(error)) == (status == 4)
 
 
-def test_errors_are_sentences_unless_debugged(tmp_path):
+def test_errors_are_sentences_unless_debugged(tmp_path, run):
     plain = run("chart", str(tmp_path / "missing.toml"))
     assert (plain.returncode, plain.stdout) == (2, "")
     assert plain.stderr.startswith("shallows: Cannot read") and "Traceback" not in plain.stderr
-    loud = run("chart", str(tmp_path / "missing.toml"), "--debug")
-    assert "Traceback" in loud.stderr and loud.returncode == plain.returncode
-    assert loud.stderr.endswith(plain.stderr)
+    for arguments in (["chart", "--debug"], ["--debug", "chart"]):
+        loud = run(*arguments, str(tmp_path / "missing.toml"))
+        assert "Traceback" in loud.stderr and loud.returncode == plain.returncode
+        assert loud.stderr.endswith(plain.stderr)
 
 
-def test_chart_writes_its_report_and_says_where(tmp_path):
-    result = run("chart", "--train", "20", cwd=tmp_path)
+def test_chart_writes_its_report_and_says_where(tmp_path, run):
+    result = run("chart", "--train", "0")
     assert result.returncode == 0, result.stderr
     first, last = result.stdout.strip().splitlines()[-2:]
     assert first.endswith("shallows-chart.html") and "shallows explore" in last
@@ -82,9 +83,8 @@ def test_chart_writes_its_report_and_says_where(tmp_path):
     assert "heavy-tailed" in page and "\x1b[" not in result.stdout
 
 
-def test_json_is_all_there_is_on_stdout(tmp_path):
-    os.chdir(tmp_path)
-    result = invoke("chart", "--json", "--out", str(tmp_path / "c"))
+def test_json_is_all_there_is_on_stdout(tmp_path, invoke):
+    result = invoke("chart", "--json", "--out", tmp_path / "c")
     documents = json.loads(result.stdout)
     assert [document["real"]["1"] for document in documents] == [3, 13]
     assert "written" in result.stderr and len(sh.load_chart(tmp_path / "c-2").points) == 14
@@ -92,52 +92,52 @@ def test_json_is_all_there_is_on_stdout(tmp_path):
     assert invoke("chart", "--quiet").output == ""
 
 
-@pytest.fixture(autouse=True)
-def _stay_here(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_colours_are_for_terminals_that_want_them():
+    shown = on_a_terminal("doctor", "--no-check")
+    assert "\x1b[32m" in shown
+    assert "\x1b[32m" not in on_a_terminal("doctor", "--no-check", NO_COLOR="1")
 
 
-@pytest.mark.parametrize("kind", new.KINDS)
-def test_new_files_are_commented_problems(kind, tmp_path):
-    file = tmp_path / "p.toml"
-    assert "written" in invoke("new", str(file), "--kind", kind).output
-    assert load_problem(file).size > 0
-    assert sum(line.startswith("#") for line in file.read_text().splitlines()) >= 3
-    assert parse_problem(new.template(kind))[0]
+@pytest.mark.parametrize("columns", [60, 100])
+def test_tables_are_readable_in_a_terminal_of_any_width(columns):
+    shown = re.sub("\x1b\\[[0-9;?]*[a-zA-Z]", "", on_a_terminal("chart", "--train", "0", columns=columns))
+    lines = [line for line in shown.splitlines() if not line.startswith(("The report is at", "To move"))]
+    assert "…" not in shown and max(map(len, lines)) <= columns
+    assert "10.666667" in shown and "22.925926" in shown, "losses are not cut"
 
 
-def test_new_overwrites_nothing_unasked(tmp_path):
-    file = tmp_path / "p.toml"
-    file.write_text("mine")
-    with pytest.raises(sh.InvalidProblem, match="--force"):
-        invoke("new", str(file))
-    assert file.read_text() == "mine"
-    invoke("new", str(file), "--force")
-    assert load_problem(file).width == 1
-    with pytest.raises(sh.InvalidProblem, match="one of quadratic"):
-        invoke("new", "q.toml", "--kind", "cubist")
+def test_columns_count_when_piped_too(run):
+    narrow = run("doctor", "--no-check", env={**os.environ, "COLUMNS": "60"}).stdout
+    assert max(map(len, narrow.splitlines())) <= 60
+    without = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    assert 60 < max(map(len, run("doctor", "--no-check", env=without).stdout.splitlines())) <= 120
 
 
-def test_doctor_tells_what_is_there(monkeypatch):
-    document = json.loads(invoke("doctor", "--json").stdout)
-    parts = {part["name"]: part for part in document["parts"]}
-    assert parts["numpy"]["found"] and parts["dash"]["fix"] == "pip install 'shallows[explore]'"
-    versions = {"numpy": "2"}
-    monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, ""))
-    text = invoke("doctor", code=3).output
-    assert "not installed" in text and "Broken" in text and "shallows[explore]" in text
+def test_quiet_is_quiet_on_a_terminal_too():
+    assert on_a_terminal("discriminant", "ellipse", "--trials", "2", "--quiet") == ""
 
 
-def test_what_the_doctor_writes_is_what_it_says(tmp_path):
-    out = tmp_path / "doctor.json"
-    said = invoke("doctor", "--json", "--out", str(out))
-    assert json.loads(out.read_text(encoding="utf-8")) == json.loads(said.stdout)
-    assert f"written: {out}" in said.stderr
+def test_lines_printed_while_a_spinner_turns_begin_on_a_line_of_their_own():
+    text = on_a_terminal("verify", "--claim", "thm-2.8", "--paper", "001", "--jobs", "1", columns=200)
+    assert re.search("claims\n[^\n]*✓", text) or "claims" not in text.partition("✓")[0]
+    assert not re.search("claims✓", text)
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in cli.COMMANDS)])
-def test_help_asks_for_no_value_of_a_flag(command):
-    assert "<bool>" not in invoke(*command, "--help").output
+def test_files_are_made_ready_before_the_work(tmp_path, invoke):
+    ready(None, tmp_path / "a" / "b" / "c.json")
+    assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(sh.InvalidProblem, match="is a folder"):
+        ready(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"exists|Not a directory"):
+        invoke("chart", "--out", tmp_path / "file" / "c")
+
+
+def test_output_is_told_apart(capsys, tmp_path):
+    Output(json=True).wrote(tmp_path / "x")
+    Output(quiet=True).wrote(tmp_path / "y")
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err == f"written: {tmp_path / 'x'}\n"
 
 
 def test_completion_knows_the_commands():
@@ -155,37 +155,3 @@ def test_completion_knows_the_commands():
 def test_names_of_several_files(tmp_path):
     assert beside(tmp_path / "c", 0, 1) == tmp_path / "c"
     assert beside(tmp_path / "c.json", 1, 2) == tmp_path / "c-2.json"
-
-
-def test_explore_serves_until_interrupted():
-    command = [
-        sys.executable,
-        "-m",
-        "shallows",
-        "explore",
-        "--port",
-        "0",
-        "--json",
-        "--no-browser",
-        "--view",
-        "flow",
-    ]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
-    ) as process:  # fmt: skip
-        try:
-            lines = [process.stdout.readline() for _ in range(3)]
-            address = json.loads("".join(lines))["address"]
-            with urllib.request.urlopen(address, timeout=20) as answer:
-                assert answer.status == 200 and address.endswith("?view=flow")
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert (process.returncode, "Traceback" in errors) == (0, False), errors
-
-
-def test_explore_refuses_an_unknown_view():
-    with pytest.raises(sh.InvalidProblem, match="There is no view"):
-        invoke("explore", "--view", "torus")

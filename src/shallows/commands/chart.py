@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from shallows.commands._common import Json, Output, Quiet, Seed, beside
+from shallows.commands._common import FileSeed, Json, Output, Quiet, beside, ready
 
 EXAMPLES = (
     "shallows chart",
     "shallows chart problem.toml --report problem.html --out problem",
     "shallows chart relu.toml --method descent --json",
 )
-#: Where the report of the embedded example goes.
+#: The embedded example, and where its report goes.
+EMBEDDED = ("gaussian", "heavy-tailed")
 REPORT = Path("shallows-chart.html")
 
 
@@ -37,7 +38,7 @@ def chart(
     out: Annotated[
         Path | None, typer.Option(help="Save the chart as OUT.json and OUT.npz (read by load_chart).")
     ] = None,
-    seed: Seed = 0,
+    seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -47,20 +48,27 @@ def chart(
     """
     from shallows.commands.show import chart_documents, problem_lines, tables
     from shallows.critical import chart as compute
-    from shallows.problem_file import embedded_problem, load_titled_problem
+    from shallows.problem_file import embedded_written, load_written
 
     output = Output(json, quiet)
-    if file is None:
-        problems = [embedded_problem(name) for name in ("gaussian", "heavy-tailed")]
-    else:
-        problems = [load_titled_problem(file)]
+    ready(out, report)
+    written = [load_written(file)] if file is not None else [embedded_written(name) for name in EMBEDDED]
     charts = [
-        (title, compute(problem, method=method, certify=certify, rng=seed, progress=output.progress))
-        for title, problem in problems
+        (
+            each.title,
+            compute(
+                each.problem,
+                method=method,
+                certify=certify,
+                rng=each.seed if seed is None else seed,
+                progress=output.progress,
+            ),
+        )
+        for each in written
     ]
     output.document(chart_documents(charts))
-    for title, problem in problems:
-        output.show(*problem_lines(title, problem))
+    for each in written:
+        output.show(*problem_lines(each.title, each.problem))
     output.show(*tables(charts))
     if out is not None:
         for i, (_, result) in enumerate(charts):
@@ -70,8 +78,10 @@ def chart(
         from shallows.report import charts_report
 
         with output.working("training and writing the report"):
-            output.wrote(charts_report(charts, page, train=train))
-        output.show(f"The report is at {page.resolve()}", _explorer_line())
+            path = charts_report(charts, page, train=train)
+        output.wrote(path)
+        output.say(f"The report is at {path.resolve()}")
+        output.say(_explorer_line())
 
 
 def _explorer_line() -> str:

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shallows.commands._common import Json, Output, Quiet
+from shallows.commands._common import ANSWER_IS_NO, Json, Output, Quiet, ready
 from shallows.errors import InvalidProblem
 
 if TYPE_CHECKING:
-    from shallows.discriminants import Discriminant
+    from shallows.commands.trials import Trials
+    from shallows.discriminants import Discriminant, LandscapeRegions
 
 EXAMPLES = (
     'shallows discriminant ellipse --metric "m11=1, m12=0, m22=1"',
     'shallows discriminant rank-one --metric laplace --slice "t00=-1:3, t01=-2:2, t11=1" --out slice.html',
-    "shallows discriminant rank-one --out P.txt",
+    "shallows discriminant rank-one --trials 100 --seed 7 --out P.txt",
 )
 KINDS = ("rank-one", "ellipse")
-LAWS = ("frobenius", "gaussian", "normal", "uniform", "laplace", "rademacher", "student:DF")
+LAWS = ("frobenius", "gaussian", "normal", "uniform", "laplace", "student:DF")
 SUFFIXES = (".json", ".txt", ".tex", ".html")
 
 
@@ -32,7 +33,7 @@ def discriminant(
     metric: Annotated[
         str | None,
         typer.Option(
-            help='A law (frobenius, gaussian, uniform, laplace, rademacher, student:9), "moments", "symmetric iid", '
+            help='A law (frobenius, gaussian, uniform, laplace, student:9), "moments", "symmetric iid", '
             'or values such as "m0000=3, m1111=3, m0101=m0011".'
         ),
     ] = None,
@@ -43,35 +44,65 @@ def discriminant(
         ),
     ] = None,
     resolution: Annotated[int, typer.Option(help="Grid points a side of a slice.")] = 201,
+    trials: Annotated[
+        int, typer.Option(min=0, help="Landscapes at random that are counted again by homotopy; 0: none.")
+    ] = 10,
     out: Annotated[
         Path | None,
         typer.Option(help="Write .json (to load again), .txt, .tex, or .html (the picture of a slice)."),
     ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Seed of the teachers and metrics of --trials, and of their homotopies."),
+    ] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """The polynomial that says where a landscape changes, and the landscapes on a slice of teachers."""
+    """The polynomial that says where a landscape changes, and the landscapes on a slice of teachers.
+
+    What it says is tried at random teachers: homotopy counts their critical points without it. Exit status 1: a trial
+    disagrees.
+    """
     from shallows.discriminants import landscape_regions
 
     output = Output(json, quiet)
     _check_out(out, slice_)
+    ready(out)
     P = _specialized(_generic(kind, degree, p, q), metric)
     if slice_ is None:
-        output.document(_document(P))
+        tried = _try(output, P, trials, seed)
+        output.document(_document(P) | _trial_document(tried))
         output.show(_summary(P))
         _write(P, out, output)
-        return
-    ranges, numbers = _read_slice(slice_)
-    regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
-    output.document(
-        {**_document(regions.discriminant), "regions": [asdict(region) for region in regions.regions]}
-    )
-    output.show(repr(regions))
-    if out is not None and out.suffix == ".html":
-        regions.figure().write_html(out, include_plotlyjs=True)
-        output.wrote(out)
     else:
-        _write(regions.discriminant, out, output)
+        ranges, numbers = _read_slice(slice_)
+        regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
+        tried = _try(output, regions, trials, seed)
+        found = {"regions": [asdict(region) for region in regions.regions]}
+        output.document(_document(regions.discriminant) | found | _trial_document(tried))
+        output.show(repr(regions))
+        _write_slice(regions, out, output)
+    if tried is not None:
+        output.show(str(tried))
+        if not tried.passed:
+            raise typer.Exit(ANSWER_IS_NO)
+
+
+def _try(output: Output, subject: Discriminant | LandscapeRegions, count: int, seed: int) -> Trials | None:
+    """The subject tried at random; None when nobody asks for it."""
+    if not count:
+        return None
+    from shallows.commands.trials import try_polynomial, try_slice
+    from shallows.discriminants import Discriminant
+
+    with output.working(f"counting {count} landscapes by homotopy"):
+        if isinstance(subject, Discriminant):
+            return try_polynomial(subject, count, seed)
+        return try_slice(subject, count, seed)
+
+
+def _trial_document(tried: Trials | None) -> dict[str, Any]:
+    return {"trials": None if tried is None else asdict(tried)}
 
 
 def _document(P: Discriminant) -> dict[str, Any]:
@@ -168,6 +199,14 @@ def _check_out(out: Path | None, slice_: str | None) -> None:
         raise InvalidProblem(f"{out} ends in {out.suffix!r}; expected one of {', '.join(SUFFIXES)}.")
     if out.suffix == ".html" and slice_ is None:
         raise InvalidProblem("A picture needs a slice. Fix: --slice, or another ending than .html.")
+
+
+def _write_slice(regions: LandscapeRegions, out: Path | None, output: Output) -> None:
+    if out is None or out.suffix != ".html":
+        _write(regions.discriminant, out, output)
+        return
+    regions.figure().write_html(out, include_plotlyjs=True)
+    output.wrote(out)
 
 
 def _write(P: Discriminant, out: Path | None, output: Output) -> None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shallows.commands._common import Json, Output, ProblemFile, Quiet, Seed
+from shallows.commands._common import (
+    INTERRUPTED,
+    FileSeed,
+    Json,
+    Output,
+    ProblemFile,
+    Quiet,
+    ready,
+)
 
 if TYPE_CHECKING:
     from shallows.descent import Ensemble
@@ -33,27 +41,30 @@ def ensemble(
     save: Annotated[
         Path | None, typer.Option("--save", "--out", help="Write the runs to SAVE.npz and SAVE.json.")
     ] = None,
-    seed: Seed = 0,
+    seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Train a problem's network from many starts and show where the runs end.
 
-    Ctrl-C stops early and shows (and saves) what has finished.
+    Ctrl-C stops early and shows (and saves) what has finished; the exit status is then 130.
     """
     from shallows.descent import ensemble as train
     from shallows.descent.live import LiveTable
-    from shallows.problem_file import load_problem
+    from shallows.problem_file import load_written
+    from shallows.sweep.threads import no_progress_bars
 
     output = Output(json, quiet)
-    problem = load_problem(file)
+    ready(save, report)
+    written = load_written(file)
+    problem, seed = written.problem, written.seed if seed is None else seed
     known = None
     if chart:
         from shallows.critical import chart as make_chart
 
         known = make_chart(problem, rng=seed, progress=output.progress)
-    shown: Any = nullcontext() if json or quiet else LiveTable()
-    with shown as live:
+    shown: Any = LiveTable() if output.progress else nullcontext()
+    with shown as live, no_progress_bars():  # the live table counts the runs; a bar would be drawn over it
         watch = None if live is None else live.watch
         result = train(
             problem, runs, method, init, step, tolerance, seed, chart=known, cores=cores, watch=watch
@@ -64,7 +75,11 @@ def ensemble(
         output.wrote(result.save(save))
     if report is not None:
         with output.working("writing the report"):
-            output.wrote(result.report(report))
+            path = result.report(report)
+        output.wrote(path)
+    if len(result) < result.requested:
+        typer.echo(f"shallows: interrupted; {len(result)} of {result.requested} runs are kept", err=True)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _lines(result: Ensemble) -> list[str]:

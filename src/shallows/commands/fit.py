@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shallows.commands._common import Json, Output, Quiet, Seed
+from shallows.commands._common import Json, Output, Quiet, Seed, ready
 
 EXAMPLES = (
     "shallows fit data.csv --target y",
@@ -42,6 +42,8 @@ def fit(
     from shallows.learn.report import fit_json, load_table, show_fit, write_report
 
     output = Output(json, quiet)
+    path = report if report is not None else file.with_suffix(".fit.html")
+    ready(path)
     X, y = load_table(file, target)
     model = QuadraticNetRegressor(width, alpha=alpha, affine=affine, random_state=seed)
     with warnings.catch_warnings(record=True) as noted:
@@ -49,7 +51,6 @@ def fit(
         with output.working(f"fitting {len(X):,} rows"):
             model.fit(X, y)
     notes = [str(warning.message) for warning in noted]
-    path = report if report is not None else file.with_suffix(".fit.html")
     write_report(path, model, X, y, notes)
     if json:
         typer.echo(fit_json(model, X, y, notes))

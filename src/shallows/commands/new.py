@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from shallows.commands._common import Json, Output, Quiet
+from shallows.commands._common import Json, Output, Quiet, ready
 from shallows.errors import InvalidProblem
 
-EXAMPLES = ("shallows new my-problem.toml", "shallows new relu.toml --kind relu")
+EXAMPLES = ("shallows new my-problem.toml", "shallows new relu.toml --kind relu --seed 7")
 KINDS = ("quadratic", "relu", "samples", "tensor")
 
 
@@ -19,6 +19,14 @@ def new(
     file: Annotated[Path, typer.Argument(help="Where to write the problem file.")] = Path("problem.toml"),
     out: Annotated[Path | None, typer.Option("--out", help="The same as FILE.")] = None,
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "quadratic",
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Draw the teacher (and samples) from this seed, which the file keeps for charts and training; "
+            "without it, a fixed example.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -29,14 +37,20 @@ def new(
         raise InvalidProblem(f"kind is {kind!r}; expected one of {', '.join(KINDS)}.")
     if file.exists() and not force:
         raise InvalidProblem(f"{file} exists already. Fix: another name, or --force to overwrite it.")
-    file.write_text(template(kind), encoding="utf-8")
+    ready(file)
+    file.write_text(template(kind, seed), encoding="utf-8")
     output = Output(json, quiet)
-    output.document({"file": str(file), "kind": kind})
+    output.document({"file": str(file), "kind": kind, "seed": seed})
     output.wrote(file)
-    output.show(f"next: {'shallows ensemble' if kind == 'relu' else 'shallows chart'} {file}")
+    output.say(f"next: {'shallows ensemble' if kind == 'relu' else 'shallows chart'} {file}")
 
 
-def template(kind: str) -> str:
-    """The commented file of a kind, which is a valid problem as it stands."""
+def template(kind: str, seed: int | None = None) -> str:
+    """The commented file of a kind, which is a valid problem as it stands; with a seed, its numbers drawn from it."""
     name = f"{kind}.toml"
-    return (resources.files("shallows.commands") / "templates" / name).read_text(encoding="utf-8")
+    text = (resources.files("shallows.commands") / "templates" / name).read_text(encoding="utf-8")
+    if seed is None:
+        return text
+    from shallows.commands.drawn import with_seed
+
+    return with_seed(kind, text, seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shallows.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed
+from shallows.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed, interruptible
 from shallows.errors import InvalidProblem
 
 if TYPE_CHECKING:
@@ -59,11 +59,22 @@ def reproduce(
         for path in result.files:
             output.wrote(path)
 
-    results = run(chosen, plan, out, jobs, tell)
+    with interruptible(lambda: _kept(out)):
+        results = run(chosen, plan, out, jobs, tell)
     documents = [result.to_dict() for result in results]
     output.document(documents[0] if len(documents) == 1 else documents)
     if any(result.disagreements for result in results):
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _kept(out: Path) -> str:
+    """What an interrupted run leaves for the next one."""
+    cells = out / "cells"
+    return (
+        f"finished cells are in {cells}: the same command goes on"
+        if cells.exists()
+        else "nothing was finished"
+    )
 
 
 def _scale(text: str) -> Any:

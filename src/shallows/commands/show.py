@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.table import Table
-
 from shallows.activations import Power
 from shallows.charts import Chart
 from shallows.charts.result import COMPLETENESS
+from shallows.commands._common import table as empty_table
 from shallows.geometry.widths import regime
 from shallows.problem import Problem
 
@@ -43,10 +42,11 @@ def tables(charts: list[tuple[str, Chart]]) -> list[Any]:
     return shown
 
 
-def _summary(charts: list[tuple[str, Chart]]) -> Table:
-    table = Table(title="Critical points", title_justify="left")
-    for heading in ("problem", "rank", "complex", "expected", "real", "completeness"):
-        table.add_column(heading, justify="left" if heading in ("problem", "completeness") else "right")
+def _summary(charts: list[tuple[str, Chart]]) -> Any:
+    table = empty_table("Critical points")
+    for heading in ("problem", "rank", "complex", "expected", "real", "complete"):
+        text = heading in ("problem", "complete")
+        table.add_column(heading, justify="left" if text else "right", no_wrap=not text, overflow="fold")
     for title, chart in charts:
         for rank in sorted(chart.real_count):
             expected = chart.expected_count.get(rank)
@@ -62,10 +62,11 @@ def _summary(charts: list[tuple[str, Chart]]) -> Table:
     return table
 
 
-def _points(title: str, chart: Chart) -> Table:
-    table = Table(title=title, title_justify="left")
-    for heading in ("loss", "rank", "index", "signature (+, 0, −)", "kind", "certified"):
-        table.add_column(heading, justify="right" if heading in ("loss", "rank", "index") else "left")
+def _points(title: str, chart: Chart) -> Any:
+    table = empty_table(title)
+    for heading in ("loss", "rank", "index", "(+, 0, −)", "kind", "certified"):
+        number = heading in ("loss", "rank", "index")
+        table.add_column(heading, justify="right" if number else "left", no_wrap=heading != "kind")
     rows = chart.points.table
     start = 0
     shown = 0

@@ -40,7 +40,7 @@ def sweep(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the cells and sample some.")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Compute rows with errors again.")] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Instead of the file's seed; other seeds make other rows.")
+        int | None, typer.Option(min=0, help="Instead of the file's seed; other seeds make other rows.")
     ] = None,
     json: Json = False,
     quiet: Quiet = False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shallows.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed
+from shallows.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed, ready
 from shallows.errors import InvalidProblem
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def verify(
         raise InvalidProblem(f"--out is {out}; expected a file that ends in .html.")
     chosen = claims(paper) if not claim else [found for name in claim for found in find_claims(name, paper)]
     output = Output(json, quiet)
+    ready(out)
     done = 0
 
     def tell(finished: Claim, evidence: Evidence) -> None:

@@ -10,16 +10,20 @@ import numpy as np
 from shallows._checks import Array
 
 ROWS = 12
+#: Losses of this size are compared absolutely: what is left of a loss of zero is rounding.
+FLOOR = 1e-5
 
 
 class LiveTable:
     """Shows on stderr, while an ensemble runs, how many runs are at which loss; silent when stderr is no terminal."""
 
     def __init__(self) -> None:
+        import sys
+
         from rich.console import Console
         from rich.live import Live
 
-        console = Console(stderr=True)
+        console = Console(file=sys.stderr)  # the stream of now: bars of what runs inside may be kept off it
         self.live: Any = (
             Live(console=console, transient=True, auto_refresh=False) if console.is_terminal else None
         )
@@ -44,13 +48,15 @@ class LiveTable:
 def levels(losses: Array, resolution: float = 1e-7) -> list[tuple[float, int]]:
     """Distinct losses and how often each occurs: sorted values, split where the gap exceeds the resolution.
 
+    The resolution is relative to the largest loss, but to FLOOR at least.
+
     >>> levels(np.array([1.0, 0.0, 1.0 + 1e-9]))
     [(0.0, 1), (1.0, 2)]
     """
     finite = np.sort(losses[np.isfinite(losses)])
     if not len(finite):
         return []
-    room = resolution * max(float(np.abs(finite).max()), 1e-30)
+    room = resolution * max(float(np.abs(finite).max()), FLOOR)
     pieces = np.split(finite, np.flatnonzero(np.diff(finite) > room) + 1)
     return [(float(piece[0]), len(piece)) for piece in pieces]
 
