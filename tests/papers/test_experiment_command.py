@@ -42,7 +42,6 @@ def test_an_experiment_is_run_and_written(tmp_path: Path) -> None:
         (["003-figure-2", "--scale", "huge"], "--scale is 'huge'; expected quick or paper"),
         (["002-figure-5", "--data", "no-such-folder"], "expected digits, openml, or the folder"),
         (["003-figure-2", "--jobs", "0"], "expected at least 1"),
-        (["003-figure-2", "--seed", "-1"], "non-negative integer"),
     ],
 )
 def test_wrong_arguments_are_named_before_any_work(
