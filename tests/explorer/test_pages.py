@@ -107,8 +107,8 @@ def test_points_meet_while_the_teacher_is_dragged(shown):
 def test_a_finger_drags_and_the_page_does_not_scroll(shown):
     page = shown("ellipse", x=0, y=0.25)
     page.set_viewport_size({"width": 390, "height": 700})
-    page.locator(".js-plotly-plot").scroll_into_view_if_needed()
     page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
+    page.evaluate("document.querySelector('.js-plotly-plot').scrollIntoView()")
     x, y, along, _ = page.evaluate(HANDLE, [0, 0])
     before = page.evaluate("scrollY")
     finger = page.context.new_cdp_session(page)
@@ -160,6 +160,17 @@ def test_the_start_of_a_flow_is_dragged(shown):
     page.mouse.up()
     state = state_in_url(page)
     assert (state["length2"], state["a2"]) == (pytest.approx(0.9, abs=0.03), pytest.approx(0.5, abs=0.03))
+
+
+def test_the_teacher_of_a_flow_is_dragged_into_the_trap(shown):
+    page = shown("flow", t1=1, t2=1, a1=1, a2=1, length1=0.5, length2=0.5)
+    wait_for_fact(page, "trapped", "not by Cor. 17")
+    x, y, along, up = lift(page, figure=1)
+    page.mouse.move(x - 2 * along, y - 2 * up, steps=6)  # to a negative definite teacher: Corollary 17
+    wait_for_fact(page, "trapped", "yes")
+    page.mouse.up()
+    state = state_in_url(page)
+    assert (state["t1"], state["t2"]) == (pytest.approx(-1, abs=0.03), pytest.approx(-1, abs=0.03))
 
 
 def test_moving_a_moment_chooses_the_law_with_these_moments(shown):

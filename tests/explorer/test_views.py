@@ -131,6 +131,22 @@ def test_flow_conserves_and_names_the_trap():
     )
 
 
+def test_the_student_ends_at_the_teacher_and_stays_in_its_quadrant():
+    def drawn(state):
+        figure = flow.draw(state).figures[1]
+        x, y = (np.ravel(figure.data[2][c]) for c in "xy")
+        return float(x[0]), float(y[0]), figure.layout.get("shapes", [])
+
+    x, y, shapes = drawn(state_of(flow))  # signs differ: it reaches diag(1.5, −1)
+    assert (x, y) == (pytest.approx(1.5, abs=1e-2), pytest.approx(-1, abs=1e-2)) and not shapes
+    trap = state_of(flow, t1=-1.0, t2=-1.0, a1=1.0, a2=1.0, length1=0.5, length2=0.5)
+    x, y, (shape,) = drawn(trap)  # Corollary 17: the zero matrix is as near as it comes
+    assert 0 <= x < 1e-2 and 0 <= y < 1e-2 and shape["x1"] > 0 < shape["y1"]
+    mirrored = {**trap, "a1": -1.0, "a2": -1.0, "t1": -2.0, "t2": -0.5}
+    x, y, (shape,) = drawn(mirrored)
+    assert (x, y) == (pytest.approx(-2, abs=1e-2), pytest.approx(-0.5, abs=1e-2)) and shape["x1"] < 0
+
+
 def test_relu_steps_do_not_depend_on_the_way_there():
     relu.MEMORY._known.clear()
     at_once = relu.descents(state_of(relu, k=4.0, runs=3.0, steps=60.0)).thetas

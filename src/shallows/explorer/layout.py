@@ -41,7 +41,7 @@ def page(view: View, state: State, message: str) -> list[Any]:
                     children=[html.Div(className="controls"), _buttons(view)],
                     **{"data-view": view.name, "data-fields": _fields(view, state)},
                 ),
-                html.Div(children=_stage(view, message)),
+                html.Div(_stage(view, message), className="stage"),
             ],
         ),
     ]

@@ -38,8 +38,9 @@ class Server:
             self.inner.server_close()
 
     def stop(self) -> None:
-        """End `serve()` from another thread."""
+        """End `serve()` from another thread, and give the port back."""
         self.inner.shutdown()
+        self.inner.server_close()
 
 
 def names_of(host: str) -> tuple[str, ...]:

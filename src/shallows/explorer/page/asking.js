@@ -18,26 +18,31 @@ function ask() {
 async function run() {
   if (busy) return;
   busy = true;
-  while (wanted !== asked) {
-    await new Promise((done) => setTimeout(done, Math.max(0, earliest - performance.now())));
-    asked = wanted;
-    const begin = performance.now();
-    try { show(await answer("/scene", { ...JSON.parse(asked), known: [...kept.keys()] })); } catch (error) { failed(error); }
-    earliest = performance.now() + Math.min(PAUSE * (performance.now() - begin), LONGEST_PAUSE);
-    wait();
-  }
-  busy = false;
+  try {
+    while (wanted !== asked) await askOnce();
+  } finally { busy = false; }
 }
 
+async function askOnce() {
+  await new Promise((done) => setTimeout(done, Math.max(0, earliest - performance.now())));
+  asked = wanted;
+  const begin = performance.now();
+  const found = await answer("/scene", { ...JSON.parse(asked), known: [...kept.keys()] });
+  earliest = performance.now() + Math.min(PAUSE * (performance.now() - begin), LONGEST_PAUSE);
+  wait();
+  show(found);
+}
+
+// What the server says; when it says nothing, a message about that.
 async function answer(path, question) {
-  const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" },
-                                       body: JSON.stringify(question), signal: AbortSignal.timeout(PATIENCE) });
-  return response.json();
-}
-
-function failed(error) {
-  console.warn(error);
-  write(document.getElementById("message"), SILENCE);
+  try {
+    const response = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" },
+                                         body: JSON.stringify(question), signal: AbortSignal.timeout(PATIENCE) });
+    return await response.json();
+  } catch (error) {
+    console.warn(error);
+    return { message: SILENCE };
+  }
 }
 
 function show(found) {
@@ -77,12 +82,10 @@ function note() {
 
 async function download(button) {
   button.disabled = true;
-  try {
-    const { message, name, text } = await answer("/report", { view, values: values() });
-    write(document.getElementById("message"), message);
-    if (!message) save(name, text);
-  } catch (error) { failed(error); }
+  const { message, name, text } = await answer("/report", { view, values: values() });
   button.disabled = false;
+  write(document.getElementById("message"), message);
+  if (!message) save(name, text);
 }
 
 function save(name, text) {
@@ -97,6 +100,7 @@ function start() {
   if (!panel) return false;
   view = panel.dataset.view;
   furnish(panel);
+  document.querySelector("nav [aria-current]").scrollIntoView({ block: "nearest", inline: "center" });
   for (const [id, action] of [["run", press], ["split", split], ["report", download]]) {
     const button = document.getElementById(id);
     if (button) button.addEventListener("click", () => action(button));

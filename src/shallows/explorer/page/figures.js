@@ -72,26 +72,43 @@ function visible(element) {
 }
 
 const inkOf = () => (dark.matches ? "#e6e8ea" : "#1c2126");
+const LIGHTER = { "#0072B2": "#56B4E9" }; // blue is too dark for a dark page; its lighter neighbour in the same palette
+// A trace or a shape with the colours of its parts for this page.
+function shaded(whole) {
+  const parts = ["line", "marker"].filter((part) => whole[part] && LIGHTER[whole[part].color] && dark.matches);
+  return { ...whole, ...Object.fromEntries(parts.map((part) => [part, { ...whole[part], color: LIGHTER[whole[part].color] }])) };
+}
+
+// A trace in the colours of the page.
 function inked(name) {
   const trace = kept.get(name);
-  return trace.meta && trace.meta.ink ? { ...trace, line: { ...trace.line, color: inkOf() } } : trace;
+  if (trace.meta && trace.meta.ink) return { ...trace, line: { ...trace.line, color: inkOf() } };
+  return shaded(trace);
 }
 
 // A layout in the colours and the size of the page.
 function painted(layout) {
-  const [ink, grid, line] = [inkOf(), ...(dark.matches ? ["#2b3138", "#77808b"] : ["#e4e6e9", "#8a8f98"])];
-  const result = { ...layout, font: { ...layout.font, color: ink, size: narrow.matches ? 11 : layout.font.size } };
+  const ink = inkOf(), [grid, line] = dark.matches ? ["#2b3138", "#77808b"] : ["#e4e6e9", "#8a8f98"];
+  const result = { ...layout, font: { ...layout.font, color: ink, size: narrow.matches ? 11 : layout.font.size },
+                   modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: ink } };
   // margins that do not follow the legend leave room for as many rows as a phone needs
-  if (narrow.matches && layout.margin.autoexpand === false) result.margin = { ...layout.margin, l: 40, r: 10, t: 128 };
+  if (narrow.matches && layout.margin.autoexpand === false) result.margin = { ...layout.margin, l: 40, r: 10, t: 1.4 * layout.margin.t };
   for (const key of Object.keys(layout)) {
     if (/^[xy]axis/.test(key)) result[key] = { ...layout[key], gridcolor: grid, linecolor: line, tickcolor: line, zerolinecolor: line };
   }
-  if (layout.scene) {
-    result.scene = { ...layout.scene };
-    for (const axis of ["xaxis", "yaxis", "zaxis"]) result.scene[axis] = { ...layout.scene[axis], gridcolor: grid, color: ink };
-  }
+  if (layout.shapes) result.shapes = layout.shapes.map(shaded);
+  if (layout.scene) result.scene = paintedSpace(layout.scene, ink, grid);
   return result;
 }
+
+function paintedSpace(space, ink, grid) {
+  const result = { ...space }, away = narrow.matches ? 1.2 : 1; // room for the labels of a small cube
+  for (const axis of ["xaxis", "yaxis", "zaxis"]) result[axis] = { ...space[axis], gridcolor: grid, color: ink };
+  const { x, y, z } = space.camera.eye;
+  result.camera = { ...space.camera, eye: { x: away * x, y: away * y, z: away * z } };
+  return result;
+}
+
 for (const screen of [dark, narrow]) {
   screen.addEventListener("change", () => { drawn.forEach((known) => { known.stale = true; }); drawAll(); });
 }

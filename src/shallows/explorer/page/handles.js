@@ -4,16 +4,16 @@ const CLOSE = 22; // pixels around a handle that count as on it
 let dragged = null, pointer = null;
 const halo = make("div", { className: "halo" });
 
-function handleAt(x, y) {
+// The handle of the figure under the pointer that is nearest to it.
+function handleAt({ target, clientX, clientY }) {
+  const plot = target.closest && target.closest(".js-plotly-plot");
+  if (!plot || !plot._fullLayout || !plot.layout.meta) return null;
+  const { xaxis, yaxis } = plot._fullLayout, frame = plot.getBoundingClientRect();
+  const x = clientX - frame.left - xaxis._offset, y = clientY - frame.top - yaxis._offset;
   let best = null, distance = CLOSE;
-  for (const plot of document.querySelectorAll(".js-plotly-plot")) {
-    const handles = (plot.layout && plot.layout.meta && plot.layout.meta.handles) || [];
-    if (!handles.length || !plot._fullLayout) continue;
-    const { xaxis, yaxis } = plot._fullLayout, frame = plot.getBoundingClientRect();
-    for (const handle of handles) {
-      const away = Math.hypot(x - frame.left - xaxis._offset - xaxis.d2p(handle.x), y - frame.top - yaxis._offset - yaxis.d2p(handle.y));
-      if (away <= distance) { best = { plot, handle }; distance = away; }
-    }
+  for (const handle of plot.layout.meta.handles) {
+    const away = Math.hypot(x - xaxis.d2p(handle.x), y - yaxis.d2p(handle.y));
+    if (away <= distance) { best = { plot, handle }; distance = away; }
   }
   return best;
 }
@@ -34,7 +34,7 @@ function carried() {
 }
 
 function lift(event) {
-  dragged = event.isPrimary ? handleAt(event.clientX, event.clientY) : null;
+  dragged = event.isPrimary ? handleAt(event) : null;
   if (!dragged) return;
   const { xaxis, yaxis } = dragged.plot._fullLayout;
   Object.assign(dragged, { from: [event.clientX, event.clientY], scale: [xaxis._m, yaxis._m] });
@@ -51,7 +51,7 @@ function placeHalo(event) {
 
 function carry(event) {
   if (!dragged) {
-    document.body.classList.toggle("over-handle", event.pointerType === "mouse" && handleAt(event.clientX, event.clientY) !== null);
+    document.body.classList.toggle("over-handle", event.pointerType === "mouse" && handleAt(event) !== null);
     return;
   }
   event.preventDefault();

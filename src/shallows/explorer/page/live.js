@@ -51,23 +51,26 @@ function hide(plot, gone) {
   }
 }
 
-// A clean brush in the pixels of the axes, clipped to them.
+// A clean brush in the pixels of the axes; the canvas stands on whole pixels of the page, or it would be blurred.
 function brushOn(plot, xaxis, yaxis) {
   let canvas = plot.querySelector("canvas.live");
-  const box = [xaxis._offset, yaxis._offset, xaxis._length, yaxis._length].join(), sharp = window.devicePixelRatio;
   if (!canvas) {
     canvas = make("canvas", { className: "live" });
     plot.querySelector(".svg-container").append(canvas);
     plot.classList.add("moving");
   }
+  const sharp = window.devicePixelRatio, left = Math.floor(xaxis._offset), top = Math.floor(yaxis._offset);
+  const [x, y] = [xaxis._offset - left, yaxis._offset - top];
+  const [width, height] = [Math.ceil(x + xaxis._length), Math.ceil(y + yaxis._length)];
+  const box = [left, top, width, height, sharp].join();
   if (canvas.dataset.box !== box) {
     canvas.dataset.box = box;
-    Object.assign(canvas, { width: Math.round(xaxis._length * sharp), height: Math.round(yaxis._length * sharp) });
-    Object.assign(canvas.style, { left: `${xaxis._offset}px`, top: `${yaxis._offset}px`, width: `${xaxis._length}px`, height: `${yaxis._length}px` });
+    Object.assign(canvas, { width: Math.round(width * sharp), height: Math.round(height * sharp) });
+    Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
   }
   const brush = canvas.getContext("2d");
-  brush.setTransform(sharp, 0, 0, sharp, 0, 0);
-  brush.clearRect(0, 0, xaxis._length, yaxis._length);
+  brush.setTransform(sharp, 0, 0, sharp, sharp * x, sharp * y);
+  brush.clearRect(-1, -1, width + 1, height + 1);
   return brush;
 }
 

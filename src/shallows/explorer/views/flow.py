@@ -14,13 +14,14 @@ from shallows.explorer.costs import SEED, TRAIN, constant, report_of
 from shallows.explorer.fields import Field, State
 from shallows.explorer.scene import Scene, View
 from shallows.explorer.sketch import Sketch
-from shallows.explorer.views.marks import GRIP
+from shallows.explorer.views.marks import GRIP, STEADY, add_teacher
 from shallows.network import Network
 from shallows.problem import Problem
 from shallows.report.recipe import python_of
 from shallows.report.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, styled
 
 COLOURS = (BLUE, ORANGE)
+REACH = 3.4
 OPTIONS = FlowOptions(integrator="LSODA", rtol=1e-6, atol=1e-9, time=1e4)
 
 
@@ -50,7 +51,11 @@ def draw(state: State) -> Scene:
     before, after = flow_invariants(start), flow_invariants(run.network)
     trapped = is_trapped(problem, start)
     return Scene(
-        figures=[_phase(run.trajectory, before), _losses(problem, run.trajectory)],
+        figures=[
+            _phase(run.trajectory, before),
+            _matrices(run.trajectory, before, state),
+            _losses(problem, run.trajectory),
+        ],
         facts=[
             (f"{run.loss:.4g}", "loss at the end"),
             (f"{before[0]:.3g}, {before[1]:.3g}", "conserved δ₁, δ₂"),
@@ -108,6 +113,47 @@ def _add_start(figure: Sketch, i: int, length: float, a: float) -> None:
     figure.add_handle(length, a, {f"length{i + 1}": (length, 1.0, 0.0), f"a{i + 1}": (a, 0.0, 1.0)})
 
 
+def _matrices(path: Trajectory, delta: Array, state: State) -> Any:
+    """The diagonal of the student's matrix Σ aᵢ wᵢwᵢᵀ on its way to the teacher's, diag(t₁, t₂)."""
+    W, a = path.thetas[:, :4].reshape(-1, 2, 2), path.thetas[:, 4:6]
+    diagonal = np.einsum("ti,tij->tj", a, W**2)
+    reach = max(REACH, 1.1 * float(np.abs(diagonal).max()))
+    figure = Sketch()
+    figure.add_scatter(
+        x=diagonal[:, 0],
+        y=diagonal[:, 1],
+        mode="lines",
+        name="student",
+        meta=INK,
+        line={"width": 3},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=diagonal[-1:, 0], y=diagonal[-1:, 1], mode="markers", name="its end", hoverinfo="skip",
+        marker={"color": GREEN, "size": 10},
+    )  # fmt: skip
+    add_teacher(figure, state, ("t1", "t2"))
+    figure.data.insert(0, figure.data.pop())  # below, so that the end is seen on it
+    side = _quadrant(delta, a[0])
+    if side:
+        figure.add_shape(type="rect", x0=0, x1=side * 1e3, y0=0, y1=side * 1e3, layer="below", line={"width": 0},
+                         fillcolor="rgba(86,180,233,0.18)")  # fmt: skip
+    styled(figure, height=460)
+    figure.update_layout(margin={**STEADY, "t": 56})
+    figure.update_xaxes(title_text="entry 11", range=[-reach, reach], zeroline=True, constrain="domain")
+    figure.update_yaxes(
+        title_text="entry 22", range=[-reach, reach], zeroline=True, scaleanchor="x", constrain="domain"
+    )
+    return figure
+
+
+def _quadrant(delta: Array, a: Array) -> int:
+    """The sign that the student's matrix keeps for ever, 0 if none: every δᵢ > 0 and outer weights of one sign."""
+    if not np.all(delta > 0) or abs(np.sign(a).sum()) < len(a):
+        return 0
+    return int(np.sign(a[0]))
+
+
 def _losses(problem: Problem, path: Trajectory) -> Any:
     times = np.maximum(path.times, 1e-4)
     figure = Sketch()
@@ -157,6 +203,8 @@ VIEW = View(
     captions=(
         "Each neuron in the plane of its length and its outer weight; dotted are the hyperbolas it cannot leave. "
         "Drag a start.",
+        "The diagonal of the student’s matrix Σ aᵢwᵢwᵢᵀ on its way to the teacher’s. Drag the teacher. Shaded, if no "
+        "outer weight can change its sign: the quadrant the student cannot leave.",
         "The loss over the time of the flow.",
     ),
     draw=draw,
