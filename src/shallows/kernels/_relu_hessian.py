@@ -35,6 +35,8 @@ class HessianSpace(NamedTuple):
     teacher_lean: Array
     level: Array
     products: Array
+    turned: Array
+    diagonal: Array
     weights: Array
     own: Array
     first: Array
@@ -46,7 +48,8 @@ def hessian_space(k: int, n: int, m: int) -> HessianSpace:
     """Fresh arrays for k students and m teachers in n inputs."""
     return HessianSpace(
         np.empty((k, k)), np.empty((k, k)), np.empty((k, k)), np.empty((m, k)), np.empty(k),
-        np.empty((k, k)), np.empty((k, k)), np.empty(k), np.empty((k, n)), np.empty((k, n)),
+        np.empty((k, k)), np.empty((k, k)), np.empty(k), np.empty((k, k)), np.empty(k), np.empty((k, n)),
+        np.empty((k, n)),
     )  # fmt: skip
 
 
@@ -77,33 +80,41 @@ def hessian_times(
 ) -> None:
     """∇²L·P after `prepare` at W."""
     k, n = W.shape
-    X, own, level = space.products, space.own, space.level
-    np.dot(P, one.unit, X)
+    pull, cross, lean, teacher_lean, level, X, turned, diagonal, weights, own, first, second = space
+    cosine, teacher_cosine, unit, inverse = one.students.cosine, one.teachers.cosine, one.unit, one.inverse
+    np.dot(P, unit, X)
     for i in range(k):
-        total, d = 0.0, X[i, i]
+        diagonal[i] = X[i, i]
         for j in range(k):
-            cosine, cross = one.students.cosine[i, j], space.cross[i, j]
-            tilt = space.lean[i, j] * (X[i, j] - cosine * d)
-            total += cross * (X[j, j] - cosine * X[j, i]) - tilt * cosine
-            space.weights[i, j] = tilt + cross * (X[j, i] - cosine * X[j, j])
+            turned[i, j] = X[j, i]
+    for i in range(k):
+        d, total = diagonal[i], 0.0
+        for j in range(k):
+            weights[i, j] = lean[i, j] * (X[i, j] - cosine[i, j] * d) + cross[i, j] * (
+                turned[i, j] - cosine[i, j] * diagonal[j]
+            )
+        for j in range(k):
+            total += cross[i, j] * (diagonal[j] - cosine[i, j] * turned[i, j]) - lean[i, j] * cosine[i, j] * (
+                X[i, j] - cosine[i, j] * d
+            )
         own[i] = total - level[i] * d
-    np.dot(space.pull, P, space.first)
-    np.dot(space.weights, one.unit.T, space.second)
+    np.dot(pull, P, first)
+    np.dot(weights, unit.T, second)
     for i in range(k):
         for m in range(n):
-            out[i, m] = space.first[i, m] + space.second[i, m] + level[i] * P[i, m]
+            out[i, m] = first[i, m] + second[i, m] + level[i] * P[i, m]
         for t in range(len(teacher.b)):
-            lean = space.teacher_lean[t, i]
-            if lean == 0:
+            slant = teacher_lean[t, i]
+            if slant == 0:
                 continue
             along = 0.0
             for p in range(teacher.first[t], teacher.first[t + 1]):
                 along += teacher.value[p] * P[i, teacher.column[p]]
-            cosine, length = one.teachers.cosine[t, i], teacher.norm[t]
-            tilt = lean * (along / length - cosine * X[i, i])
-            own[i] -= tilt * cosine * length
+            angle, length = teacher_cosine[t, i], teacher.norm[t]
+            tilt = slant * (along / length - angle * diagonal[i])
+            own[i] -= tilt * angle * length
             for p in range(teacher.first[t], teacher.first[t + 1]):
                 out[i, teacher.column[p]] += tilt * teacher.value[p]
-        turn = own[i] * one.inverse[i]
+        turn = own[i] * inverse[i]
         for m in range(n):
             out[i, m] = 2 * a[i] * (out[i, m] + turn * W[i, m])

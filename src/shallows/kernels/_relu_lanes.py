@@ -14,7 +14,7 @@ from numba import njit
 from shallows._checks import Array
 from shallows.kernels._relu_angles import FAST, angles
 
-LARGEST = 320  # weights of a network: beyond that one network fills the vector units by itself
+LARGEST = 400  # weights of a network: beyond that one network fills the vector units by itself
 SMALL, LANES, FEWEST_LANES = 150, 64, 16
 
 

@@ -11,6 +11,9 @@ from shallows._checks import Array
 from shallows.kernels._relu_angles import FAST, angles, sparse_rows
 from shallows.kernels._relu_lanes import FEWEST_LANES, Teacher, lane_space, lanes_for, relu_lanes
 
+NARROW = (
+    320  # weights of a network: from here on one at a time is faster than to turn a batch into lanes and back
+)
 SPARSE = 0.2  # the share of nonzero entries up to which a teacher is cheaper entry by entry
 
 
@@ -228,7 +231,7 @@ def batch_loop(
     lanes = lanes_for(k, n)
     smallest = np.inf
     done = 0
-    if lanes and batch >= FEWEST_LANES:
+    if k * n < NARROW and batch >= FEWEST_LANES:
         space = lane_space(k, lanes)
         w, dw, loss = np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty(lanes)
         outer, slope = np.empty((k, lanes)), np.empty((k, lanes))
