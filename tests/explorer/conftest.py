@@ -121,7 +121,8 @@ def shown(kept, explorer):
         state = {**defaults(fields), **read_state(fields, changes)} if changes else defaults(fields)
         texts = {field.name: field.text(state[field.name]) for field in fields}
         page.evaluate("(texts) => shallows.move(texts)", texts)
-        page.wait_for_function("(query) => location.search === query", arg=query(name, fields, state))
+        drawn = "document.documentElement.dataset.busy === 'false' && location.search === query"
+        page.wait_for_function(f"(query) => {drawn}", arg=query(name, fields, state))
         return page
 
     yield show

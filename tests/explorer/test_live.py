@@ -72,6 +72,7 @@ CASES = [("ellipse", 0, {"x": "1.4", "y": "0.9"}), ("cone", 0, {"t00": "-1"}), (
 def test_what_is_seen_while_moving_is_what_is_drawn_at_rest(shown, name, figure, change, scheme):
     page = shown(name)
     page.emulate_media(color_scheme=scheme)
+    page.mouse.move(0, 0)  # or a figure answers to it with a label
     try:
         at_rest(page)
         page.locator(".js-plotly-plot").nth(figure).scroll_into_view_if_needed()

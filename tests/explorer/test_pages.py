@@ -106,14 +106,14 @@ def test_points_meet_while_the_teacher_is_dragged(shown):
 
 def test_a_finger_drags_and_the_page_does_not_scroll(shown):
     page = shown("ellipse", x=0, y=0.25)
-    page.set_viewport_size({"width": 390, "height": 700})
-    page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
-    page.evaluate("document.querySelector('.js-plotly-plot').scrollIntoView()")
-    x, y, along, _ = page.evaluate(HANDLE, [0, 0])
-    before = page.evaluate("scrollY")
     finger = page.context.new_cdp_session(page)
     finger.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    page.set_viewport_size({"width": 390, "height": 700})
     try:
+        page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
+        page.evaluate("document.querySelector('.js-plotly-plot').scrollIntoView()")
+        x, y, along, _ = page.evaluate(HANDLE, [0, 0])
+        before = page.evaluate("scrollY")
         for kind, shift in (("touchStart", 0), ("touchMove", 20), ("touchMove", 40), ("touchMove", 60)):
             place = {"x": x + 1.9 * along * shift / 60, "y": y - shift}
             finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [place]})
@@ -121,8 +121,28 @@ def test_a_finger_drags_and_the_page_does_not_scroll(shown):
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         assert page.evaluate("scrollY") == before
     finally:
+        finger.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
         finger.detach()
         page.set_viewport_size(SIZE)
+
+
+def test_a_phone_shows_picture_and_controls_together(shown):
+    page = shown("flow")
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.evaluate("document.querySelector('.js-plotly-plot').scrollIntoView()")
+        plot, panel = (
+            page.locator(".js-plotly-plot").first.bounding_box(),
+            page.locator("#panel").bounding_box(),
+        )
+        assert plot["height"] > 300 and 350 < plot["width"] <= 390
+        assert panel["y"] + panel["height"] <= 845 and panel["y"] > 500 > plot["y"] + 400
+    finally:
+        page.set_viewport_size(SIZE)
+    page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 13")
+    assert page.locator(".js-plotly-plot").first.bounding_box()["height"] > 300
 
 
 def test_the_teacher_of_the_cone_is_dragged_in_its_slice(shown):

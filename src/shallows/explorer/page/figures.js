@@ -2,7 +2,7 @@
 // are drawn, on a canvas (live.js), in the axes that are there; the full drawing follows when the hand rests. What the
 // canvas cannot show (surfaces, maps, points outside the axes) is drawn in full, as often as the machine can afford.
 const AFFORDABLE = 2; // a full drawing waits for this many times what the last one took
-const GRAPH = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+const GRAPH = { displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
 const dark = window.matchMedia("(prefers-color-scheme: dark)"), narrow = window.matchMedia("(max-width: 40rem)");
 const drawing = new Promise((done) => {
   const script = document.getElementById("plotly");
@@ -43,7 +43,7 @@ async function drawAll() {
 function draw(place) {
   const { names, layout } = figures[place], plot = plotAt(place), begin = performance.now();
   endLive(plot, layout.meta);
-  window.Plotly.react(plot, names.map(inked), painted(layout), GRAPH);
+  window.Plotly.react(plot, names.map(inked), { ...painted(layout), width: plot.clientWidth }, GRAPH);
   const known = { names, layout, frame: frameOf(layout, true), stale: false };
   const clock = () => Object.assign(known, { end: performance.now(), cost: performance.now() - begin });
   drawn[place] = known;
@@ -109,9 +109,13 @@ function paintedSpace(space, ink, grid) {
   return result;
 }
 
-for (const screen of [dark, narrow]) {
-  screen.addEventListener("change", () => { drawn.forEach((known) => { known.stale = true; }); drawAll(); });
+// Another width or other colours: draw again.
+function drawAgain(changed) {
+  drawn.forEach((known, place) => { known.stale = known.stale || changed(plotAt(place)); });
+  drawAll();
 }
+for (const screen of [dark, narrow]) screen.addEventListener("change", () => drawAgain(() => true));
+window.addEventListener("resize", () => drawAgain((plot) => plot._fullLayout.width !== plot.clientWidth));
 
 // The points of a cube, x slowest, from which level surfaces are drawn (as in a report's page).
 function placed(trace) {
