@@ -30,7 +30,8 @@ def main(names: list[str]) -> int:
         rows = module.run()
         print_rows((module.__doc__ or name).strip().splitlines()[0], rows)
         missed += sum(row.met is False for row in rows)
-    print("Every promised ratio was reached." if not missed else f"{missed} promised ratios were missed.")
+    which = "1 promised ratio was" if missed == 1 else f"{missed} promised ratios were"
+    print(f"{which} missed." if missed else "Every promised ratio was reached.")
     return 1 if missed else 0
 
 

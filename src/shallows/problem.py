@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shallows._checks import Array, describe, finite_array, finite_number, positive_integer
+from shallows._checks import Array, counted, describe, finite_array, finite_number, positive_integer
 from shallows.activations import Activation, Power
 from shallows.data import InnerProduct, Samples, as_inner_product
 from shallows.errors import InvalidProblem
@@ -51,7 +51,7 @@ class Problem:
         self.n = self.data.n
         if self.target is not None and self.target.n != self.n:
             raise InvalidProblem(
-                f"The target has {self.target.n} inputs and the data {self.n}; they must agree."
+                f"The target has {counted(self.target.n, 'input')} and the data {self.n}; they must agree."
             )
         self.norm_neuron = bool(norm_neuron)
         if self.norm_neuron and self.activation != Power(2):
@@ -122,8 +122,9 @@ class Problem:
             )
         if (net.width, net.n, net.outputs) != (self.width, self.n, self.outputs):
             raise InvalidProblem(
-                f"The network has width {net.width}, {net.n} inputs and {net.outputs} outputs; this problem's students "
-                f"have width {self.width}, {self.n} inputs and {self.outputs} outputs."
+                f"The network has width {net.width}, {counted(net.n, 'input')} and {counted(net.outputs, 'output')}; "
+                f"this problem's students have width {self.width}, {counted(self.n, 'input')} and "
+                f"{counted(self.outputs, 'output')}."
             )
         if net.activation != self.activation:
             raise InvalidProblem(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows import coordinates
-from shallows._checks import Array, finite_array, points, positive_integer, symmetric_matrix
+from shallows._checks import Array, counted, finite_array, points, positive_integer, symmetric_matrix
 from shallows.errors import InvalidProblem
 from shallows.polynomial_text import Exponents, checked_terms, default_names, read_form, write_form
 
@@ -40,8 +40,8 @@ class SymmetricTensor:
         size = coordinates.dimension(n, degree)
         if len(entries) != size:
             raise InvalidProblem(
-                f"A symmetric tensor of degree {degree} in {n} variables has {size} entries T_(i1<=...<=id) in "
-                f"lexicographic order; {len(entries)} were given."
+                f"A symmetric tensor of degree {degree} in {counted(n, 'variable')} has {size} entries "
+                f"T_(i1<=...<=id) in lexicographic order; {len(entries)} were given."
             )
         for name, value in (("n", n), ("degree", degree), ("entries", entries)):
             object.__setattr__(self, name, value)
@@ -112,7 +112,8 @@ class SymmetricTensor:
         """
         names = default_names(self.n) if variables is None else tuple(variables)
         if len(names) != self.n:
-            raise InvalidProblem(f"{len(names)} variables were named; this tensor has {self.n}.")
+            were = "was" if len(names) == 1 else "were"
+            raise InvalidProblem(f"{counted(len(names), 'variable')} {were} named; this tensor has {self.n}.")
         return write_form(self.coefficients, coordinates.exponents(self.n, self.degree), names, digits)
 
     def to_array(self) -> Array:

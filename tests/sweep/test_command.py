@@ -24,7 +24,7 @@ def test_a_sweep_from_the_command_line(sweep):
     sweep.touchy(4, bad=[2])
     common = ("--out", sweep.out, "--engine", "process")
     dry = run(sweep.file, *common, "--dry-run")
-    assert dry.exit_code == 0 and "4 cells × 1 repeats = 4 rows, 4 to compute" in dry.stdout
+    assert dry.exit_code == 0 and "4 cells × 1 repeat = 4 rows, 4 to compute" in dry.stdout
     assert not sweep.out.exists()
     document = json.loads(run(sweep.file, *common, "--dry-run", "--json").stdout)
     assert document["missing"] == 4 and len(document["sampled_seconds"]) == 3

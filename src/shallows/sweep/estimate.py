@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shallows._checks import counted
 from shallows.sweep.cell import compute_rows
 from shallows.sweep.plan import Plan
 from shallows.sweep.run import missing_rows
@@ -40,13 +41,14 @@ class Estimate:
 
     def __repr__(self) -> str:
         lines = [
-            f"{self.cells} cells × {self.repeats} repeats = {self.cells * self.repeats} rows, {self.missing} to compute"
+            f"{counted(self.cells, 'cell')} × {counted(self.repeats, 'repeat')} = "
+            f"{counted(self.cells * self.repeats, 'row')}, {self.missing} to compute"
         ]
         if self.seconds:
             low, high = min(self.seconds), max(self.seconds)
             lines.append(
-                f"sampled {len(self.seconds)} rows: {low:.3g} to {high:.3g} s each; about {_duration(self.total)} on "
-                "one core, divided by the number of workers"
+                f"sampled {counted(len(self.seconds), 'row')}: {low:.3g} to {high:.3g} s each; about "
+                f"{_duration(self.total)} on one core, divided by the number of workers"
             )
         lines += [f"a sampled row has an error: {error}" for error in self.errors]
         return "\n".join(lines)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from shallows._checks import counted
 from shallows.descent.progress import Progress
 from shallows.errors import InvalidProblem
 from shallows.sweep.cell import DONE, SET_ASIDE, Row, head
@@ -51,7 +52,7 @@ class SweepRun:
     interrupted: bool
 
     def __repr__(self) -> str:
-        lines = [repr(self.status), f"  this run: {self.computed} rows in {self.seconds:.1f} s"]
+        lines = [repr(self.status), f"  this run: {counted(self.computed, 'row')} in {self.seconds:.1f} s"]
         if self.deaths:
             lines.append(f"  {self.deaths} times a worker died; its cells were computed again or set aside")
         if self.interrupted:
