@@ -63,6 +63,7 @@ def test_a_view_without_a_training_problem_is_written_as_it_stands(tmp_path, inv
     assert told["facts"]["real critical points"] == "4" and len(told["rows"]) == 4
     assert all(cell in page for row in told["rows"] for cell in row)
     assert "x=0.4" in page and "<script src" not in page and "Problem file" not in page
+    assert "(drag it)" not in page
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -46,7 +46,7 @@ def test_a_seed_of_the_command_line_replaces_the_files(sweep):
     assert set(load_sweep(sweep.out)["seed"]) == {
         Plan.from_file(file).with_seed(5).cell(k).seed for k in (0, 1)
     }
-    assert isinstance(run(*common, "--seed", -1).exception, InvalidProblem)
+    assert run(*common, "--seed", -1).exit_code == 2
 
 
 def test_figures_are_written_with_the_rows_and_again_on_demand(sweep):
@@ -57,6 +57,7 @@ def test_figures_are_written_with_the_rows_and_again_on_demand(sweep):
     assert page.exists()
     page.unlink()
     assert run("figures", sweep.out).exit_code == 0 and page.exists()
+    assert json.loads(run("figures", sweep.out, "--json").stdout)["figures"] == str(page)
 
 
 def test_wrong_arguments_are_refused(sweep):

@@ -95,7 +95,9 @@ def _look(output: Output, action: str, path: Path | None) -> None:
         return
     from shallows.sweep.figures import write_figures
 
-    output.wrote(write_figures(path))
+    page = write_figures(path)
+    output.document({"path": str(path), "figures": str(page)})
+    output.wrote(page)
 
 
 def _estimate(output: Output, plan: Plan, folder: Path) -> None:

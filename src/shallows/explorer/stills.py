@@ -5,6 +5,8 @@ For views without a training problem behind them (the ellipse), which have no re
 
 from __future__ import annotations
 
+from typing import Any
+
 from shallows.explorer.fields import State, query
 from shallows.explorer.scene import Scene, View
 from shallows.report.page import Cell, Picture, Section, render
@@ -16,7 +18,7 @@ def still_html(view: View, state: State) -> str:
 
     scene = view.draw(state)
     pictures = [
-        Picture("The picture", go.Figure(sketch.to_plotly_json()), caption)
+        Picture("The picture", _at_rest(go.Figure(sketch.to_plotly_json())), caption)
         for sketch, caption in zip(scene.figures, view.captions, strict=True)
     ]
     section = Section(
@@ -36,6 +38,13 @@ def still_html(view: View, state: State) -> str:
         provenance=[("the same view:", f"shallows explore --view '{query(view.name, view.fields, state)}'")],
     )
     return render(f"{view.title}: one state of the explorer", view.lead, [section])
+
+
+def _at_rest(figure: Any) -> Any:
+    """The figure without the invitation to drag something: nothing moves on this page."""
+    return figure.for_each_trace(
+        lambda trace: trace.update(name=trace.name and trace.name.replace(" (drag it)", ""))
+    )
 
 
 def _table(scene: Scene) -> tuple[list[str], list[list[Cell]]]:
