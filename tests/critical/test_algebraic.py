@@ -6,7 +6,7 @@ import pytest
 import shallows as sh
 from shallows.critical.low_rank_balls import LowRankSystem
 from shallows.critical.low_rank_family import Shape, frame_action
-from shallows.critical.members import family, pack, solved_generic
+from shallows.critical.members import Member, family, solved_generic
 from shallows.critical.sharper import sharp_inertias
 from shallows.geometry.focal import index_by_eigenvalues, index_by_focal_points
 from shallows.homotopy import check_homotopy
@@ -188,7 +188,7 @@ def test_the_ball_evaluator_is_the_compiled_one(generic, rng):
     shape, gram, target = Shape(4, 2), problem.gram(), problem.target_tensor().entries
     frame, _ = np.linalg.qr(rng.standard_normal((4, 4)))
     action = frame_action(frame)
-    p = pack(action.T @ gram @ action, action.T @ gram @ target)
+    p = Member.of(action.T @ gram @ action, action.T @ gram @ target).parameters
     x = rng.standard_normal(shape.unknowns)
     value, jacobian = evaluate_once(family(shape).segment(p, p), np.append(x, 0.0))
     balls = LowRankSystem(shape, gram, target, frame).ball_evaluator(128)

@@ -10,6 +10,7 @@ from shallows.critical.ed_degree import low_rank_degree, powers_degree
 from shallows.critical.limits import estimated_count
 from shallows.critical.low_rank_family import Shape
 from shallows.critical.members import draw, family, solved_generic
+from shallows.critical.metrics import OneMetric
 from shallows.critical.powers_family import PowerShape
 from shallows.homotopy import linear_trace_test, monodromy
 
@@ -63,7 +64,7 @@ def _without_a_target(shape, seed):
     gram = draw(rng, shape.entries, shape.entries)
     gram = gram + gram.T
     x, g = shape.first(gram, rng)
-    own = family(shape, gram)
+    own = family(shape, OneMetric(gram))
 
     def trace(found, generator):
         return linear_trace_test(own, found.points, g, shape.tensors, generator)
@@ -101,7 +102,9 @@ def test_cubics_of_two_neurons_in_four_variables():
     full = np.zeros((shape.entries, shape.entries), complex)
     full[np.triu_indices(shape.entries)] = member.parameters[:pairs]
     gram, g = full + np.triu(full, 1).T, member.parameters[pairs:]
-    test = linear_trace_test(family(shape, gram), member.points, g, shape.tensors, np.random.default_rng(0))
+    test = linear_trace_test(
+        family(shape, OneMetric(gram)), member.points, g, shape.tensors, np.random.default_rng(0)
+    )
     assert test.passed
 
 

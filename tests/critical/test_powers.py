@@ -6,6 +6,7 @@ import pytest
 import shallows as sh
 from shallows import coordinates as co
 from shallows.critical.members import family, solved_generic
+from shallows.critical.metrics import OneMetric
 from shallows.critical.powers_balls import PowerSystem
 from shallows.critical.powers_family import PowerShape
 from shallows.geometry.focal import index_by_eigenvalues
@@ -48,7 +49,7 @@ def test_rotation_invariant_metrics_have_as_many_rank_one_points_as_a_tensor_has
     assert chart.completeness == "proved" and chart.complex_count[1] == 3
     _check(chart)
     gram = problem.gram() / np.abs(problem.gram()).max()
-    run = run_member(PowerShape(3, 2, 1), Member(gram, gram @ target.entries), seed=0)
+    run = run_member(PowerShape(3, 2, 1), Member.of(gram, gram @ target.entries), seed=0)
     assert (run.solutions.finite.count, run.solutions.at_infinity.count) == (3, 4)  # of 7 generic paths
 
 
@@ -83,13 +84,13 @@ def test_far_away_rows_are_scaled_and_newton_steps_are_not(generic, rng):
     """The evaluator divides value and Jacobian by one number when neurons are large: against the ball evaluator."""
     from flint import arb
 
-    from shallows.critical.members import pack
+    from shallows.critical.members import Member
     from shallows.homotopy.compiled import evaluate_once
 
     problem, shape = generic(2, 2, 0, 4), PowerShape(4, 2, 2)
     gram, target = problem.gram(), problem.target_tensor().entries
     u = 40 * rng.standard_normal(shape.unknowns)
-    p = pack(gram, gram @ target)
+    p = Member.of(gram, gram @ target).parameters
     value, jacobian = evaluate_once(family(shape).segment(p, p), np.append(u, 0.0))
     exact, slope = PowerSystem(shape, gram, target, (1.0, 1.0)).ball_evaluator(128)([arb(x) for x in u])
     values = np.array([float(v) for v in exact.entries()])
@@ -174,11 +175,11 @@ def test_the_sum_of_all_critical_points_is_linear_in_the_target_and_no_partial_s
     full = np.zeros((shape.entries, shape.entries), complex)
     full[np.triu_indices(shape.entries)] = member.parameters[:pairs]
     gram, g = full + np.triu(full, 1).T, member.parameters[pairs:]
-    whole = linear_trace_test(family(shape, gram), member.points, g, shape.tensors, rng)
+    whole = linear_trace_test(family(shape, OneMetric(gram)), member.points, g, shape.tensors, rng)
     assert whole.passed and whole.defect < 1e-12
     for k in range(len(member.points)):
         rest = np.delete(member.points, k, axis=0)
-        partial = linear_trace_test(family(shape, gram), rest, g, shape.tensors, rng)
+        partial = linear_trace_test(family(shape, OneMetric(gram)), rest, g, shape.tensors, rng)
         assert not partial.passed and partial.defect > 1e-6
 
 

@@ -23,8 +23,8 @@ def powers(
 ) -> None:
     """F_{i,x} = Σ_I e_I ∂_x (w_i^I), e = G(t) s − g(t), s_I = Σ_j w_j^I.
 
-    `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1, and what the entries of G lack to be
-    exact, at every t. `program`: n, r, d, N, then the
+    `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1, then what the
+    entries of G0 and G1 lack to be exact. `program`: n, r, d, N, then the
     exponents I_x, N×n. The Jacobian is D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_i^I). Once a neuron is
     larger than FAR all rows, value and derivatives alike, are divided by its (2d−1)-st power over FAR's: Newton steps
     and tangents stay the same, and the residual that is nothing but rounding does not grow on the way to infinity.

@@ -21,7 +21,9 @@ def places(n: int, r: int, degree: int, size: int) -> int:
 
 
 @njit(nogil=True, error_model="numpy")
-def product_of_powers(numbers: Any, first: int, steps: int, program: Any, row: int, n: int, spare: Any) -> int:
+def product_of_powers(
+    numbers: Any, first: int, steps: int, program: Any, row: int, n: int, spare: Any
+) -> int:
     """∏_x w_x^{I_x}, with what `spare` takes off the exponents I = program[row:]; the place of the result."""
     here, there, x1, x2 = spare
     store(numbers, here, 1.0 + 0.0j)
@@ -40,7 +42,7 @@ def sharp(
     """Value and t-derivative as in `powers`, and the Jacobian when `whole`; all rounded at the end."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
     unknowns, square, steps = n * r, size * size, degree + 1
-    width = unknowns + 1
+    width, lows = unknowns + 1, 2 * (square + size)
     # numbers: powers (rn × (d+1)) | D (rn × N) | D G (rn × N) | G(t) | s | e | drift | t | 1 | four to spare
     at_d = PLACES * unknowns * steps
     at_dg = at_d + PLACES * unknowns * size
@@ -81,9 +83,11 @@ def sharp(
         for k in range(size):
             entry = at_g + PLACES * (i * size + k)
             store(numbers, entry, complexes[i * size + k])
-            store(numbers, other, complexes[2 * (square + size) + i * size + k])
+            store(numbers, other, complexes[lows + i * size + k])
             add_product(numbers, entry, other, at_one, 1.0)
+            store(numbers, here, complexes[lows + square + i * size + k])
             store(numbers, other, complexes[square + i * size + k])
+            add_product(numbers, other, here, at_one, 1.0)
             add_product(numbers, entry, other, at_t, 1.0)
             add_product(numbers, error, entry, at_s + PLACES * k, 1.0)
             add_product(numbers, drift, other, at_s + PLACES * k, 1.0)

@@ -12,7 +12,7 @@ from shallows.critical.full_rank import full_rank_points
 from shallows.critical.limits import require_chartable
 from shallows.critical.low_rank import low_rank_stratum
 from shallows.critical.members import Tell, silently
-from shallows.critical.powers import invariant_count, powers_stratum
+from shallows.critical.powers import powers_stratum, special_count
 from shallows.critical.rank_one import Stratum, rank_one_stratum
 from shallows.problem import Problem
 
@@ -21,7 +21,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     """The strata of rank 0, …, min(width, n), one after the other."""
     top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
     for rank in range(1, top + 1):
-        require_chartable(problem, rank, invariant_count(problem, rank))
+        require_chartable(problem, rank, special_count(problem, rank))
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from shallows import coordinates
 from shallows._checks import Array
-from shallows.critical.gaussian_metric import exact_gram, is_moved_gaussian
 from shallows.critical.members import Member
-from shallows.data import Gaussian
+from shallows.critical.special import SpecialData, moved_gaussian, special_data
 from shallows.problem import Problem
 
 ROUNDS = 100
@@ -29,45 +28,52 @@ EVEN = 1.01
 
 @dataclass(frozen=True)
 class Balanced:
-    """A problem's metric and target in balanced coordinates, in units where G and Gt are of size one.
+    """A problem's metric and target in coordinates w = unit^{1/d} · frame · w′, where G and Gt are of size one."""
 
-    `low`, where the data's law allows it, is what the entries of `gram` lack to be exact.
-    """
-
-    gram: Array
+    member: Member
     target: Array
     frame: Array
-    low: Array | None = None
+    unit: float
+    degree: int
 
     @classmethod
     def of(cls, problem: Problem) -> Balanced:
-        """w = frame · w′, the unit of the tensors included in the frame."""
-        n, degree, low = problem.n, problem.degree, None
-        if isinstance(problem.data, Gaussian) and is_moved_gaussian(problem.data):
-            exact = exact_gram(problem.data, degree)
-            frame, gram, low = exact.frame, exact.gram, exact.low
-            P = power_action(frame, degree)
-        else:
-            frame = balanced_frame(problem.gram(), n, degree)
-            P = power_action(frame, degree)
-            gram = P.T @ problem.gram() @ P
-            gram = (gram + gram.T) / 2
+        """In the coordinates of special data, where the data are special; otherwise in balanced ones."""
+        special = special_data(problem.data, problem.degree)
+        if special is not None:
+            return cls._in(problem, special.frame, special)
+        return cls._in(problem, balanced_frame(problem.gram(), problem.n, problem.degree))
+
+    @classmethod
+    def plain(cls, problem: Problem) -> Balanced:
+        """In the problem's own coordinates, unless the data are a non-central Gaussian."""
+        special = moved_gaussian(problem.data, problem.degree)
+        return cls._in(problem, np.eye(problem.n) if special is None else special.frame, special)
+
+    @classmethod
+    def _in(cls, problem: Problem, frame: Array, special: SpecialData | None = None) -> Balanced:
+        P = power_action(frame, problem.degree)
+        gram = P.T @ problem.gram() @ P
+        gram = (gram + gram.T) / 2
         target = np.linalg.solve(P, problem.target_tensor().entries)
-        scale = 2.0 ** np.round(np.log2(np.abs(gram).max()))  # a power of two: dividing by it rounds nothing
-        unit = (float(np.abs(gram @ target).max()) or 1.0) / scale
-        rest = None if low is None else low / scale
-        return cls(gram / scale, np.asarray(target / unit, np.float64), frame * unit ** (1 / degree), rest)
+        scale, size = float(np.abs(gram).max()), float(np.abs(gram @ target).max()) or 1.0
+        g = gram @ target / size
+        if special is None:
+            member = Member.of(gram / scale, g)
+        else:
+            member = Member(special.metrics, special.parameters / scale, g)
+        return cls(member, np.asarray(target * scale / size), frame, size / scale, problem.degree)
 
     @property
-    def member(self) -> Member:
-        """The parameters of the critical equations."""
-        return Member(self.gram, self.gram @ self.target, self.low)
+    def gram(self) -> Array:
+        """G."""
+        return self.member.gram
 
     def restored(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """Neurons w′, all of a point in one row, in the problem's coordinates."""
         count, n = len(points), len(self.frame)
         W = points.reshape(count, points.shape[1] // n, n)
-        return np.asarray((W @ self.frame.T).reshape(points.shape))
+        return np.asarray((W @ self.frame.T).reshape(points.shape) * self.unit ** (1 / self.degree))
 
 
 def balanced_frame(gram: Array, n: int, degree: int) -> Array:

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.critical.low_rank_family import Shape, frame_action
-from shallows.critical.members import Complex, SolvedMember, Tell, family, pack, silently, solved_generic
+from shallows.critical.members import Complex, Member, SolvedMember, Tell, family, silently, solved_generic
+from shallows.critical.metrics import Turned
 from shallows.errors import IncompleteChart
-from shallows.homotopy import Solutions, solve_member
+from shallows.homotopy import Solutions, TrackerSettings, solve_member, track
+from shallows.homotopy.parameter import random_parameters
 
-FRAMES = 12
+FRAMES, WAYS = 8, 4
 SAME = 1e-7
 
 
@@ -33,7 +35,7 @@ class FramedRun:
 
 
 class Ledger:
-    """What the paths of all frames ended at, in the first frame's coordinates."""
+    """What the paths of all frames ended at, as matrices S in the member's coordinates."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -53,9 +55,14 @@ class Ledger:
                 self.finite.append(S)
         singular = [s for s in solutions.singular if confirmed or s.multiplicity > 1]
         ends = np.array([s.point for s in singular]).reshape(len(singular), self.shape.unknowns)
-        self.singular += list(_turned(self.shape, ends, turn.T))
+        self.singular += list(turn @ self.shape.matrices(ends) @ turn.T)
         self.degenerate += sum(s.multiplicity for s in singular)
         self.infinite += solutions.at_infinity.count if confirmed else 0
+
+    def forget(self) -> None:
+        """Another way is tried: only the finite ends of the earlier ones stay."""
+        self.singular.clear()
+        self.infinite = self.degenerate = 0
 
     @property
     def accounted(self) -> int:
@@ -63,39 +70,66 @@ class Ledger:
         return len(self.finite) + self.degenerate + self.infinite
 
 
-def run_in_frames(shape: Shape, gram: Array, g: Array, seed: int, tell: Tell = silently) -> FramedRun:
-    """All solutions at (G, g), both of size about one: lost paths are tracked again, in the next frame."""
-    known = solved_generic(shape, tell=tell)
-    total = len(known.points)
+def run_in_frames(shape: Shape, member: Member, first: Array, seed: int, tell: Tell = silently) -> FramedRun:
+    """All solutions of a member, in the orthogonal frame `first`: lost paths are tracked again, in the next frame.
+
+    A path that comes too close to infinity in every frame calls for another way: all are tracked from elsewhere.
+    """
+    known = solved_generic(shape, member.special, tell=tell)
     ledger = Ledger(shape)
+    for way in range(WAYS):
+        start = known if way == 0 else _elsewhere(shape, member, known, seed + way, tell)
+        if start is not None and _one_way(ledger, start, member, first, seed + FRAMES * way, tell):
+            break
+    else:
+        total = len(known.points)
+        raise IncompleteChart(
+            f"{total - ledger.accounted} of {total} paths were lost in each of {FRAMES} frames, {WAYS} ways, at rank "
+            f"{shape.r}. Fix: try another rng (this was {seed})"
+        )
+    finite = _turned(shape, np.array(ledger.finite).reshape(-1, shape.n, shape.n), first)
+    singular = _turned(shape, np.array(ledger.singular).reshape(-1, shape.n, shape.n), first)
+    return FramedRun(finite, singular, ledger.infinite, known.completeness)
+
+
+def _one_way(
+    ledger: Ledger, start: SolvedMember, member: Member, first: Array, seed: int, tell: Tell
+) -> bool:
+    """Enter the ends of all paths from one solved member, frame by frame; whether every one has an end."""
+    shape, total = ledger.shape, len(start.points)
+    ledger.forget()
     waiting = np.arange(total)
     for attempt in range(FRAMES):
-        turn = _frame(shape.n, seed, attempt)
-        solutions = _track(shape, known, waiting, (gram, g), turn, seed + attempt, tell)
+        turn = first if attempt == 0 else _frame(shape.n, seed, attempt)
+        solutions = _track(shape, start, waiting, member, turn, seed + attempt, tell)
         ledger.add(solutions, turn, confirmed=attempt > 0)
         again = [*solutions.failed]
         if attempt == 0:
             again += [s for s in solutions.singular if s.multiplicity == 1] + [*solutions.at_infinity]
         waiting = waiting[[solution.path for solution in again]]
         if ledger.accounted >= total:
-            break
+            return True
         if not len(waiting):  # two paths met at one end: one of them jumped, so all are tracked again
-            ledger.singular.clear()
-            ledger.infinite = ledger.degenerate = 0
+            ledger.forget()
             waiting = np.arange(total)
-    else:
-        raise IncompleteChart(
-            f"{total - ledger.accounted} of {total} paths were lost in each of {FRAMES} frames at rank {shape.r}. Fix: "
-            f"try another rng (this was {seed})"
-        )
-    finite = shape.unknowns_of(np.array(ledger.finite).reshape(-1, shape.n, shape.n))
-    singular = np.array(ledger.singular).reshape(-1, shape.unknowns)
-    return FramedRun(finite, singular, ledger.infinite, known.completeness)
+    return False
+
+
+def _elsewhere(
+    shape: Shape, member: Member, known: SolvedMember, seed: int, tell: Tell
+) -> SolvedMember | None:
+    """The solutions at another random member of the same kind of metrics; None when a path to it was lost."""
+    members = family(shape, member.metrics)
+    rng = np.random.default_rng([seed, len(known.points)])
+    other = random_parameters(members, rng, float(np.abs(known.parameters).max()))
+    segment = members.segment(known.parameters, other)
+    paths = track(segment, known.points, TrackerSettings().tighter(), endgame=False, progress=tell)
+    if (paths.status != 0).any():
+        return None
+    return SolvedMember(other, paths.ends, known.completeness)
 
 
 def _frame(n: int, seed: int, attempt: int) -> Array:
-    if attempt == 0:
-        return np.eye(n)
     return np.asarray(np.linalg.qr(np.random.default_rng([seed, attempt]).standard_normal((n, n)))[0])
 
 
@@ -103,25 +137,23 @@ def _track(
     shape: Shape,
     known: SolvedMember,
     rows: NDArray[np.intp],
-    member: tuple[Array, Array],
+    member: Member,
     turn: Array,
     seed: int,
     tell: Tell,
 ) -> Solutions:
     """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`."""
-    gram, g = member
     action = frame_action(turn)
-    size = shape.entries
-    pairs = size * (size + 1) // 2
-    start = np.zeros((size, size), np.complex128)
-    start[np.triu_indices(size)] = known.parameters[:pairs]
-    start = start + np.triu(start, 1).T
-    begin = pack(action.T @ start @ action, action.T @ known.parameters[pairs:])
+    split = member.metrics.parameters
+
+    def turned(parameters: Complex) -> list[complex]:
+        return list(np.concatenate([parameters[:split], action.T @ parameters[split:]]))
+
     return solve_member(
-        family(shape),
-        _turned(shape, known.points[rows], turn),
-        begin.tolist(),
-        pack(action.T @ gram @ action, action.T @ g).tolist(),
+        family(shape, Turned(member.metrics, action)),
+        _turned(shape, shape.matrices(known.points[rows]), turn),
+        turned(known.parameters),
+        turned(member.parameters),
         rng=seed,
         detour=False,
         on_incomplete="return",
@@ -129,6 +161,6 @@ def _track(
     )
 
 
-def _turned(shape: Shape, points: Complex, turn: Array) -> Complex:
-    """The unknowns of Rᵀ S R, a row a point."""
-    return shape.unknowns_of(turn.T @ shape.matrices(points) @ turn)
+def _turned(shape: Shape, matrices: Complex, turn: Array) -> Complex:
+    """The unknowns of Rᵀ S R, a row a matrix."""
+    return shape.unknowns_of(turn.T @ matrices @ turn)

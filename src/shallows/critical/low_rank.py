@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 from shallows._checks import Array
 from shallows.certify import CertifiedRoot, certify
 from shallows.charts import Certificate
+from shallows.critical.balance import Balanced
 from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
 from shallows.critical.frames import FramedRun, run_in_frames
 from shallows.critical.low_rank_balls import LowRankSystem, prove_box
-from shallows.critical.low_rank_family import Shape, frame_action
+from shallows.critical.low_rank_family import Shape
 from shallows.critical.low_rank_hessian import curvatures
 from shallows.critical.members import Tell, silently
+from shallows.critical.metrics import SpecialMetrics
 from shallows.critical.rank_one import Stratum
 from shallows.critical.realise import spectral_terms
 from shallows.critical.sharper import proved_signature, sharp_inertias
@@ -29,36 +31,37 @@ def low_rank_stratum(
 ) -> Stratum:
     """All critical points of one rank at degree 2."""
     shape = Shape(problem.n, rank)
-    gram, target = problem.gram(), problem.target_tensor().entries
-    scale = float(np.abs(gram).max())
-    size = float(np.abs(gram @ target).max()) or 1.0
-    frame, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
-    action = frame_action(frame)
-    # in units where G and g are of size one: S is then measured in units of size / scale
-    run = run_in_frames(
-        shape, action.T @ gram @ action / scale, action.T @ (gram @ target) / size, seed, tell
-    )
-    unit = size / scale
-    points, singular = _rescale(shape, run.finite, unit), _rescale(shape, run.singular, unit)
-    system = LowRankSystem(shape, gram, target, frame)
+    even = Balanced.plain(problem)
+    turn, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
+    run = run_in_frames(shape, even.member, turn, seed, tell)
+    points, singular = _rescale(shape, run.finite, even.unit), _rescale(shape, run.singular, even.unit)
+    target = problem.target_tensor().entries
+    system = LowRankSystem(shape, problem.gram(), target, even.frame @ turn)
     proof = None
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
         proof = certify(system, points, progress=tell)
     found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
-    whole = proof is not None and proof.count == shape.count
-    source = "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
+    counts = _counts(shape, len(points), even.member.special)
+    whole = proof is not None and proof.count == counts.bound
     return Stratum(
         found,
-        Counts(len(points), shape.count, source),
+        counts,
         degenerate_families(
             problem,
             rank,
             [Start.of_matrix(system.frame @ shape.matrix(x) @ system.frame.T, rank) for x in singular],
         ),
-        _notes(rank, run, len(singular)),
+        _notes(rank, even.member.how, run, len(singular)),
         "proved" if whole else run.completeness,
     )
+
+
+def _counts(shape: Shape, count: int, special: SpecialMetrics | None) -> Counts:
+    if special is not None:
+        return Counts(count, None, f"not known beforehand for {special.kind} metrics")
+    source = "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
+    return Counts(count, shape.count, source, bound=shape.count)
 
 
 def _regular_after_all(
@@ -123,8 +126,8 @@ def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> Found
     )
 
 
-def _notes(rank: int, run: FramedRun, degenerate: int) -> list[str]:
-    notes = [f"rank {rank}: parameter homotopy from a generic member ({run.completeness})"]
+def _notes(rank: int, how: str, run: FramedRun, degenerate: int) -> list[str]:
+    notes = [f"rank {rank}: {how} ({run.completeness})"]
     if degenerate:
         notes.append(f"rank {rank}: {degenerate} paths end at degenerate points: see families")
     if run.at_infinity:

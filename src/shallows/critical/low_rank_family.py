@@ -16,6 +16,7 @@ from shallows import coordinates
 from shallows._checks import Array
 from shallows.critical.ed_degree import low_rank_degree
 from shallows.critical.members import Complex, draw, rounding
+from shallows.critical.metrics import Pair
 from shallows.homotopy import Homotopy
 
 
@@ -80,13 +81,12 @@ class Shape:
         """S determines A and Z: no symmetry."""
         return x[None, :]
 
-    def homotopy(
-        self, start: tuple[Complex, Complex], target: tuple[Complex, Complex], low: Array | None = None
-    ) -> Homotopy:
-        """The compiled equations along a segment of (G, g), in double precision, where `low` does not show."""
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g), in double precision."""
         from shallows.critical._low_rank_loop import low_rank
 
-        (G1, g1), (G0, g0) = start, target
+        (first, g1), (last, g0) = start, target
+        G1, G0 = first.high, last.high
         size, n = self.entries, self.n
         return Homotopy(
             evaluate=low_rank,

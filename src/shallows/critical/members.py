@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from shallows._checks import Array
 from shallows.critical.limits import LARGEST_COUNT
+from shallows.critical.metrics import AllMetrics, Metrics, OneMetric, Pair, SpecialMetrics
 from shallows.errors import IncompleteChart
 from shallows.homotopy import (
     CompiledFamily,
@@ -44,8 +45,6 @@ ATTEMPTS = 5
 AGREE = 1e-5
 #: Members of the graph that counts solutions under one metric.
 COUNTING = 7
-#: Members of the graph that looks for a known number of solutions: near a more special metric loops mix them slowly.
-MOST = 40
 
 
 def silently(_: str) -> None:
@@ -70,10 +69,13 @@ class Shape(Hashable, Protocol):
         """The number of solutions (up to symmetry) for generic (G, g), where it is known."""
         ...
 
-    def homotopy(
-        self, start: tuple[Complex, Complex], target: tuple[Complex, Complex], low: Array | None = None
-    ) -> Homotopy:
-        """F along the segment from (G, g) = start to target; `low` is what G's entries lack to be exact."""
+    @property
+    def r(self) -> int:
+        """The rank."""
+        ...
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """F along the segment from (G, g) = start to target."""
         ...
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
@@ -91,34 +93,50 @@ class Shape(Hashable, Protocol):
 
 @dataclass(frozen=True)
 class Member:
-    """The parameters (G, g) of one problem, both of size about one; G + `low` is its metric to 31 digits, if known."""
+    """One problem's metric, with its parameters u among metrics of its kind, and g; G and g are of size about one."""
 
-    gram: Array
-    g: Array
-    low: Array | None = None
+    metrics: Metrics
+    u: Array | Complex
+    g: Array | Complex
+
+    @classmethod
+    def of(cls, gram: Array | Complex, g: Array | Complex) -> Member:
+        """Any metric."""
+        return cls(AllMetrics(len(gram)), gram[np.triu_indices(len(gram))], g)
+
+    @property
+    def gram(self) -> Array:
+        """G, rounded."""
+        return np.asarray(self.metrics.at(self.u.astype(np.complex128)).high.real)
+
+    @property
+    def special(self) -> SpecialMetrics | None:
+        """Which special kind of metrics this is one of, if any."""
+        return self.metrics if isinstance(self.metrics, SpecialMetrics) else None
+
+    @property
+    def how(self) -> str:
+        """How it is solved, in words."""
+        kind = "" if self.special is None else f" among {self.special.kind} metrics"
+        return f"parameter homotopy from a generic member{kind}"
+
+    @property
+    def parameters(self) -> Complex:
+        """(u, g) as one vector."""
+        return np.concatenate([self.u, self.g]).astype(np.complex128)
 
 
-def family(shape: Shape, gram: Complex | None = None, low: Array | None = None) -> CompiledFamily:
-    """The family over all symmetric G and all g, or over all g with the metric held fixed."""
-    size = shape.entries
-    pairs = size * (size + 1) // 2
-
-    def split(p: Complex) -> tuple[Complex, Complex]:
-        if gram is not None:
-            return gram, p
-        full = np.zeros((size, size), np.complex128)
-        full[np.triu_indices(size)] = p[:pairs]
-        return full + np.triu(full, 1).T, p[pairs:]
+def family(shape: Shape, metrics: Metrics | None = None) -> CompiledFamily:
+    """F over all g and some metrics, all symmetric G by default: parameters (u, g)."""
+    chosen = AllMetrics(shape.entries) if metrics is None else metrics
+    split = chosen.parameters
 
     def make(start: Complex, target: Complex) -> Homotopy:
-        return shape.homotopy(split(start), split(target), low)
+        return shape.homotopy(
+            (chosen.at(start[:split]), start[split:]), (chosen.at(target[:split]), target[split:])
+        )
 
-    return CompiledFamily(shape.unknowns, size if gram is not None else pairs + size, make)
-
-
-def pack(gram: Complex | Array, g: Complex | Array) -> Complex:
-    """(upper triangle of G, g) as one vector of parameters."""
-    return np.concatenate([gram[np.triu_indices(len(gram))], g]).astype(np.complex128)
+    return CompiledFamily(shape.unknowns, split + shape.entries, make)
 
 
 @dataclass(frozen=True)
@@ -131,28 +149,35 @@ class SolvedMember:
 
 
 class GenericMember:
-    """A generic (G, g) of a shape, solved when it is first asked for."""
+    """A generic member of a shape's family over some metrics, solved when it is first asked for."""
 
-    def __init__(self, shape: Shape, seed: int) -> None:
-        self.shape, self.seed = shape, seed
+    def __init__(self, shape: Shape, special: SpecialMetrics | None, seed: int) -> None:
+        self.shape, self.special, self.seed = shape, special, seed
         self._solved: SolvedMember | None = None
 
     def solved(self, tell: Tell) -> SolvedMember:
         """Its solutions; somebody else is told how far the work is, if there is any left."""
         if self._solved is None:
-            self._solved = _solve_generic(self.shape, self.seed, tell)
+            if self.special is None:
+                self._solved = _solve_generic(self.shape, self.seed, tell)
+            else:
+                from shallows.critical.special_members import solve_special
+
+                self._solved = solve_special(self.shape, self.special, self.seed, tell)
         return self._solved
 
 
-@lru_cache(maxsize=32)
-def generic_member(shape: Shape, seed: int = 0) -> GenericMember:
-    """The generic member that every problem of this shape starts from, one a process."""
-    return GenericMember(shape, seed)
+@lru_cache(maxsize=64)
+def generic_member(shape: Shape, special: SpecialMetrics | None = None, seed: int = 0) -> GenericMember:
+    """The generic member that every problem of this shape and kind of metric starts from, one a process."""
+    return GenericMember(shape, special, seed)
 
 
-def solved_generic(shape: Shape, seed: int = 0, tell: Tell = silently) -> SolvedMember:
-    """A generic (G, g) solved by monodromy, once a process."""
-    return generic_member(shape, seed).solved(tell)
+def solved_generic(
+    shape: Shape, special: SpecialMetrics | None = None, seed: int = 0, tell: Tell = silently
+) -> SolvedMember:
+    """A generic (G, g), or one among special metrics, solved once a process."""
+    return generic_member(shape, special, seed).solved(tell)
 
 
 def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
@@ -162,9 +187,9 @@ def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
     x, g = shape.first(gram, rng)
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
-        return linear_trace_test(family(shape, gram), found.points, g, shape.tensors, generator)
+        return linear_trace_test(family(shape, OneMetric(gram)), found.points, g, shape.tensors, generator)
 
-    p = pack(gram, g)
+    p = np.concatenate([gram[np.triu_indices(len(gram))], g])
     result = monodromy(
         family(shape),
         x[None, :],
@@ -179,33 +204,22 @@ def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
     return SolvedMember(p, result.points, result.completeness)
 
 
-def solved_target(shape: Shape, member: Member, seed: int, count: int | None, tell: Tell) -> SolvedMember:
+def solved_target(shape: Shape, metric: OneMetric, seed: int, tell: Tell) -> SolvedMember:
     """A generic target under one given metric, solved by monodromy."""
-    gram = member.gram.astype(np.complex128)
-    x, g = shape.first(gram, np.random.default_rng([seed, 1]))
-    result = monodromy(
-        family(shape, gram, member.low),
-        x[None, :],
-        g,
-        rng=seed,
-        group=shape.orbit,
-        target=count,
-        trace=count is None,
-        max_members=MOST,
-        progress=tell,
-    )
+    x, g = shape.first(metric.gram, np.random.default_rng([seed, 1]))
+    result = monodromy(family(shape, metric), x[None, :], g, rng=seed, group=shape.orbit, progress=tell)
     return SolvedMember(g, result.points, result.completeness)
 
 
-def count_under(shape: Shape, member: Member, seed: int, tell: Tell) -> int:
+def count_under(shape: Shape, gram: Array, seed: int, tell: Tell) -> int:
     """How many solutions a generic target has under one given metric, as far as monodromy finds them: at least so many.
 
     Points that are nearly at infinity for the wanted target are not for a random one.
     """
-    gram = member.gram.astype(np.complex128)
-    x, g = shape.first(gram, np.random.default_rng([seed, 1]))
+    metric = OneMetric(gram.astype(np.complex128))
+    x, g = shape.first(metric.gram, np.random.default_rng([seed, 1]))
     found = monodromy(
-        family(shape, gram, member.low),
+        family(shape, metric),
         x[None, :],
         g,
         rng=seed,
@@ -245,19 +259,18 @@ class Run:
 def run_member(
     shape: Shape, member: Member, seed: int, tell: Tell = silently, regular: Regular | None = None
 ) -> Run:
-    """All solutions at (G, g) from the generic member."""
-    known = solved_generic(shape, tell=tell)
-    how = "parameter homotopy from a generic member"
-    wanted = pack(member.gram, member.g)
-    return _settled(shape, family(shape, low=member.low), known, wanted, seed, how, tell, regular)
+    """All solutions of a member, from a generic one of its kind."""
+    known = solved_generic(shape, member.special, tell=tell)
+    members = family(shape, member.metrics)
+    return _settled(shape, members, known, member.parameters, seed, member.how, tell, regular)
 
 
-def run_under(shape: Shape, member: Member, seed: int, count: int | None, tell: Tell = silently) -> Run:
-    """The same by monodromy over the targets, the metric held fixed; `count` is the number under it, if known."""
-    own = solved_target(shape, member, seed, count, tell)
+def run_under(shape: Shape, gram: Array, g: Array, seed: int, tell: Tell = silently) -> Run:
+    """The same by monodromy over the targets, the metric held fixed."""
+    metric = OneMetric(gram.astype(np.complex128))
+    own = solved_target(shape, metric, seed, tell)
     how = "monodromy over targets under this metric"
-    members = family(shape, member.gram.astype(np.complex128), member.low)
-    return _settled(shape, members, own, member.g.astype(np.complex128), seed, how, tell)
+    return _settled(shape, family(shape, metric), own, g.astype(np.complex128), seed, how, tell)
 
 
 def _settled(

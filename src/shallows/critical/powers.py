@@ -12,12 +12,13 @@ from shallows.charts import CriticalFamily
 from shallows.critical.balance import Balanced
 from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
-from shallows.critical.members import Regular, Run, Tell, count_under, run_member, run_under, silently
+from shallows.critical.members import Regular, Run, Tell, count_under, run_member, silently
+from shallows.critical.metrics import SpecialMetrics
 from shallows.critical.powers_balls import PowerSystem
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.powers_real import Sorted, found_at, proved_different, sort_points, turn
 from shallows.critical.rank_one import Stratum
-from shallows.data import Frobenius, Gaussian, Radial
+from shallows.critical.special import count_source, rank_one_count, special_data
 from shallows.homotopy.points import PointSet
 from shallows.problem import Problem
 
@@ -30,19 +31,16 @@ def powers_stratum(
     """All critical points that are sums of exactly `rank` powers."""
     shape = PowerShape(problem.degree, problem.n, rank)
     even = Balanced.of(problem)
-    own_count = invariant_count(problem, rank)
-    if own_count is None:
-        run = run_member(shape, even.member, seed, tell, _proved_regular(shape, even))
-    else:
-        run = run_under(shape, even.member, seed, own_count, tell)
-    hidden = _hidden(shape, even, run, seed, tell) if own_count is None else 0
+    special = even.member.special
+    run = run_member(shape, even.member, seed, tell, _proved_regular(shape, even))
+    hidden = _hidden(shape, even, run, seed, tell) if special is None else 0
     if hidden:
         run = replace(run, completeness="sampled")
     points = even.restored(_distinct(shape, run.solutions.finite.points))
     result = sort_points(problem, shape, points, certify_points, tell)
     degenerate = _degenerate(problem, shape, even.restored(_distinct(shape, run.degenerate)))
     families = _families(problem, shape, even.restored(run.moving))
-    counts = _counts(shape, len(points), own_count)
+    counts = _counts(shape, len(points), special)
     return Stratum(
         result.found + degenerate,
         counts,
@@ -58,7 +56,7 @@ def _hidden(shape: PowerShape, even: Balanced, run: Run, seed: int, tell: Tell) 
     if not solutions.at_infinity.count:
         return 0
     ends = solutions.finite.count + sum(solutions.singular.multiplicities) + solutions.failed.count
-    return max(count_under(shape, even.member, seed, tell) - ends, 0)
+    return max(count_under(shape, even.gram, seed, tell) - ends, 0)
 
 
 def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:
@@ -76,28 +74,22 @@ def _completeness(run: Run, result: Sorted, counts: Counts) -> str:
     return run.completeness
 
 
-def _counts(shape: PowerShape, count: int, own_count: int | None) -> Counts:
-    if own_count is not None:
-        source = "((d−1)ⁿ−1)/(d−2) eigenvectors of a tensor, Cartwright and Sturmfels 2013"
-        return Counts(count, own_count, source, bound=own_count)
+def _counts(shape: PowerShape, count: int, special: SpecialMetrics | None) -> Counts:
+    if special is not None and shape.r == 1:
+        own = rank_one_count(special)
+        return Counts(count, own, count_source(special), bound=own)
+    if special is not None:
+        return Counts(count, None, f"not known beforehand for {special.kind} metrics")
     if shape.count is None:
         return Counts(count, None, "not known beforehand")
     formula = "((2d−1)ⁿ−(d−1)ⁿ)/d" if shape.r == 1 else "Bott's residue formula"
     return Counts(count, shape.count, f"generic ED degree: {formula}", bound=shape.count)
 
 
-def invariant_count(problem: Problem, rank: int) -> int | None:
-    """The number of rank-one critical points under a rotation-invariant metric, by a change of variable N(0, Σ) too.
-
-    ⟨v^⊗d, v^⊗d⟩ is a multiple of ‖v‖^(2d) and ⟨v^⊗d, T⟩ is a form of degree d in v, T′ say, where T ↦ T′ is linear
-    and, the metric being definite, invertible. So the critical points are the eigenvectors of T′, as under Frobenius.
-    """
-    d, data = problem.degree, problem.data
-    if rank > 1 or d == 2:
-        return None
-    if not isinstance(data, Frobenius | Radial) and not (isinstance(data, Gaussian) and data.centred):
-        return None
-    return int(((d - 1) ** problem.n - 1) // (d - 2))
+def special_count(problem: Problem, rank: int) -> int | None:
+    """The number of rank-one critical points under a special metric, for a generic target."""
+    special = special_data(problem.data, problem.degree)
+    return rank_one_count(special.metrics) if rank == 1 and special is not None else None
 
 
 def _distinct(shape: PowerShape, points: Complex) -> Complex:
@@ -116,7 +108,7 @@ def _degenerate(problem: Problem, shape: PowerShape, points: Complex) -> list[Fo
         if len(real) < shape.r:
             continue
         u, signs = np.concatenate([t[0] for t in real]), tuple(t[1] for t in real)
-        system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, signs)
+        system = PowerSystem.of(problem, shape, signs)
         found.append(found_at(system, u, tolerance=1e-4))
     return found
 

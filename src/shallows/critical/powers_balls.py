@@ -4,27 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from flint import acb, acb_mat, arb, arb_mat
+from flint import acb, acb_mat, arb, arb_mat, fmpq
+from numpy.typing import NDArray
 
 from shallows import coordinates
 from shallows._checks import Array
 from shallows.certify.intervals import precision
 from shallows.certify.signature import Inertia, inertia
 from shallows.critical.powers_family import PowerShape
+from shallows.critical.special import exact_gram
+from shallows.problem import Problem
 
 BITS = 128
 
 
 @dataclass(frozen=True, eq=False)
 class PowerSystem:
-    """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0 with G, t read as the exact numbers they are; `signs` are the ε_j."""
+    """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0; `signs` are the ε_j, t is read as the exact numbers it has.
+
+    So is G, unless its exact entries are known to be other numbers, which doubles round.
+    """
 
     shape: PowerShape
     gram: Array
     target: Array
     signs: tuple[float, ...]
+    exact: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, shape: PowerShape, signs: tuple[float, ...]) -> PowerSystem:
+        """A problem's critical equations for neurons of these signs."""
+        exact = exact_gram(problem.data, problem.degree)
+        return cls(shape, problem.gram(), problem.target_tensor().entries, signs, exact)
 
     def ball_evaluator(self, bits: int) -> PowerBalls:
         """What `certify` asks for."""
@@ -39,7 +53,8 @@ class PowerBalls:
     def __init__(self, system: PowerSystem, bits: int) -> None:
         self.shape, self.n, self.signs = system.shape, system.shape.unknowns, system.signs
         with precision(max(bits, BITS)):
-            self.gram = arb_mat([[arb(float(x)) for x in row] for row in system.gram])
+            gram = system.gram if system.exact is None else system.exact
+            self.gram = arb_mat([[exact_ball(x) for x in row] for row in gram.tolist()])
             self.g = self.gram * arb_mat([[arb(float(x))] for x in system.target])
         table = coordinates.exponents(self.shape.n, self.shape.degree)
         self.exponents = [[int(c) for c in row] for row in table]
@@ -98,6 +113,11 @@ class PowerBalls:
                 row.append(row[-1] * entry)
             table.append(row)
         return table
+
+
+def exact_ball(x: float | Fraction) -> Any:
+    """A double or a fraction as a ball."""
+    return arb(fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction) else arb(x)
 
 
 def prove_signature(system: PowerSystem, box: list[Any]) -> tuple[Inertia]:

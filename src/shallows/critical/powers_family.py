@@ -13,9 +13,9 @@ from itertools import permutations, product
 import numpy as np
 
 from shallows import coordinates
-from shallows._checks import Array
 from shallows.critical.ed_degree import powers_degree
 from shallows.critical.members import Complex, draw, rounding
+from shallows.critical.metrics import Pair
 from shallows.homotopy import Homotopy
 
 
@@ -61,27 +61,28 @@ class PowerShape:
                 images.append((np.array(turn)[:, None] * W[list(order)]).ravel())
         return np.array(images)
 
-    def homotopy(
-        self, start: tuple[Complex, Complex], target: tuple[Complex, Complex], low: Array | None = None
-    ) -> Homotopy:
-        """The compiled equations along a segment of (G, g); `low` is what G's entries lack to be exact."""
-        from shallows.critical._powers_loop import powers
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
+        from shallows.critical._powers_loop import CANCELLING, powers
         from shallows.critical._powers_sharp import places
 
-        (G1, g1), (G0, g0) = start, target
+        (first, g1), (last, g0) = start, target
+        slope = first - last
         size = self.entries
-        rest = np.zeros((size, size)) if low is None else low
         head = [self.n, self.r, self.degree, size]
         table = np.concatenate([head, coordinates.exponents(self.n, self.degree).ravel()]).astype(np.int64)
         return Homotopy(
             evaluate=powers,
-            complexes=np.concatenate([G0.ravel(), (G1 - G0).ravel(), g0, g1 - g0, rest.ravel()]),
+            complexes=np.concatenate(
+                [last.high.ravel(), slope.high.ravel(), g0, g1 - g0, last.low.ravel(), slope.low.ravel()]
+            ),
             reals=np.zeros(1),
             program=table,
             work=self.unknowns * (self.degree + 1 + 2 * size) + 3 * size + size * size,
             scratch=places(self.n, self.r, self.degree, size),
             unknowns=self.unknowns,
             noise=rounding(size),
+            sharp_beyond=CANCELLING,
         )
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:

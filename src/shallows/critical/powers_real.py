@@ -61,13 +61,13 @@ def sort_points(
         signs = tuple(t[1] for t in turned if t is not None)
         by_signs.setdefault(signs, []).append(np.concatenate([t[0] for t in turned if t is not None]))
     for signs, vectors in by_signs.items():
-        system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, signs)
+        system = PowerSystem.of(problem, shape, signs)
         part = sort_real(system, np.array(vectors), certify_points, tell)
         result.found += part.found
         result.undecided += part.undecided
         result.proved += part.proved
     if rest:
-        ones = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, (1.0,) * shape.r)
+        ones = PowerSystem.of(problem, shape, (1.0,) * shape.r)
         _add_rest(result, ones, np.array(rest), certify_points, tell)
     return result
 

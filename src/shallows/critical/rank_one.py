@@ -16,11 +16,13 @@ from shallows._checks import Array
 from shallows.certify import Certification, CertifiedRoot, certify, inertia
 from shallows.certify.intervals import BallEvaluator, ball_evaluator
 from shallows.charts import Certificate, CriticalFamily
+from shallows.critical.balance import Balanced
 from shallows.critical.found import Counts, Found, slope_matrix
-from shallows.critical.members import Member, Tell, run_under, silently
+from shallows.critical.members import Run, Tell, run_member, run_under, silently
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.sharper import proved_signature, sharp_inertias
-from shallows.homotopy import RankOneSystem, Solutions, SolutionSet, solve
+from shallows.critical.special import count_source, exact_gram, moved_gaussian, rank_one_count
+from shallows.homotopy import RankOneSystem, Solution, Solutions, SolutionSet, solve
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
@@ -41,25 +43,55 @@ class Stratum:
 
 def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Tell = silently) -> Stratum:
     """All critical points of rank one at degree 2."""
-    expected = (3**problem.n - 1) // 2
-    gram, target = problem.gram(), problem.target_tensor().entries
-    B = slope_matrix(problem, gram @ target)
-    system = RankOneSystem.from_gram(gram, B)
-    solutions, completeness, notes = _solve(problem, system, gram, B, seed, tell)
+    gram = exact_gram(problem.data, 2)
+    B = slope_matrix(problem, problem.gram() @ problem.target_tensor().entries)
+    system, mirror = RankOneSystem.from_gram(gram, B), RankOneSystem.from_gram(gram, -B)
+    special = moved_gaussian(problem.data, 2)
+    count = (3**problem.n - 1) // 2 if special is None else rank_one_count(special.metrics)
+    source = (
+        "(3ⁿ−1)/2, the ED degree of a generic metric" if special is None else count_source(special.metrics)
+    )
+    if special is None:
+        solutions, completeness, notes = _solve(problem, system, problem.gram(), B, seed, tell)
+    else:
+        solutions, completeness, notes = _solve_special(problem, system, seed, tell)
     points = solutions.isolated.points
-    proof = certify(system, points, bound=system.root_bound, progress=tell) if certify_points else None
-    mirror = RankOneSystem.from_gram(gram, -B)
+    proof = certify(system, points, bound=count, progress=tell) if certify_points else None
     real = _real_points(points, system, mirror, proof)
     if proof is not None and proof.complete:
         completeness = "proved"
     if solutions.singular.count:
         notes.append(_singular_note(solutions))
-    return Stratum(
-        real,
-        Counts(len(points), expected, "(3ⁿ−1)/2, the ED degree of a generic metric"),
-        _families(problem, solutions),
-        notes,
-        completeness,
+    counts = Counts(len(points), count, source)
+    return Stratum(real, counts, _families(problem, solutions), notes, completeness)
+
+
+def _solve_special(
+    problem: Problem, system: RankOneSystem, seed: int, tell: Tell
+) -> tuple[Solutions, str, list[str]]:
+    """From a generic member of the data's own kind: no path runs to infinity for being special."""
+    even = Balanced.of(problem)
+    run = run_member(PowerShape(2, problem.n, 1), even.member, seed, tell)
+    return _restored(run, system, even), run.completeness, [f"rank 1: {run.how} ({run.completeness})"]
+
+
+def _restored(run: Run, system: RankOneSystem, even: Balanced) -> Solutions:
+    """A run in the problem's coordinates, as solutions of its system: ends that move are on a continuum."""
+    moving = {tuple(x) for x in run.moving.tolist()}
+    finite: list[Solution] = []
+    singular: list[Solution] = []
+    continuum: list[Solution] = []
+    for kind, solutions in ((finite, run.solutions.finite), (singular, run.solutions.singular)):
+        for s in solutions:
+            chosen = continuum if tuple(s.point.tolist()) in moving else kind
+            chosen.append(replace(s, point=even.restored(s.point[None])[0]))
+    return replace(
+        run.solutions,
+        system=system,
+        finite=SolutionSet(tuple(finite), system.n),
+        singular=SolutionSet(tuple(singular), system.n),
+        continuum=SolutionSet(tuple(continuum), system.n),
+        at_infinity=SolutionSet((), system.n),
     )
 
 
@@ -71,17 +103,13 @@ def _solve(
     if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
         return solutions, "count-matched", []
     shape = PowerShape(2, problem.n, 1)
-    scale, size = float(np.abs(gram).max()), float(np.abs(B).max()) or 1.0
-    target = problem.target_tensor().entries
-    run = run_under(shape, Member(gram / scale, gram @ target / size), seed, None, tell)
-    found = run.solutions.finite
-    unit = np.sqrt(size / scale)
-    moved = tuple(replace(s, point=s.point * unit) for s in found)
-    empty = SolutionSet((), problem.n)
-    scaled = replace(
-        run.solutions, system=system, finite=SolutionSet(moved, problem.n), singular=empty, at_infinity=empty
+    even = Balanced.plain(problem)
+    run = run_under(shape, even.gram, even.gram @ even.target, seed, tell)
+    return (
+        _restored(run, system, even),
+        run.completeness,
+        [f"rank 1: this metric is not generic: {run.how} ({run.completeness})"],
     )
-    return scaled, run.completeness, [f"rank 1: this metric is not generic: {run.how} ({run.completeness})"]
 
 
 def _real_points(

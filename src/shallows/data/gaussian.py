@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shallows import coordinates
 from shallows._checks import Array, finite_array, generator, positive_integer, symmetric_matrix
@@ -57,21 +59,9 @@ class Gaussian(Distribution):
         return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
     def moments(self, degree: int) -> Array:
-        """E[x^K] by Isserlis' recursion on the first index i of K.
-
-        E[x_i x^L] = m_i E[x^L] + Σ_{l ∈ L} Σ_{i,l} E[x^{L∖l}].
-        """
+        """E[x^K] for all K of this degree."""
         coordinates.require_storable(self.n, degree)
-        previous, current = np.zeros(0), np.ones(1)
-        for d in range(1, degree + 1):
-            table = coordinates.indices(self.n, d)
-            first, rest = table[:, 0], table[:, 1:]
-            following = self.mean[first] * current[coordinates.position(rest, self.n)]
-            for slot in range(d - 1):
-                left_out = coordinates.position(np.delete(rest, slot, axis=1), self.n)
-                following = following + self.covariance[first, rest[:, slot]] * previous[left_out]
-            previous, current = current, following
-        return current
+        return isserlis(self.mean, self.covariance, degree)
 
     def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
         """m + Σ^{1/2} z with z standard normal."""
@@ -81,3 +71,21 @@ class Gaussian(Distribution):
     def __repr__(self) -> str:
         extra = "" if np.array_equal(self.covariance, np.eye(self.n)) else ", covariance=…"
         return f"Gaussian({self.n}{extra}{'' if self.centred else ', mean=…'})"
+
+
+def isserlis(mean: NDArray[Any], covariance: NDArray[Any], degree: int) -> NDArray[Any]:
+    """E[x^K] by Isserlis' recursion on the first index i of K, in floating point or, for objects, in their arithmetic.
+
+    E[x_i x^L] = m_i E[x^L] + Σ_{l ∈ L} Σ_{i,l} E[x^{L∖l}].
+    """
+    n = len(mean)
+    previous, current = np.zeros(0, mean.dtype), np.ones(1, mean.dtype)
+    for d in range(1, degree + 1):
+        table = coordinates.indices(n, d)
+        first, rest = table[:, 0], table[:, 1:]
+        following = mean[first] * current[coordinates.position(rest, n)]
+        for slot in range(d - 1):
+            left_out = coordinates.position(np.delete(rest, slot, axis=1), n)
+            following = following + covariance[first, rest[:, slot]] * previous[left_out]
+        previous, current = current, following
+    return current

@@ -72,8 +72,9 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     rounded &= condition < SINGULAR_CONDITION
     precise = paths.status == PathStatus.PRECISE_REGULAR
     regular = (arrived & (condition < 1e13)) | rounded | precise
-    # rounding of the equations, seen through the inverse Jacobian
+    # rounding of the equations, seen through the inverse Jacobian; where they are sharper, Newton's last step tells all
     rounding = np.maximum(4 * _EPSILON * condition, homotopy.noise / np.maximum(smallest, 1e-300))
+    rounding[np.abs(ends).max(axis=1, initial=0.0) > homotopy.sharp_beyond] = 8 * _EPSILON
     accuracy = np.where(regular, np.abs(steps) + rounding, np.abs(paths.error) + 1e-9)
     accuracy[precise] = 8 * _EPSILON
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

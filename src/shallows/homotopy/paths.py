@@ -65,7 +65,7 @@ class Homotopy:
 
     `evaluate` is a `numba.cfunc` with the signature of `shallows.homotopy.evaluators`; `unknowns` counts
     the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is nothing but rounding,
-    0 when it is not known.
+    0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of twice the precision.
 
     A family makes one for every pair of its members:
 
@@ -84,6 +84,7 @@ class Homotopy:
     unknowns: int
     mode: int = AFFINE
     noise: float = 0.0
+    sharp_beyond: float = float("inf")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,169 @@
+"""Special data: coordinates in which their metric is one of `metrics`, and how many rank-one critical points it has.
+
+Let x ~ N(μ, Σ), Σ = LLᵀ, and m = ‖L⁻¹μ‖. Neurons w = L⁻ᵀRw′, R a rotation that takes e₁ to the direction of L⁻¹μ,
+turn x into (z₁ + m, z₂, …, z_n), z standard normal, and
+
+    N(w) = E[(w·x)^{2d}] = Σ_j (2d choose 2j) (2d−2j−1)!! q^{d−j} l^{2j},    q = ‖w′‖², l = m w′₁,
+
+is a product of d quadrics q = c_i l², all tangent along {q = l = 0}: so some of the generic critical points are at
+infinity.
+
+The number of critical points v^⊗d for a generic target is (−1)^{n−1} χ(P^{n−1} ∖ (Q ∪ H)), Q = {N = 0}, H a generic
+hypersurface of degree d (P. Aluffi, C. Harris, "The Euclidean distance degree of smooth complex projective varieties",
+Algebra Number Theory 12, 2018, Theorem 8.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows import coordinates
+from shallows._checks import Array
+from shallows.critical.metrics import SpecialMetrics
+from shallows.data import Frobenius, Gaussian, InnerProduct, Radial
+from shallows.data.gaussian import isserlis
+
+#: The smallest eigenvalue of a covariance, relative to the largest, for which coordinates are whitened.
+THINNEST = 1e-10
+
+
+@dataclass(frozen=True)
+class SpecialData:
+    """In the coordinates w = frame · w′ the metric is that of `metrics` with these parameters."""
+
+    metrics: SpecialMetrics
+    parameters: Array
+    frame: Array
+
+
+def special_data(data: InnerProduct, degree: int) -> SpecialData | None:
+    """How these data are special; None when nothing is known."""
+    n = data.n
+    if isinstance(data, Frobenius):
+        return SpecialData(SpecialMetrics("Frobenius", degree, n), np.ones(1), np.eye(n))
+    if isinstance(data, Radial):
+        ratio = np.array([data.gaussian_ratio(2 * degree)])
+        return SpecialData(SpecialMetrics("Gaussian", degree, n), ratio, np.eye(n))
+    if not isinstance(data, Gaussian):
+        return None
+    values = np.linalg.eigvalsh(data.covariance)
+    if not values[0] > THINNEST * values[-1]:
+        return None
+    L = np.asarray(np.linalg.cholesky(data.covariance), np.float64)
+    if data.centred:
+        return SpecialData(
+            SpecialMetrics("Gaussian", degree, n), np.ones(1), np.asarray(np.linalg.inv(L.T), np.float64)
+        )
+    return _moved(L, data.mean, degree)
+
+
+def moved_gaussian(data: InnerProduct, degree: int) -> SpecialData | None:
+    """Only non-central Gaussians: the others have closed forms at degree 2."""
+    special = special_data(data, degree)
+    return special if special is not None and special.metrics.kind == "moved Gaussian" else None
+
+
+def _moved(L: Array, mean: Array, degree: int) -> SpecialData:
+    """Inputs (c(z₁ + m), z₂, …, z_n)."""
+    n = len(mean)
+    white = np.asarray(np.linalg.solve(L, mean), np.float64)
+    m = float(np.linalg.norm(white))
+    c = _stretch(m, n, degree)
+    frame = np.linalg.solve(L.T, _rotation(white / m)) * np.array([c, *[1.0] * (n - 1)])
+    parameters = [c ** (2 * j) * _normal_moment(2 * j, m) for j in range(degree + 1)]
+    return SpecialData(SpecialMetrics("moved Gaussian", degree, n), np.array(parameters), frame)
+
+
+def _rotation(direction: Array) -> Array:
+    """An orthogonal matrix with this first column, up to sign."""
+    return np.asarray(np.linalg.qr(np.column_stack([direction, np.eye(len(direction))]))[0])
+
+
+def _stretch(m: float, n: int, degree: int) -> float:
+    """c with E[x₁² ‖x‖^{2(d−1)}] about E[x₂² ‖x‖^{2(d−1)}]: all directions count alike (see `balance`)."""
+    from shallows.critical.balance import balanced_frame
+
+    if n == 1:
+        return 1.0
+    frame = balanced_frame(Gaussian(n, mean=[m, *[0.0] * (n - 1)]).gram(degree), n, degree)
+    return float(frame[0, 0] / frame[1, 1])
+
+
+def _normal_moment(order: int, mean: float) -> float:
+    """E[(z + m)^k] = Σ_j (k choose 2j) (2j−1)!! m^{k−2j}."""
+    terms = range(order // 2 + 1)
+    return sum(comb(order, 2 * j) * prod(range(1, 2 * j, 2)) * mean ** (order - 2 * j) for j in terms)
+
+
+def exact_gram(data: InnerProduct, degree: int) -> NDArray[Any]:
+    """G as the exact numbers that Σ and μ give, as fractions; the doubles of `data.gram` for other data.
+
+    A theorem about Gaussian metrics is no theorem about their rounded Gram matrices: proofs use this one.
+    """
+    if not isinstance(data, Gaussian):
+        return data.gram(degree)
+    n = data.n
+    mean = np.array([Fraction(x) for x in data.mean.tolist()], dtype=object)
+    covariance = np.array([[Fraction(x) for x in row] for row in data.covariance.tolist()], dtype=object)
+    weights = coordinates.multiplicities(n, degree).astype(int).astype(object)
+    moments = isserlis(mean, covariance, 2 * degree)
+    return np.asarray(np.outer(weights, weights) * moments[coordinates.product_table(n, degree, degree)])
+
+
+def rank_one_count(metrics: SpecialMetrics) -> int:
+    """How many rank-one critical points a generic target has under such a metric.
+
+    >>> [rank_one_count(SpecialMetrics(kind, 3, 3)) for kind in ("Frobenius", "Gaussian", "moved Gaussian")]
+    [7, 7, 19]
+    """
+    d, n = metrics.degree, metrics.n
+    if metrics.kind == "moved Gaussian":
+        return moved_gaussian_degree(d, n)
+    return n if d == 2 else ((d - 1) ** n - 1) // (d - 2)
+
+
+def count_source(metrics: SpecialMetrics) -> str:
+    """Where `rank_one_count` comes from."""
+    if metrics.kind == "moved Gaussian":
+        return "non-central Gaussian: Euler characteristics, Aluffi and Harris 2018"
+    return "((d−1)ⁿ−1)/(d−2) eigenvectors of a tensor, Cartwright and Sturmfels 2013"
+
+
+@lru_cache(maxsize=256)
+def moved_gaussian_degree(degree: int, n: int) -> int:
+    """How many rank-one critical points of degree d ≥ 2 a generic target has under a non-central Gaussian.
+
+    The quadrics q = c_i l² are smooth, because c_i < 0, and different, because a Hermite polynomial has simple roots;
+    any two meet in B = {q = l = 0}, a smooth quadric of P^{n−2}. So χ(Q) = d χ(quadric) − (d−1) χ(B), and alike on H.
+
+    >>> moved_gaussian_degree(3, 3), [moved_gaussian_degree(2, n) for n in (2, 3, 4, 5)]
+    (19, [4, 7, 10, 13])
+    """
+    whole = euler_number(n - 1, ()) - euler_number(n - 1, (degree,))
+    inside = degree * euler_number(n - 1, (2,)) - (degree - 1) * euler_number(n - 1, (1, 2))
+    both = degree * euler_number(n - 1, (2, degree)) - (degree - 1) * euler_number(n - 1, (1, 2, degree))
+    return int((-1) ** (n - 1) * (whole - inside + both))
+
+
+@lru_cache(maxsize=1024)
+def euler_number(dimension: int, degrees: tuple[int, ...]) -> int:
+    """χ of a smooth complete intersection of these degrees in P^m: the h^m part of (1+h)^{m+1} ∏ d h/(1 + d h).
+
+    >>> euler_number(2, (3,)), euler_number(3, (4,)), euler_number(2, (2, 3))   # an elliptic curve, a K3, six points
+    (0, 24, 6)
+    """
+    left = dimension - len(degrees)
+    if left < 0:
+        return 0
+    series = [comb(dimension + 1, k) for k in range(left + 1)]
+    for d in degrees:
+        for k in range(1, left + 1):
+            series[k] -= d * series[k - 1]
+    return prod(degrees) * series[left]
