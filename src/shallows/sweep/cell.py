@@ -14,6 +14,7 @@ import numpy as np
 from shallows.errors import InvalidProblem
 from shallows.sweep.file import HEAD, RESERVED, computations, prefixes
 from shallows.sweep.functions import asked_for, importable, resolve
+from shallows.sweep.interrupts import given_up
 from shallows.sweep.plan import Cell, Plan, cached_plan
 from shallows.sweep.problems import build_problem
 from shallows.sweep.quantities import QUANTITIES
@@ -49,7 +50,8 @@ def compute_row(plan: Plan, row: int) -> Row:
     cell = plan.cell(row)
     begin = time.perf_counter()
     try:
-        columns, status, message = _quantities(plan, cell), DONE, None
+        with given_up():
+            columns, status, message = _quantities(plan, cell), DONE, None
     except Exception as error:
         columns, status, message = {}, FAILED, _sentence(error)
     return head(cell, status, message, time.perf_counter() - begin) | columns

@@ -141,7 +141,9 @@ def _plain(figure: Any, height: int, aside: bool = False) -> Any:
         legend={**legend, "bgcolor": "rgba(0,0,0,0)"},
     )  # fmt: skip
     figure.update_traces(meta=INK, selector={"name": "ellipse"})
-    figure.update_xaxes(constrain="domain", zeroline=False, automargin=True)  # the legend stands below its title
+    figure.update_xaxes(
+        constrain="domain", zeroline=False, automargin=True
+    )  # the legend stands below its title
     figure.update_yaxes(constrain="domain", zeroline=False)
     if aside:
         figure.update_xaxes(title_text="", row=1, col=1)

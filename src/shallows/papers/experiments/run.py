@@ -13,9 +13,9 @@ from pathlib import Path
 
 from shallows.descent.progress import Progress
 from shallows.papers.experiments.experiment import Experiment, Plan, Result, Row, Settings
-from shallows.papers.experiments.interrupts import given_up, ignore
 from shallows.papers.experiments.store import Finished, Store
 from shallows.papers.experiments.write import write_csv, write_page
+from shallows.sweep.interrupts import given_up, ignore
 from shallows.sweep.threads import ENVIRONMENT, no_progress_bars
 
 Compute = Callable[[Settings], list[Row]]
