@@ -237,7 +237,28 @@ def test_no_directory_is_served(client, path):
     assert answer.status_code == 404 or b"_dash-config" in answer.data
 
 
-@pytest.mark.parametrize("path", ["/_dash-update-component", "/scene"])
+def test_a_report_is_answered_with_its_name_or_a_sentence(client):
+    def asked(**body):
+        return client.post("/report", json=body, headers={"Host": "127.0.0.1"}).json
+
+    report = asked(view="cone", values={"train": "0"})
+    assert report["message"] == "" and report["name"] == "shallows-cone.html"
+    assert report["text"].startswith("<!doctype html>") or report["text"].startswith("<!DOCTYPE html>")
+    assert "no report" in asked(view="ellipse", values={})["message"]
+    assert "from -3 to 3" in asked(view="cone", values={"t00": "99"})["message"]
+    form = client.post("/report", data="{}", content_type="text/plain", headers={"Host": "127.0.0.1"})
+    assert "not understood" in form.json["message"]
+
+
+def test_plotly_comes_from_this_server_and_is_kept(client):
+    page = client.get("/", headers={"Host": "127.0.0.1"}).get_data(as_text=True)
+    address = re.search(r'src="(/plotly-[\d.]+\.js)"', page).group(1)
+    answer = client.get(address, headers={"Host": "127.0.0.1"}, buffered=True)
+    assert answer.status_code == 200 and "max-age" in answer.headers["Cache-Control"]
+    assert len(answer.data) > 1_000_000 and answer.mimetype == "text/javascript"
+
+
+@pytest.mark.parametrize("path", ["/_dash-update-component", "/scene", "/report"])
 def test_large_requests_are_refused(client, path):
     answer = client.post(path, data=b"0" * 400_000, headers={"Host": "127.0.0.1"},
                          content_type="application/json")  # fmt: skip

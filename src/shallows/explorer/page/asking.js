@@ -66,10 +66,12 @@ function wait() {
 
 async function rest() {
   if (busy) return; // the answer that is under way waits again
+  const since = resting;
   if (scene) {
     write(document.getElementById("code"), scene.code);
     showTable(scene.headings, scene.rows);
     await drawAll();
+    if (since !== resting) return; // the hand moved on
     note();
   }
   document.documentElement.dataset.busy = "false";

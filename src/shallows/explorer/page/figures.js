@@ -1,7 +1,8 @@
 // Figures are Plotly's. A full drawing costs tens of milliseconds, so while the hand moves only the traces that changed
 // are drawn, on a canvas (live.js), in the axes that are there; the full drawing follows when the hand rests. What the
 // canvas cannot show (surfaces, maps, points outside the axes) is drawn in full, as often as the machine can afford.
-const AFFORDABLE = 2; // a full drawing waits for this many times what the last one took
+// A full drawing while moving waits for this many times what the last one took; surfaces have no other way to move.
+const AFFORDABLE = { plane: 4, space: 1 };
 const GRAPH = { displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
 const dark = window.matchMedia("(prefers-color-scheme: dark)"), narrow = window.matchMedia("(max-width: 40rem)");
 const drawing = new Promise((done) => {
@@ -32,7 +33,8 @@ function update(place) {
   known.stale = !same(known.names, figures[place].names) || known.frame !== frameOf(figures[place].layout, true);
   if (!known.stale) endLive(plotAt(place), known.layout.meta);
   if (!known.stale || !visible(plotAt(place)) || showLive(plotAt(place), changes(place))) return;
-  if (performance.now() > known.end + AFFORDABLE * known.cost) draw(place);
+  const patience = AFFORDABLE[figures[place].layout.scene ? "space" : "plane"];
+  if (performance.now() > known.end + patience * known.cost) draw(place);
 }
 
 async function drawAll() {
