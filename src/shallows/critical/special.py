@@ -6,7 +6,8 @@ turn x into (z₁ + m, z₂, …, z_n), z standard normal, and
     N(w) = E[(w·x)^{2d}] = Σ_j (2d choose 2j) (2d−2j−1)!! q^{d−j} l^{2j},    q = ‖w′‖², l = m w′₁,
 
 is a product of d quadrics q = c_i l², all tangent along {q = l = 0}: so some of the generic critical points are at
-infinity.
+infinity. The same holds when the mean is a random multiple of μ: mixtures of Gaussians with one covariance and their
+means on a line through the origin, such as two symmetric clusters.
 
 The number of critical points v^⊗d for a generic target is (−1)^{n−1} χ(P^{n−1} ∖ (Q ∪ H)), Q = {N = 0}, H a generic
 hypersurface of degree d (P. Aluffi, C. Harris, "The Euclidean distance degree of smooth complex projective varieties",
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from shallows import coordinates
 from shallows._checks import Array
 from shallows.critical.metrics import SpecialMetrics
-from shallows.data import Frobenius, Gaussian, InnerProduct, Radial
+from shallows.data import Frobenius, Gaussian, InnerProduct, Mixture, Radial
 from shallows.data.gaussian import isserlis
 
 #: The smallest eigenvalue of a covariance, relative to the largest, for which coordinates are whitened.
@@ -51,49 +52,74 @@ def special_data(data: InnerProduct, degree: int) -> SpecialData | None:
     if isinstance(data, Radial):
         ratio = np.array([data.gaussian_ratio(2 * degree)])
         return SpecialData(SpecialMetrics("Gaussian", degree, n), ratio, np.eye(n))
-    if not isinstance(data, Gaussian):
+    line = _line(data)
+    return None if line is None else _in_white_coordinates(line, degree)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Inputs s·a + z: z ~ N(0, Σ), a random number s independent of it, with these values and probabilities."""
+
+    covariance: Array
+    direction: Array
+    values: Array
+    weights: Array
+
+
+def _line(data: InnerProduct) -> _Line | None:
+    """A Gaussian, or a mixture of Gaussians with one covariance and their means on a line through the origin."""
+    parts = data.parts if isinstance(data, Mixture) else (data,)
+    weights = data.weights if isinstance(data, Mixture) else np.ones(1)
+    gaussians = [part for part in parts if isinstance(part, Gaussian)]
+    if len(gaussians) < len(parts):
         return None
-    values = np.linalg.eigvalsh(data.covariance)
-    if not values[0] > THINNEST * values[-1]:
+    covariance = gaussians[0].covariance
+    means = np.array([part.mean for part in gaussians])
+    longest = means[np.argmax(np.linalg.norm(means, axis=1))]
+    square = float(longest @ longest)
+    values = means @ longest / square if square else np.zeros(len(means))
+    one = all(np.array_equal(part.covariance, covariance) for part in gaussians)
+    spectrum = np.linalg.eigvalsh(covariance)
+    if not (
+        one and np.array_equal(np.outer(values, longest), means) and spectrum[0] > THINNEST * spectrum[-1]
+    ):
         return None
-    L = np.asarray(np.linalg.cholesky(data.covariance), np.float64)
-    if data.centred:
-        return SpecialData(
-            SpecialMetrics("Gaussian", degree, n), np.ones(1), np.asarray(np.linalg.inv(L.T), np.float64)
-        )
-    return _moved(L, data.mean, degree)
+    return _Line(covariance, longest, values, weights)
 
 
-def moved_gaussian(data: InnerProduct, degree: int) -> SpecialData | None:
-    """Only non-central Gaussians: the others have closed forms at degree 2."""
-    special = special_data(data, degree)
-    return special if special is not None and special.metrics.kind == "moved Gaussian" else None
+def _in_white_coordinates(line: _Line, degree: int) -> SpecialData:
+    """Coordinates in which the inputs are (c(z₁ + m s), z₂, …, z_n), z standard normal."""
+    n = len(line.direction)
+    L = np.asarray(np.linalg.cholesky(line.covariance), np.float64)
+    mean = np.asarray(np.linalg.solve(L, line.direction), np.float64)
+    m = float(np.linalg.norm(mean))
+    if not m:
+        white = np.asarray(np.linalg.inv(L.T), np.float64)
+        return SpecialData(SpecialMetrics("Gaussian", degree, n), np.ones(1), white)
+    rotation = np.asarray(np.linalg.qr(np.column_stack([mean / m, np.eye(n)]))[0])  # first column ±mean/m
+    moments = [
+        sum(w * _normal_moment(2 * j, m * s) for w, s in zip(line.weights, line.values, strict=True))
+        for j in range(degree + 1)
+    ]
+    metrics = SpecialMetrics("moved Gaussian", degree, n)
+    c = _stretch(metrics, np.array(moments))
+    frame = np.linalg.solve(L.T, rotation) * np.array([c, *[1.0] * (n - 1)])
+    return SpecialData(metrics, np.array(moments) * c ** (2.0 * np.arange(degree + 1)), np.asarray(frame))
 
 
-def _moved(L: Array, mean: Array, degree: int) -> SpecialData:
-    """Inputs (c(z₁ + m), z₂, …, z_n)."""
-    n = len(mean)
-    white = np.asarray(np.linalg.solve(L, mean), np.float64)
-    m = float(np.linalg.norm(white))
-    c = _stretch(m, n, degree)
-    frame = np.linalg.solve(L.T, _rotation(white / m)) * np.array([c, *[1.0] * (n - 1)])
-    parameters = [c ** (2 * j) * _normal_moment(2 * j, m) for j in range(degree + 1)]
-    return SpecialData(SpecialMetrics("moved Gaussian", degree, n), np.array(parameters), frame)
-
-
-def _rotation(direction: Array) -> Array:
-    """An orthogonal matrix with this first column, up to sign."""
-    return np.asarray(np.linalg.qr(np.column_stack([direction, np.eye(len(direction))]))[0])
-
-
-def _stretch(m: float, n: int, degree: int) -> float:
+def _stretch(metrics: SpecialMetrics, moments: Array) -> float:
     """c with E[x₁² ‖x‖^{2(d−1)}] about E[x₂² ‖x‖^{2(d−1)}]: all directions count alike (see `balance`)."""
     from shallows.critical.balance import balanced_frame
 
-    if n == 1:
-        return 1.0
-    frame = balanced_frame(Gaussian(n, mean=[m, *[0.0] * (n - 1)]).gram(degree), n, degree)
-    return float(frame[0, 0] / frame[1, 1])
+    gram = metrics.at(moments.astype(np.complex128)).high.real
+    frame = balanced_frame(gram, metrics.n, metrics.degree)
+    return float(frame[0, 0] / frame[-1, -1])
+
+
+def moved_gaussian(data: InnerProduct, degree: int) -> SpecialData | None:
+    """Only Gaussians moved along a line: the others have closed forms at degree 2."""
+    special = special_data(data, degree)
+    return special if special is not None and special.metrics.kind == "moved Gaussian" else None
 
 
 def _normal_moment(order: int, mean: float) -> float:
@@ -138,10 +164,11 @@ def count_source(metrics: SpecialMetrics) -> str:
 
 @lru_cache(maxsize=256)
 def moved_gaussian_degree(degree: int, n: int) -> int:
-    """How many rank-one critical points of degree d ≥ 2 a generic target has under a non-central Gaussian.
+    """How many rank-one critical points of degree d ≥ 2 a generic target has under a Gaussian moved along a line.
 
-    The quadrics q = c_i l² are smooth, because c_i < 0, and different, because a Hermite polynomial has simple roots;
-    any two meet in B = {q = l = 0}, a smooth quadric of P^{n−2}. So χ(Q) = d χ(quadric) − (d−1) χ(B), and alike on H.
+    For generic parameters, and for one Gaussian, the quadrics q = c_i l² are smooth and different (c_i < 0, and Hermite
+    polynomials have simple roots); special ones have at most as many isolated points. Any two quadrics meet in B =
+    {q = l = 0}, a smooth quadric of P^{n−2}. So χ(Q) = d χ(quadric) − (d−1) χ(B), and alike on H.
 
     >>> moved_gaussian_degree(3, 3), [moved_gaussian_degree(2, n) for n in (2, 3, 4, 5)]
     (19, [4, 7, 10, 13])
