@@ -31,6 +31,7 @@ from shallows.homotopy import (
     Solutions,
     SolutionSet,
     TraceTest,
+    TrackerSettings,
     linear_trace_test,
     monodromy,
     solve_member,
@@ -39,12 +40,16 @@ from shallows.homotopy.points import PointSet
 
 Complex = NDArray[np.complex128]
 Tell = Callable[[str], None]
-#: Which of some points, one a row, are proved to lie next to a regular solution.
-Regular = Callable[[Complex], NDArray[np.bool_]]
+#: Points, one a row, moved to where they belong, and which of them are proved to lie next to a regular solution.
+Regular = Callable[[Complex], tuple[Complex, NDArray[np.bool_]]]
 ATTEMPTS = 5
 AGREE = 1e-5
 #: Members of the graph that counts solutions under one metric.
 COUNTING = 7
+#: Paths take about a hundred steps; one that takes many more creeps along a badly conditioned stretch, and is lost.
+SETTINGS = TrackerSettings(steps=600)
+#: So many lost paths are soon given up: another way round finds them.
+FEW = 20
 
 
 def silently(_: str) -> None:
@@ -187,7 +192,9 @@ def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
     x, g = shape.first(gram, rng)
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
-        return linear_trace_test(family(shape, OneMetric(gram)), found.points, g, shape.tensors, generator)
+        return linear_trace_test(
+            family(shape, OneMetric(gram)), found.points, g, shape.tensors, generator, settings=SETTINGS
+        )
 
     p = np.concatenate([gram[np.triu_indices(len(gram))], g])
     result = monodromy(
@@ -199,6 +206,7 @@ def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
         target=shape.count,
         limit=LARGEST_COUNT,
         trace=test,
+        settings=SETTINGS,
         progress=tell,
     )
     return SolvedMember(p, result.points, result.completeness)
@@ -207,7 +215,9 @@ def _solve_generic(shape: Shape, seed: int, tell: Tell) -> SolvedMember:
 def solved_target(shape: Shape, metric: OneMetric, seed: int, tell: Tell) -> SolvedMember:
     """A generic target under one given metric, solved by monodromy."""
     x, g = shape.first(metric.gram, np.random.default_rng([seed, 1]))
-    result = monodromy(family(shape, metric), x[None, :], g, rng=seed, group=shape.orbit, progress=tell)
+    result = monodromy(
+        family(shape, metric), x[None, :], g, rng=seed, group=shape.orbit, settings=SETTINGS, progress=tell
+    )
     return SolvedMember(g, result.points, result.completeness)
 
 
@@ -226,6 +236,7 @@ def count_under(shape: Shape, gram: Array, seed: int, tell: Tell) -> int:
         invariants=shape.tensors,
         trace=False,
         members=COUNTING,
+        settings=SETTINGS,
         progress=tell,
     )
     return found.count
@@ -347,6 +358,8 @@ def _one_way(
             rng=seed,
             detour=detour,
             on_incomplete="return",
+            settings=SETTINGS,
+            give_up=FEW,
             progress=tell,
         )
     except IncompleteChart:
@@ -358,12 +371,12 @@ def _regular_after_all(shape: Shape, solutions: Solutions, regular: Regular) -> 
     simple = [s for s in solutions.singular if s.multiplicity == 1]
     if not simple:
         return solutions
-    ends = np.array([s.point for s in simple])
+    ends, proved = regular(np.array([s.point for s in simple]))
     fresh = ~_found_again(shape.tensors(ends), shape.tensors(solutions.finite.points))
-    moved = {s.path for s, good in zip(simple, regular(ends) & fresh, strict=True) if good}
+    moved = {s.path: x for s, x, good in zip(simple, ends, proved & fresh, strict=True) if good}
     n = solutions.finite.n
     stay = tuple(s for s in solutions.singular if s.path not in moved)
-    join = tuple(s for s in simple if s.path in moved)
+    join = tuple(replace(s, point=moved[s.path]) for s in simple if s.path in moved)
     return replace(
         solutions, finite=SolutionSet((*solutions.finite, *join), n), singular=SolutionSet(stay, n)
     )

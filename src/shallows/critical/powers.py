@@ -14,7 +14,7 @@ from shallows.critical.degenerate import Start, degenerate_families
 from shallows.critical.found import Counts, Found
 from shallows.critical.members import Regular, Run, Tell, count_under, run_member, silently
 from shallows.critical.metrics import SpecialMetrics
-from shallows.critical.powers_balls import PowerSystem
+from shallows.critical.powers_balls import PowerSystem, sharpened
 from shallows.critical.powers_family import PowerShape
 from shallows.critical.powers_real import Sorted, found_at, proved_different, sort_points, turn
 from shallows.critical.rank_one import Stratum
@@ -60,9 +60,14 @@ def _hidden(shape: PowerShape, even: Balanced, run: Run, seed: int, tell: Tell) 
 
 
 def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:
-    """Whether a badly conditioned end (neurons that nearly cancel) is a regular point: Krawczyk decides."""
+    """Whether a badly conditioned end (neurons that nearly cancel) is, once sharpened, regular: Krawczyk decides."""
     system = PowerSystem(shape, even.gram, even.target, (1.0,) * shape.r)
-    return lambda ends: np.array([root is not None for root in certify(system, ends).roots])
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        points = np.array([sharpened(system, x) for x in ends])
+        return points, np.array([root is not None for root in certify(system, points).roots])
+
+    return regular
 
 
 def _completeness(run: Run, result: Sorted, counts: Counts) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from flint import acb, acb_mat, arb, arb_mat, fmpq
 from numpy.typing import NDArray
 
@@ -19,6 +20,8 @@ from shallows.critical.special import exact_gram
 from shallows.problem import Problem
 
 BITS = 128
+#: Newton steps that sharpen an end, and how far, relatively, they may take it.
+NEWTON, NEAR = 12, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,26 @@ class PowerBalls:
 def exact_ball(x: float | Fraction) -> Any:
     """A double or a fraction as a ball."""
     return arb(fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction) else arb(x)
+
+
+def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Newton's method with 128 bits: where a badly conditioned end belongs. The end itself when that is not near."""
+    with precision(BITS):
+        evaluator = system.ball_evaluator(BITS)
+        x = [acb(z) for z in point.tolist()]
+        for _ in range(NEWTON):
+            value, jacobian = evaluator(x)
+            try:
+                step = acb_mat(jacobian).solve(acb_mat(value))
+            except ZeroDivisionError:
+                return point
+            x = [acb((a - b).mid()) for a, b in zip(x, step.entries(), strict=True)]
+            moved = max(float(abs(b).upper()) for b in step.entries())
+            if moved < 1e-16 * float(np.abs(point).max()):
+                break
+        found = np.array([complex(a) for a in x])
+    near = np.abs(found - point).max() < NEAR * np.abs(point).max()
+    return found if near and moved < 1e-12 * float(np.abs(point).max()) else point
 
 
 def prove_signature(system: PowerSystem, box: list[Any]) -> tuple[Inertia]:

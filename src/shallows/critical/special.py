@@ -87,12 +87,14 @@ def _line(data: InnerProduct) -> _Line | None:
     return _Line(covariance, longest, values, weights)
 
 
-def _in_white_coordinates(line: _Line, degree: int) -> SpecialData:
+def _in_white_coordinates(line: _Line, degree: int) -> SpecialData | None:
     """Coordinates in which the inputs are (c(z₁ + m s), z₂, …, z_n), z standard normal."""
     n = len(line.direction)
     L = np.asarray(np.linalg.cholesky(line.covariance), np.float64)
     mean = np.asarray(np.linalg.solve(L, line.direction), np.float64)
     m = float(np.linalg.norm(mean))
+    if n == 2 and m:
+        return None  # as many points as under a generic metric: {q = l = 0} is empty
     if not m:
         white = np.asarray(np.linalg.inv(L.T), np.float64)
         return SpecialData(SpecialMetrics("Gaussian", degree, n), np.ones(1), white)

@@ -7,6 +7,7 @@ import numpy as np
 from shallows.critical.frames import run_in_frames
 from shallows.critical.low_rank_family import Shape as MatrixShape
 from shallows.critical.members import (
+    SETTINGS,
     Complex,
     Member,
     Shape,
@@ -47,6 +48,7 @@ def solve_special(shape: Shape, special: SpecialMetrics, seed: int, tell: Tell) 
         target=count,
         trace=False,
         max_members=MOST,
+        settings=SETTINGS,
         progress=tell,
     )
     if found.count != (len(starts) if count is None else count):

@@ -21,14 +21,16 @@ from numba.extending import intrinsic
 PLACES = 4
 
 
-@intrinsic
-def fma(_context: Any, a: Any, b: Any, c: Any) -> Any:
+def _fma(_context: Any, a: Any, b: Any, c: Any) -> Any:
     """a · b + c, rounded once: one instruction where the processor has it."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.fma(*arguments)
 
     return types.float64(types.float64, types.float64, types.float64), generate
+
+
+fma: Any = intrinsic(_fma)
 
 
 @njit(nogil=True, error_model="numpy")

@@ -42,13 +42,15 @@ def solve_member(
     threads: int | None = None,
     progress: Progress = False,
     settings: TrackerSettings | None = None,
+    give_up: int = 0,
 ) -> Solutions:
     """Solutions at the parameters `wanted`, from all `solutions` at the parameters `known`.
 
     When the known member is generic, the paths reach every isolated solution of the wanted one (Sommese
     and Wampler 2005, Theorem 7.1.1: parameter continuation). `detour` goes by a random complex member, so
     that the way between two real members does not run into the discriminant; it can be left out when the
-    known parameters are themselves random complex numbers.
+    known parameters are themselves random complex numbers. Lost paths are tried again with smaller steps, up to three
+    times; when no more than `give_up` are left after the first time, for a caller who knows other ways, only once.
 
     >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
     >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[5, 6])
@@ -93,7 +95,7 @@ def solve_member(
             )
         points, begin = first.ends, between
     homotopy = family.segment(begin, goal)
-    ends, paths = follow_all(homotopy, points, settings, threads, progress)
+    ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)
     member = _Member(family.n, family.member(wanted))
     still = np.zeros(len(points), bool)
     result = assemble(member, ends, paths, still, seed, [], time.perf_counter() - started)

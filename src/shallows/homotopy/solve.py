@@ -116,16 +116,19 @@ def follow_all(
     threads: int | None,
     progress: Progress,
     few: int = 0,
+    only_lost: bool = False,
 ) -> tuple[Ends, Paths]:
     """Track everything; track again, with tighter settings, what was lost or cannot be right.
 
-    When only `few` are left after the first repetition, the others are skipped: the caller has better means.
+    When only `few` are left after the first repetition, the others are skipped: the caller has better means; with
+    `only_lost`, for lost paths alone.
     """
     paths = track(homotopy, starts, settings, threads=threads, progress=progress)
     ends = classify(homotopy, paths)
     for retry in range(_RETRIES):
         rows = np.flatnonzero(ends.suspicious)
-        if not len(rows) or (retry and len(rows) <= few):
+        bearable = not only_lost or bool((ends.kind[rows] == ends_of.LOST).all())
+        if not len(rows) or (retry and len(rows) <= few and bearable):
             break
         settings = settings.tighter()
         fresh = track(homotopy, starts[rows], settings, threads=threads, progress=progress)

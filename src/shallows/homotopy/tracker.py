@@ -273,6 +273,7 @@ def follow(
         decades[2 * j], decades[2 * j + 1] = abs(start), largest(x)
     while at < 1.0:
         if steps >= budget:
+            copy(points[2], x)
             return TOO_MANY_STEPS, at, step, steps
         steps += 1
         remaining = 1.0 - at
