@@ -10,6 +10,7 @@ from hashlib import blake2b
 from shallows.errors import InvalidProblem, ShallowsError
 from shallows.explorer.fields import State, query, read_state
 from shallows.explorer.scene import Scene, View, require_time
+from shallows.explorer.stills import still_html
 from shallows.explorer.views import view_of
 from shallows.explorer.workers import computed
 
@@ -75,11 +76,11 @@ def report_json(question: object) -> str:
 
 
 def report_html(name: str, values: Values) -> str:
-    """The report of the problem that a state shows."""
+    """The report of the problem that a state shows; the picture itself where there is no problem."""
     view = view_of(name)
     state = read_state(view.fields, values)
     if view.report is None:
-        raise InvalidProblem("This view has no training problem behind it, so there is no report of it.")
+        return computed(still_html, view, state, seconds=view.seconds(state))
     seconds = view.report.seconds(state)
     require_time(seconds, view.report.advice)
     return computed(view.report.write, state, seconds=seconds)

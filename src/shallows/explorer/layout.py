@@ -73,8 +73,7 @@ def _buttons(view: View) -> Any:
             html.Button("Run", id="run", className="action main"),
             html.Button("Split the neuron", id="split", className="action"),
         ]
-    if view.report is not None:
-        buttons.append(html.Button("Download report", id="report", className="action"))
+    buttons.append(html.Button("Download report", id="report", className="action"))
     return html.Div(buttons, className="buttons")
 
 
