@@ -112,6 +112,13 @@ def test_the_exact_gram_matrix_of_a_gaussian():
     assert s @ exact.astype(float) @ s == pytest.approx(sixth)
 
 
+@pytest.mark.parametrize("name", ["coloured", "clusters", "sphere"])
+def test_exact_gram_matrices_round_to_the_datas_own(name):
+    exact = exact_gram(DATA[name], 3)
+    assert isinstance(exact[0, 0], Fraction)
+    np.testing.assert_allclose(exact.astype(float), DATA[name].gram(3), rtol=1e-13, atol=1e-13)
+
+
 def test_euler_numbers_of_complete_intersections():
     """P², a conic, a plane quartic of genus 3, a cubic surface, a quintic threefold, points by Bézout."""
     assert [euler_number(2, ()), euler_number(2, (2,)), euler_number(2, (4,))] == [3, 2, -4]

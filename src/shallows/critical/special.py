@@ -131,18 +131,33 @@ def _normal_moment(order: int, mean: float) -> float:
 
 
 def exact_gram(data: InnerProduct, degree: int) -> NDArray[Any]:
-    """G as the exact numbers that Σ and μ give, as fractions; the doubles of `data.gram` for other data.
+    """G as the exact numbers that Σ, μ, weights and radii give, as fractions; the doubles of `data.gram` otherwise.
 
     A theorem about Gaussian metrics is no theorem about their rounded Gram matrices: proofs use this one.
     """
-    if not isinstance(data, Gaussian):
+    moments = _exact_moments(data, 2 * degree)
+    if moments is None:
         return data.gram(degree)
-    n = data.n
-    mean = np.array([Fraction(x) for x in data.mean.tolist()], dtype=object)
-    covariance = np.array([[Fraction(x) for x in row] for row in data.covariance.tolist()], dtype=object)
-    weights = coordinates.multiplicities(n, degree).astype(int).astype(object)
-    moments = isserlis(mean, covariance, 2 * degree)
-    return np.asarray(np.outer(weights, weights) * moments[coordinates.product_table(n, degree, degree)])
+    weights = coordinates.multiplicities(data.n, degree).astype(int).astype(object)
+    return np.asarray(np.outer(weights, weights) * moments[coordinates.product_table(data.n, degree, degree)])
+
+
+def _exact_moments(data: InnerProduct, order: int) -> NDArray[Any] | None:
+    """E[x^K] as fractions for Gaussians, their mixtures and rotation-invariant data."""
+    if isinstance(data, Gaussian):
+        mean = np.array([Fraction(x) for x in data.mean.tolist()], dtype=object)
+        covariance = np.array([[Fraction(x) for x in row] for row in data.covariance.tolist()], dtype=object)
+        return isserlis(mean, covariance, order)
+    if isinstance(data, Radial):
+        standard = _exact_moments(Gaussian(data.n), order)
+        return None if standard is None else standard * Fraction(data.gaussian_ratio(order))
+    if not isinstance(data, Mixture):
+        return None
+    parts = [_exact_moments(part, order) for part in data.parts]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return np.asarray(sum(Fraction(w) * part for w, part in zip(data.weights.tolist(), known, strict=True)))
 
 
 def rank_one_count(metrics: SpecialMetrics) -> int:
