@@ -231,6 +231,15 @@ def test_two_cubic_neurons_under_special_metrics(name, count, rng):
     assert chart.complex_count[2] == count and chart.completeness == "count-matched"
 
 
+@pytest.mark.thorough
+def test_three_cubic_neurons_under_a_moved_gaussian(rng):
+    """133 of 301, the other 168 paths run to infinity."""
+    chart = sh.chart(
+        sh.Problem(sh.SymmetricTensor(rng.standard_normal(10), 3, 3), DATA["moved"], 3), certify=False
+    )
+    assert chart.complex_count == {0: 1, 1: 19, 2: 91, 3: 133} and chart.completeness == "trace-tested"
+
+
 def test_balanced_coordinates_of_special_data_keep_the_loss(rng):
     """⟨s′ − t′, s′ − t′⟩ there is the loss of the restored neurons, up to the units."""
     problem = sh.Problem(sh.SymmetricTensor(rng.standard_normal(10), 3, 3), DATA["moved"], 1)

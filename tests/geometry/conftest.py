@@ -100,14 +100,14 @@ def falls(escape, net, loss=None, points=400, problem=None):
     Two sources of rounding, told apart. The *path* is exact to 1e-13 of the first loss: with `problem`, its networks,
     the doubles that they are, are put into ℓ in extended precision. A loss *evaluated* in doubles is known less well:
     as a sum of kernels it cancels terms as large as the square of Σ|aᵢ|‖wᵢ‖^d, which may be larger on the way than at
-    the ends.
+    the ends; the teacher's own terms, not counted here, can be as large (16 units in the last place for both).
     """
     assert escape, escape.reason
     nets = escape.path.networks(points)
     losses = escape.path.losses(points, loss)
     degree = net.activation.degree
     terms = max(float(np.sum(np.abs(p.a) * np.linalg.norm(p.W, axis=1) ** degree)) for p in nets)
-    assert np.all(np.diff(losses) <= 1e-12 * abs(losses[0]) + 4 * EPS * terms**2)
+    assert np.all(np.diff(losses) <= 1e-12 * abs(losses[0]) + 16 * EPS * terms**2)
     if problem is not None:
         exact = np.array([extended_loss(problem, p) for p in nets])
         assert np.all(np.diff(exact) <= 1e-13 * exact[0])

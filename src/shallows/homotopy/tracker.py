@@ -274,6 +274,9 @@ def follow(
     while at < 1.0:
         if steps >= budget:
             copy(points[2], x)
+            slow = settings[ENDGAME_START] > 0.0 and mode == AFFINE
+            if slow and steady(decades, abs(start + at * direction), largest(x)):
+                return INFINITE, at, step, steps
             return TOO_MANY_STEPS, at, step, steps
         steps += 1
         remaining = 1.0 - at
