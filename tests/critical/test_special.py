@@ -185,6 +185,19 @@ def test_all_19_cubic_points_of_a_moved_gaussian_are_proved(factor, seed):
         assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8)
 
 
+@pytest.mark.parametrize(("degree", "width"), [(3, 1), (2, 1), (2, 2)])
+def test_a_nearly_centred_gaussian_says_that_points_are_too_far_out(degree, width, rng):
+    """At mean 10⁻⁴ some points are 10⁴ times as far as others and more: taken for infinity, and said so."""
+    target = sh.SymmetricTensor(rng.standard_normal(co.dimension(3, degree)), 3, degree)
+    chart = sh.chart(sh.Problem(target, sh.Gaussian(3, mean=[1e-4, 0.0, 0.0]), width))
+    expected = {3: 19, 2: 7}[degree]
+    short = chart.complex_count[width] < expected
+    assert (chart.completeness == "sampled") == short and any(
+        "too far out" in x for x in chart.notes
+    ) == short
+    assert short if degree == 3 else True
+
+
 def test_two_symmetric_clusters_are_a_moved_gaussian():
     """Only even moments count, so ½N(μ, Σ) + ½N(−μ, Σ) has the chart of N(μ, Σ)."""
     data, rng = gaussian(3, 2)

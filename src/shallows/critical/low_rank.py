@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ from shallows.critical.low_rank_family import Shape
 from shallows.critical.low_rank_hessian import curvatures
 from shallows.critical.members import Tell, silently
 from shallows.critical.metrics import SpecialMetrics
-from shallows.critical.rank_one import Stratum
+from shallows.critical.rank_one import FAR_OUT, Stratum
 from shallows.critical.realise import spectral_terms
 from shallows.critical.sharper import proved_signature, sharp_inertias
 from shallows.problem import Problem
@@ -44,6 +46,8 @@ def low_rank_stratum(
     found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
     counts = _counts(shape, len(points), even.member.special)
     whole = proof is not None and proof.count == counts.bound
+    far = even.member.special is not None and run.at_infinity > 0
+    run = replace(run, completeness="sampled") if far else run
     return Stratum(
         found,
         counts,
@@ -131,5 +135,6 @@ def _notes(rank: int, how: str, run: FramedRun, degenerate: int) -> list[str]:
     if degenerate:
         notes.append(f"rank {rank}: {degenerate} paths end at degenerate points: see families")
     if run.at_infinity:
-        notes.append(f"rank {rank}: {run.at_infinity} paths to infinity: this metric is not generic")
+        text = FAR_OUT if run.completeness == "sampled" else "paths to infinity: this metric is not generic"
+        notes.append(f"rank {rank}: {run.at_infinity} {text}")
     return notes

@@ -33,7 +33,7 @@ def powers_stratum(
     even = Balanced.of(problem)
     special = even.member.special
     run = run_member(shape, even.member, seed, tell, _proved_regular(shape, even))
-    hidden = _hidden(shape, even, run, seed, tell) if special is None else 0
+    hidden = _hidden(shape, even, run, seed, tell)
     if hidden:
         run = replace(run, completeness="sampled")
     points = even.restored(_distinct(shape, run.solutions.finite.points))
@@ -52,7 +52,9 @@ def powers_stratum(
 
 def _hidden(shape: PowerShape, even: Balanced, run: Run, seed: int, tell: Tell) -> int:
     """How many of the paths that seem to run to infinity must end at finite points, far out."""
-    solutions = run.solutions
+    solutions, special = run.solutions, even.member.special
+    if special is not None:
+        return solutions.at_infinity.count if special.kind == "moved Gaussian" else 0
     if not solutions.at_infinity.count:
         return 0
     ends = solutions.finite.count + sum(solutions.singular.multiplicities) + solutions.failed.count

@@ -26,6 +26,8 @@ from shallows.homotopy import RankOneSystem, Solution, Solutions, SolutionSet, s
 from shallows.problem import Problem
 from shallows.tensors import SymmetricTensor
 
+#: Why paths to infinity leave a chart under a Gaussian moved along a line incomplete.
+FAR_OUT = "of the points are too far out to be told from infinity: the data are nearly centred"
 REAL = 1e-7
 DEGENERATE = 1e-3
 
@@ -72,7 +74,11 @@ def _solve_special(
     """From a generic member of the data's own kind: no path runs to infinity for being special."""
     even = Balanced.of(problem)
     run = run_member(PowerShape(2, problem.n, 1), even.member, seed, tell)
-    return _restored(run, system, even), run.completeness, [f"rank 1: {run.how} ({run.completeness})"]
+    far = run.solutions.at_infinity.count
+    completeness = "sampled" if far else run.completeness
+    notes = [f"rank 1: {run.how} ({completeness})"]
+    notes += [f"rank 1: {far} {FAR_OUT}"] if far else []
+    return _restored(run, system, even), completeness, notes
 
 
 def _restored(run: Run, system: RankOneSystem, even: Balanced) -> Solutions:
