@@ -2,8 +2,8 @@
 
 The parameter homotopy from a generic (G, g) reaches every isolated critical point of any other (Sommese and Wampler
 2005, Theorem 7.1.1). A special metric (Frobenius, Gaussian, i.i.d. at rank two) has fewer: the other paths run to
-infinity, and are counted. Where the number under the metric is a theorem, monodromy over the targets alone, the metric
-held fixed, is shorter: no path of the last homotopy is lost.
+infinity, and are counted. Where the special metrics of a kind are known (`metrics`), the generic member is taken among
+them, and no path runs to infinity for the metric's sake.
 
 *Completeness of the generic member.* Students are a cone X, and for a generic metric X and its singular strata are
 transverse to the isotropic quadric ⟨s, s⟩ = 0. Then no critical point runs to infinity at finite g: its direction s
