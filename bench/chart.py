@@ -8,8 +8,8 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, show_time, side_by_side
-from shallows import coordinates
-from shallows.critical.members import generic_member
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation.members import generic_member
 
 #: n, width, degree
 SHAPES = {

@@ -11,11 +11,11 @@ from flint import Ordering, fmpq, fmpz_mpoly_ctx
 
 import shallows as sh
 from bench.report import Row, compare, show_time, side_by_side
-from shallows._checks import Array
 from shallows.discriminants import Discriminant, rank_one
-from shallows.discriminants.curves import RankOneCurve
-from shallows.discriminants.polynomial import generic
-from shallows.discriminants.values import over_rationals
+from shallows.questions.discriminants.curves import RankOneCurve
+from shallows.questions.discriminants.polynomial import generic
+from shallows.questions.discriminants.values import over_rationals
+from shallows.support.checks import Array
 
 #: Seconds that Macaulay2 gets; when it takes longer the ratio is a lower bound.
 PATIENCE = 120.0

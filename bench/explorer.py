@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from bench.report import Row, show_time
-from shallows.explorer.app import make_app
-from shallows.explorer.fields import Field
-from shallows.explorer.scene import View
-from shallows.explorer.server import warm
-from shallows.explorer.views import NAMES, view_of
+from shallows.uses.explorer.app import make_app
+from shallows.uses.explorer.fields import Field
+from shallows.uses.explorer.scene import View
+from shallows.uses.explorer.server import warm
+from shallows.uses.explorer.views import NAMES, view_of
 
 #: Seconds of server time promised for a move at n = 2, 3.
 PROMISED = 0.15

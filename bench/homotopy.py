@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.report import Row, show_time, side_by_side
 from shallows.homotopy import PolynomialSystem, random_rank_one, solve
-from shallows.homotopy.literature import katsura, noon
+from shallows.mathematics.homotopy.literature import katsura, noon
 
 SEED = 0
 _BERTINI = """

@@ -8,8 +8,8 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, compare, show_time, side_by_side
-from shallows._checks import Array
-from shallows.kernels import kernel
+from shallows.model.kernels.dispatch import kernel
+from shallows.support.checks import Array
 
 
 def run() -> list[Row]:

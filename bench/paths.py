@@ -11,10 +11,10 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, show_time
-from shallows._checks import Array
-from shallows.geometry.escape import escape_path
-from shallows.geometry.fiber_path import fiber_path
-from shallows.geometry.paths import Path
+from shallows.questions.geometry.escape.escape import escape_path
+from shallows.questions.geometry.fibers.path import fiber_path
+from shallows.questions.geometry.paths import Path
+from shallows.support.checks import Array
 
 SIZE = 30
 SETUP = 50

@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import Row, show_time, side_by_side
-from shallows._checks import Array
-from shallows.data import Samples
-from shallows.problem import Problem
-from shallows.quadratic.figure_2 import figure_2_data
-from shallows.quadratic.statistics import statistics_of
-from shallows.quadratic.training import adam, uniform_starts
-from shallows.quadratic.variants import VARIANTS
+from shallows.model.data.samples import Samples
+from shallows.model.problem import Problem
+from shallows.questions.quadratic.statistics import statistics_of
+from shallows.questions.quadratic.training import adam, uniform_starts
+from shallows.questions.quadratic.variants import VARIANTS
+from shallows.support.checks import Array
+from shallows.uses.papers.experiments.success_rates import figure_2_data
 
 D, SAMPLES, WIDTH, RUNS, EPOCHS, STEP = 10, 1500, 10, 100, 200, 1e-3
 _TORCH = """

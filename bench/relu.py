@@ -8,15 +8,15 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.report import Row, show_time, side_by_side
-from shallows._checks import Array
-from shallows.descent.control import Control
-from shallows.descent.ensemble import ensemble
-from shallows.descent.evaluate import evaluator
-from shallows.descent.gradient import fixed_step
-from shallows.descent.run import Batch
-from shallows.descent.starts import starts
-from shallows.relu.setting import relu_problem
-from shallows.relu.symmetric import symmetric_minimum
+from shallows.questions.descent.ensemble import ensemble
+from shallows.questions.descent.evaluate import evaluator
+from shallows.questions.descent.methods.control import Control
+from shallows.questions.descent.methods.gradient import fixed_step
+from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.starts import starts
+from shallows.questions.relu.setting import relu_problem
+from shallows.questions.relu.symmetric import symmetric_minimum
+from shallows.support.checks import Array
 
 #: k, our runs, how many of them the peer repeats, and the promised ratio.
 SIZES = ((10, 500, 40, 60.0), (20, 125, 12, 40.0), (50, 40, 3, 8.0))

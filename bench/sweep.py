@@ -12,10 +12,10 @@ from typing import Any
 
 from bench.report import Row, show_time
 from shallows.sweep import Plan, load_sweep
-from shallows.sweep.engines import OnDask, on_this_machine
-from shallows.sweep.faults import Work
-from shallows.sweep.run import Driver
-from shallows.sweep.store import Store
+from shallows.uses.sweep.engines import OnDask, on_this_machine
+from shallows.uses.sweep.faults import Work
+from shallows.uses.sweep.run import Driver
+from shallows.uses.sweep.store import Store
 
 WORKERS = 2
 NAP, NAPS = 0.05, 400

@@ -10,12 +10,13 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, show_time, side_by_side
-from shallows._checks import Array
-from shallows.descent import ensemble, starts
-from shallows.descent.control import Control
-from shallows.descent.evaluate import evaluator
-from shallows.descent.gradient import fixed_step
-from shallows.descent.run import Batch
+from shallows.questions.descent.ensemble import ensemble
+from shallows.questions.descent.evaluate import evaluator
+from shallows.questions.descent.methods.control import Control
+from shallows.questions.descent.methods.gradient import fixed_step
+from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.starts import starts
+from shallows.support.checks import Array
 
 RUNS, N, WIDTH, ITERATIONS, STEP = 1000, 10, 10, 40, 1e-3
 Gradient = Callable[[Array], tuple[float, Array]]

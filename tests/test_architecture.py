@@ -1,140 +1,146 @@
-"""Data flows one way: what may import what, read from the imports of every file.
+"""The five storeys, held to by every module: what may import what, and no cycle between modules.
 
-The layers are those of docs/developers/house.md. A module imports from its own package and from smaller layers. A
-method that hands its result on to a later layer (`chart.report()`) imports it when it is called; these hand-overs are
-listed, one by one.
+A module imports from its own storey and from those below. The doors (`shallows/learn.py`, …) and `__init__.py` export
+public names and may use every storey; nobody inside imports from them, but the papers and other uses, which are users
+of the library, may `import shallows as sh`. Imports for type checking do not count; imports inside functions do.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "shallows"
-LAYERS = (
-    {"errors"},
-    {"_checks"},
-    {"coordinates", "parameters", "activations", "homotopy", "certify"},
-    {"polynomial_text", "forms"},
-    {"tensors"},
-    {"data", "network"},
-    {"kernels"},
-    {"objective"},
-    {"problem"},
-    {"diagnostics", "problem_file", "geometry", "charts"},
-    {"descent"},
-    {"critical"},
-    {"discriminants", "quadratic", "relu", "learn"},
-    {"report", "sweep"},
-    {"papers", "citation", "explorer"},
-    {"commands"},
-    {"cli"},
-    {"__main__"},
-)
-LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
-#: The two halves of one engine: solutions are certified, and certificates are made for solutions.
-PARTNERS = {frozenset({"homotopy", "certify"})}
-#: Imports inside functions that go to a later layer: (file, package).
+STOREYS = ("support", "mathematics", "model", "questions", "uses")
+DOORS = {"certify", "discriminants", "homotopy", "learn", "quadratic", "relu", "sweep", "__main__"}
+#: Methods that hand their result on to a higher storey: (module, imported module), with the method.
 HAND_OVERS: dict[tuple[str, str], str] = {
-    ("charts/result.py", "critical"): "chart.points are classified in parameter space on demand",
-    ("charts/result.py", "report"): "chart.report()",
-    ("descent/outcome.py", "report"): "runs.report()",
+    ("questions.charts.result", "uses.report.build"): "chart.report()",
+    ("questions.descent.results.ensemble", "uses.report.build"): "runs.report()",
 }
-FILES = sorted(SOURCE.rglob("*.py"))
 
 
-class Imports(ast.NodeVisitor):
-    """The packages of `shallows` that a file imports: at once, and inside functions. Types do not count."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.at_once: set[str] = set()
-        self.later: set[str] = set()
-
-    def visit_If(self, node: ast.If) -> None:
-        if "TYPE_CHECKING" not in ast.dump(node.test):
-            self.generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
-
-    def visit_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            self._add(alias.name)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        assert node.level == 0, "relative imports are not used here"
-        names = (
-            [f"shallows.{a.name}" for a in node.names] if node.module == "shallows" else [node.module or ""]
-        )
-        for name in names:
-            self._add(name)
-
-    def _add(self, name: str) -> None:
-        if name == "shallows" or name.startswith("shallows."):
-            package = name.split(".")[1] if "." in name else "shallows"
-            (self.later if self.depth else self.at_once).add(package)
+def name_of(file: Path) -> str:
+    return ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
 
-def imports_of(text: str) -> Imports:
-    visitor = Imports()
-    visitor.visit(ast.parse(text))
-    return visitor
+MODULES = {name_of(file): file.read_text(encoding="utf-8") for file in sorted(SOURCE.rglob("*.py"))}
 
 
-def package_of(file: Path) -> str:
-    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+def imported(text: str) -> Iterator[str]:
+    """The modules of `shallows` that a text imports, at once or inside functions; "" is `shallows` itself."""
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name[9:] for alias in node.names if alias.name.split(".")[0] == "shallows")
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports are not used here"
+            if node.module and node.module.split(".")[0] == "shallows":
+                package = node.module[9:]
+                inner = [f"{package}.{alias.name}".lstrip(".") for alias in node.names]
+                yield from (name if name in MODULES else package for name in inner)
+        waiting += ast.iter_child_nodes(node)
 
 
-def allowed(package: str, other: str) -> bool:
-    if (
-        other == "shallows"
-    ):  # the public names: for papers and what comes after them, which are users of the library
-        return LEVEL[package] >= LEVEL["papers"]
-    return other == package or frozenset({package, other}) in PARTNERS or LEVEL[other] < LEVEL[package]
+def strays(module: str, text: str) -> list[str]:
+    """The imports that go up, or through a door."""
+    level = STOREYS.index(module.split(".")[0])
+    found = []
+    for other in imported(text):
+        storey = other.split(".")[0]
+        if storey in STOREYS:
+            right = STOREYS.index(storey) <= level or (module, other) in HAND_OVERS
+        else:  # the public names and doors
+            right = level == STOREYS.index("uses")
+        if not right:
+            found.append(other)
+    return sorted(set(found))
 
 
-def strays(file: str, package: str, text: str) -> list[str]:
-    found = imports_of(text)
-    late = {other for other in found.later if (file, other) not in HAND_OVERS}
-    return sorted(other for other in found.at_once | late if not allowed(package, other))
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan 1972)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(module: str) -> None:
+        index[module] = low[module] = len(index)
+        stack.append(module)
+        for other in sorted(graph.get(module, set())):
+            if other not in index:
+                visit(other)
+                low[module] = min(low[module], low[other])
+            elif other in stack:
+                low[module] = min(low[module], index[other])
+        if low[module] == index[module]:
+            component = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for module in sorted(graph):
+        if module not in index:
+            visit(module)
+    return found
 
 
-@pytest.mark.parametrize("package", sorted(LEVEL))
-def test_imports_flow_one_way(package: str) -> None:
-    files = [file for file in FILES if package_of(file) == package]
-    names = {str(file.relative_to(SOURCE)): file.read_text(encoding="utf-8") for file in files}
-    wrong = {name: strays(name, package, text) for name, text in names.items()}
-    assert not {name: found for name, found in wrong.items() if found}, (
-        f"{package} imports from a later layer"
-    )
+def graph() -> dict[str, set[str]]:
+    inside = {m: t for m, t in MODULES.items() if m.split(".")[0] in STOREYS}
+    return {
+        m: {o for o in imported(t) if o in inside and o != m and (m, o) not in HAND_OVERS}
+        for m, t in inside.items()
+    }
 
 
-def test_every_package_has_a_layer() -> None:
-    assert {package_of(file) for file in FILES} - {"__init__"} == set(LEVEL)
+@pytest.mark.parametrize("storey", STOREYS)
+def test_nothing_imports_upwards(storey: str) -> None:
+    wrong = {m: strays(m, t) for m, t in MODULES.items() if m.split(".")[0] == storey}
+    assert not {module: found for module, found in wrong.items() if found}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert cycles(graph()) == []
+
+
+def test_every_module_is_in_a_storey_or_is_a_door() -> None:
+    assert {m.split(".")[0] for m in MODULES} - {""} == {*STOREYS, *DOORS}
 
 
 def test_hand_overs_are_real() -> None:
-    for file, package in HAND_OVERS:
-        assert package in imports_of((SOURCE / file).read_text(encoding="utf-8")).later, (file, package)
+    for module, other in HAND_OVERS:
+        assert other in imported(MODULES[module]), (module, other)
 
 
 def test_a_wrong_import_is_noticed() -> None:
-    assert strays("kernels/new.py", "kernels", "from shallows.descent import descend") == ["descent"]
-    assert strays("kernels/new.py", "kernels", "def f():\n    import shallows.report") == ["report"]
-    assert strays("kernels/new.py", "kernels", "import shallows as sh") == ["shallows"]
-    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from shallows.descent import Run"
-    assert strays("kernels/new.py", "kernels", typed) == []
+    module = "model.kernels.new"
+    assert strays(module, "from shallows.questions.descent.descend import descend") == [
+        "questions.descent.descend"
+    ]
+    assert strays(module, "def f():\n    import shallows.uses.report") == ["uses.report"]
+    assert strays(module, "import shallows as sh") == [""]
+    assert strays(module, "from shallows.learn import Frame") == ["learn"]
+    assert strays("uses.papers.new", "import shallows as sh") == []
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from shallows.uses.report import page"
+    assert strays(module, typed) == []
 
 
-def test_the_table_of_layers_in_the_documentation_is_this_one() -> None:
+def test_a_circle_is_noticed_through_functions_too() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+    assert cycles({"a": {"b"}, "b": set()}) == []
+    late = "def f():\n    from shallows.model.problem import Problem"
+    assert list(imported(late)) == ["model.problem"]
+
+
+def test_the_storeys_in_the_documentation_are_these() -> None:
     page = (ROOT / "docs" / "developers" / "house.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| ((?:`\w+`(?:, )?)+) \|$", page, re.M)
-    table = {int(level): set(re.findall(r"`(\w+)`", names)) for level, names in rows}
-    assert table == dict(enumerate(LAYERS))
+    rows = re.findall(r"^\| (\d) \| `(\w+)/` \|", page, re.M)
+    assert rows == [(str(number), storey) for number, storey in enumerate(STOREYS, 1)]

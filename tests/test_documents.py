@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import shallows as sh
-from shallows.problem_file import embedded_problem, load_problem, parse_problem
+from shallows.model.problem_file import embedded_problem, load_problem, parse_problem
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -10,7 +10,7 @@ import pytest
 from flint import Ordering, acb, acb_mat, arb, arb_mat, fmpq, fmpq_mpoly_ctx, fmpz_mpoly_ctx
 
 import shallows as sh
-from shallows._checks import counted
+from shallows.support.checks import counted
 
 
 def _square_problem(data):

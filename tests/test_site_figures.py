@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from shallows.papers.experiments import Plan, experiments
+from shallows.uses.papers.experiments.experiment import Plan
+from shallows.uses.papers.experiments.library import experiments
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAPERS = ("000", "001", "002", "003")

@@ -122,11 +122,13 @@ def library_names(check: Any) -> list[str]:
 def _is_helper(item: Any) -> bool:
     return (
         inspect.isfunction(item)
-        and item.__module__.startswith("shallows.papers.")
+        and item.__module__.startswith("shallows.uses.papers.")
         and "outcome" not in item.__module__
     )
 
 
 def _is_public(item: Any, name: str, public: set[str]) -> bool:
     module = getattr(item, "__module__", None) or ""
-    return name in public and module.startswith("shallows.") and not module.startswith("shallows.papers.")
+    return (
+        name in public and module.startswith("shallows.") and not module.startswith("shallows.uses.papers.")
+    )

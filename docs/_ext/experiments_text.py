@@ -20,14 +20,14 @@ STORED = Path(__file__).resolve().parent.parent / "papers" / "experiments"
 
 def experiments_of(paper: str) -> str:
     """A section an experiment: figures, captions, the command, and published numbers beside ours."""
-    from shallows.papers.experiments import experiments
+    from shallows.uses.papers.experiments.library import experiments
 
     return "\n".join(_section(result_of(experiment)) for experiment in experiments(paper))
 
 
 def result_of(experiment: Any) -> Any:
     """The experiment with its rows: stored ones, or computed here and now at the quick scale."""
-    from shallows.papers.experiments import Plan, Result
+    from shallows.uses.papers.experiments.experiment import Plan, Result
 
     stored = stored_result(experiment)
     if stored is None:
@@ -44,7 +44,7 @@ def result_of(experiment: Any) -> Any:
 
 def stored_result(experiment: Any) -> dict[str, Any] | None:
     """The document of this experiment, or of one with the same cells; None where the build computes."""
-    from shallows.papers.experiments import experiments
+    from shallows.uses.papers.experiments.library import experiments
 
     same = [other.name for other in experiments(experiment.paper) if other.task == experiment.task]
     for name in [experiment.name, *same]:
@@ -56,7 +56,7 @@ def stored_result(experiment: Any) -> dict[str, Any] | None:
 
 
 def _computed(experiment: Any, cells: list[dict[str, Any]]) -> tuple[list[Any], float]:
-    from shallows.papers.experiments.run import timed
+    from shallows.uses.papers.experiments.run import timed
 
     finished = [timed(experiment.compute, settings) for settings in cells]
     return [row for each in finished for row in each.rows], sum(each.seconds for each in finished)

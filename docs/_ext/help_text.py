@@ -9,7 +9,7 @@ import typer.main
 
 def commands() -> str:
     """A section a command: what it does, its arguments and options, its examples."""
-    from shallows.cli import COMMANDS, app
+    from shallows.uses.commands.cli import COMMANDS, app
 
     group: Any = typer.main.get_command(app)
     parts = [_section(group, name) for name in COMMANDS]
@@ -19,11 +19,11 @@ def commands() -> str:
 def _section(group: Any, name: str) -> str:
     from importlib import import_module
 
-    from shallows.cli import COMMANDS
+    from shallows.uses.commands.cli import COMMANDS
 
     context = group.make_context("shallows", [], resilient_parsing=True)
     command = group.get_command(context, name)
-    module = import_module(f"shallows.commands.{COMMANDS[name]}")
+    module = import_module(f"shallows.uses.commands.{COMMANDS[name]}")
     examples = "\n".join(getattr(module, "EXAMPLES", ()))
     pieces = [piece.strip("{}").upper() for piece in command.collect_usage_pieces(context)]
     usage = " ".join(["shallows", name, *pieces])

@@ -13,8 +13,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 import shallows as sh
-from shallows.relu.setting import relu_problem
-from shallows.relu.splitting import descend_from_split, splits, wider
+from shallows.questions.relu.setting import relu_problem
+from shallows.questions.relu.splitting import descend_from_split, splits, wider
 
 k = 7
 minimum = sh.symmetric_minimum(k, [1, k - 1])

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 import shallows as sh
-from shallows.relu.setting import relu_problem
+from shallows.questions.relu.setting import relu_problem
 
 problem = relu_problem(7)
 minimum = sh.symmetric_minimum(7, [1, 6]).network()

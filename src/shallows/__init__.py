@@ -6,12 +6,21 @@ Everything public is here; the parts that need more than NumPy are loaded when t
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shallows.activations import Polynomial, Power, ReLU, Smooth
-from shallows.charts import Certificate, Chart, CriticalFamily, CriticalPoint, load_chart
-from shallows.critical import chart
-from shallows.data import IID, Frobenius, Gaussian, Metric, Mixture, Radial, Samples, Sphere
-from shallows.diagnostics import DerivativeCheck, check_derivatives
-from shallows.errors import (
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Polynomial, Power, ReLU, Smooth
+from shallows.model.data.gaussian import Gaussian
+from shallows.model.data.iid import IID
+from shallows.model.data.metric import Frobenius, Metric
+from shallows.model.data.mixture import Mixture
+from shallows.model.data.radial import Radial, Sphere
+from shallows.model.data.samples import Samples
+from shallows.model.derivatives import DerivativeCheck, check_derivatives
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.chart import chart
+from shallows.questions.charts.file import load_chart
+from shallows.questions.charts.result import Certificate, Chart, CriticalFamily, CriticalPoint
+from shallows.support.errors import (
     IncompleteChart,
     InvalidProblem,
     MissingExtra,
@@ -19,125 +28,132 @@ from shallows.errors import (
     NotDifferentiable,
     ShallowsError,
 )
-from shallows.network import Network
-from shallows.problem import Problem
-from shallows.tensors import SymmetricTensor
 
 if TYPE_CHECKING:
     from shallows import certify, discriminants, homotopy, learn, quadratic, relu, sweep
-    from shallows.citation import citation
-    from shallows.descent import (
-        Ensemble,
-        FlowOptions,
-        Match,
-        Minimum,
-        Run,
-        Trajectory,
+    from shallows.model.problem_file import load_problem
+    from shallows.questions.descent.descend import descend
+    from shallows.questions.descent.ensemble import ensemble
+    from shallows.questions.descent.methods.flow import FlowOptions
+    from shallows.questions.descent.results.ensemble import Ensemble, load_ensemble
+    from shallows.questions.descent.results.matching import Match
+    from shallows.questions.descent.results.minima import Minimum
+    from shallows.questions.descent.results.run import Run, Trajectory
+    from shallows.questions.descent.starts import starts
+    from shallows.questions.descent.traps import (
         escape_probability,
         flow_invariants,
         is_trapped,
-        load_ensemble,
         trap_probability,
     )
-    from shallows.descent.descend import descend
-    from shallows.descent.ensemble import ensemble
-    from shallows.descent.starts import starts
-    from shallows.discriminants import focal_cloud, focal_slice, landscape_regions
-    from shallows.discriminants.follow import follow
-    from shallows.geometry.bad_minima import BadMinimum, bad_minimum
-    from shallows.geometry.diverging import diverging_sequence
-    from shallows.geometry.escape import Escape, escape_path, explain_escape
-    from shallows.geometry.fiber_path import fiber_path
-    from shallows.geometry.fibers import (
+    from shallows.questions.discriminants.focal_slices import focal_slice
+    from shallows.questions.discriminants.follow import follow
+    from shallows.questions.discriminants.loci import focal_cloud
+    from shallows.questions.discriminants.regions import landscape_regions
+    from shallows.questions.geometry.escape.bad_minima import BadMinimum, bad_minimum
+    from shallows.questions.geometry.escape.escape import Escape, escape_path, explain_escape
+    from shallows.questions.geometry.fibers.components import (
         DifferentComponents,
         FiberInvariant,
         fiber_components,
         fiber_invariant,
     )
-    from shallows.geometry.focal import FocalPoint, focal_points
-    from shallows.geometry.identifiability import is_identifiable
-    from shallows.geometry.parameterization import (
+    from shallows.questions.geometry.fibers.path import fiber_path
+    from shallows.questions.geometry.fibers.symmetries import trivial_symmetry
+    from shallows.questions.geometry.manifolds.focal import FocalPoint, focal_points
+    from shallows.questions.geometry.paths import Path
+    from shallows.questions.geometry.ranks.diverging import diverging_sequence
+    from shallows.questions.geometry.ranks.identifiability import is_identifiable
+    from shallows.questions.geometry.ranks.parameterization import (
         branch_witness,
         is_critical_parameter,
         parameterization_rank,
     )
-    from shallows.geometry.paths import Path
-    from shallows.geometry.real_rank import real_rank
-    from shallows.geometry.symmetries import trivial_symmetry
-    from shallows.geometry.widths import Regime, filling_bounds, filling_width, regime, thick_width
-    from shallows.papers import Claim, Evidence, claims
-    from shallows.problem_file import load_problem
-    from shallows.quadratic import Barrier, Span, energy_barrier, spans_symmetric
-    from shallows.relu.certificate import CertifiedMinimum, certify_minimum
-    from shallows.relu.setting import relu_problem
-    from shallows.relu.symmetric import SymmetricMinimum, symmetric_minimum
-    from shallows.sweep import SweepRun, SweepStatus, SweepStopped, load_sweep, run_sweep, sweep_status
+    from shallows.questions.geometry.ranks.real_rank import real_rank
+    from shallows.questions.geometry.ranks.widths import (
+        Regime,
+        filling_bounds,
+        filling_width,
+        regime,
+        thick_width,
+    )
+    from shallows.questions.quadratic.barrier import Barrier, energy_barrier
+    from shallows.questions.quadratic.sample_span import Span, spans_symmetric
+    from shallows.questions.relu.certificate import CertifiedMinimum, certify_minimum
+    from shallows.questions.relu.setting import relu_problem
+    from shallows.questions.relu.symmetric import SymmetricMinimum, symmetric_minimum
+    from shallows.uses.citation import citation
+    from shallows.uses.papers.claim import Claim, Evidence
+    from shallows.uses.papers.library import claims
+    from shallows.uses.sweep.faults import SweepStopped
+    from shallows.uses.sweep.results import SweepStatus, load_sweep, sweep_status
+    from shallows.uses.sweep.run import SweepRun, run_sweep
 
 #: Where the names that are loaded on first use live.
 _LATER = {
-    "BadMinimum": "geometry.bad_minima",
-    "Barrier": "quadratic",
-    "CertifiedMinimum": "relu.certificate",
-    "Claim": "papers",
-    "DifferentComponents": "geometry.fibers",
-    "Ensemble": "descent",
-    "Escape": "geometry.escape",
-    "Evidence": "papers",
-    "FiberInvariant": "geometry.fibers",
-    "FlowOptions": "descent",
-    "FocalPoint": "geometry.focal",
-    "Match": "descent",
-    "Minimum": "descent",
-    "Path": "geometry.paths",
-    "Regime": "geometry.widths",
-    "Run": "descent",
-    "Span": "quadratic",
-    "SweepRun": "sweep",
-    "SweepStatus": "sweep",
-    "SweepStopped": "sweep",
-    "SymmetricMinimum": "relu.symmetric",
-    "Trajectory": "descent",
-    "bad_minimum": "geometry.bad_minima",
-    "branch_witness": "geometry.parameterization",
-    "certify_minimum": "relu.certificate",
-    "citation": "citation",
-    "claims": "papers",
-    "descend": "descent",
-    "diverging_sequence": "geometry.diverging",
-    "energy_barrier": "quadratic",
-    "ensemble": "descent",
-    "escape_path": "geometry.escape",
-    "escape_probability": "descent",
-    "explain_escape": "geometry.escape",
-    "fiber_components": "geometry.fibers",
-    "fiber_invariant": "geometry.fibers",
-    "fiber_path": "geometry.fiber_path",
-    "filling_bounds": "geometry.widths",
-    "filling_width": "geometry.widths",
-    "flow_invariants": "descent",
-    "focal_cloud": "discriminants",
-    "focal_points": "geometry.focal",
-    "focal_slice": "discriminants",
-    "follow": "discriminants",
-    "is_critical_parameter": "geometry.parameterization",
-    "is_identifiable": "geometry.identifiability",
-    "is_trapped": "descent",
-    "landscape_regions": "discriminants",
-    "load_ensemble": "descent",
-    "load_problem": "problem_file",
-    "load_sweep": "sweep",
-    "parameterization_rank": "geometry.parameterization",
-    "real_rank": "geometry.real_rank",
-    "regime": "geometry.widths",
-    "relu_problem": "relu.setting",
-    "run_sweep": "sweep",
-    "spans_symmetric": "quadratic",
-    "starts": "descent",
-    "sweep_status": "sweep",
-    "symmetric_minimum": "relu.symmetric",
-    "thick_width": "geometry.widths",
-    "trap_probability": "descent",
-    "trivial_symmetry": "geometry.symmetries",
+    "BadMinimum": "questions.geometry.escape.bad_minima",
+    "Barrier": "questions.quadratic.barrier",
+    "CertifiedMinimum": "questions.relu.certificate",
+    "Claim": "uses.papers.claim",
+    "DifferentComponents": "questions.geometry.fibers.components",
+    "Ensemble": "questions.descent.results.ensemble",
+    "Escape": "questions.geometry.escape.escape",
+    "Evidence": "uses.papers.claim",
+    "FiberInvariant": "questions.geometry.fibers.components",
+    "FlowOptions": "questions.descent.methods.flow",
+    "FocalPoint": "questions.geometry.manifolds.focal",
+    "Match": "questions.descent.results.matching",
+    "Minimum": "questions.descent.results.minima",
+    "Path": "questions.geometry.paths",
+    "Regime": "questions.geometry.ranks.widths",
+    "Run": "questions.descent.results.run",
+    "Span": "questions.quadratic.sample_span",
+    "SweepRun": "uses.sweep.run",
+    "SweepStatus": "uses.sweep.results",
+    "SweepStopped": "uses.sweep.faults",
+    "SymmetricMinimum": "questions.relu.symmetric",
+    "Trajectory": "questions.descent.results.run",
+    "bad_minimum": "questions.geometry.escape.bad_minima",
+    "branch_witness": "questions.geometry.ranks.parameterization",
+    "certify_minimum": "questions.relu.certificate",
+    "citation": "uses.citation",
+    "claims": "uses.papers.library",
+    "descend": "questions.descent.descend",
+    "diverging_sequence": "questions.geometry.ranks.diverging",
+    "energy_barrier": "questions.quadratic.barrier",
+    "ensemble": "questions.descent.ensemble",
+    "escape_path": "questions.geometry.escape.escape",
+    "escape_probability": "questions.descent.traps",
+    "explain_escape": "questions.geometry.escape.escape",
+    "fiber_components": "questions.geometry.fibers.components",
+    "fiber_invariant": "questions.geometry.fibers.components",
+    "fiber_path": "questions.geometry.fibers.path",
+    "filling_bounds": "questions.geometry.ranks.widths",
+    "filling_width": "questions.geometry.ranks.widths",
+    "flow_invariants": "questions.descent.traps",
+    "focal_cloud": "questions.discriminants.loci",
+    "focal_points": "questions.geometry.manifolds.focal",
+    "focal_slice": "questions.discriminants.focal_slices",
+    "follow": "questions.discriminants.follow",
+    "is_critical_parameter": "questions.geometry.ranks.parameterization",
+    "is_identifiable": "questions.geometry.ranks.identifiability",
+    "is_trapped": "questions.descent.traps",
+    "landscape_regions": "questions.discriminants.regions",
+    "load_ensemble": "questions.descent.results.ensemble",
+    "load_problem": "model.problem_file",
+    "load_sweep": "uses.sweep.results",
+    "parameterization_rank": "questions.geometry.ranks.parameterization",
+    "real_rank": "questions.geometry.ranks.real_rank",
+    "regime": "questions.geometry.ranks.widths",
+    "relu_problem": "questions.relu.setting",
+    "run_sweep": "uses.sweep.run",
+    "spans_symmetric": "questions.quadratic.sample_span",
+    "starts": "questions.descent.starts",
+    "sweep_status": "uses.sweep.results",
+    "symmetric_minimum": "questions.relu.symmetric",
+    "thick_width": "questions.geometry.ranks.widths",
+    "trap_probability": "questions.descent.traps",
+    "trivial_symmetry": "questions.geometry.fibers.symmetries",
 }
 _MODULES = ("certify", "discriminants", "homotopy", "learn", "quadratic", "relu", "sweep")
 

@@ -1,5 +1,5 @@
 """`python -m shallows` is the command line."""
 
-from shallows.cli import main
+from shallows.uses.commands.cli import main
 
 main()

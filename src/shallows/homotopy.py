@@ -1,0 +1,39 @@
+"""All solutions of a polynomial system by homotopy continuation, with certificates.
+
+`solve` takes strings, dictionaries or a structured system and returns `Solutions`; `solve_member` and
+`monodromy` work in families of systems.
+"""
+
+from shallows.mathematics.homotopy.families import CompiledFamily, PolynomialFamily, check_homotopy
+from shallows.mathematics.homotopy.monodromy import MonodromyResult, monodromy
+from shallows.mathematics.homotopy.parameter import solve_member
+from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
+from shallows.mathematics.homotopy.rank_one import RankOneSystem, random_rank_one
+from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status
+from shallows.mathematics.homotopy.solve import solve
+from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test, trace_test
+
+__all__ = [
+    "CompiledFamily",
+    "Homotopy",
+    "MonodromyResult",
+    "Paths",
+    "PolynomialFamily",
+    "PolynomialSystem",
+    "RankOneSystem",
+    "Solution",
+    "SolutionSet",
+    "Solutions",
+    "Status",
+    "TraceTest",
+    "TrackerSettings",
+    "check_homotopy",
+    "linear_trace_test",
+    "monodromy",
+    "random_rank_one",
+    "solve",
+    "solve_member",
+    "trace_test",
+    "track",
+]

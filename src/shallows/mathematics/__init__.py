@@ -1,0 +1,1 @@
+"""Mathematics of use without networks: tensors, ball arithmetic, exact arithmetic, homotopy continuation."""

@@ -1,0 +1,1 @@
+"""Proofs in ball arithmetic: roots of exact systems, their number, realness and signatures."""

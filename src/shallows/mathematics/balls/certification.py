@@ -1,0 +1,149 @@
+"""`certify`: proofs for a list of approximate roots, and what they prove together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
+from shallows.mathematics.balls.systems import ball_evaluator, precision
+from shallows.support.checks import counted
+
+
+@dataclass(frozen=True, repr=False)
+class Certification:
+    """What is proved about a list of approximate roots.
+
+    roots: one entry a point, None where no proof was found (which proves nothing about that point).
+    distinct: positions of certified roots that are pairwise proved different.
+    repeated: positions of points proved to belong to a root already listed.
+    complete: True when the distinct roots are as many as `bound` allows: then there are no others.
+
+    >>> proof = sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"]).certify()
+    >>> proof
+    Certification: 5 distinct roots proved (3 real, 2 not real, 0 undecided)
+      completeness not proved by counting: up to 6 are possible
+    """
+
+    roots: tuple[CertifiedRoot | None, ...]
+    distinct: tuple[int, ...]
+    repeated: tuple[int, ...]
+    bound: int | None
+    sign_symmetric: bool = field(default=False)
+
+    @property
+    def certified(self) -> tuple[CertifiedRoot, ...]:
+        """The proofs, one a distinct root."""
+        found = (self.roots[k] for k in self.distinct)
+        return tuple(root for root in found if root is not None)
+
+    @property
+    def uncertified(self) -> tuple[int, ...]:
+        """Positions of points without a proof."""
+        return tuple(k for k, root in enumerate(self.roots) if root is None)
+
+    @property
+    def count(self) -> int:
+        """The number of distinct certified roots."""
+        return len(self.distinct)
+
+    @property
+    def real_count(self) -> int:
+        """How many are proved real."""
+        return sum(root.real is True for root in self.certified)
+
+    @property
+    def nonreal_count(self) -> int:
+        """How many are proved not real."""
+        return sum(root.real is False for root in self.certified)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is proved that there are no other isolated roots."""
+        return self.bound is not None and self.count == self.bound
+
+    def __repr__(self) -> str:
+        one, many = ("pair ±v", "pairs ±v") if self.sign_symmetric else ("root", "roots")
+        lines = [
+            f"Certification: {self.count} distinct {one if self.count == 1 else many} proved "
+            f"({self.real_count} real, {self.nonreal_count} not real, "
+            f"{self.count - self.real_count - self.nonreal_count} undecided)"
+        ]
+        if self.uncertified:
+            points = counted(len(self.uncertified), "point")
+            lines.append(f"  no proof for {points} (singular, or not close to a root)")
+        if self.repeated:
+            belongs = "belongs" if len(self.repeated) == 1 else "belong"
+            lines.append(f"  {counted(len(self.repeated), 'point')} {belongs} to roots already listed")
+        if self.complete:
+            lines.append(
+                f"  complete: no more than {self.bound} {'is' if self.bound == 1 else 'are'} possible"
+            )
+        elif self.bound is not None:
+            lines.append(f"  completeness not proved by counting: up to {self.bound} are possible")
+        return "\n".join(lines)
+
+
+def certify(
+    system: Any,
+    points: NDArray[np.complex128],
+    *,
+    digits: int = 10,
+    bits: int = 80,
+    bound: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Certification:
+    """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic (see `CertifiedRoot`).
+
+    `system` is a `PolynomialSystem`, or anything with `ball_evaluator(bits)`; `points` has one root a row.
+    Each proof is tried at `bits` bits and then at more, and refined until the box has `digits` correct
+    digits. `bound` is a proved upper bound on the number of isolated roots (pairs ±v for sign-symmetric
+    systems): reached, it proves that the list is complete. `progress` is told, in words, how far the work is.
+
+    >>> system = sh.homotopy.PolynomialSystem.read(["x^2 + y^2 - 5", "x*y - 2"])
+    >>> guesses = [[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, -1.0], [1.0, 1.0]]
+    >>> sh.certify.certify(system, guesses, bound=4)            # Bézout's bound: 2·2
+    Certification: 4 distinct roots proved (4 real, 0 not real, 0 undecided)
+      no proof for 1 point (singular, or not close to a root)
+      complete: no more than 4 are possible
+    """
+    from shallows.mathematics.balls.collector import Collector
+
+    table = np.atleast_2d(np.asarray(points, dtype=np.complex128))
+    symmetric = bool(getattr(system, "sign_symmetric", False))
+    roots: list[CertifiedRoot | None] = [None] * len(table)
+    waiting = list(range(len(table)))
+    for working in (bits, 2 * bits, 4 * bits, 8 * bits):
+        if not waiting:
+            break
+        evaluator = ball_evaluator(system, working)
+        with precision(working):
+            for done, k in enumerate(waiting):
+                roots[k] = _prove(system, evaluator, table[k], working)
+                if progress is not None and done % 50 == 0:
+                    progress(f"proving points at {working} bits: {done:,} of {len(waiting):,}")
+        waiting = [k for k in waiting if roots[k] is None]
+    roots = [root if root is None or root.digits >= digits else root.refine(digits) for root in roots]
+    if symmetric:  # a root that may be 0 is no pair ±v
+        roots = [root if root is None or root.is_disjoint(root, sign=-1) else None for root in roots]
+    collector = Collector(sign_symmetric=symmetric)
+    distinct: list[int] = []
+    repeated: list[int] = []
+    for k, root in enumerate(roots):
+        if root is not None:
+            (distinct if collector.add(root) else repeated).append(k)
+    return Certification(tuple(roots), tuple(distinct), tuple(repeated), bound, symmetric)
+
+
+def _prove(system: Any, evaluator: Any, point: NDArray[np.complex128], bits: int) -> CertifiedRoot | None:
+    """A real box first when the system is real and the point nearly so, a complex one otherwise."""
+    size = float(np.abs(point).max()) if len(point) else 0.0
+    if evaluator.is_real and np.abs(point.imag).max() <= 1e-6 * size:
+        root = certify_point(system, evaluator, point, bits, real=True)
+        if root is not None:
+            return root
+    return certify_point(system, evaluator, point, bits, real=False)

@@ -1,0 +1,266 @@
+"""Krawczyk's operator: existence and uniqueness of a root in a box, proved in ball arithmetic.
+
+For a box X around x, a matrix Y ≈ J(x)⁻¹ and a ball evaluation J(X) of the Jacobian,
+
+    K(X) = x − Y F(x) + (I − Y J(X)) (X − x).
+
+K(X) ⊂ int X together with √2 ‖I − Y J(X)‖ < 1, in the norm whose unit ball is a multiple of the box, proves
+that F has exactly one root in X, and that it lies in K(X) (R. Krawczyk, Computing 4, 1969; S. Rump 1983;
+P. Breiding, K. Rose, S. Timme, "Certifying zeros of polynomial systems using interval arithmetic", ACM Trans.
+Math. Softw. 49, 2023, Theorem 3.4; the √2 pays for complex rectangles and is not needed in a real box). A real
+system with a real box that passes has a real root there. A negative answer proves nothing: the box may be
+too large, or the root singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from flint import acb, acb_mat, arb, arb_mat
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator, precision
+from shallows.support.errors import NotConverged
+
+_SHARE = 8  # the box is this many times wider than the Newton step
+_NEAR = 1e-5  # relative Newton step beyond which a point does not count as an approximate root
+
+
+@dataclass(frozen=True)
+class CertifiedRoot:
+    """Exactly one root lies in `domain`, and it lies in the much smaller `box` (balls, one a coordinate).
+
+    The proof is that Krawczyk's operator K(X) = x − Y F(x) + (I − Y J(X)) (X − x), Y ≈ J(x)⁻¹, maps the box X =
+    `domain` into its interior and contracts (R. Krawczyk, Computing 4, 1969; P. Breiding, K. Rose, S. Timme, ACM
+    Trans. Math. Softw. 49, 2023, Theorem 3.4).
+
+    real: True when proved real, False when proved not real, None when not decided.
+
+    >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2"])
+    >>> root = sh.certify.certify(system, [[1.41421356]]).certified[0]
+    >>> root
+    CertifiedRoot((1.41421), real, within ..., 80 bits)
+    >>> root.real, root.refine(digits=50).box[0].str(40, radius=False)
+    (True, '1.414213562373095048801688724209698078570')
+    """
+
+    box: tuple[Any, ...]
+    domain: tuple[Any, ...]
+    real: bool | None
+    bits: int
+    system: Any = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        real = {True: "real", False: "not real", None: "realness undecided"}[self.real]
+        shown = ", ".join(f"{x.real:.6g}" if self.real else f"{x:.6g}" for x in self.point[:6])
+        more = f", … {len(self.box)} coordinates" if len(self.box) > 6 else ""
+        return f"CertifiedRoot(({shown}{more}), {real}, within {self.radius:.2g}, {self.bits} bits)"
+
+    @property
+    def point(self) -> NDArray[np.complex128]:
+        """The midpoint in double precision."""
+        return np.array([complex(entry.mid()) for entry in self.box])
+
+    @property
+    def radius(self) -> float:
+        """A bound on the distance, in each coordinate, between the midpoint of the box and the root."""
+        return max(_radius(entry) for entry in self.box)
+
+    @property
+    def digits(self) -> float:
+        """Correct decimal digits of the largest coordinate."""
+        size = max(float(abs(entry).abs_upper()) for entry in self.box)
+        return float("inf") if self.radius == 0 else float(np.log10(max(size, 1e-300) / self.radius))
+
+    def refine(self, digits: int) -> CertifiedRoot:
+        """The same root in a smaller box: `digits` correct decimals relative to its largest coordinate."""
+        if self.digits >= digits:
+            return self
+        root, bits = self, self.bits
+        # Newton doubles the digits: as many rounds as that takes, and the bits to hold them
+        goal = int(digits * 3.33) + 40
+        while bits < 64 * goal:
+            bits = max(2 * bits, goal) if bits < goal else 2 * bits
+            evaluator = ball_evaluator(self.system, bits)
+            with precision(bits):
+                for _ in range(64):
+                    smaller = _contract(evaluator, root.box, bits)
+                    if smaller is None:
+                        break
+                    gained = _narrower(smaller, root.box)
+                    root = replace(root, box=smaller, bits=bits)
+                    if root.digits >= digits:
+                        return root
+                    if not gained:
+                        break
+        raise NotConverged(f"the box could not be refined to {digits} digits (reached {root.digits:.0f})")
+
+    def contains(self, other: CertifiedRoot) -> bool:
+        """Whether the other root is proved to be this one: its box lies where this root is the only one."""
+        return all(mine.contains(theirs) for mine, theirs in zip(self.domain, other.box, strict=True))
+
+    def is_disjoint(self, other: CertifiedRoot, sign: int = 1) -> bool:
+        """Whether the boxes (the other one times `sign`) have no point in common."""
+        return any(
+            not mine.overlaps(theirs if sign > 0 else -theirs)
+            for mine, theirs in zip(self.box, other.box, strict=True)
+        )
+
+
+def _radius(entry: Any) -> float:
+    if isinstance(entry, acb):
+        return max(float(entry.real.rad().upper()), float(entry.imag.rad().upper()))
+    return float(entry.rad().upper())
+
+
+def _narrower(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    return max(map(_radius, new)) < 0.5 * max(map(_radius, old))
+
+
+def _contract(evaluator: BallEvaluator, box: tuple[Any, ...], bits: int) -> tuple[Any, ...] | None:
+    """K(X) ∩ X for a box X known to contain exactly one root."""
+    matrix: Any = acb_mat if isinstance(box[0], acb) else arb_mat
+    centre = [entry.mid() for entry in box]
+    value, _ = evaluator(centre)
+    _, slope = evaluator(box)
+    try:
+        inverse = slope.mid().inv().mid()
+    except ZeroDivisionError:
+        return None
+    n = len(box)
+    step = inverse * value
+    identity = matrix(n, n, [1 if i == j else 0 for i in range(n) for j in range(n)])
+    spread = (identity - inverse * slope) * matrix(n, 1, [a - b for a, b in zip(box, centre, strict=True)])
+    images = [c - s + d for c, s, d in zip(centre, step.entries(), spread.entries(), strict=True)]
+    return tuple(_intersection(a, b) for a, b in zip(images, box, strict=True))
+
+
+def _intersection(a: Any, b: Any) -> Any:
+    if isinstance(a, acb):
+        return acb(a.real.intersection(b.real), a.imag.intersection(b.imag))
+    return a.intersection(b)
+
+
+def _attempt(
+    evaluator: BallEvaluator,
+    centre: Sequence[Any],
+    step: Sequence[Any],
+    radii: NDArray[np.float64],
+    inverse: Any,
+    is_complex: bool,
+) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """Krawczyk's test for the box of these radii around exact points: (box, domain) when it passes."""
+    n = len(centre)
+    balls = [arb(0, float(radius)) for radius in radii]
+    around = [acb(ball, ball) if is_complex else ball for ball in balls]
+    domain = [entry + ball for entry, ball in zip(centre, around, strict=True)]
+    _, slope = evaluator(domain)
+    defect = (inverse * slope).entries()
+    for i in range(n):
+        defect[i * n + i] = defect[i * n + i] - 1
+    # the norm of the scaled space, in which the box is a cube
+    weights = radii.tolist()
+    norm = 0.0
+    for i in range(n):
+        row = sum((defect[i * n + j].abs_upper() * weights[j] for j in range(n)), arb(0)) / weights[i]
+        norm = max(norm, float(row.upper()))
+    if not norm * (1.4143 if is_complex else 1.0001) < 1.0:
+        return None
+    matrix: Any = acb_mat if is_complex else arb_mat
+    spread = (matrix(n, n, defect) * matrix(n, 1, around)).entries()
+    box = [c - s + d for c, s, d in zip(centre, step, spread, strict=True)]
+    if all(outer.contains_interior(inner) for outer, inner in zip(domain, box, strict=True)):
+        return tuple(box), tuple(domain)
+    return None
+
+
+def certify_point(
+    system: Any, evaluator: BallEvaluator, point: NDArray[np.complex128], bits: int, real: bool
+) -> CertifiedRoot | None:
+    """Prove a root near `point`, in a real box when `real`: None when the proof does not go through.
+
+    A point that is not yet accurate is first improved by a Newton step at the working precision, which only
+    moves the centre of the box: the proof is about the box it ends up with, and that box stays within a
+    small multiple of the Newton step from the point given. The sides of the box follow the size of each
+    coordinate and its sensitivity |J⁻¹||J||x|, so badly scaled variables do no harm.
+    """
+    if not np.isfinite(point).all():
+        return None
+    matrix: Any = arb_mat if real else acb_mat
+    centre: list[Any] = [arb(float(z.real)) if real else acb(complex(z)) for z in point]
+    value, slope = evaluator(centre)
+    found = _approximate_inverse(slope, np.abs(point), matrix, real)
+    if found is None:
+        return None
+    inverse, sensitivity = found
+    step = (inverse * value).entries()
+    moved = np.array([float(entry.abs_upper()) for entry in step])
+    size = np.maximum(np.maximum(np.abs(point), 1e-8 * sensitivity), 1e-10 * np.abs(point).max())
+    if not (moved <= _NEAR * size).all():  # the point is no approximate root: a proof would be about another
+        return None
+    smallest = float(np.exp2(8.0 - bits)) * sensitivity
+    even = np.ones(len(point))  # a cube, for roots with coordinates that vanish
+    improve = (moved > 1e-12 * size).any()
+    for _ in range(4):  # Newton steps move the centre: when they help at once, and while no box passes
+        if improve:
+            centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
+            value, _ = evaluator(centre)
+            step = (inverse * value).entries()
+        length = np.array([float(entry.abs_upper()) for entry in step])
+        tightest = _SHARE * float((length / sensitivity).max()) * sensitivity + smallest
+        widest = np.maximum(_SHARE * moved, 1e-9 * size) + smallest
+        between = np.sqrt(tightest * np.maximum(widest, tightest))
+        for radii in (widest, widest.max() * even, between, tightest, tightest.max() * even):
+            proof = _attempt(evaluator, centre, step, radii, inverse, not real)
+            if proof is not None:
+                box, domain = proof
+                return CertifiedRoot(box, domain, _realness(box, real), bits, system)
+        if improve and not (length < 0.1 * moved).any():
+            return None
+        improve, moved = True, length
+    return None
+
+
+def _approximate_inverse(
+    slope: Any, size: NDArray[np.float64], matrix: Any, real: bool
+) -> tuple[Any, NDArray[np.float64]] | None:
+    """Y ≈ J⁻¹ and |Y||J||x|. Any nonsingular Y will do for the proof; double precision nearly always does."""
+    n = slope.nrows()
+    entries = slope.entries()
+    if real:
+        table = np.array([float(entry.mid()) for entry in entries]).reshape(n, n)
+    else:
+        table = np.array([complex(entry.mid()) for entry in entries]).reshape(n, n)
+    absolute = np.abs(table)
+    rows = absolute.max(axis=1, keepdims=True)
+    if not (np.isfinite(table).all() and (rows > 0).all()):
+        return None
+    columns = (absolute / rows).max(axis=0)
+    if not (columns > 0).all():
+        return None
+    try:
+        balanced = np.linalg.inv(table / rows / columns)
+        if not np.abs(balanced).max() * n < 1e11:  # too ill-conditioned for double precision
+            exact = slope.mid().inv().mid()
+            kind = float if real else complex
+            inverse = np.array([kind(entry) for entry in exact.entries()]).reshape(n, n)
+        else:
+            inverse = balanced / columns[:, None] / rows.T
+            exact = matrix(n, n, inverse.ravel().tolist())
+    except (np.linalg.LinAlgError, ZeroDivisionError):
+        return None
+    spread = np.abs(inverse) @ absolute
+    sensitivity = spread @ (size if size.any() else np.ones(n))
+    floor = float(sensitivity.max()) * 1e-30
+    return exact, np.maximum(sensitivity, floor if floor > 0 else 1e-300)
+
+
+def _realness(box: Sequence[Any], real: bool) -> bool | None:
+    if real:
+        return True
+    if any(not entry.imag.contains(0) for entry in box):
+        return False
+    return None

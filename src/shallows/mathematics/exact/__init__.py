@@ -1,0 +1,1 @@
+"""Exact arithmetic: rational polynomials, linear algebra over Q, and msolve."""

@@ -1,0 +1,1 @@
+"""The compiled loops of the path tracker: predictor, corrector, endgame, small linear algebra."""

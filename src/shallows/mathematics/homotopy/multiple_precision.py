@@ -1,0 +1,245 @@
+"""Paths that double precision cannot hold, tracked in multiple precision (python-flint).
+
+The same predictor-corrector as `tracker`, in midpoints of `bits`-bit balls: slow (milliseconds a step), and
+meant for the few paths that are lost or end at roots too ill-conditioned for doubles. The precision is raised
+until the path holds: nothing is assumed about where it ends, and no end point is taken over from elsewhere.
+(D. Bates, J. Hauenstein, A. Sommese, C. Wampler, "Adaptive multiprecision path tracking", SIAM J. Numer.
+Anal. 46, 2008.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.paths import Paths, PathStatus
+from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
+
+_LADDER = (128, 256, 512)
+_SMALLEST = 1e-30
+
+
+@dataclass(frozen=True)
+class PreciseHomotopy:
+    """(1−t)·target + t·start, homogenised, with exact coefficients."""
+
+    target: PolynomialSystem
+    start: PolynomialSystem
+
+    @classmethod
+    def build(
+        cls, target: Sequence[Terms], start: Sequence[dict[Exponents, complex]], n: int
+    ) -> PreciseHomotopy:
+        """Homogenise both to the same degrees, the new variable last."""
+        names = (*(f"x{k}" for k in range(n)), "x_0")
+        ends: list[Terms] = []
+        starts: list[Terms] = []
+        for goal, origin in zip(target, start, strict=True):
+            degree = max(sum(key) for key in (*goal, *origin))
+            ends.append({(*key, degree - sum(key)): value for key, value in goal.items()})
+            starts.append({(*key, degree - sum(key)): to_gaussian(value) for key, value in origin.items()})
+        return cls(PolynomialSystem(names, tuple(ends)), PolynomialSystem(names, tuple(starts)))
+
+
+def scaled_exactly(system: PolynomialSystem, variables: Any, equations: Any) -> list[Terms]:
+    """The coefficients after x = 2^variables·y and fᵢ ↦ 2^equations[i]·fᵢ, without rounding."""
+    rows = []
+    for i, terms in enumerate(system.equations):
+        row: Terms = {}
+        for key, value in terms.items():
+            factor = Fraction(2) ** (int(equations[i]) + int(np.dot(variables, key)))
+            row[key] = Gaussian(value.real * factor, value.imag * factor)
+        rows.append(row)
+    return rows
+
+
+def track_precisely(homotopy: PreciseHomotopy, starts: NDArray[np.complex128], steps: int) -> Paths:
+    """Track the rows of `starts` (x, 1) one by one, raising the precision until each path holds."""
+    count = len(starts)
+    ends = np.array(starts, np.complex128)
+    status = np.full(count, int(PathStatus.STEP_TOO_SMALL))
+    used = np.zeros(count, np.int64)
+    radius, error = np.ones(count), np.zeros(count)
+    for row in range(count):
+        for bits in _LADDER:
+            path = _Path(homotopy, starts[row], bits, steps)
+            outcome = path.follow()
+            used[row] += path.steps
+            status[row], radius[row], error[row] = int(outcome), path.t, path.error
+            ends[row] = path.point()
+            if outcome is not PathStatus.STEP_TOO_SMALL:
+                break
+    return Paths(ends, status, np.ones(count, np.int64), used, radius, error)
+
+
+class _Path:
+    """One path at one precision: its last three points and tangents, and the patch it is on."""
+
+    def __init__(
+        self, homotopy: PreciseHomotopy, start: NDArray[np.complex128], bits: int, steps: int
+    ) -> None:
+        from flint import acb_mat
+
+        from shallows.mathematics.balls.systems import PolynomialBalls, precision
+
+        self.bits, self.budget, self.steps = bits, steps, 0
+        self.target = PolynomialBalls(homotopy.target, bits)
+        self.start = PolynomialBalls(homotopy.start, bits)
+        self.precision, self.matrix = precision, acb_mat
+        with precision(bits):
+            self.z = acb_mat(len(start), 1, start.tolist())
+        self.t, self.error = 1.0, 0.0
+        self.nodes: list[float] = []
+        self.points: list[Any] = []
+        self.tangents: list[Any] = []
+        self.marks: list[tuple[float, float]] = []
+
+    def point(self) -> NDArray[np.complex128]:
+        """The present point, rounded to double and of unit length."""
+        z = np.array([complex(entry) for entry in self.z.entries()])
+        return z / np.linalg.norm(z)
+
+    def _linear_system(self, z: Any, t: float) -> tuple[Any, Any, Any]:
+        """Jacobian with the patch as last row, value, and ∂H/∂t, at an exact point."""
+        entries = z.entries()
+        goal, goal_slope = self.target(entries)
+        origin, origin_slope = self.start(entries)
+        slope = (goal_slope * (1 - t) + origin_slope * t).tolist()
+        value = (goal * (1 - t) + origin * t).entries()
+        drift = (origin - goal).entries()
+        rows = [*slope, self.patch]
+        reached = sum((p * x for p, x in zip(self.patch, entries, strict=True)), -entries[0] * 0) - 1
+        size = len(entries)
+        return (
+            self.matrix(rows).mid(),
+            self.matrix(size, 1, [*value, reached]).mid(),
+            self.matrix(size, 1, [*drift, 0]).mid(),
+        )
+
+    def _recentre(self) -> None:
+        """Unit length, patch through the point; the history starts again."""
+        from flint import acb
+
+        norm = float(np.sqrt(sum(abs(complex(e)) ** 2 for e in self.z.entries())))
+        self.z = (self.z * (1 / acb(norm))).mid()
+        square = sum(abs(complex(e)) ** 2 for e in self.z.entries())
+        self.patch = [acb(complex(e).conjugate() / square) for e in self.z.entries()]
+        total = sum((p * x for p, x in zip(self.patch, self.z.entries(), strict=True)), acb(0))
+        self.z = (self.z * (1 / total)).mid()
+        self.nodes, self.points, self.tangents = [], [], []
+
+    def _remember(self, matrix: Any, drift: Any) -> None:
+        self.nodes = [*self.nodes[-2:], self.t]
+        self.points = [*self.points[-2:], self.z]
+        self.tangents = [*self.tangents[-2:], (matrix.solve(drift) * -1).mid()]
+
+    def _predict(self, at: float) -> Any:
+        total: Any = None
+        for i, node in enumerate(self.nodes):
+            basis, slope = 1.0, 0.0
+            for j, other in enumerate(self.nodes):
+                if j != i:
+                    basis *= (at - other) / (node - other)
+                    slope += 1.0 / (node - other)
+            by_point = (1.0 - 2.0 * slope * (at - node)) * basis * basis
+            by_tangent = (at - node) * basis * basis
+            part = self.points[i] * by_point + self.tangents[i] * by_tangent
+            total = part if total is None else total + part
+        return total.mid()
+
+    def _is_regular(self, matrix: Any, fine: float) -> bool:
+        """Whether the Jacobian is invertible beyond the accuracy of the point: ‖J⁻¹‖ far below 1/accuracy."""
+        size = matrix.nrows()
+        probe = self.matrix(size, 1, [(-1) ** k * (1.0 + k / size) for k in range(size)])
+        response = matrix.solve(probe).mid().entries()
+        return max(abs(complex(entry)) for entry in response) * fine < 1e-3
+
+    def _away(self) -> float:
+        z = self.point()
+        return float(abs(z[-1]))
+
+    def follow(self) -> PathStatus:
+        """Track from t = 1 towards 0; what became of it."""
+        with self.precision(self.bits):
+            try:
+                return self._follow()
+            except ZeroDivisionError:
+                return PathStatus.STEP_TOO_SMALL
+
+    def _follow(self) -> PathStatus:
+        self._recentre()
+        matrix, _, drift = self._linear_system(self.z, self.t)
+        self._remember(matrix, drift)
+        share, fine = 0.02, 2.0 ** (-self.bits / 2)
+        while self.t > 0.0:
+            if self.steps >= self.budget:
+                return PathStatus.TOO_MANY_STEPS
+            self.steps += 1
+            final = share >= 0.999
+            t = 0.0 if final else self.t * (1.0 - share)
+            z = self._predict(t)
+            accepted, first, ratio, delta, previous = False, 0.0, 0.0, 1.0, 1.0
+            for iteration in range(9):
+                matrix, value, drift = self._linear_system(z, t)
+                try:
+                    change = matrix.solve(value).mid()
+                except ZeroDivisionError:
+                    break
+                delta = max(abs(complex(entry)) for entry in change.entries())
+                if not delta < 0.02:
+                    break
+                z = (z - change).mid()
+                if iteration == 0:
+                    first = delta
+                elif delta > fine:
+                    now = delta / previous
+                    ratio = max(ratio, now)
+                    if now > 0.12:
+                        break
+                if delta < fine:
+                    accepted = True
+                    break
+                previous = delta
+            if accepted and final and not self._is_regular(matrix, fine):
+                accepted = False
+            order = 2.0 * len(self.nodes)
+            if not accepted:
+                share *= 0.4
+                if share < 1e-9:
+                    return self._infinite_or(PathStatus.STEP_TOO_SMALL)
+                continue
+            self.z, self.t, self.error = z, t, delta
+            if final:
+                return PathStatus.PRECISE_REGULAR
+            self._remember(matrix, drift)
+            if sum(abs(complex(e)) ** 2 for e in z.entries()) > 4.0:
+                self._recentre()
+                matrix, _, drift = self._linear_system(self.z, self.t)
+                self._remember(matrix, drift)
+            grow = max(first / 2e-3, ratio / 0.03, 1e-6)
+            done = share / (1.0 - share)  # this step, as a share of what is left now
+            share = min(done * min(max(0.85 * grow ** (-1.0 / order), 0.3), 3.0), 1.0)
+            if not self.marks or self.t < 0.7 * self.marks[-1][0]:
+                self.marks.append((self.t, self._away()))
+            if self._away() < 1e-20:
+                return self._infinite_or(PathStatus.STEP_TOO_SMALL)
+            if self.t < _SMALLEST:
+                self.error = 1e-8
+                return self._infinite_or(PathStatus.PRECISE_SINGULAR)
+        return PathStatus.PRECISE_REGULAR
+
+    def _infinite_or(self, otherwise: PathStatus) -> PathStatus:
+        """At infinity when x₀ has kept falling like a power of t over the last decades."""
+        away = self._away()
+        earlier = [mark for mark in self.marks if mark[0] > 1.5 * self.t]
+        if earlier and away < 1e-4 and away > 0:
+            t, before = earlier[-1]
+            if np.log(before / away) / np.log(t / max(self.t, 1e-300)) > 0.03:
+                return PathStatus.INFINITE
+        return otherwise

@@ -1,0 +1,122 @@
+"""Parameter homotopy: from one solved member of a family to any other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shallows.mathematics.homotopy.families import Family, Vector
+from shallows.mathematics.homotopy.paths import TrackerSettings, track
+from shallows.mathematics.homotopy.solutions import Solutions, Status
+from shallows.mathematics.homotopy.solve import assemble, check_limit, follow_all
+from shallows.support.errors import IncompleteChart, InvalidProblem
+from shallows.support.progress import Shown
+from shallows.support.seeds import seed_of
+
+
+class _Member:
+    """The target member of a family, as `solve.assemble` sees it."""
+
+    start = "parameter homotopy"
+
+    def __init__(self, n: int, system: Any) -> None:
+        self.n, self.system = n, system
+
+    def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """Coordinates are not scaled here."""
+        return points
+
+
+def solve_member(
+    family: Family,
+    solutions: ArrayLike,
+    known: Sequence[object],
+    wanted: Sequence[object],
+    rng: int | np.random.Generator = 0,
+    *,
+    detour: bool = True,
+    max_paths: int = 100_000,
+    on_incomplete: Literal["raise", "return"] = "raise",
+    threads: int | None = None,
+    progress: Shown = False,
+    settings: TrackerSettings | None = None,
+    give_up: int = 0,
+) -> Solutions:
+    """Solutions at the parameters `wanted`, from all `solutions` at the parameters `known`.
+
+    When the known member is generic, the paths reach every isolated solution of the wanted one (Sommese
+    and Wampler 2005, Theorem 7.1.1: parameter continuation). `detour` goes by a random complex member, so
+    that the way between two real members does not run into the discriminant; it can be left out when the
+    known parameters are themselves random complex numbers. Lost paths are tried again with smaller steps, up to three
+    times; when no more than `give_up` are left after the first time, for a caller who knows other ways, only once.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[5, 6])
+    >>> sorted(found.real.points[:, 0].real.round(9).tolist())
+    [2.0, 3.0]
+    """
+    started = time.perf_counter()
+    seed = seed_of(rng)
+    settings = settings or TrackerSettings()
+    points = np.array(solutions, dtype=np.complex128, ndmin=2)
+    begin, goal = _vector(family, known, "known"), _vector(family, wanted, "wanted")
+    if points.shape[1] != family.n:
+        raise InvalidProblem(
+            f"the solutions have {points.shape[1]} coordinates, the family {family.n} unknowns. "
+            "Fix: give one solution a row"
+        )
+    check_limit(len(points), max_paths)
+    if detour:
+        between = random_parameters(family, np.random.default_rng(seed), np.abs([*begin, *goal]).max())
+        first = track(
+            family.segment(begin, between),
+            points,
+            settings,
+            threads=threads,
+            endgame=False,
+            progress=progress,
+        )
+        lost = np.flatnonzero(first.status != 0)
+        if len(lost):
+            again = track(
+                family.segment(begin, between),
+                points[lost],
+                settings.tighter(),
+                threads=threads,
+                endgame=False,
+            )
+            first = first.with_rows(lost, again)
+        if (first.status != 0).any():
+            raise IncompleteChart(
+                f"{np.count_nonzero(first.status)} of {len(points)} paths were lost on the way to a generic "
+                "member. Fix: check that the known solutions are regular, or try another rng"
+            )
+        points, begin = first.ends, between
+    homotopy = family.segment(begin, goal)
+    ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)
+    member = _Member(family.n, family.member(wanted))
+    still = np.zeros(len(points), bool)
+    result = assemble(member, ends, paths, still, seed, [], time.perf_counter() - started)
+    if result.status is Status.INCOMPLETE and on_incomplete == "raise":
+        raise IncompleteChart(
+            f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}). "
+            f'Fix: try another rng (this was {seed}), or on_incomplete="return"'
+        )
+    return result
+
+
+def random_parameters(family: Family, rng: np.random.Generator, size: float = 1.0) -> Vector:
+    """Random complex parameters of about this size."""
+    real, imaginary = rng.standard_normal((2, family.parameter_count))
+    return np.asarray((real + 1j * imaginary) * max(float(size), 1e-300) / np.sqrt(2))
+
+
+def _vector(family: Family, parameters: Sequence[object], label: str) -> Vector:
+    vector = np.array([complex(entry) for entry in parameters], np.complex128)  # type: ignore[call-overload]
+    if vector.shape != (family.parameter_count,) or not np.isfinite(vector).all():
+        raise InvalidProblem(f"{label}={parameters!r}: expected {family.parameter_count} finite parameters")
+    return vector

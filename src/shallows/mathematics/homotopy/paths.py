@@ -1,0 +1,240 @@
+"""Many paths at once: blocks of paths on threads, the compiled loop doing all the work.
+
+Each path depends on its own start point only, so the result is the same whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.support import cores
+from shallows.support.progress import Progress, Shown
+
+AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
+
+
+class PathStatus(IntEnum):
+    """How a path ended; `sentence` says it in words."""
+
+    ARRIVED = 0
+    STEP_TOO_SMALL = 1
+    TOO_MANY_STEPS = 2
+    HANDED_OVER = 3
+    DIVERGED = 4
+    CONVERGED = 5
+    UNCLOSED = 6
+    INFINITE = 7
+    PRECISE_REGULAR = 8
+    PRECISE_SINGULAR = 9
+
+    @property
+    def sentence(self) -> str:
+        """The status in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    PathStatus.ARRIVED: "the path reached t = 0 by Newton steps",
+    PathStatus.STEP_TOO_SMALL: "the step became too small before the end",
+    PathStatus.TOO_MANY_STEPS: "the path took more steps than allowed",
+    PathStatus.HANDED_OVER: "the path was left at the door of the endgame",
+    PathStatus.DIVERGED: "the path left every bounded region",
+    PathStatus.CONVERGED: "the Cauchy endgame converged",
+    PathStatus.INFINITE: "the path runs to infinity",
+    PathStatus.PRECISE_REGULAR: "the path reached t = 0 in multiple precision",
+    PathStatus.PRECISE_SINGULAR: "the path converged to a singular end in multiple precision",
+    PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
+}
+
+
+@dataclass(frozen=True)
+class Homotopy:
+    """A compiled homotopy H(x, t), start at t = 1, target at t = 0: an evaluator and its constant data.
+
+    `evaluate` is a `numba.cfunc` with the signature of `_compiled.evaluators`; `unknowns` counts
+    the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is nothing but rounding,
+    0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of twice the precision.
+
+    A family makes one for every pair of its members:
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> homotopy = family.segment(start=np.array([3, 2]), target=np.array([5, 4]))
+    >>> homotopy.unknowns, sh.homotopy.track(homotopy, np.array([[1.0], [2.0]])).ends.real.round(9).tolist()
+    (1, [[1.0], [4.0]])
+    """
+
+    evaluate: Any
+    complexes: NDArray[np.complex128]
+    reals: NDArray[np.float64]
+    program: NDArray[np.int64]
+    work: int
+    scratch: int
+    unknowns: int
+    mode: int = AFFINE
+    noise: float = 0.0
+    sharp_beyond: float = float("inf")
+
+
+@dataclass(frozen=True)
+class TrackerSettings:
+    """Tolerances of the predictor-corrector and the endgame.
+
+    prediction: relative size aimed at for the first Newton step after a prediction.
+    contraction: ratio aimed at between the second and the first Newton step.
+    longest, shortest: step lengths, as shares of the way and of what is left of it.
+    steps: most steps a path. endgame: |t| at which a path that cannot finish goes to the endgame.
+    divergence: norm at which an affine path counts as diverged. windings: largest winding number tried.
+
+    >>> careful = sh.homotopy.TrackerSettings(longest=0.05).tighter()
+    >>> f"{careful.longest} {careful.prediction:.1e} {careful.steps}"
+    '0.025 6.7e-05 20000'
+    >>> sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"], settings=careful).finite.count
+    4
+    """
+
+    prediction: float = 2e-3
+    contraction: float = 0.03
+    longest: float = 0.2
+    shortest: float = 1e-10
+    steps: int = 5_000
+    endgame: float = 1e-2
+    divergence: float = 1e8
+    windings: int = 24
+
+    def tighter(self) -> TrackerSettings:
+        """Settings for a path that was lost or is under suspicion."""
+        return replace(
+            self,
+            prediction=self.prediction / 30,
+            contraction=self.contraction / 6,
+            longest=self.longest / 2,
+            shortest=self.shortest / 100,
+            endgame=self.endgame / 20,
+            steps=self.steps * 4,
+            windings=min(2 * self.windings, 36),
+        )
+
+    def array(self) -> NDArray[np.float64]:
+        """In the order the compiled loop expects."""
+        return np.array(
+            [
+                self.prediction,
+                self.contraction,
+                self.longest,
+                self.shortest,
+                float(self.steps),
+                self.endgame,
+                self.divergence,
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Paths:
+    """End points of paths, one a row, and how each got there.
+
+    status: 0 when the path arrived, else another `PathStatus`. winding: its winding number around t = 0. steps: how
+    many it took. radius: |t| where it stopped. error: estimated error of the end point.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - 2*x + a", "x + y - 3"], ["x", "y"], ["a"])
+    >>> double = family.segment(np.array([0]), np.array([1]))           # (x − 1)² = t: 1 ± √t meet at t = 0
+    >>> paths = sh.homotopy.track(double, np.array([[0.0, 3.0], [2.0, 1.0]]))
+    >>> paths.ends.real.round(6).tolist(), paths.winding.tolist()
+    ([[1.0, 2.0], [1.0, 2.0]], [2, 2])
+    """
+
+    ends: NDArray[np.complex128]
+    status: NDArray[np.int64]
+    winding: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    radius: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def with_rows(self, rows: NDArray[np.int64], other: Paths) -> Paths:
+        """These paths with the given rows taken from `other`."""
+        fresh = {}
+        for name in ("ends", "status", "winding", "steps", "radius", "error"):
+            values = getattr(self, name).copy()
+            values[rows] = getattr(other, name)
+            fresh[name] = values
+        return Paths(**fresh)
+
+
+def track(
+    homotopy: Homotopy,
+    starts: NDArray[np.complex128],
+    settings: TrackerSettings | None = None,
+    *,
+    threads: int | None = None,
+    chart: NDArray[np.complex128] | None = None,
+    endgame: bool = True,
+    progress: Shown = False,
+    start: complex = 1.0,
+    end: complex = 0.0,
+) -> Paths:
+    """Follow the paths through the rows of `starts` from t = start to t = end.
+
+    Hermite extrapolation predicts, Newton's method corrects, and the step is chosen so that the prediction stays
+    deep in the basin of the path (S. Telen, M. Van Barel, J. Verschelde, SIAM J. Sci. Comput. 42, 2020); a path that
+    cannot finish goes to the Cauchy endgame (A. Morgan, A. Sommese, C. Wampler, Numer. Math. 63, 1992), unless
+    `endgame` is False. In PROJECTIVE mode a row is (x, 1) or any multiple; `chart` is used by PENCIL mode only.
+
+    >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
+    >>> homotopy = family.segment(np.array([3, 2]), np.array([5, 4]))   # from (x−1)(x−2) to (x−1)(x−4)
+    >>> paths = sh.homotopy.track(homotopy, np.array([[1.0], [2.0]]))
+    >>> paths.ends.real.round(9).tolist(), paths.status.tolist()
+    ([[1.0], [4.0]], [0, 0])
+    """
+    from shallows.mathematics.homotopy._compiled.entry_points import run
+
+    settings = settings or TrackerSettings()
+    options = np.append(settings.array(), homotopy.noise)
+    if not endgame:
+        options[5] = 0.0
+    ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
+    count = len(ends)
+    if homotopy.mode == PROJECTIVE:
+        ends /= np.linalg.norm(ends, axis=1, keepdims=True)
+        charts = ends.conj()
+    elif chart is not None:
+        charts = np.array(chart, dtype=np.complex128, ndmin=2)
+    else:
+        charts = np.zeros((1, 1), np.complex128)
+    codes = np.zeros((count, 3), np.int64)
+    figures = np.zeros((count, 2))
+
+    def block(rows: slice) -> None:
+        own = charts[rows] if homotopy.mode == PROJECTIVE else charts
+        run(
+            homotopy.evaluate,
+            homotopy.complexes,
+            homotopy.reals,
+            homotopy.program,
+            (homotopy.mode, homotopy.work, homotopy.scratch),
+            (ends[rows], own),
+            (options, settings.windings, complex(start), complex(end)),
+            (codes[rows], figures[rows]),
+        )
+
+    workers = cores.workers(threads)
+    size = max(1, min(64, count // (4 * workers) + 1))
+    blocks = [slice(k, k + size) for k in range(0, count, size)]
+    with Progress(count, "tracking paths", progress, "paths") as shown:
+        if workers == 1 or len(blocks) <= 1:
+            for rows in blocks:
+                block(rows)
+                shown.advance(size)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                for _ in pool.map(block, blocks):
+                    shown.advance(size)
+    return Paths(ends, codes[:, 0], codes[:, 1], codes[:, 2], figures[:, 0], figures[:, 1])

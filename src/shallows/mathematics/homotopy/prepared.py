@@ -1,0 +1,58 @@
+"""What `solve` needs from a problem: how many paths, a homotopy with its start points, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy.paths import Homotopy, Paths
+from shallows.mathematics.homotopy.sparse import scaled, scaling, straight_line
+from shallows.mathematics.homotopy.start_systems import StartSystem, linear_product, total_degree, unit
+from shallows.mathematics.homotopy.systems import PolynomialSystem
+
+
+class SparseProblem:
+    """A polynomial system with a total-degree or a multihomogeneous start system."""
+
+    def __init__(self, system: PolynomialSystem, groups: Sequence[Sequence[str]] | None = None) -> None:
+        self.system, self.groups, self.n = system, groups, system.n
+        self.start = "total degree" if groups is None else "multihomogeneous"
+        self.path_count = system.bezout_number if groups is None else system.multihomogeneous_number(groups)
+        self._scaling = scaling(system)
+
+    def prepare(self, rng: np.random.Generator) -> tuple[Homotopy, NDArray[np.complex128]]:
+        """(1−t)·F + γ t·G, homogenised, and the solutions of G."""
+        start, gamma = self._start(rng)
+        homotopy = straight_line(scaled(self.system, self._scaling), start.times(gamma), self.n)
+        return homotopy, _lifted(start)
+
+    def precisely(self, rng: np.random.Generator, rows: NDArray[np.int64], steps: int) -> Paths:
+        """Track these rows of the same start points (same rng) in multiple precision."""
+        from shallows.mathematics.homotopy.multiple_precision import (
+            PreciseHomotopy,
+            scaled_exactly,
+            track_precisely,
+        )
+
+        start, gamma = self._start(rng)
+        exact = scaled_exactly(self.system, self._scaling.variables, self._scaling.equations)
+        homotopy = PreciseHomotopy.build(exact, start.times(gamma), self.n)
+        return track_precisely(homotopy, _lifted(start)[rows], steps)
+
+    def _start(self, rng: np.random.Generator) -> tuple[StartSystem, complex]:
+        if self.groups is None:
+            start = total_degree(self.system.degrees, rng)
+        else:
+            start = linear_product(self.system, self.groups, rng)
+        return start, complex(unit(rng))
+
+    def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """From the scaled coordinates of the tracker to the user's."""
+        return self._scaling.out(points)
+
+
+def _lifted(start: StartSystem) -> NDArray[np.complex128]:
+    """(x, 1)."""
+    return np.hstack([start.points, np.ones((len(start.points), 1), np.complex128)])

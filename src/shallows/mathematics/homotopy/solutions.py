@@ -1,0 +1,253 @@
+"""The result of a solve: points by class, how good each is, and a summary a person wants to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from shallows.mathematics.balls.certification import Certification
+
+Realness = Literal["real", "complex", "undecided"]
+
+
+class Status(Enum):
+    """What is known about completeness; `sentence` says it in words.
+
+    >>> sh.homotopy.solve(["x^2 - 2"]).status
+    <Status.COMPLETE: 'complete'>
+    >>> sh.homotopy.solve(["x*y - 1", "x^2*y - x"]).status.sentence     # the hyperbola xy = 1
+    'there are infinitely many solutions: ...'
+    """
+
+    COMPLETE = "complete"
+    INCOMPLETE = "incomplete"
+    POSITIVE_DIMENSIONAL = "positive-dimensional"
+
+    @property
+    def sentence(self) -> str:
+        """The status in words."""
+        return {
+            Status.COMPLETE: "every path ended at a point that is accounted for",
+            Status.INCOMPLETE: "paths were lost: solutions may be missing",
+            Status.POSITIVE_DIMENSIONAL: "there are infinitely many solutions: some ends lie on curves or "
+            "larger sets, and move with the random choices; isolated solutions are listed as usual",
+        }[self]
+
+
+def _point_text(point: NDArray[np.complex128], real: Realness) -> str:
+    """The first six coordinates, real ones without imaginary parts; what rounding leaves of a zero is 0."""
+    dust = 1e-12 * float(np.max(np.abs(point), initial=0.0))
+    clean = [complex(*(0.0 if abs(part) < dust else part for part in (x.real, x.imag))) for x in point[:6]]
+    shown = [f"{x.real:.6g}" if real == "real" else f"{x:.6g}" for x in clean]
+    more = f", … {len(point)} coordinates" if len(point) > 6 else ""
+    return f"({', '.join(shown)}{more})"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One solution of a square system, and how good it is.
+
+    residual: largest |fᵢ| over the norm of the Jacobian. condition: of the Jacobian in scaled coordinates.
+    accuracy: estimated relative error of the point. real: "real", "complex" or "undecided".
+    path: the number of the path that ended here (the first of them, for a multiple solution).
+
+    >>> double = sh.homotopy.solve(["(x - 1)^2*(x + 2)"]).singular[0]
+    >>> double.multiplicity, double.real, f"{double.point[0].real:.6f}"
+    (2, 'real', '1.000000')
+    >>> sh.homotopy.solve(["x^2 + 1"]).finite[0]
+    Solution((0...1j), complex, residual ..., condition 2)
+    """
+
+    point: NDArray[np.complex128]
+    multiplicity: int = 1
+    residual: float = 0.0
+    condition: float = 1.0
+    accuracy: float = 0.0
+    real: Realness = "undecided"
+    note: str = ""
+    path: int = -1
+
+    def __repr__(self) -> str:
+        parts = [_point_text(self.point, self.real), self.real]
+        if self.multiplicity != 1:
+            parts.append(f"multiplicity {self.multiplicity}")
+        parts.append(f"residual {self.residual:.2g}, condition {self.condition:.3g}")
+        if self.note:
+            parts.append(self.note)
+        return f"Solution({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class SolutionSet:
+    """Solutions of one class: `len(s)`, `s.count`, `s.points` (count × n), or go through them one by one.
+
+    >>> real = sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"]).real
+    >>> real
+    <4 solutions>
+    >>> sorted(real.points.real.round(9).tolist())
+    [[-2.0, -1.0], [-1.0, -2.0], [1.0, 2.0], [2.0, 1.0]]
+    """
+
+    solutions: tuple[Solution, ...] = ()
+    n: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.solutions)
+
+    @property
+    def points(self) -> NDArray[np.complex128]:
+        """One point a row."""
+        if not self.solutions:
+            return np.zeros((0, self.n), np.complex128)
+        return np.array([solution.point for solution in self.solutions])
+
+    @property
+    def multiplicities(self) -> list[int]:
+        """The multiplicity of each."""
+        return [solution.multiplicity for solution in self.solutions]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Solution]: ...
+    def __getitem__(self, index: int | slice) -> Solution | Sequence[Solution]:
+        return self.solutions[index]
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    def __repr__(self) -> str:
+        return f"<{self.count} solution{'s' if self.count != 1 else ''}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Solutions:
+    """All solutions of a square system, by class.
+
+    finite: isolated and regular. singular: isolated with multiplicity > 1 or a rank-deficient Jacobian.
+    at_infinity: end directions of diverging paths. failed: lost paths, where they stopped.
+    continuum: points on positive-dimensional solution sets, one a path that ended there.
+
+    >>> sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"])
+    Solutions: complete — every path ended at a point that is accounted for
+      paths tracked                6   start system: total degree
+      finite, regular              5
+      singular                     0
+      at infinity                  1   paths
+      failed                       0
+      real                         3   2 not real, 0 undecided
+      worst residual         ...
+      seed                         0   ...
+    """
+
+    system: Any
+    finite: SolutionSet
+    singular: SolutionSet
+    at_infinity: SolutionSet
+    failed: SolutionSet
+    continuum: SolutionSet
+    paths: int
+    seed: int
+    status: Status
+    start: str = "total degree"
+    notes: tuple[str, ...] = ()
+    steps: int = field(default=0)
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def real(self) -> SolutionSet:
+        """The real ones among the finite and singular solutions."""
+        return self._by_realness("real")
+
+    @property
+    def nonreal(self) -> SolutionSet:
+        """Those that are certainly not real."""
+        return self._by_realness("complex")
+
+    @property
+    def undecided(self) -> SolutionSet:
+        """Those whose imaginary part is neither clearly zero nor clearly not: `certify()` decides."""
+        return self._by_realness("undecided")
+
+    @property
+    def isolated(self) -> SolutionSet:
+        """Finite and singular together, each point once."""
+        return SolutionSet(self.finite.solutions + self.singular.solutions, self.finite.n)
+
+    @property
+    def message(self) -> str:
+        """The status as a sentence."""
+        return self.status.sentence
+
+    def _by_realness(self, wanted: Realness) -> SolutionSet:
+        chosen = tuple(solution for solution in self.isolated if solution.real == wanted)
+        return SolutionSet(chosen, self.finite.n)
+
+    def certify(self, digits: int = 10) -> Certification:
+        """Prove the finite solutions: see `certification.certify`."""
+        from shallows.mathematics.balls.certification import certify
+        from shallows.support.errors import InvalidProblem
+
+        if self.system is None:
+            raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")
+        return certify(self.system, self.finite.points, digits=digits, bound=self._proved_bound())
+
+    def _proved_bound(self) -> int | None:
+        """A proved upper bound on the number of isolated solutions, when the system has one."""
+        bound = getattr(self.system, "root_bound", None)
+        if bound is not None:
+            return int(bound)
+        return self.paths if self.start in ("total degree", "multihomogeneous") else None
+
+    def __repr__(self) -> str:
+        isolated = self.isolated
+        lines = [f"Solutions: {self.status.value} — {self.message}"]
+
+        def line(label: str, figure: object, remark: str = "") -> None:
+            lines.append(f"  {label:<22}{figure!s:>8}{'   ' + remark if remark else ''}")
+
+        line("paths tracked", self.paths, f"start system: {self.start}")
+        line("finite, regular", self.finite.count)
+        if self.singular:
+            shown = ", ".join(str(m) for m in sorted(self.singular.multiplicities, reverse=True)[:8])
+            line("singular", self.singular.count, f"multiplicities {shown}")
+        else:
+            line("singular", 0)
+        line("at infinity", self.at_infinity.count, "paths" if self.at_infinity else "")
+        if self.continuum:
+            line("on a continuum", self.continuum.count, "paths; positive-dimensional solution set")
+        line("failed", self.failed.count, "paths" if self.failed else "")
+        decided = f"{self.nonreal.count} not real, {self.undecided.count} undecided"
+        line("real", self.real.count, decided if isolated else "")
+        if self.finite:
+            worst = max(s.residual for s in self.finite)
+            condition = max(s.condition for s in self.finite)
+            line("worst residual", f"{worst:.1e}", f"worst condition {condition:.1e}")
+        line("seed", self.seed, f"{self.seconds:.2f} s")
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def realness(points: NDArray[np.complex128], accuracy: NDArray[np.float64]) -> list[Realness]:
+    """Real, complex or undecided, from max |Im| / ‖x‖ against the accuracy of each point.
+
+    Below ten times the accuracy it is real, above ten thousand times complex: invariant under scaling.
+    """
+    size = np.maximum(np.abs(points).max(axis=1, initial=0.0), 1e-300)
+    share = np.abs(points.imag).max(axis=1, initial=0.0) / size
+    noise = np.maximum(accuracy, 1e-14)
+    answers: list[Realness] = []
+    for value, floor in zip(share, noise, strict=True):
+        answers.append("real" if value <= 10 * floor else "complex" if value >= 1e4 * floor else "undecided")
+    return answers

@@ -1,0 +1,325 @@
+"""`solve`: all isolated solutions of a square polynomial system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy import classify as ends_of
+from shallows.mathematics.homotopy.classify import Ends, chart_coordinates, classify
+from shallows.mathematics.homotopy.paths import Homotopy, Paths, PathStatus, TrackerSettings, track
+from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status, realness
+from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.support.errors import IncompleteChart, InvalidProblem
+from shallows.support.progress import Shown
+from shallows.support.seeds import seed_of
+
+#: How fast paths go on one core, for the estimate in a refusal only.
+_PATHS_A_SECOND = 1_000
+_RETRIES = 3
+_ATTEMPTS = 4
+_PRECISE_PATHS = 40
+
+
+def solve(
+    polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem | Any,
+    rng: int | np.random.Generator = 0,
+    *,
+    variables: Sequence[str] | None = None,
+    groups: Sequence[Sequence[str]] | None = None,
+    max_paths: int = 100_000,
+    on_incomplete: Literal["raise", "return"] = "raise",
+    threads: int | None = None,
+    progress: Shown = False,
+    settings: TrackerSettings | None = None,
+) -> Solutions:
+    """All isolated solutions of a square system, by homotopy continuation.
+
+    H(x, t) = (1−t) F(x) + γ t G(x) deforms a system G with known solutions into F; for almost every γ on
+    the unit circle the paths are smooth for t > 0 and reach every isolated solution of F as t → 0
+    (Sommese and Wampler, "The Numerical Solution of Systems of Polynomials", 2005, Theorem 7.1.1).
+
+    Parameters
+    ----------
+    polynomials:
+        Strings (`"x^2*y - 3*y + 1"`), {exponents: coefficient} dictionaries, a `PolynomialSystem`, or a
+        structured system such as `RankOneSystem` that brings its own homotopy.
+    rng:
+        A seed or a NumPy generator. The same seed gives the same result whatever the number of threads.
+    variables:
+        The order of the variables; names that are not in it are refused.
+    groups:
+        Variable groups for a multihomogeneous start system, often far fewer paths than Π deg fᵢ.
+    max_paths:
+        More paths than this are refused before any work starts.
+    on_incomplete:
+        "raise" `IncompleteChart` when paths are lost, or "return" the result with its status.
+
+    >>> from shallows.mathematics.homotopy import solve
+    >>> solve(["x^2 + y^2 - 5", "x*y - 2"]).real.count
+    4
+    """
+    started = time.perf_counter()
+    if on_incomplete not in ("raise", "return"):
+        raise InvalidProblem(f'on_incomplete={on_incomplete!r}. Fix: use "raise" or "return"')
+    seed = seed_of(rng)
+    settings = settings or TrackerSettings()
+    if hasattr(polynomials, "prepare"):
+        prepared: Any = polynomials
+    else:
+        from shallows.mathematics.homotopy.prepared import SparseProblem
+
+        system = PolynomialSystem.read(polynomials, variables)
+        if system.parameters:
+            raise InvalidProblem(
+                f"the system has parameters {system.parameters}. Fix: use specialize, or solve_family"
+            )
+        prepared = SparseProblem(system, groups)
+    check_limit(prepared.path_count, max_paths)
+    ends, paths, continuum, notes = settle(prepared, seed, settings, threads, progress)
+    result = assemble(prepared, ends, paths, continuum, seed, notes, time.perf_counter() - started)
+    if result.status is Status.INCOMPLETE and on_incomplete == "raise":
+        raise IncompleteChart(
+            f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}), so solutions "
+            f"may be missing; {result.finite.count} were found. Fix: try another rng (this was {seed}), "
+            'tighter settings, or on_incomplete="return" to look at what there is'
+        )
+    return result
+
+
+def check_limit(count: int, limit: int) -> None:
+    """Refuse more paths than the limit, with the count and an estimate of the time."""
+    if count > limit:
+        seconds = count / _PATHS_A_SECOND
+        span = f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 3600:,.1f} h"
+        raise InvalidProblem(
+            f"the system needs {count:,} paths, more than max_paths={limit:,} (about {span} on one core). "
+            "Fix: raise max_paths, or give groups for a multihomogeneous start system"
+        )
+
+
+def follow_all(
+    homotopy: Homotopy,
+    starts: NDArray[np.complex128],
+    settings: TrackerSettings,
+    threads: int | None,
+    progress: Shown,
+    few: int = 0,
+    only_lost: bool = False,
+) -> tuple[Ends, Paths]:
+    """Track everything; track again, with tighter settings, what was lost or cannot be right.
+
+    When only `few` are left after the first repetition, the others are skipped: the caller has better means; with
+    `only_lost`, for lost paths alone.
+    """
+    paths = track(homotopy, starts, settings, threads=threads, progress=progress)
+    ends = classify(homotopy, paths)
+    for retry in range(_RETRIES):
+        rows = np.flatnonzero(ends.suspicious)
+        bearable = not only_lost or bool((ends.kind[rows] == ends_of.LOST).all())
+        if not len(rows) or (retry and len(rows) <= few and bearable):
+            break
+        settings = settings.tighter()
+        fresh = track(homotopy, starts[rows], settings, threads=threads, progress=progress)
+        paths = paths.with_rows(rows, fresh)
+        ends = classify(homotopy, paths)
+    return ends, paths
+
+
+def settle(
+    prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: Shown
+) -> tuple[Ends, Paths, NDArray[np.bool_], list[str]]:
+    """Track with one γ; with others too while paths are lost or singular ends are not confirmed.
+
+    An isolated singular solution is where two choices of γ agree on its place and multiplicity. Ends that
+    no other γ reproduces lie on positive-dimensional solution sets: the third answer marks them.
+    """
+    runs: list[tuple[Ends, Paths]] = []
+    for attempt in range(_ATTEMPTS):
+        generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+        homotopy, starts = prepared.prepare(generator)
+        few = _PRECISE_PATHS if hasattr(prepared, "precisely") else 0
+        ends, paths = follow_all(homotopy, starts, settings, threads, progress, few)
+        doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, [earlier for earlier, _ in runs]))
+        if 0 < len(doubtful) <= few:
+            again = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+            paths = paths.with_rows(doubtful, prepared.precisely(again, doubtful, settings.steps))
+            ends = classify(homotopy, paths)
+        calm = not ends.suspicious.any()
+        agreed = any(_agree(ends, earlier) for earlier, _ in runs)
+        if calm and (agreed or not (ends.kind == ends_of.SINGULAR).any()):
+            notes = [f"settled by γ number {attempt + 1}"] if attempt > 1 else []
+            return ends, paths, np.zeros(len(ends.kind), bool), notes
+        runs.append((ends, paths))
+    best = min(range(len(runs)), key=lambda k: np.count_nonzero(runs[k][0].suspicious))
+    ends, paths = runs[best]
+    continuum, unclear = _moving(ends, [other for k, (other, _) in enumerate(runs) if k != best])
+    ends.kind[unclear] = ends_of.LOST
+    notes = []
+    if continuum.any():
+        notes.append(
+            f"{np.count_nonzero(continuum)} paths end at rank-deficient points that move with γ: "
+            "a positive-dimensional solution set"
+        )
+    return ends, paths, continuum, notes
+
+
+def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
+    """Singular ends of a single path that are no continuum: an earlier run came near, or n = 1."""
+    lone = ends.kind == ends_of.SINGULAR
+    counts = np.bincount(ends.cluster[ends.cluster >= 0], minlength=1)
+    lone[lone] = counts[ends.cluster[lone]] == 1
+    if ends.points.shape[1] == 1 or not lone.any():
+        return lone
+    back = np.zeros(len(lone), bool)
+    rows = np.flatnonzero(lone)
+    for other in earlier:
+        finite = (other.kind == ends_of.SINGULAR) | (other.kind == ends_of.REGULAR)
+        distance, _ = _nearest(ends.points[rows], other.points[finite])
+        back[rows] |= distance < 1e-2
+    return back
+
+
+def _singular_points(ends: Ends) -> tuple[NDArray[np.complex128], NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Singular solutions of one run: points, multiplicities and the rows of their paths."""
+    numbers = np.unique(ends.cluster[ends.kind == ends_of.SINGULAR])
+    rows = [np.flatnonzero(ends.cluster == number) for number in numbers]
+    points = np.array([ends.points[members[0]] for members in rows]).reshape(len(rows), ends.points.shape[1])
+    return points, np.array([len(members) for members in rows], dtype=np.int64), rows
+
+
+def _nearest(points: NDArray[np.complex128], others: NDArray[np.complex128]) -> tuple[Any, Any]:
+    from scipy.spatial import cKDTree
+
+    if not len(others):
+        return np.full(len(points), np.inf), np.zeros(len(points), np.int64)
+    return cKDTree(chart_coordinates(others)).query(chart_coordinates(points))
+
+
+def _agree(first: Ends, second: Ends) -> bool:
+    """Whether two runs have the same singular solutions with the same multiplicities."""
+    mine, how_many, _ = _singular_points(first)
+    theirs, how_many_there, _ = _singular_points(second)
+    if len(mine) != len(theirs) or not len(mine):
+        return len(mine) == len(theirs)
+    distance, index = _nearest(mine, theirs)
+    return bool((distance < 1e-5).all() and (how_many == how_many_there[index]).all())
+
+
+def _moving(ends: Ends, others: list[Ends]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Paths whose singular end no other run has; and those that others have only roughly."""
+    continuum, unclear = np.zeros(len(ends.kind), bool), np.zeros(len(ends.kind), bool)
+    points, how_many, rows = _singular_points(ends)
+    if not len(points):
+        return continuum, unclear
+    gaps = np.full(len(points), np.inf)
+    confirmed = np.zeros(len(points), bool)
+    for other in others:
+        theirs, how_many_there, _ = _singular_points(other)
+        distance, index = _nearest(points, theirs)
+        gaps = np.minimum(gaps, distance)
+        if len(theirs):
+            confirmed |= (distance < 1e-5) & (how_many == how_many_there[index])
+    for k, members in enumerate(rows):
+        continuum[members] = not confirmed[k] and gaps[k] > 1e-3
+        unclear[members] = not confirmed[k] and gaps[k] <= 1e-3
+    return continuum, unclear
+
+
+def assemble(
+    prepared: Any,
+    ends: Ends,
+    paths: Paths,
+    continuum: NDArray[np.bool_],
+    seed: int,
+    notes: list[str],
+    seconds: float,
+) -> Solutions:
+    """Points by class, one `Solution` a distinct point, sorted so that the order does not depend on paths."""
+    kind = ends.kind.copy()
+    regular_rows, singular_sets, clashes = _distinct(ends, kind, continuum)
+    real = realness(ends.points, ends.accuracy)
+    scale = prepared.unscale
+
+    def make(row: Any, multiplicity: int = 1, note: str = "") -> Solution:
+        return Solution(
+            scale(ends.points[row : row + 1])[0],
+            multiplicity,
+            float(ends.residual[row]),
+            float(ends.condition[row]),
+            float(ends.accuracy[row]),
+            real[row],
+            note,
+            int(row),
+        )
+
+    n = prepared.n
+    regular = [make(row) for row in _in_order(ends.points, regular_rows)]
+    sets = {min(rows, key=lambda r: ends.accuracy[r]): len(rows) for rows in singular_sets}
+    singular = [make(row, sets[row]) for row in _in_order(ends.points, list(sets))]
+    infinite = [make(row) for row in np.flatnonzero(kind == ends_of.INFINITE)]
+    lost = [
+        make(
+            row, note=f"path {row}: {PathStatus(paths.status[row]).sentence} (|t| = {paths.radius[row]:.1e})"
+        )
+        for row in np.flatnonzero(kind == ends_of.LOST)
+    ]
+    lost += [
+        make(row, note=f"path {row}: ended at a regular solution that another path reached too")
+        for row in clashes
+    ]
+    on_sets = [make(row) for row in np.flatnonzero(continuum)]
+    accounted = len(regular) + sum(sets.values()) + len(infinite) + len(lost) + len(on_sets)
+    if accounted != len(kind):
+        raise AssertionError(f"{accounted} ends for {len(kind)} paths: a path was dropped or counted twice")
+    status = Status.INCOMPLETE if lost else Status.POSITIVE_DIMENSIONAL if on_sets else Status.COMPLETE
+    return Solutions(
+        prepared.system,
+        SolutionSet(tuple(regular), n),
+        SolutionSet(tuple(singular), n),
+        SolutionSet(tuple(infinite), n),
+        SolutionSet(tuple(lost), n),
+        SolutionSet(tuple(on_sets), n),
+        len(kind),
+        seed,
+        status,
+        prepared.start,
+        tuple(notes),
+        int(paths.steps.sum()),
+        seconds,
+    )
+
+
+def _distinct(
+    ends: Ends, kind: NDArray[np.int64], continuum: NDArray[np.bool_]
+) -> tuple[list[int], list[list[int]], list[int]]:
+    """Rows of regular solutions, rows a singular solution, and rows that clash with a regular one."""
+    regular, singular, clashes = [], [], []
+    members: dict[int, list[int]] = {}
+    placed = (kind == ends_of.REGULAR) | (kind == ends_of.SINGULAR)
+    for row in np.flatnonzero((ends.cluster >= 0) & placed & ~continuum):
+        members.setdefault(int(ends.cluster[row]), []).append(int(row))
+    for rows in members.values():
+        best = min(ends.condition[row] for row in rows)
+        if len(rows) == 1 and kind[rows[0]] == ends_of.REGULAR:
+            regular.append(rows[0])
+        elif best > 1e8 or all(kind[row] == ends_of.SINGULAR for row in rows):
+            singular.append(rows)
+        else:
+            regular.append(rows[0])
+            clashes += rows[1:]
+    return regular, singular, clashes
+
+
+def _in_order(points: NDArray[np.complex128], rows: list[int]) -> list[int]:
+    """Rows sorted by their points, so that the order does not depend on which path found which."""
+    if not rows:
+        return []
+    chosen = points[rows] / max(float(np.abs(points[rows]).max()), 1e-300)
+    rounded = np.round(chosen, 9) + 0.0
+    keys = np.stack([rounded.real, rounded.imag], axis=2).reshape(len(rows), -1)
+    return [rows[k] for k in np.lexsort(keys.T[::-1])]

@@ -1,0 +1,144 @@
+"""Sparse systems made ready for the tracker: scaling, homogenisation and the integer program."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy.paths import AFFINE, PROJECTIVE, Homotopy
+from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+
+Coefficients = Mapping[Exponents, complex]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """x = 2^variables · y and fᵢ ↦ 2^equations[i] fᵢ: powers of two, so that nothing is rounded."""
+
+    variables: NDArray[np.int64]
+    equations: NDArray[np.int64]
+
+    def out(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """From scaled coordinates y to x."""
+        return points * np.exp2(self.variables.astype(float))
+
+    def into(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """From x to scaled coordinates y."""
+        return points * np.exp2(-self.variables.astype(float))
+
+
+def scaling(system: PolynomialSystem) -> Scaling:
+    """The scaling that brings all coefficients closest to 1, by least squares on their logarithms.
+
+    (A. Morgan, "Solving Polynomial Systems Using Continuation for Engineering and Scientific Problems",
+    1987, ch. 5: SCLGEN.)
+    """
+    n = system.n
+    rows, right = [], []
+    for i, terms in enumerate(system.equations):
+        inside = []
+        for exponents, value in terms.items():
+            row = np.zeros(2 * n)
+            row[:n] = exponents[:n]
+            row[n + i] = 1.0
+            inside.append((row, -value.log2_size()))
+        weight = 1.0 / np.sqrt(len(inside))
+        rows += [row * weight for row, _ in inside]
+        right += [size * weight for _, size in inside]
+        if len(inside) > 1:  # the spread within an equation is what the equation's own factor cannot mend
+            centre = sum(row for row, _ in inside) / len(inside)
+            level = sum(size for _, size in inside) / len(inside)
+            rows += [row - centre for row, _ in inside]
+            right += [size - level for _, size in inside]
+    for j in range(n):  # where the coefficients leave a variable's scale open, leave it alone
+        rows.append(np.eye(2 * n)[j] * 1e-3)
+        right.append(0.0)
+    best = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
+    whole = np.rint(best).astype(np.int64)
+    return Scaling(whole[:n], whole[n:])
+
+
+def scaled(system: PolynomialSystem, by: Scaling) -> list[dict[Exponents, complex]]:
+    """Coefficients of the scaled system, rounded to double once, at the end."""
+    n = system.n
+    result = []
+    for i, terms in enumerate(system.equations):
+        row = {}
+        for exponents, value in terms.items():
+            shift = int(by.equations[i]) + int(np.dot(by.variables, exponents[:n]))
+            factor = Fraction(2) ** shift
+            row[exponents] = complex(float(value.real * factor), float(value.imag * factor))
+        result.append(row)
+    return result
+
+
+def straight_line(
+    target: Sequence[Coefficients],
+    start: Sequence[Coefficients],
+    unknowns: int,
+    projective: bool = True,
+    parameters: tuple[NDArray[np.complex128], NDArray[np.complex128]] | None = None,
+) -> Homotopy:
+    """(1−t)·target + t·start, coefficient by coefficient; parameters, if any, run from start to target too.
+
+    `projective` adds a homogenising unknown at the end. `parameters` is the pair (target, start) of
+    values for the symbols after the unknowns.
+    """
+    from shallows.mathematics.homotopy._compiled import evaluators
+
+    here, there = parameters or (np.zeros(0, np.complex128), np.zeros(0, np.complex128))
+    extra = len(here)
+    size = unknowns + 1 if projective else unknowns
+    table: dict[Exponents, int] = {}
+    term_rows, term_index, at_target, slopes = [0], [], [], []
+    for goal, origin in zip(target, start, strict=True):
+        keys = list(dict.fromkeys([*goal, *origin]))
+        degree = max(sum(key[:unknowns]) for key in keys)
+        for key in keys:
+            full = key[:unknowns]
+            if projective:
+                full = (*full, degree - sum(full))
+            full = (*full, *key[unknowns:])
+            term_index.append(table.setdefault(full, len(table)))
+            end, begin = goal.get(key, 0.0), origin.get(key, 0.0)
+            at_target.append(end)
+            slopes.append(begin - end)
+        term_rows.append(len(term_index))
+    symbols = size + extra
+    degrees = [max((key[j] for key in table), default=0) for j in range(symbols)]
+    bases = np.concatenate([[0], np.cumsum([d + 1 for d in degrees])])
+    pointer, base, exponent, index = [0], [], [], []
+    for key in table:
+        for j, power in enumerate(key):
+            if power:
+                base.append(int(bases[j]))
+                exponent.append(power)
+                index.append(j)
+        pointer.append(len(index))
+    places, offset = [], evaluators.HEADER
+    blocks = [degrees, pointer, base, exponent, index, term_rows, term_index]
+    for block in blocks:
+        places.append(offset)
+        offset += len(block)
+    header = [len(target), size, extra, len(table), places[0], places[1], places[2], places[3]]
+    header += [places[5], places[6], 2 * extra, 2 * extra + len(term_index)]
+    program = np.array(header + [int(entry) for block in blocks for entry in block], dtype=np.int64)
+    complexes = np.concatenate([here, there - here, at_target, slopes]).astype(np.complex128)
+    sizes = np.maximum(np.abs(at_target), np.abs(np.add(at_target, slopes)))
+    total = max(float(sizes[a:b].sum()) for a, b in itertools.pairwise(term_rows))
+    return Homotopy(
+        evaluate=evaluators.sparse,
+        complexes=complexes,
+        reals=np.zeros(1),
+        program=program,
+        work=int(bases[-1]) + len(table) + len(index) + 1,
+        scratch=1,
+        unknowns=size,
+        mode=PROJECTIVE if projective else AFFINE,
+        noise=2 * float(np.finfo(float).eps) * total if projective else 0.0,
+    )

@@ -1,0 +1,1 @@
+"""Symmetric tensors and forms: coordinates of Sym^d(R^n), values and gradients, text."""

@@ -1,0 +1,1 @@
+"""The model: activation × data → kernel → objective → problem, and problems as files."""

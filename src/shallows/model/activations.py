@@ -1,0 +1,195 @@
+"""Activations σ: powers, polynomials, ReLU, and any smooth function."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.polynomial import polynomial
+
+from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.errors import InvalidProblem
+
+Function = Callable[[Array], Array]
+
+
+class Activation(ABC):
+    """A scalar function σ applied to w·x."""
+
+    @abstractmethod
+    def derivative(self, z: Array, order: int) -> Array:
+        """σ^(order)(z), elementwise; order 0 is σ itself."""
+
+    def __call__(self, z: Array) -> Array:
+        """σ(z), elementwise."""
+        return self.derivative(np.asarray(z, dtype=np.float64), 0)
+
+
+class PolynomialActivation(Activation):
+    """What `Power` and `Polynomial` share: coefficients c_0, …, c_d of σ(z) = Σ c_j z^j."""
+
+    @property
+    @abstractmethod
+    def coefficients(self) -> Array:
+        """c_0, …, c_d."""
+
+    @property
+    def degree(self) -> int:
+        """d, the highest power with a non-zero coefficient."""
+        return len(self.coefficients) - 1
+
+    def derivative(self, z: Array, order: int) -> Array:
+        """σ^(order)(z) by Horner's rule."""
+        coefficients = polynomial.polyder(self.coefficients, order) if order else self.coefficients
+        return np.asarray(polynomial.polyval(z, coefficients), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Power(PolynomialActivation):
+    """σ(z) = z^d, d ≥ 1: networks are symmetric tensors Σ aᵢ wᵢ^⊗d (paper 000, equation 3).
+
+    >>> net = sh.Network([[1.0, 2.0], [3.0, -1.0]], a=[1.0, -1.0], activation=sh.Power(2))
+    >>> net.tensor().to_array()                 # w₁w₁ᵀ − w₂w₂ᵀ
+    array([[-8.,  5.],
+           [ 5.,  3.]])
+    """
+
+    exponent: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exponent", positive_integer("the degree of Power", self.exponent))
+
+    @property
+    def coefficients(self) -> Array:
+        """(0, …, 0, 1)."""
+        return np.eye(1, self.exponent + 1, self.exponent)[0]
+
+    def derivative(self, z: Array, order: int) -> Array:
+        """d (d−1) ⋯ (d−order+1) z^(d−order)."""
+        if order > self.exponent:
+            return np.zeros_like(z)
+        factor = np.prod(np.arange(self.exponent, self.exponent - order, -1.0))
+        return np.asarray(factor * np.asarray(z) ** (self.exponent - order), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"Power({self.exponent})"
+
+
+@dataclass(frozen=True, init=False)
+class Polynomial(PolynomialActivation):
+    """σ(z) = c0 + c1 z + c2 z² + …; paper 001's αz²+βz+γ is `Polynomial([γ, β, α])`.
+
+    Its loss needs moments of every order up to 2d, so data that are distributions: no `Frobenius`, no `Metric`.
+
+    >>> teacher = sh.Network([[1.0, 0.0]], activation=sh.Polynomial([0.0, 1.0, 1.0]))     # x₁ + x₁²
+    >>> problem = sh.Problem(teacher, sh.Gaussian(2), width=1)
+    >>> silent = sh.Network([[0.0, 0.0]], activation=sh.Polynomial([0.0, 1.0, 1.0]))
+    >>> problem.loss(silent)                    # E(x + x²)² = E x² + 2 E x³ + E x⁴ = 1 + 0 + 3
+    4.0
+    """
+
+    values: tuple[float, ...]
+
+    def __init__(self, coefficients: Sequence[float]) -> None:
+        array = finite_array("the coefficients of Polynomial", coefficients, 1)
+        nonzero = np.flatnonzero(array)
+        if len(nonzero) == 0 or nonzero[-1] == 0:
+            raise InvalidProblem(
+                f"Polynomial was given the coefficients {list(coefficients)}; expected a non-constant "
+                "polynomial [c0, c1, ...] with some c_j ≠ 0, j ≥ 1."
+            )
+        object.__setattr__(self, "values", tuple(float(c) for c in array[: nonzero[-1] + 1]))
+
+    @property
+    def coefficients(self) -> Array:
+        """c_0, …, c_d with c_d ≠ 0."""
+        return np.array(self.values)
+
+    def __repr__(self) -> str:
+        return f"Polynomial({list(self.values)})"
+
+
+@dataclass(frozen=True)
+class ReLU(Activation):
+    """σ(z) = max(z, 0) (paper 003).
+
+    Under N(0, I) the kernel is E[σ(w·x) σ(v·x)] = ‖w‖‖v‖ (sin θ + (π − θ) cos θ) / 2π, θ the angle between w and v
+    (Y. Cho, L. Saul, "Kernel methods for deep learning", NIPS 2009).
+
+    >>> teacher = sh.Network([[1.0, 0.0]], activation=sh.ReLU())
+    >>> problem = sh.Problem(teacher, sh.Gaussian(2), width=1, outer="ones")
+    >>> loss = problem.loss(sh.Network([[0.0, 1.0]], activation=sh.ReLU()))
+    >>> f"{loss:.6f} = {1 - 1 / np.pi:.6f}"     # ½ + ½ − 2·1/2π
+    '0.681690 = 0.681690'
+    """
+
+    def derivative(self, z: Array, order: int) -> Array:
+        """σ, its derivative 1{z > 0}, and zero from the second on (almost everywhere)."""
+        z = np.asarray(z, dtype=np.float64)
+        if order == 0:
+            return np.maximum(z, 0.0)
+        return (z > 0).astype(np.float64) if order == 1 else np.zeros_like(z)
+
+    def __repr__(self) -> str:
+        return "ReLU()"
+
+
+@dataclass(frozen=True)
+class Smooth(Activation):
+    """Any smooth σ, given as a vectorised function.
+
+    Under Gaussian data only `function` is needed: kernels and all their derivatives come from its Hermite
+    expansion. On `Samples` the gradient needs `derivative` and the Hessian `second_derivative`; they are
+    asked for when they are missing, never approximated in silence.
+
+    >>> sine = sh.Smooth(np.sin)
+    >>> problem = sh.Problem(sh.Network([[1.0, 0.0]], activation=sine), sh.Gaussian(2), width=1)
+    >>> loss = problem.loss(sh.Network([[0.0, 1.0]], activation=sine))
+    >>> f"{loss:.9f} = {1 - np.exp(-2):.9f}"    # E(sin x₁ − sin x₂)² = 2 E sin² x
+    '0.864664717 = 0.864664717'
+    """
+
+    function: Function
+    first: Function | None = field(default=None)
+    second: Function | None = field(default=None)
+
+    def __init__(
+        self,
+        function: Function,
+        derivative: Function | None = None,
+        second_derivative: Function | None = None,
+    ) -> None:
+        for name, value in (("function", function), ("derivative", derivative)):
+            if value is not None and not callable(value):
+                raise InvalidProblem(f"Smooth: {name} is {value!r}; expected a vectorised function of z.")
+        if function is None:
+            raise InvalidProblem("Smooth needs a vectorised function of z, for example Smooth(np.tanh).")
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "first", derivative)
+        object.__setattr__(self, "second", second_derivative)
+        probe = np.linspace(-1.0, 1.0, 7)
+        for order, given in enumerate((function, derivative, second_derivative)):
+            if given is None:
+                continue
+            values = np.asarray(given(probe))
+            if values.shape != probe.shape or not np.all(np.isfinite(values)):
+                raise InvalidProblem(
+                    f"Smooth: derivative {order} maps 7 points of [-1, 1] to {values!r}; expected 7 finite "
+                    "numbers. Write the function with NumPy operations."
+                )
+
+    def derivative(self, z: Array, order: int) -> Array:
+        """σ, σ′ or σ″ at z, when the user gave it."""
+        given = (self.function, self.first, self.second)[order] if order <= 2 else None
+        if given is None:
+            names = ("function", "derivative", "second_derivative")
+            raise InvalidProblem(
+                f"This needs derivative {order} of {self!r}, which was not given. "
+                f"Fix: Smooth(function, {names[min(order, 2)]}=...)."
+            )
+        return np.asarray(given(np.asarray(z, dtype=np.float64)), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"Smooth({getattr(self.function, '__name__', 'function')})"

@@ -1,0 +1,92 @@
+"""x ~ N(m, Σ)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.model.data.base import Distribution
+from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
+from shallows.support.errors import InvalidProblem
+from shallows.support.seeds import generator
+
+
+class Gaussian(Distribution):
+    """N(mean, covariance) on R^n; standard by default. The covariance may be singular, not indefinite.
+
+    Moments are Isserlis' sums over pairings: E[x_i x_j x_k x_l] = Σ_ij Σ_kl + Σ_ik Σ_jl + Σ_il Σ_jk when centred
+    (paper 000, equations 15 and 17).
+
+    >>> sh.Gaussian(2).moment_matrix(2)         # paper 000, Example 22
+    array([[3., 0., 0., 1.],
+           [0., 1., 1., 0.],
+           [0., 1., 1., 0.],
+           [1., 0., 0., 3.]])
+    """
+
+    def __init__(self, n: int, covariance: ArrayLike | None = None, mean: ArrayLike | None = None) -> None:
+        self.n = positive_integer("n", n)
+        self.covariance = self._checked_covariance(covariance)
+        self.mean = finite_array("mean", np.zeros(self.n) if mean is None else mean, 1)
+        if len(self.mean) != self.n:
+            raise InvalidProblem(f"mean has {len(self.mean)} entries; expected n = {self.n}.")
+        self.standard = covariance is None and not self.mean.any()
+
+    def _checked_covariance(self, given: ArrayLike | None) -> Array:
+        if given is None:
+            given = np.eye(self.n)
+        covariance = symmetric_matrix("covariance", given)
+        if len(covariance) != self.n:
+            raise InvalidProblem(f"covariance has shape {covariance.shape}; expected ({self.n}, {self.n}).")
+        lowest, highest = np.linalg.eigvalsh(covariance)[[0, -1]]
+        if lowest < -1e-12 * max(1.0, highest):
+            raise InvalidProblem(
+                f"covariance is indefinite: its smallest eigenvalue is {lowest:.6g}; expected a positive "
+                "semidefinite matrix."
+            )
+        return covariance
+
+    @property
+    def centred(self) -> bool:
+        """Whether the mean is zero."""
+        return not self.mean.any()
+
+    def root(self) -> Array:
+        """The symmetric square root Σ^{1/2}."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+    def moments(self, degree: int) -> Array:
+        """E[x^K] for all K of this degree."""
+        coordinates.require_storable(self.n, degree)
+        return isserlis(self.mean, self.covariance, degree)
+
+    def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
+        """m + Σ^{1/2} z with z standard normal."""
+        z = generator(rng).standard_normal((positive_integer("count", count, 0), self.n))
+        return z if self.standard else self.mean + z @ self.root()
+
+    def __repr__(self) -> str:
+        extra = "" if np.array_equal(self.covariance, np.eye(self.n)) else ", covariance=…"
+        return f"Gaussian({self.n}{extra}{'' if self.centred else ', mean=…'})"
+
+
+def isserlis(mean: NDArray[Any], covariance: NDArray[Any], degree: int) -> NDArray[Any]:
+    """E[x^K] by Isserlis' recursion on the first index i of K, in floating point or, for objects, in their arithmetic.
+
+    E[x_i x^L] = m_i E[x^L] + Σ_{l ∈ L} Σ_{i,l} E[x^{L∖l}].
+    """
+    n = len(mean)
+    previous, current = np.zeros(0, mean.dtype), np.ones(1, mean.dtype)
+    for d in range(1, degree + 1):
+        table = coordinates.indices(n, d)
+        first, rest = table[:, 0], table[:, 1:]
+        following = mean[first] * current[coordinates.position(rest, n)]
+        for slot in range(d - 1):
+            left_out = coordinates.position(np.delete(rest, slot, axis=1), n)
+            following = following + covariance[first, rest[:, slot]] * previous[left_out]
+        previous, current = current, following
+    return current

@@ -1,0 +1,70 @@
+"""Mixtures Σ γᵢ Dᵢ (paper 000, equation 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows.model.data.base import Distribution
+from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.errors import InvalidProblem
+from shallows.support.seeds import generator
+
+
+class Mixture(Distribution):
+    """x drawn from parts[i] with probability weights[i]; parts may be mixtures themselves.
+
+    Moments, and with them Gram matrices and kernels, are averages: M = Σ γᵢ Mᵢ (paper 000, equation 18).
+
+    >>> clusters = [sh.Gaussian(2, mean=[2.0, 0.0]), sh.Gaussian(2, mean=[-2.0, 0.0])]
+    >>> sh.Mixture([0.5, 0.5], clusters).moments(2)     # E x₁², E x₁x₂, E x₂²
+    array([5., 0., 1.])
+    """
+
+    def __init__(self, weights: ArrayLike, parts: Sequence[Distribution]) -> None:
+        self.weights = finite_array("weights", weights, 1)
+        self.parts = tuple(parts)
+        if len(self.parts) != len(self.weights) or not self.parts:
+            raise InvalidProblem(
+                f"{len(self.weights)} weights for {len(self.parts)} parts; expected one weight a part."
+            )
+        for i, part in enumerate(self.parts):
+            if not isinstance(part, Distribution):
+                raise InvalidProblem(
+                    f"part {i} is {part!r}; a mixture is made of distributions (Frobenius and Metric are none)."
+                )
+        if np.any(self.weights < 0) or abs(self.weights.sum() - 1.0) > 1e-9:
+            raise InvalidProblem(
+                f"weights are {self.weights.tolist()}, with sum {self.weights.sum():.6g}; expected non-negative "
+                "numbers with sum 1."
+            )
+        if len({part.n for part in self.parts}) != 1:
+            raise InvalidProblem(
+                f"the parts have dimensions {[part.n for part in self.parts]}; expected one dimension."
+            )
+        self.n = self.parts[0].n
+
+    def moments(self, degree: int) -> Array:
+        """Σ γᵢ E_{Dᵢ}[x^I]."""
+        return np.asarray(
+            sum(w * part.moments(degree) for w, part in zip(self.weights, self.parts, strict=True))
+        )
+
+    @property
+    def sample_law(self) -> str:
+        """What each part draws from."""
+        return "a mixture of: " + "; ".join(part.sample_law for part in self.parts)
+
+    def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
+        """Each draw picks a part, then draws from it."""
+        source = generator(rng)
+        choice = source.choice(len(self.parts), size=positive_integer("count", count, 0), p=self.weights)
+        result = np.empty((len(choice), self.n))
+        for i, part in enumerate(self.parts):
+            result[choice == i] = part.sample(int(np.sum(choice == i)), source)
+        return result
+
+    def __repr__(self) -> str:
+        return f"Mixture({self.weights.tolist()}, {list(self.parts)!r})"

@@ -1,0 +1,119 @@
+"""Data given as samples: expectations are means (empirical risk, paper 000, equation 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.data.base import LARGEST_GRAM, Distribution
+from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.errors import InvalidProblem
+from shallows.support.seeds import generator
+
+CHUNK = 4096
+
+
+class Samples(Distribution):
+    """The empirical distribution of the rows of X, with labels y of shape (count,) or (count, M) if given.
+
+    Expectations are means, ⟨g, h⟩ = (1/N) Σ g(xᵢ) h(xᵢ) (paper 000, equation 12); that is an inner product on
+    Sym^d(R^n) unless some polynomial of degree d vanishes on all samples (Prop. 20).
+
+    >>> data = sh.Samples([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], y=[1.0, 4.0, 9.0])
+    >>> data.is_nondegenerate(2)                # three samples, dim Sym²(R²) = 3
+    True
+    >>> loss = sh.Problem(None, data, width=1).loss(sh.Network([[1.0, 2.0]]))
+    >>> f"{loss:.6f}"                           # y = (x₁ + 2x₂)²
+    '0.000000'
+    >>> sh.Samples([[1.0, 0.0], [0.0, 1.0]]).vanishing_polynomial(2).polynomial(digits=4)
+    '1.414*x1*x2'
+    """
+
+    def __init__(self, X: ArrayLike, y: ArrayLike | None = None) -> None:
+        self.X = finite_array("X", X, 2)
+        if 0 in self.X.shape:
+            raise InvalidProblem(f"X has shape {self.X.shape}; expected at least one sample and one input.")
+        self.n = int(self.X.shape[1])
+        self.y = None if y is None else finite_array("y", y, (1, 2))
+        if self.y is not None and (len(self.y) != len(self.X) or 0 in self.y.shape):
+            raise InvalidProblem(
+                f"y has shape {self.y.shape} for {len(self.X)} samples; expected "
+                f"({len(self.X)},) or ({len(self.X)}, M)."
+            )
+
+    @property
+    def count(self) -> int:
+        """The number of samples."""
+        return len(self.X)
+
+    def features(self, degree: int) -> Iterator[tuple[slice, Array]]:
+        """Chunks of the features φ_I(x) = mult(I) x^I, so that T(x) = Σ_I T_I φ_I(x)."""
+        coordinates.require_storable(self.n, degree, LARGEST_GRAM)
+        scale = coordinates.multiplicities(self.n, degree)
+        for start in range(0, self.count, CHUNK):
+            rows = slice(start, min(start + CHUNK, self.count))
+            yield rows, coordinates.monomials(self.X[rows], degree) * scale
+
+    def moments(self, degree: int) -> Array:
+        """The mean of x^I."""
+        coordinates.require_storable(self.n, degree)
+        total = np.zeros(coordinates.dimension(self.n, degree))
+        for start in range(0, self.count, CHUNK):
+            total += coordinates.monomials(self.X[start : start + CHUNK], degree).sum(axis=0)
+        return total / self.count
+
+    def gram(self, degree: int) -> Array:
+        """G = mean of φ φᵀ, gathered in chunks."""
+        degree = positive_integer("degree", degree)
+        size = coordinates.require_storable(self.n, degree, LARGEST_GRAM)
+        total = np.zeros((size, size))
+        for _, block in self.features(degree):
+            total += block.T @ block
+        return total / self.count
+
+    def evaluation_matrix(self, degree: int) -> Array:
+        """E_X of Prop. 20: row i holds the features of xᵢ, so that E_X t = (T(x₁), …, T(x_N))."""
+        return np.concatenate([block for _, block in self.features(degree)])
+
+    def vanishing_polynomial(self, degree: int) -> SymmetricTensor | None:
+        """A non-zero T with T(xᵢ) = 0 for all samples, or None when there is none (paper 000, Prop. 20).
+
+        Decided by the smallest singular value of the evaluation matrix, columns scaled to unit length; "zero"
+        means below 1e-11 of the largest. The returned tensor has Frobenius norm one and a positive largest entry.
+        """
+        matrix = self.evaluation_matrix(positive_integer("degree", degree))
+        lengths = np.linalg.norm(matrix, axis=0)
+        lengths[lengths == 0] = 1.0
+        _, values, vectors = np.linalg.svd(matrix / lengths, full_matrices=True)
+        size = matrix.shape[1]
+        rank = int(np.sum(values > 1e-11 * values[0])) if len(values) and values[0] > 0 else 0
+        if rank == size:
+            return None
+        entries = vectors[-1] / lengths
+        entries = entries * np.sign(entries[np.argmax(np.abs(entries))])
+        norm = np.sqrt(np.sum(coordinates.multiplicities(self.n, degree) * entries**2))
+        return SymmetricTensor(entries / norm, self.n, degree)
+
+    def is_nondegenerate(self, degree: int) -> bool:
+        """Whether the empirical inner product on Sym^d(R^n) is an inner product (paper 000, Prop. 20)."""
+        if self.count < coordinates.dimension(self.n, degree):
+            return False
+        return self.vanishing_polynomial(degree) is None
+
+    @property
+    def sample_law(self) -> str:
+        """The empirical distribution."""
+        return f"the {self.count} given samples, drawn with replacement"
+
+    def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
+        """Rows of X drawn with replacement."""
+        chosen = generator(rng).integers(self.count, size=positive_integer("count", count, 0))
+        return np.asarray(self.X[chosen])
+
+    def __repr__(self) -> str:
+        labels = "" if self.y is None else f", y of shape {self.y.shape}"
+        return f"Samples({self.count} × {self.n}{labels})"

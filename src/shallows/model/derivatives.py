@@ -1,0 +1,91 @@
+"""Check derivatives by Taylor slope, on your own problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.support.checks import Array
+from shallows.support.seeds import generator
+
+STEPS = np.logspace(-1, -7, 25)
+SLOPE_WANTED = 1.8
+
+
+@dataclass(frozen=True)
+class DerivativeCheck:
+    """Slopes of the Taylor remainders; a right derivative gives 2, a wrong one 1, `inf` means exact to rounding.
+
+    `check_derivatives` makes it; it is true when the check passed.
+
+    >>> sine = sh.Smooth(np.sin)
+    >>> problem = sh.Problem(sh.Network([[1.0, 0.0]], activation=sine), sh.Gaussian(2), width=1)
+    >>> sh.check_derivatives(problem, sh.Network([[0.3, 1.0]], activation=sine))
+    DerivativeCheck(passed: gradient remainder O(h^2.0...), Hessian remainder O(h^2.0...), expected 2; Hessian
+    asymmetry ...)
+    """
+
+    gradient_slope: float
+    hessian_slope: float
+    symmetry: float
+    seed: int | None
+
+    @property
+    def passed(self) -> bool:
+        """Both remainders are of second order and the Hessian is symmetric."""
+        slopes = min(self.gradient_slope, self.hessian_slope)
+        return slopes >= SLOPE_WANTED and self.symmetry < 1e-8
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        return (
+            f"DerivativeCheck({verdict}: gradient remainder O(h^{self.gradient_slope:.2f}), Hessian remainder "
+            f"O(h^{self.hessian_slope:.2f}), expected 2; Hessian asymmetry {self.symmetry:.1e})"
+        )
+
+
+def check_derivatives(problem: Problem, net: Network, rng: int | np.random.Generator = 0) -> DerivativeCheck:
+    """Compare loss, gradient and Hessian at `net` along random directions u, v.
+
+    |L(θ+hu) − L(θ) − h g·u| and ‖g(θ+hu) − g(θ) − h Hu‖ must shrink like h²; uᵀHv must equal vᵀHu.
+
+    >>> problem = sh.Problem(np.diag([3.0, 1.0]), sh.IID.laplace(2), width=2)
+    >>> check = sh.check_derivatives(problem, sh.Network([[1.0, 0.5], [-0.2, 1.0]], a=[1.0, 2.0]))
+    >>> f"{check.gradient_slope:.1f} {check.hessian_slope:.1f}", check.passed
+    ('2.0 2.0', True)
+    """
+    source = generator(rng)
+    theta = problem.pack(net)
+    u, v = (_unit(source.standard_normal(problem.size)) for _ in range(2))
+    value, slope = problem.value_and_gradient(theta)
+    product = problem.hessian_product(theta, np.stack([u, v]))
+    moved = theta + STEPS[:, None] * u
+    values, slopes = problem.value_and_gradient(moved)
+    first = np.abs(values - value - STEPS * (slope @ u))
+    second = np.linalg.norm(slopes - slope - STEPS[:, None] * product[0], axis=-1)
+    scale = max(float(np.max(np.abs(product))), 1e-300)
+    return DerivativeCheck(
+        gradient_slope=_slope(first, max(abs(float(value)), float(np.max(np.abs(values))))),
+        hessian_slope=_slope(second, max(float(np.linalg.norm(slope)), scale)),
+        symmetry=float(abs(product[0] @ v - product[1] @ u)) / scale,
+        seed=int(rng) if not isinstance(rng, np.random.Generator) else None,
+    )
+
+
+def _unit(x: Array) -> Array:
+    return np.asarray(x / np.linalg.norm(x))
+
+
+def _slope(errors: Array, scale: float) -> float:
+    """The slope of log error against log h over the smallest six steps whose error is above rounding."""
+    above = np.flatnonzero(errors > 1e4 * np.finfo(float).eps * max(scale, 1e-300))
+    if len(above) < 3:
+        return float("inf")
+    chosen = above[-6:]
+    return float(np.polyfit(np.log(STEPS[chosen]), np.log(errors[chosen]), 1)[0])

@@ -1,0 +1,57 @@
+"""The flat parameter vector θ: W row by row, then a if it is trained, then the norm neuron's weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where W (k, n), a (M, k) and the norm weights (M,) stand in θ."""
+
+    width: int
+    n: int
+    outputs: int
+    free: bool
+    norm: bool
+
+    @property
+    def size(self) -> int:
+        """p, the number of trained parameters."""
+        return self.width * self.n + self.free * self.outputs * self.width + self.norm * self.outputs
+
+    def split(self, theta: Array) -> tuple[Array, Array | None, Array | None]:
+        """Views of W, a and the norm weights; leading axes are batches."""
+        if theta.shape[-1:] != (self.size,):
+            raise InvalidProblem(
+                f"θ has shape {theta.shape}; its last axis must have {self.size} parameters: W ({self.width}×{self.n})"
+                + (f", a ({self.outputs}×{self.width})" if self.free else "")
+                + (", the norm neuron's weight" if self.norm else "")
+                + "."
+            )
+        lead, inner = theta.shape[:-1], self.width * self.n
+        W = theta[..., :inner].reshape(*lead, self.width, self.n)
+        outer = norm = None
+        if self.free:
+            end = inner + self.outputs * self.width
+            outer = theta[..., inner:end].reshape(*lead, self.outputs, self.width)
+        if self.norm:
+            norm = theta[..., self.size - self.outputs :]
+        return W, outer, norm
+
+    def join(self, W: Array, outer: Array | None, norm: Array | None) -> Array:
+        """θ from its parts; those that are not trained are left out."""
+        lead = W.shape[:-2]
+        parts = [W.reshape(*lead, self.width * self.n)]
+        if self.free:
+            assert outer is not None
+            parts.append(outer.reshape(*lead, self.outputs * self.width))
+        if self.norm:
+            assert norm is not None
+            parts.append(norm)
+        return np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]

@@ -1,0 +1,314 @@
+"""Problems: a student of given width against a target, under data. The loss is E(f − y)², with no ½."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Activation, Power
+from shallows.model.data.base import InnerProduct, as_inner_product
+from shallows.model.data.samples import Samples
+from shallows.model.network import Network
+from shallows.model.objective.base import Objective
+from shallows.model.objective.build import build_objective, labels_of, tensors_of
+from shallows.model.objective.function_space import FunctionSpaceObjective
+from shallows.model.parameters import Layout
+from shallows.support.checks import Array, counted, describe, finite_array, finite_number, positive_integer
+from shallows.support.errors import InvalidProblem
+
+HESSIAN_CHUNK = 64
+
+
+class Problem:
+    """Train f(x) = Σᵢ aᵢ σ(wᵢ·x) of a given width to match a target under data.
+
+    - `target`: a Network, a SymmetricTensor, a symmetric matrix, or None with labelled `Samples`;
+    - `activation`: the student's; by default the target network's, `Power(d)` for a tensor, `Power(2)` otherwise;
+    - `outer`: "free" (a is trained), "ones", or an array (fixed);
+    - `norm_neuron`: adds a trained α‖x‖² (paper 002; needs `Power(2)`);
+    - `orthogonality`: γ of the penalty γ‖QQᵀ − I‖²_F, Q = Wᵀ (paper 002).
+
+    >>> problem = Problem(np.diag([2.0, 1.0]), Gaussian(2), width=1)
+    >>> problem.loss(Network([[1.0, 0.0]], a=[2.0]))
+    3.0
+    """
+
+    def __init__(
+        self,
+        target: Network | SymmetricTensor | ArrayLike | None,
+        data: InnerProduct,
+        width: int,
+        activation: Activation | None = None,
+        outer: str | ArrayLike = "free",
+        norm_neuron: bool = False,
+        orthogonality: float = 0.0,
+    ) -> None:
+        self.data = as_inner_product(data)
+        self.target = _checked_target(target)
+        self.width = positive_integer("width", width)
+        self.activation = _checked_activation(activation, self.target)
+        self.n = self.data.n
+        if self.target is not None and self.target.n != self.n:
+            raise InvalidProblem(
+                f"The target has {counted(self.target.n, 'input')} and the data {self.n}; they must agree."
+            )
+        self.norm_neuron = bool(norm_neuron)
+        if self.norm_neuron and self.activation != Power(2):
+            raise InvalidProblem(
+                f"The norm neuron ‖x‖² goes with Power(2) (paper 002); the activation is {self.activation!r}."
+            )
+        self.orthogonality = finite_number("orthogonality", orthogonality, minimum=0.0)
+        self.outputs = self._count_outputs()
+        self.outer = self._checked_outer(outer)
+        self.layout = Layout(self.width, self.n, self.outputs, self.outer is None, self.norm_neuron)
+        self.objective: Objective = build_objective(self.target, self.data, self.activation, self.width)
+
+    def _count_outputs(self) -> int:
+        if isinstance(self.target, Network):
+            return self.target.outputs
+        if self.target is None and isinstance(self.data, Samples):
+            return int(labels_of(None, self.data).shape[1])
+        return 1
+
+    def _checked_outer(self, outer: str | ArrayLike) -> Array | None:
+        """None when a is trained, else the fixed (M, k) array."""
+        if isinstance(outer, str):
+            if outer == "free":
+                return None
+            if outer == "ones":
+                return np.ones((self.outputs, self.width))
+            raise InvalidProblem(f'outer is {outer!r}; expected "free", "ones" or an array of fixed weights.')
+        fixed = np.atleast_2d(finite_array("outer", outer, (1, 2)))
+        if fixed.shape != (self.outputs, self.width):
+            raise InvalidProblem(
+                f"outer has shape {np.shape(outer)}; expected ({self.width},) for one output, or "
+                f"({self.outputs}, {self.width}) for this problem's {self.outputs}."
+            )
+        return fixed
+
+    # -- parameters ------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """p, the number of trained parameters."""
+        return self.layout.size
+
+    def pack(self, net: Network) -> Array:
+        """θ = W row by row, then a if it is free, then the norm neuron's weight."""
+        self._require_student(net)
+        norm = np.ones(self.outputs) * net.norm
+        return self.layout.join(net.W, np.atleast_2d(net.a), norm)
+
+    def unpack(self, theta: ArrayLike) -> Network:
+        """The network with parameters θ."""
+        W, A, norm = self._students(finite_array("theta", theta, 1))
+        single = self.outputs == 1
+        scale: Any = 0.0 if norm is None else (norm[0] if single else norm)
+        return Network(W, A[0] if single else A, self.activation, scale)
+
+    def _students(self, theta: Array) -> tuple[Array, Array, Array | None]:
+        W, A, norm = self.layout.split(theta)
+        if A is None:
+            assert self.outer is not None
+            A = np.broadcast_to(self.outer, (*theta.shape[:-1], *self.outer.shape))
+        return W, A, norm
+
+    def _require_student(self, net: Network) -> None:
+        """A network is a point of this problem only when its shape and fixed parts agree with it."""
+        if not isinstance(net, Network):
+            raise InvalidProblem(
+                f"Expected a Network; {describe(net)} was given. Use problem.unpack(theta) for vectors."
+            )
+        if (net.width, net.n, net.outputs) != (self.width, self.n, self.outputs):
+            raise InvalidProblem(
+                f"The network has width {net.width}, {counted(net.n, 'input')} and {counted(net.outputs, 'output')}; "
+                f"this problem's students have width {self.width}, {counted(self.n, 'input')} and "
+                f"{counted(self.outputs, 'output')}."
+            )
+        if net.activation != self.activation:
+            raise InvalidProblem(
+                f"The network's activation is {net.activation!r}; this problem's is {self.activation!r}."
+            )
+        if self.outer is not None and not np.allclose(np.atleast_2d(net.a), self.outer, rtol=1e-12, atol=0):
+            raise InvalidProblem(
+                f"The outer weights are fixed to {self.outer.tolist()} in this problem; the network has "
+                f"{net.a.tolist()}."
+            )
+        if np.any(net.norm) and not self.norm_neuron:
+            raise InvalidProblem(
+                f"The network has a norm neuron of weight {net.norm}; this problem has none. Fix: norm_neuron=True."
+            )
+
+    # -- the loss and its derivatives ------------------------------------------------------------------
+
+    def loss(self, net: Network) -> float:
+        """E(f − y)² (summed over outputs), plus the orthogonality penalty if there is one."""
+        return float(self.value(self.pack(net)))
+
+    def truncation_error(self, net: Network) -> float:
+        """A bound on the error of `loss` beyond rounding: zero unless a Smooth activation needs a truncated series."""
+        return self.objective.truncation_error(*self._expand(*self._students(self.pack(net))))
+
+    def gradient(self, net: Network) -> Array:
+        """∇L at θ = pack(net)."""
+        return self.value_and_gradient(self.pack(net))[1]
+
+    def hvp(self, net: Network, direction: ArrayLike) -> Array:
+        """∇²L · direction; directions of shape (…, p) are done at once."""
+        vectors = np.asarray(direction, dtype=np.float64)
+        return self.hessian_product(self.pack(net), vectors)
+
+    def hessian(self, net: Network) -> Array:
+        """∇²L, shape (p, p), exactly symmetric."""
+        theta = self.pack(net)
+        identity = np.eye(self.size)
+        rows = [
+            self.hessian_product(theta, identity[i : i + HESSIAN_CHUNK])
+            for i in range(0, self.size, HESSIAN_CHUNK)
+        ]
+        matrix = np.concatenate(rows)
+        return np.asarray((matrix + matrix.T) / 2)
+
+    def value(self, theta: Array) -> Array:
+        """L at parameter vectors of shape (…, p)."""
+        W, A, norm = self._students(theta)
+        value = self.objective.value(*self._expand(W, A, norm))
+        return value + self._penalty(W)[0] if self.orthogonality else value
+
+    def value_and_gradient(self, theta: Array) -> tuple[Array, Array]:
+        """L and ∇L at parameter vectors of shape (…, p)."""
+        W, A, norm = self._students(theta)
+        value, dU, dA = self.objective.value_and_gradient(*self._expand(W, A, norm))
+        inner, outer, scale = self._contract(dU, dA)
+        if self.orthogonality:
+            penalty, slope = self._penalty(W)
+            value, inner = value + penalty, inner + slope
+        return value, self.layout.join(inner, outer, scale)
+
+    def hessian_product(self, theta: Array, direction: Array) -> Array:
+        """∇²L(θ) · direction for one θ of shape (p,) and directions of shape (…, p)."""
+        W, A, norm = self._students(theta)
+        dW, dA, dnorm = self.layout.split(direction)
+        if dA is None:
+            dA = np.zeros((*direction.shape[:-1], *A.shape))
+        U, outer = self._expand(W, A, norm)
+        dU, douter = self._expand_direction(dW, dA, dnorm)
+        inner, outward, scale = self._contract(*self.objective.hvp(U, outer, dU, douter))
+        if self.orthogonality:
+            inner = inner + self._penalty_product(W, dW)
+        return self.layout.join(inner, outward, scale)
+
+    # -- the norm neuron: ‖x‖² = Σ (eᵢ·x)² is n more neurons, all with one weight -----------------------------
+
+    def _expand(self, W: Array, A: Array, norm: Array | None) -> tuple[Array, Array]:
+        if norm is None:
+            return W, A
+        basis = np.broadcast_to(np.eye(self.n), (*W.shape[:-2], self.n, self.n))
+        weights = np.broadcast_to(norm[..., None], (*norm.shape, self.n))
+        return np.concatenate([W, basis], axis=-2), np.concatenate([A, weights], axis=-1)
+
+    def _expand_direction(self, dW: Array, dA: Array, dnorm: Array | None) -> tuple[Array, Array]:
+        U, A = self._expand(dW, dA, dnorm)
+        if dnorm is not None:
+            U[..., self.width :, :] = 0.0
+        return U, A
+
+    def _contract(self, dU: Array, dA: Array) -> tuple[Array, Array, Array | None]:
+        """The adjoint of `_expand_direction`."""
+        scale = np.sum(dA[..., self.width :], axis=-1) if self.norm_neuron else None
+        return dU[..., : self.width, :], dA[..., : self.width], scale
+
+    # -- the orthogonality penalty γ‖WᵀW − I‖²_F ------------------------------------------------------------
+
+    def _penalty(self, W: Array) -> tuple[Array, Array]:
+        defect = W.swapaxes(-1, -2) @ W - np.eye(self.n)
+        value = np.asarray(self.orthogonality * np.sum(defect**2, axis=(-1, -2)))
+        return value, 4 * self.orthogonality * (W @ defect)
+
+    def _penalty_product(self, W: Array, dW: Array) -> Array:
+        defect = W.T @ W - np.eye(self.n)
+        change = dW.swapaxes(-1, -2) @ W + W.T @ dW
+        return np.asarray(4 * self.orthogonality * (dW @ defect + W @ change))
+
+    # -- function space --------------------------------------------------------------------------------
+
+    @property
+    def degree(self) -> int:
+        """d, for problems with a Power activation."""
+        if not isinstance(self.activation, Power):
+            raise InvalidProblem(
+                f"Only Power activations have one degree; this problem has {self.activation!r}."
+            )
+        return self.activation.degree
+
+    def gram(self) -> Array:
+        """The Gram matrix of the data's inner product on Sym^d(R^n): L = (s − s*)ᵀ G (s − s*) + L*."""
+        return self.data.gram(self.degree)
+
+    @cached_property
+    def _optimum(self) -> tuple[Array, float]:
+        """s* of shape (M, N) and L*."""
+        if isinstance(self.objective, FunctionSpaceObjective):
+            return self.objective.optimum, self.objective.floor
+        if isinstance(self.data, Samples):
+            objective = FunctionSpaceObjective.from_samples(
+                self.data, labels_of(self.target, self.data), self.degree
+            )
+            return objective.optimum, objective.floor
+        assert self.target is not None
+        return tensors_of(self.target, self.degree), 0.0
+
+    def target_tensor(self) -> SymmetricTensor:
+        """The minimiser of the loss over all of Sym^d(R^n): the teacher's tensor, or the least-squares one."""
+        entries, _ = self._optimum
+        if len(entries) != 1:
+            raise InvalidProblem(f"This problem has {len(entries)} outputs, and so as many target tensors.")
+        return SymmetricTensor(entries[0], self.n, self.degree)
+
+    @property
+    def floor(self) -> float:
+        """L*, the loss at `target_tensor`: zero for a realisable target."""
+        return self._optimum[1]
+
+    def __repr__(self) -> str:
+        parts = [
+            "labelled samples" if self.target is None else repr(self.target),
+            repr(self.data),
+            f"width={self.width}",
+            f"activation={self.activation!r}",
+            "outer free" if self.outer is None else "outer fixed",
+        ]
+        if self.norm_neuron:
+            parts.append("norm neuron")
+        if self.orthogonality:
+            parts.append(f"orthogonality={self.orthogonality:g}")
+        return f"Problem({', '.join(parts)})"
+
+
+def _checked_target(target: Any) -> Network | SymmetricTensor | None:
+    if target is None or isinstance(target, Network | SymmetricTensor):
+        return target
+    if np.ndim(target) == 2:
+        return SymmetricTensor.from_matrix(target)
+    raise InvalidProblem(
+        f"target is {describe(target)}; expected a Network, a SymmetricTensor, a symmetric matrix, or None with "
+        "labelled Samples."
+    )
+
+
+def _checked_activation(
+    activation: Activation | None, target: Network | SymmetricTensor | None
+) -> Activation:
+    if activation is None:
+        if isinstance(target, Network):
+            return target.activation
+        return Power(2 if target is None else target.degree)
+    if not isinstance(activation, Activation):
+        raise InvalidProblem(
+            f"activation is {describe(activation)}; expected Power(d), Polynomial([...]), ReLU() or Smooth(f)."
+        )
+    return activation

@@ -1,0 +1,1 @@
+"""Charts: results, their text, their picture, their files; no algorithms."""

@@ -1,0 +1,72 @@
+"""All critical points under any metric, rank by rank, by homotopy continuation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from shallows.model.problem import Problem
+from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.continuation.members import Tell, silently
+from shallows.questions.charts.limits import require_chartable
+from shallows.questions.charts.matrices.rank_one import Stratum, rank_one_stratum
+from shallows.questions.charts.matrices.rank_r import low_rank_stratum
+from shallows.questions.charts.points.assembling import Counts, assemble, origin
+from shallows.questions.charts.powers.sums import powers_stratum, special_count
+from shallows.questions.charts.result import COMPLETENESS, Chart
+
+
+def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
+    """The strata of rank 0, …, min(width, n), one after the other."""
+    top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    for rank in range(1, top + 1):
+        require_chartable(problem, rank, special_count(problem, rank))
+    found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
+    families, notes, levels = [], [], ["proved"]
+    for rank in range(1, top + 1):
+        with _status(f"rank {rank} of {top}", progress) as tell:
+            stratum = _stratum(problem, rank, certify, seed, tell)
+        found += stratum.found
+        counts[rank] = stratum.counts
+        families += stratum.families
+        notes += stratum.notes
+        levels.append(stratum.completeness)
+    completeness = max(levels, key=list(COMPLETENESS).index)
+    return assemble(
+        problem,
+        found,
+        counts,
+        completeness=completeness,
+        method="homotopy",
+        attained=problem.degree == 2 or problem.width == 1,
+        families=families,
+        notes=notes,
+        seed=seed,
+    )
+
+
+@contextmanager
+def _status(title: str, progress: bool) -> Iterator[Tell]:
+    """A line on stderr while something runs, gone when it is done; what it yields changes the line."""
+    if not progress:
+        yield silently
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as status:
+        yield lambda text: status.update(f"{title}: {text}")
+
+
+def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Tell) -> Stratum:
+    if problem.degree == 2 and rank == problem.n:
+        return _full_rank(problem, certify)
+    if problem.degree == 2 and rank == 1:
+        return rank_one_stratum(problem, certify, seed, tell)
+    if problem.degree == 2:
+        return low_rank_stratum(problem, rank, certify, seed, tell)
+    return powers_stratum(problem, rank, certify, seed, tell)
+
+
+def _full_rank(problem: Problem, certify: bool) -> Stratum:
+    found = full_rank_points(problem, certify)
+    return Stratum(found, Counts(len(found), len(found), "the target itself"), [], [], "proved")

@@ -1,0 +1,116 @@
+"""`chart`: the strongest method that applies to a problem."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shallows.model.activations import Power
+from shallows.model.data.samples import Samples
+from shallows.model.problem import Problem
+from shallows.questions.charts.result import Chart
+from shallows.support.errors import InvalidProblem
+from shallows.support.seeds import generator
+
+METHODS = ("auto", "closed-form", "homotopy", "exact", "descent")
+
+
+def chart(
+    problem: Problem,
+    method: str = "auto",
+    certify: bool = True,
+    rng: int | np.random.Generator = 0,
+    *,
+    progress: bool = False,
+) -> Chart:
+    """Every critical point of the loss in function space, for every rank up to the width.
+
+    `method`: "closed-form" (Theorems 34, 35, 36), "homotopy" (any metric), "exact" (msolve), "descent" (samples
+    only what training finds); "auto" takes the strongest that applies. `certify` proves points, signatures and
+    realness in ball arithmetic; `progress` shows on stderr what is being done. The result says what is proved:
+    `chart.completeness`, `point.certificate`.
+
+    >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1))
+    >>> [float(loss) for loss in chart.losses]
+    [5.0, 10.0, 13.0, 14.0]
+    """
+    if method not in METHODS:
+        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    source = generator(rng)
+    seed = int(source.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    if method == "descent":
+        from shallows.questions.charts.sampled import descent_chart
+
+        return replace(descent_chart(problem, seed), title=f"{problem!r}")
+    _require_polynomial(problem)
+    _require_metric(problem)
+    result = None
+    if method in ("auto", "closed-form"):
+        result = _closed_form(problem, certify)
+        if result is None and method == "closed-form":
+            raise InvalidProblem(
+                f"{problem.data!r} at degree {problem.degree} and width {problem.width} has no closed form; there is "
+                "one for Frobenius, rotation-invariant and Gaussian data at degree 2, and for i.i.d. data with a "
+                'diagonal target at width 1. Use method="homotopy".'
+            )
+    if result is None and method in ("auto", "homotopy"):
+        from shallows.questions.charts.algebraic import algebraic_chart
+
+        result = algebraic_chart(problem, certify, seed, progress)
+    if method == "exact":
+        from shallows.questions.charts.exact.engine import exact_chart
+
+        result = exact_chart(problem, seed)
+    if result is None:
+        raise InvalidProblem(f"method {method!r} is not available for {problem!r} in this version.")
+    return replace(result, title=f"{problem!r}", seed=seed)
+
+
+def _closed_form(problem: Problem, certify: bool) -> Chart | None:
+    from shallows.questions.charts.closed_form import iid_diagonal
+    from shallows.questions.charts.closed_form import rotation_invariant as spectral
+    from shallows.questions.charts.closed_form.spectrum import spectrum_of
+
+    spectrum = spectrum_of(problem)
+    if spectrum is not None:
+        return spectral.spectral_chart(problem, spectrum, certify)
+    if iid_diagonal.applies(problem):
+        return iid_diagonal.iid_diagonal_chart(problem, certify)
+    return None
+
+
+def _require_polynomial(problem: Problem) -> None:
+    if not isinstance(problem.activation, Power):
+        raise InvalidProblem(
+            f'{problem.activation!r} is not a power, so the critical points are not algebraic. Use method="descent".'
+        )
+    if problem.outputs != 1 or problem.norm_neuron or problem.orthogonality:
+        raise InvalidProblem(
+            "A chart is of one output without norm neuron and penalty: those are not distances to a rank stratum. "
+            'Use method="descent".'
+        )
+
+
+def _require_metric(problem: Problem) -> None:
+    """The inner product must be positive definite: a vanishing direction would leave the loss flat.
+
+    Judged with unit diagonal: what an input is measured in does not matter.
+    """
+    gram = problem.gram()
+    units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    units[units == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(gram / np.outer(units, units))
+    if values[0] > 1e-12 * values[-1]:
+        return
+    vanishing = None
+    if isinstance(problem.data, Samples):
+        vanishing = problem.data.vanishing_polynomial(problem.degree)
+    direction = vectors[:, 0] / units
+    entries = direction / np.abs(direction).max() if vanishing is None else vanishing.entries
+    shown = ", ".join(f"{x:.4g}" for x in entries[:10])
+    raise InvalidProblem(
+        f"The data's inner product on Sym^{problem.degree}(R^{problem.n}) is degenerate: its smallest eigenvalue is "
+        f"{values[0]:.3g} of {values[-1]:.3g} (with unit diagonal), and the tensor with entries ({shown}, …) vanishes "
+        "on it. Use more samples, or a Metric."
+    )

@@ -1,0 +1,37 @@
+"""Matrices of full rank are an open set: there the one critical point is the target, if it has full rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.tensors import coordinates
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.assembling import Found
+from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.result import Certificate
+
+
+def full_rank_points(problem: Problem, certify: bool) -> list[Found]:
+    """The target as a critical point of rank n, or nothing when it is singular.
+
+    The Hessian on the stratum is 2G. Certified: G is positive definite and T has rank n (interval LDLᵀ of the numbers
+    as they are stored); the radius is what the network's tensor, computed in floats, differs from T by.
+    """
+    T = problem.target_tensor()
+    if np.linalg.matrix_rank(T.to_matrix()) < problem.n:
+        return []
+    vectors, signs = spectral_terms(T.to_matrix(), problem.n)
+    size = len(T.entries)
+    point = Found(vectors, signs, (size, 0, 0))
+    if not certify:
+        return [point]
+    gap = np.abs(signs @ coordinates.monomials(vectors, 2) - T.entries)
+    radius = float(np.nextafter(gap.max(), np.inf))
+    proof = Certificate(
+        radius,
+        inertia(problem.gram().tolist()).positive == size,
+        inertia(T.to_matrix().tolist()).certified,
+        "interval LDLᵀ of the metric and the target",
+    )
+    return [Found(vectors, signs, (size, 0, 0), proof)]

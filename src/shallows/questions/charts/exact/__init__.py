@@ -1,0 +1,1 @@
+"""Charts by msolve: an engine that shares nothing with homotopy."""

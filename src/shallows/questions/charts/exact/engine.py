@@ -1,0 +1,206 @@
+"""Charts by msolve, which isolates every real root symbolically: an engine that shares nothing with homotopy.
+
+msolve computes modulo random primes and does not prove its own answer, so the list is called count-matched, not proved;
+each point in it is certified by Krawczyk's operator as any other.
+
+Rank one: S = ε u^⊗d is critical when Σ_I e_I ∂_x(u^I) = 0, e = G(ε u^⊗d − t), with G and t read as the rational
+numbers they are. For even degrees both signs ε are solved and u is taken up to sign; u = 0 is always a root and is left
+out. All real roots of a zero-dimensional system are in the answer; complex ones are not counted.
+
+Rank r at degree 2: S = R U A Uᵀ Rᵀ in a frame R of small integers (see `exact_rank`). The list is complete when the
+system has as many complex solutions as there can be: then none is hidden where S is not transverse to the frame.
+
+Sums of r powers in two variables, 2r ≤ d + 1: by Sylvester's apolarity (see `exact_binary`), complete when no solution
+lies at infinity in the frame.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.exact.msolve import ExactRealRoots, real_roots
+from shallows.mathematics.exact.polynomials import Polynomial
+from shallows.mathematics.tensors import coordinates
+from shallows.model.problem import Problem
+from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.closed_form.spectrum import spectrum_of
+from shallows.questions.charts.exact.binary import BinaryProblem
+from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
+from shallows.questions.charts.matrices.balls import LowRankSystem
+from shallows.questions.charts.matrices.family import Shape
+from shallows.questions.charts.matrices.rank_r import real_points
+from shallows.questions.charts.points.assembling import Counts, Found, assemble, origin
+from shallows.questions.charts.powers.balls import BITS, PowerSystem
+from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.powers.real import sort_real
+from shallows.questions.charts.result import COMPLETENESS, Chart
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+TIMEOUT = 300.0  # seconds, for sums of powers: a quartic takes a few, a quintic a minute
+FRAMES = 6
+
+
+def exact_chart(problem: Problem, seed: int) -> Chart:
+    """All real critical points: rank one at any degree, every rank at degree 2, sums of powers in two variables."""
+    top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    if problem.degree > 2 and top > 1:
+        _require_binary(problem)
+    found = [origin(problem)]
+    counts = {0: Counts(1, 1, "the zero tensor")}
+    levels, notes = ["count-matched"], []
+    for rank in range(1, top + 1):
+        if rank == 1:
+            points = [p for sign in _signs(problem) for p in _points(problem, sign)]
+            counts[1] = Counts(None, len(points), "all real roots, isolated by msolve")
+        elif problem.degree > 2:
+            points, counts[rank], whole, said = _binary_points(problem, rank, seed)
+            levels.append("count-matched" if whole else "sampled")
+            notes += said
+        elif rank == problem.n:
+            points = full_rank_points(problem, True)
+            counts[rank] = Counts(len(points), len(points), "the target itself")
+        else:
+            points, counts[rank], whole = _rank_points(problem, rank, seed)
+            levels.append("count-matched" if whole else "sampled")
+            notes += [] if whole else [f"rank {rank}: points not transverse to the frame may be missing"]
+        found += points
+    completeness = max(levels, key=list(COMPLETENESS).index)
+    return assemble(
+        problem,
+        found,
+        counts,
+        completeness=completeness,
+        method="exact",
+        attained=problem.degree == 2 or problem.width == 1,
+        notes=notes,
+        seed=seed,
+    )
+
+
+def _require_binary(problem: Problem) -> None:
+    """At degree 3 and more, several neurons are solved exactly in two variables only, while they are identifiable."""
+    if problem.n == 2 and 2 * problem.width <= problem.degree + 1:
+        return
+    raise InvalidProblem(
+        f'method="exact" at degree {problem.degree} is for one neuron, or for sums of r powers in two variables with '
+        f"2r ≤ d + 1 (Sylvester); this problem has n = {problem.n} and width {problem.width}. In more variables the "
+        "equations in the neurons have spurious positive-dimensional components (parallel neurons), out of msolve's "
+        'reach. Use method="homotopy".'
+    )
+
+
+def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool, list[str]]:
+    """Sums of powers in two variables by apolarity (see `exact_binary`), each certified as a real root in u."""
+    binary, whole = _clear_frame(problem, rank, seed)
+    roots = _isolated(real_roots(binary.equations(rank), bits=2 * BITS, timeout=TIMEOUT))
+    shape = PowerShape(problem.degree, 2, rank)
+    found, paired, open_ = [], 0, 0
+    for x in roots.points:
+        neurons = binary.neurons(rank, x)
+        if neurons is None:
+            paired += 1
+            continue
+        vectors, signs = neurons
+        system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, tuple(signs.tolist()))
+        part = sort_real(system, vectors.reshape(1, -1), True)
+        found += part.found
+        open_ += part.undecided
+    notes = (
+        [f"rank {rank}: {paired} real tensors with neurons in conjugate pairs: no real networks"]
+        if paired
+        else []
+    )
+    if open_:
+        notes.append(f"rank {rank}: {open_} points without a certificate")
+    counts = Counts(roots.degree, roots.degree, "all roots, counted by msolve")
+    return found, counts, whole, notes
+
+
+def _clear_frame(problem: Problem, rank: int, seed: int) -> tuple[BinaryProblem, bool]:
+    """A frame in which no critical point has a neuron at infinity, and whether there is one among those tried."""
+    for attempt in range(FRAMES):
+        binary = BinaryProblem.of(problem, integer_frame(2, seed + attempt))
+        if _is_empty(binary.equations(rank, at_infinity=True)):
+            return binary, True
+    return binary, False
+
+
+def _is_empty(equations: list[Polynomial]) -> bool:
+    """Whether there is no solution, by msolve."""
+    if any(not any(map(any, terms)) and terms for terms in equations):  # a number that is not 0
+        return True
+    return all(equations) and real_roots(equations, timeout=TIMEOUT).degree == 0
+
+
+def _signs(problem: Problem) -> tuple[int, ...]:
+    return (1, -1) if problem.degree % 2 == 0 else (1,)
+
+
+def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool]:
+    """S = R U A Uᵀ Rᵀ in a frame of integers; complete when there are as many complex solutions as there can be."""
+    shape = Shape(problem.n, rank)
+    frame = integer_frame(problem.n, seed)
+    roots = _isolated(real_roots(rank_equations(problem, rank, frame), bits=2 * BITS))
+    expected = comb(problem.n, rank) if spectrum_of(problem) is not None else shape.count
+    source = "C(n,r), paper 000 Theorems 34, 35" if spectrum_of(problem) is not None else "generic ED degree"
+    system = LowRankSystem(shape, problem.gram(), problem.target_tensor().entries, frame)
+    points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, shape.unknowns) + 0j
+    found = real_points(system, points, certify(system, points).roots)
+    return found, Counts(roots.degree, expected, source), roots.degree == expected
+
+
+def _isolated(roots: ExactRealRoots) -> ExactRealRoots:
+    if roots.boxes is None:
+        raise InvalidProblem(
+            'The critical points are not isolated, so msolve cannot list them. Use method="homotopy", which reports '
+            "them as a family."
+        )
+    return roots
+
+
+def _middle(box: tuple[tuple[Fraction, Fraction], ...]) -> Array:
+    return np.array([float((low + high) / 2) for low, high in box])
+
+
+def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
+    """∂_x of (ε τ(u)ᵀGτ(u)/2 − gᵀτ(u)) as exact polynomials in u."""
+    n, d = problem.n, problem.degree
+    exponents = [tuple(int(c) for c in row) for row in coordinates.exponents(n, d)]
+    gram = [[Fraction(float(x)) for x in row] for row in problem.gram()]
+    target = [Fraction(float(x)) for x in problem.target_tensor().entries]
+    g = [sum((a * t for a, t in zip(row, target, strict=True)), Fraction(0)) for row in gram]
+    equations: list[Polynomial] = []
+    for x in range(n):
+        terms: Polynomial = {}
+        for i, left in enumerate(exponents):
+            if not left[x]:
+                continue
+            slope = tuple(c - (y == x) for y, c in enumerate(left))
+            terms[slope] = terms.get(slope, Fraction(0)) - g[i] * left[x]
+            for j, right in enumerate(exponents):
+                key = tuple(a + b for a, b in zip(slope, right, strict=True))
+                terms[key] = terms.get(key, Fraction(0)) + sign * gram[i][j] * left[x]
+        equations.append({key: value for key, value in terms.items() if value})
+    return equations
+
+
+def _points(problem: Problem, sign: int) -> list[Found]:
+    roots = _isolated(real_roots(critical_equations(problem, sign), bits=2 * BITS))
+    vectors: list[Array] = []
+    for box in roots.boxes or ():
+        lead = next(((low, high) for low, high in box if low > 0 or high < 0), None)
+        if lead is None or (problem.degree % 2 == 0 and lead[1] < 0):
+            continue
+        vectors.append(_middle(box))
+    system = PowerSystem(
+        PowerShape(problem.degree, problem.n, 1),
+        problem.gram(),
+        problem.target_tensor().entries,
+        (float(sign),),
+    )
+    return sort_real(system, np.array(vectors), True).found if vectors else []

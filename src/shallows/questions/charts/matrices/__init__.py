@@ -1,0 +1,1 @@
+"""Critical matrices of given rank under any metric: the equations, their tracking, their proofs."""

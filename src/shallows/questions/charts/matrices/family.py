@@ -1,0 +1,122 @@
+"""The family of rank-r critical equations at degree 2, over all symmetric G and all g = Gt, and one solved member.
+
+In a frame, S = U A Uᵀ with U = (I; Z): A symmetric r×r, Z (n−r)×r. S is critical on the rank-r matrices when M U = 0,
+M the matrix of G(s − t) (paper 000, Prop. 29); the lower block of MU and the upper triangle of its top block are as
+many equations as unknowns. Their number of solutions for generic (G, g) is the generic ED degree
+(`ed_degree`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.ed_degree import low_rank_degree
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation.members import Complex, draw, rounding
+from shallows.questions.charts.continuation.metrics import Pair
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True)
+class Shape:
+    """n×n matrices of rank r."""
+
+    n: int
+    r: int
+
+    @property
+    def entries(self) -> int:
+        """N = n(n+1)/2."""
+        return self.n * (self.n + 1) // 2
+
+    @property
+    def unknowns(self) -> int:
+        """The dimension r(2n−r+1)/2 of the stratum."""
+        return self.r * (2 * self.n - self.r + 1) // 2
+
+    @property
+    def count(self) -> int:
+        """The generic ED degree."""
+        return low_rank_degree(self.n, self.r)
+
+    def split(self, x: Complex) -> tuple[Complex, Complex]:
+        """A and U from the unknowns."""
+        r, heads = self.r, self.r * (self.r + 1) // 2
+        A = np.zeros((r, r), x.dtype)
+        A[np.triu_indices(r)] = x[:heads]
+        A = A + np.triu(A, 1).T
+        return A, np.concatenate([np.eye(r, dtype=x.dtype), x[heads:].reshape(self.n - r, r)])
+
+    def matrix(self, x: Complex) -> Complex:
+        """S = U A Uᵀ."""
+        return np.asarray(self.matrices(x[None, :])[0])
+
+    def matrices(self, points: Complex) -> Complex:
+        """S = U A Uᵀ for every row of unknowns."""
+        count, r, heads = len(points), self.r, self.r * (self.r + 1) // 2
+        rows, columns = np.triu_indices(r)
+        A = np.zeros((count, r, r), points.dtype)
+        A[:, rows, columns] = A[:, columns, rows] = points[:, :heads]
+        top = np.broadcast_to(np.eye(r, dtype=points.dtype), (count, r, r))
+        U = np.concatenate([top, points[:, heads:].reshape(count, self.n - r, r)], axis=1)
+        return np.asarray(U @ A @ U.transpose(0, 2, 1))
+
+    def unknowns_of(self, S: Complex) -> Complex:
+        """The unknowns, a row a matrix, of matrices S = (I; Z) A (I; Z)ᵀ."""
+        r = self.r
+        rows, columns = np.triu_indices(r)
+        A = S[:, :r, :r]
+        Z = np.linalg.solve(A, S[:, r:, :r].transpose(0, 2, 1)).transpose(0, 2, 1)
+        return np.concatenate([A[:, rows, columns], Z.reshape(len(S), (self.n - r) * r)], axis=1)
+
+    def tensors(self, points: Complex) -> Complex:
+        """The upper triangles of S, a row a point."""
+        rows, columns = np.triu_indices(self.n)
+        return np.asarray(self.matrices(points)[:, rows, columns])
+
+    def orbit(self, x: Complex) -> Complex:
+        """S determines A and Z: no symmetry."""
+        return x[None, :]
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g), in double precision."""
+        from shallows.questions.charts.matrices._loop import low_rank
+
+        (first, g1), (last, g0) = start, target
+        G1, G0 = first.high, last.high
+        size, n = self.entries, self.n
+        return Homotopy(
+            evaluate=low_rank,
+            complexes=np.concatenate([G0.ravel(), (G1 - G0).ravel(), g0, g1 - g0]),
+            reals=np.zeros(1),
+            program=np.array([n, self.r], np.int64),
+            work=2 * n * self.r + 5 * size + size * size + 2 * n * n,
+            scratch=1,
+            unknowns=self.unknowns,
+            noise=rounding(size),
+        )
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """A random S of rank r, a random M with M U = 0, and g = G s − e(M)."""
+        x = draw(rng, self.unknowns)
+        _, U = self.split(x)
+        kernel = np.concatenate([-U[self.r :].T, np.eye(self.n - self.r)])
+        core = draw(rng, self.n - self.r, self.n - self.r)
+        M = kernel @ (core + core.T) @ kernel.T
+        rows, columns = coordinates.indices(self.n, 2).T
+        e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+        return x, gram @ self.matrix(x)[rows, columns] - e
+
+
+def frame_action(R: Array) -> Array:
+    """The matrix P with entries(R S Rᵀ) = P entries(S)."""
+    n = len(R)
+    rows, columns = coordinates.indices(n, 2).T
+    basis = np.zeros((len(rows), n, n))
+    basis[np.arange(len(rows)), rows, columns] = 1.0
+    basis[np.arange(len(rows)), columns, rows] = 1.0
+    moved = R @ basis @ R.T
+    return np.asarray(moved[:, rows, columns].T)

@@ -1,0 +1,59 @@
+"""The Hessian of the loss on the rank-r matrices, in the unknowns (A, Z) of S = R U A Uᵀ Rᵀ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.matrices.balls import LowRankSystem
+from shallows.support.checks import Array
+
+
+def curvatures(system: LowRankSystem, x: Array) -> Array:
+    """Eigenvalues of half the Hessian in an orthonormal frame of the tangent space: 1 − (shape operator) of the gap.
+
+    In (A, Z) alone a large Z would scale the Hessian so badly that signs drown in rounding.
+    """
+    H, D = half_hessian(system, x)
+    tangents = np.linalg.cholesky(system.gram).T @ D.T
+    factor: Array = np.asarray(np.linalg.qr(tangents)[1], dtype=np.float64)
+    half = np.linalg.solve(factor.T, H)
+    whole = np.linalg.solve(factor.T, half.T)
+    return np.asarray(np.linalg.eigvalsh((whole + whole.T) / 2))
+
+
+def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
+    """DGDᵀ plus the curvature ⟨G(s − t), ∂²s⟩: at a critical point its signature is that on the stratum. And D.
+
+    The rows of D are the tangent vectors ∂s.
+
+    With P = RᵀMR, M the matrix of G(s − t): ∂²s in A and Z_kl gives 2(∂A UᵀP)_{l,r+k}, in Z_kl and Z_mn
+    2 P_{r+k,r+m} A_ln.
+    """
+    shape, R = system.shape, system.frame
+    n, r = shape.n, shape.r
+    A, U = (part.real for part in shape.split(x.astype(np.complex128)))
+    rows, columns = coordinates.indices(n, 2).T
+    heads = list(zip(*np.triu_indices(r), strict=True))
+    changes = []
+    for a, b in heads:
+        change = np.zeros((r, r))
+        change[a, b] = change[b, a] = 1.0
+        changes.append(change)
+    RU, UA = R @ U, R @ U @ A
+    slopes = [RU @ change @ RU.T for change in changes]
+    for k in range(r, n):
+        slopes += [np.outer(R[:, k], UA[:, l]) + np.outer(UA[:, l], R[:, k]) for l in range(r)]
+    D = np.array([slope[rows, columns] for slope in slopes])
+    S = RU @ A @ RU.T
+    e = system.gram @ (S[rows, columns] - system.target)
+    M = np.zeros((n, n))
+    M[rows, columns] = M[columns, rows] = np.where(rows == columns, e, e / 2)
+    P = R.T @ M @ R
+    H = D @ system.gram @ D.T
+    size = len(heads)
+    for i, change in enumerate(changes):
+        H[i, size:] += 2 * (change @ U.T @ P)[:, r:].T.ravel()
+        H[size:, i] = H[i, size:]
+    H[size:, size:] += 2 * np.kron(P[r:, r:], A)
+    return np.asarray((H + H.T) / 2), D

@@ -1,0 +1,40 @@
+"""Networks of a problem that realise a given tensor, with idle neurons at zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.model.activations import Power
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.support.checks import Array
+
+
+def realise(problem: Problem, vectors: Array, signs: Array) -> Network:
+    """A network of the problem with tensor Σ signsᵢ vectorsᵢ^⊗d; signs are ±1, the other neurons are zero.
+
+    With trained outer weights neurons carry aᵢ = signᵢ and the idle ones a = 0, w = 0; with fixed ones each term
+    goes to a neuron whose sign fits, w scaled by |a|^(−1/d) (and reflected for odd d).
+    """
+    d, k = problem.degree, problem.width
+    W, a = np.zeros((k, problem.n)), np.zeros(k)
+    if problem.outer is None:
+        W[: len(vectors)], a[: len(vectors)] = vectors, signs
+        return Network(W, a, Power(d))
+    a = problem.outer[0].copy()
+    free = [i for i in range(k) if a[i] != 0]
+    for vector, sign in zip(vectors, signs, strict=True):
+        fits = free if d % 2 else [i for i in free if np.sign(a[i]) == sign]
+        place = fits[0]
+        free.remove(place)
+        turn = sign * np.sign(a[place]) if d % 2 else 1.0
+        W[place] = turn * vector / np.abs(a[place]) ** (1 / d)
+    return Network(W, a, Power(d))
+
+
+def spectral_terms(matrix: Array, rank: int) -> tuple[Array, Array]:
+    """Vectors and signs with S = Σ signᵢ vᵢvᵢᵀ from the `rank` largest eigenvalues in absolute value."""
+    values, vectors = np.linalg.eigh(matrix)
+    chosen = np.argsort(-np.abs(values))[:rank]
+    scaled = vectors[:, chosen] * np.sqrt(np.abs(values[chosen]))
+    return np.asarray(scaled.T), np.sign(values[chosen])

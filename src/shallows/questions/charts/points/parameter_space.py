@@ -1,0 +1,43 @@
+"""A critical point seen in parameter space: the Hessian's signature and how much of its kernel is the fiber."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.mathematics.tensors.coordinates import gradient_matrix, monomials
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.result import ParameterSignature
+
+TOLERANCE = 1e-8
+
+
+def parameter_signature(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> ParameterSignature:
+    """Signs of the eigenvalues of ∇²L at `net`, zero meaning below `tolerance` times the largest.
+
+    `fiber` is dim ker dτ at the network: directions in which the function does not change to first order. At a
+    critical point they are in the Hessian's kernel where τ is a submersion onto the stratum; elsewhere a zero
+    neuron's directions can curve (that is how Example 15's minima arise).
+    """
+    values = np.linalg.eigvalsh(problem.hessian(net))
+    scale = tolerance * max(float(np.max(np.abs(values))), 1e-300)
+    zero = int(np.sum(np.abs(values) <= scale))
+    kernel = problem.size - int(np.linalg.matrix_rank(differential(problem, net), tol=None))
+    return ParameterSignature(
+        int(np.sum(values > scale)), zero, int(np.sum(values < -scale)), min(zero, kernel)
+    )
+
+
+def differential(problem: Problem, net: Network) -> np.ndarray:
+    """dτ (paper 000, equation 6) restricted to the trained parameters, shape (N, p)."""
+    d, n = problem.degree, problem.n
+    powers = monomials(net.W, d - 1)
+    columns = []
+    identity = np.eye(len(monomials(net.W[:1], d)[0]))
+    slopes = gradient_matrix(identity, n, d)
+    for weight, row in zip(net.a, powers, strict=True):
+        columns.append(weight * (row @ slopes))
+    parts = [np.concatenate(columns, axis=1)]
+    if problem.outer is None:
+        parts.append(monomials(net.W, d).T)
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,149 @@
+"""The critical equations of Σ ε_j u_j^⊗d in ball arithmetic, for real u: existence, realness and signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import acb, acb_mat, arb, arb_mat, fmpq
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.inertia import Inertia, inertia
+from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.tensors import coordinates
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.special_data import exact_gram
+from shallows.questions.charts.powers.family import PowerShape
+from shallows.support.checks import Array
+
+BITS = 128
+#: Newton steps that sharpen an end, and how far, relatively, they may take it.
+NEWTON, NEAR = 12, 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class PowerSystem:
+    """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0; `signs` are the ε_j, t is read as the exact numbers it has.
+
+    So is G, unless its exact entries are known to be other numbers, which doubles round.
+    """
+
+    shape: PowerShape
+    gram: Array
+    target: Array
+    signs: tuple[float, ...]
+    exact: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, shape: PowerShape, signs: tuple[float, ...]) -> PowerSystem:
+        """A problem's critical equations for neurons of these signs."""
+        exact = exact_gram(problem.data, problem.degree)
+        return cls(shape, problem.gram(), problem.target_tensor().entries, signs, exact)
+
+    def ball_evaluator(self, bits: int) -> PowerBalls:
+        """What `certify` asks for."""
+        return PowerBalls(self, bits)
+
+
+class PowerBalls:
+    """Value and Jacobian of ε_i Σ_I e_I ∂_x(u_i^I): the Jacobian is half the Hessian of ℓ in u."""
+
+    is_real = True
+
+    def __init__(self, system: PowerSystem, bits: int) -> None:
+        self.shape, self.n, self.signs = system.shape, system.shape.unknowns, system.signs
+        with precision(max(bits, BITS)):
+            gram = system.gram if system.exact is None else system.exact
+            self.gram = arb_mat([[exact_ball(x) for x in row] for row in gram.tolist()])
+            self.g = self.gram * arb_mat([[arb(float(x))] for x in system.target])
+        table = coordinates.exponents(self.shape.n, self.shape.degree)
+        self.exponents = [[int(c) for c in row] for row in table]
+
+    def _monomial(self, powers: list[list[Any]], row: list[int], down: tuple[int, ...]) -> Any:
+        """∂ of w^I in the variables `down`, one after the other; None when it vanishes."""
+        left = list(row)
+        factor = 1
+        for x in down:
+            if left[x] == 0:
+                return None
+            factor *= left[x]
+            left[x] -= 1
+        term = None
+        for x, count in enumerate(left):
+            if count:
+                term = powers[x][count] if term is None else term * powers[x][count]
+        return factor if term is None else term * factor
+
+    def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
+        """Value and Jacobian at the balls x."""
+        kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
+        scalar: Any = acb if kind is acb_mat else arb
+        n, r, size = self.shape.n, self.shape.r, self.shape.entries
+        tables = [self._powers(x[j * n : (j + 1) * n], scalar) for j in range(r)]
+        s = kind(size, 1)
+        D = kind(self.n, size)
+        for j in range(r):
+            for i, row in enumerate(self.exponents):
+                s[i, 0] = s[i, 0] + self._monomial(tables[j], row, ()) * int(self.signs[j])
+                for y in range(n):
+                    slope = self._monomial(tables[j], row, (y,))
+                    if slope is not None:
+                        D[j * n + y, i] = slope * int(self.signs[j])
+        e = kind(self.gram) * s - kind(self.g)
+        jacobian = D * kind(self.gram) * D.transpose()
+        for j in range(r):
+            for a in range(n):
+                for b in range(a, n):
+                    total = scalar(0)
+                    for i, row in enumerate(self.exponents):
+                        term = self._monomial(tables[j], row, (a, b))
+                        if term is not None:
+                            total = total + e[i, 0] * term
+                    total = total * int(self.signs[j])
+                    jacobian[j * n + a, j * n + b] = jacobian[j * n + a, j * n + b] + total
+                    if a != b:
+                        jacobian[j * n + b, j * n + a] = jacobian[j * n + b, j * n + a] + total
+        return D * e, jacobian
+
+    def _powers(self, w: Sequence[Any], scalar: Any) -> list[list[Any]]:
+        table = []
+        for entry in w:
+            row = [scalar(1)]
+            for _ in range(self.shape.degree):
+                row.append(row[-1] * entry)
+            table.append(row)
+        return table
+
+
+def exact_ball(x: float | Fraction) -> Any:
+    """A double or a fraction as a ball."""
+    return arb(fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction) else arb(x)
+
+
+def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Newton's method with 128 bits: where a badly conditioned end belongs. The end itself when that is not near."""
+    with precision(BITS):
+        evaluator = system.ball_evaluator(BITS)
+        x = [acb(z) for z in point.tolist()]
+        for _ in range(NEWTON):
+            value, jacobian = evaluator(x)
+            try:
+                step = acb_mat(jacobian).solve(acb_mat(value))
+            except ZeroDivisionError:
+                return point
+            x = [acb((a - b).mid()) for a, b in zip(x, step.entries(), strict=True)]
+            moved = max(float(abs(b).upper()) for b in step.entries())
+            if moved < 1e-16 * float(np.abs(point).max()):
+                break
+        found = np.array([complex(a) for a in x])
+    near = np.abs(found - point).max() < NEAR * np.abs(point).max()
+    return found if near and moved < 1e-12 * float(np.abs(point).max()) else point
+
+
+def prove_signature(system: PowerSystem, box: list[Any]) -> tuple[Inertia]:
+    """Proved inertia of the Hessian of ℓ in u over a real box."""
+    with precision(BITS):
+        return (inertia(system.ball_evaluator(BITS)(box)[1]),)

@@ -1,0 +1,97 @@
+"""The critical equations of Σ_j w_j^⊗d, outer weights absorbed over C.
+
+Solutions come in orbits of permutations of the neurons and of d-th roots of unity on each: one an orbit is kept. How
+many orbits a generic metric has is known for one neuron, for two, and in two variables (`ed_degree`); elsewhere the
+trace test tells when monodromy has found all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from shallows.mathematics.ed_degree import powers_degree
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation.members import Complex, draw, rounding
+from shallows.questions.charts.continuation.metrics import Pair
+
+
+@dataclass(frozen=True)
+class PowerShape:
+    """Sums of r powers of degree d in n variables."""
+
+    degree: int
+    n: int
+    r: int
+
+    @property
+    def entries(self) -> int:
+        """N = C(n+d−1, d)."""
+        return coordinates.dimension(self.n, self.degree)
+
+    @property
+    def unknowns(self) -> int:
+        """r n."""
+        return self.r * self.n
+
+    @property
+    def count(self) -> int | None:
+        """The number of orbits for a generic metric, where it is known."""
+        return powers_degree(self.degree, self.n, self.r)
+
+    def tensor(self, x: Complex) -> Complex:
+        """The entries of Σ_j w_j^⊗d."""
+        return np.asarray(self.tensors(x[None, :])[0])
+
+    def tensors(self, points: Complex) -> Complex:
+        """The same for many points, one a row: equal exactly for points of one orbit (sums are identifiable)."""
+        W = points.reshape(len(points), self.r, self.n)
+        return np.asarray(np.prod(W[:, :, coordinates.indices(self.n, self.degree)], axis=-1).sum(axis=1))
+
+    def orbit(self, x: Complex) -> Complex:
+        """All permutations and root-of-unity multiples of the neurons."""
+        W = x.reshape(self.r, self.n)
+        roots = np.exp(2j * np.pi * np.arange(self.degree) / self.degree)
+        images = []
+        for order in permutations(range(self.r)):
+            for turn in product(roots, repeat=self.r):
+                images.append((np.array(turn)[:, None] * W[list(order)]).ravel())
+        return np.array(images)
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
+        from shallows.questions.charts.powers._loop import CANCELLING, powers
+        from shallows.questions.charts.powers._sharp_loop import places
+
+        (first, g1), (last, g0) = start, target
+        slope = first - last
+        size = self.entries
+        head = [self.n, self.r, self.degree, size]
+        table = np.concatenate([head, coordinates.exponents(self.n, self.degree).ravel()]).astype(np.int64)
+        return Homotopy(
+            evaluate=powers,
+            complexes=np.concatenate(
+                [last.high.ravel(), slope.high.ravel(), g0, g1 - g0, last.low.ravel(), slope.low.ravel()]
+            ),
+            reals=np.zeros(1),
+            program=table,
+            work=self.unknowns * (self.degree + 1 + 2 * size) + 3 * size + size * size,
+            scratch=places(self.n, self.r, self.degree, size),
+            unknowns=self.unknowns,
+            noise=rounding(size),
+            sharp_beyond=CANCELLING,
+        )
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """Random neurons, a random form e with ∇e(w_j) = 0, and g = G s − e."""
+        x = draw(rng, self.unknowns)
+        W = x.reshape(self.r, self.n)
+        lower = np.prod(W[:, coordinates.indices(self.n, self.degree - 1)], axis=-1)
+        slopes = coordinates.gradient_matrix(np.eye(self.entries), self.n, self.degree)
+        conditions = np.concatenate([np.einsum("m,imx->xi", row, slopes) for row in lower])
+        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
+        e = draw(rng, len(kernel)) @ kernel
+        return x, gram @ self.tensor(x) - e

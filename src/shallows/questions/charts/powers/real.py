@@ -1,0 +1,226 @@
+"""Which critical sums of powers are real, and what is proved about each of them.
+
+A solution x is real as a network when every neuron is a real vector times ζ, ζ^d = ±1; then u and the signs ε are
+certified as a real root of the equations in u. Any other solution is certified in complex balls: its tensor is proved
+not real when the imaginary part of an entry excludes 0, and proved real when the conjugate of x is proved to be an
+image of x (both lie where x is the only root); then the neurons come in conjugate pairs, and no real network of that
+width has this tensor (sums of powers are identifiable).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import acb, arb_mat
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.tensors import coordinates
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.members import Tell, silently
+from shallows.questions.charts.points.assembling import Found
+from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
+from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
+from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.result import Certificate
+from shallows.support.checks import Array
+
+REAL = 1e-7
+ZERO = 1e-10
+Complex = NDArray[np.complex128]
+
+
+@dataclass
+class Sorted:
+    """Real points; how many other real tensors there are, and how many points nothing is proved about.
+
+    `proved` are entries of tensors in balls, one a certified solution, real or not.
+    """
+
+    found: list[Found] = field(default_factory=list)
+    paired: int = 0
+    undecided: int = 0
+    proved: list[list[acb]] = field(default_factory=list)
+
+
+def sort_points(
+    problem: Problem, shape: PowerShape, points: Complex, certify_points: bool, tell: Tell = silently
+) -> Sorted:
+    """Real networks apart from the rest, with certificates when `certify_points`."""
+    result = Sorted()
+    by_signs: dict[tuple[float, ...], list[Array]] = {}
+    rest: list[Complex] = []
+    for x in points:
+        turned = [turn(w, shape.degree) for w in x.reshape(shape.r, shape.n)]
+        if any(t is None for t in turned):
+            rest.append(x)
+            continue
+        signs = tuple(t[1] for t in turned if t is not None)
+        by_signs.setdefault(signs, []).append(np.concatenate([t[0] for t in turned if t is not None]))
+    for signs, vectors in by_signs.items():
+        system = PowerSystem.of(problem, shape, signs)
+        part = sort_real(system, np.array(vectors), certify_points, tell)
+        result.found += part.found
+        result.undecided += part.undecided
+        result.proved += part.proved
+    if rest:
+        ones = PowerSystem.of(problem, shape, (1.0,) * shape.r)
+        _add_rest(result, ones, np.array(rest), certify_points, tell)
+    return result
+
+
+def turn(w: Complex, degree: int, tolerance: float = REAL) -> tuple[Array, float] | None:
+    """u and ε with w^⊗d = ε u^⊗d, u real: w = ζu with ζ^d = ε; None when there is none."""
+    lead = w[np.argmax(np.abs(w))]
+    zeta = lead / abs(lead)
+    u = w / zeta
+    power = zeta**degree
+    if np.max(np.abs(u.imag)) > tolerance * abs(lead) or abs(power.imag) > tolerance:
+        return None
+    sign = 1.0 if power.real > 0 else -1.0
+    return (sign * u.real, 1.0) if degree % 2 else (u.real, sign)
+
+
+def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: Tell = silently) -> Sorted:
+    """Real neurons u, a row a point, with the signs of the system."""
+    result = Sorted()
+    if not certify_points:
+        result.found += [found_at(system, u) for u in vectors]
+        return result
+    proof = certify(system, vectors.astype(np.complex128), progress=tell)
+    for u, root in zip(vectors, proof.roots, strict=True):
+        if root is None or root.real is not True:
+            result.undecided += 1
+            result.found.append(found_at(system, u))
+            continue
+        result.proved.append(_tensor_balls(system, root))
+        result.found.append(_certified(system, root))
+    return result
+
+
+def _add_rest(result: Sorted, system: PowerSystem, points: Complex, certify_points: bool, tell: Tell) -> None:
+    if not certify_points:
+        tensors = system.shape.tensors(points)
+        real = np.abs(tensors.imag).max(axis=1) < REAL * np.abs(tensors).max(axis=1)
+        result.paired += int(np.count_nonzero(real))
+        return
+    for root in certify(system, points, progress=tell).roots:
+        if root is None:
+            result.undecided += 1
+            continue
+        entries = _tensor_balls(system, root)
+        result.proved.append(entries)
+        if any(not entry.imag.contains(0) for entry in entries):
+            continue
+        if _is_self_conjugate(system.shape, root):
+            result.paired += 1
+        else:
+            result.undecided += 1
+
+
+def found_at(system: PowerSystem, u: Array, tolerance: float = ZERO) -> Found:
+    """A real point with its signature, nothing proved."""
+    values = np.linalg.eigvalsh(half_hessian(system, u))
+    small = tolerance * float(np.max(np.abs(values)))
+    negative, zero = int(np.sum(values < -small)), int(np.sum(np.abs(values) <= small))
+    signature = (len(u) - negative - zero, zero, negative)
+    shape = system.shape
+    return Found(u.reshape(shape.r, shape.n), np.array(system.signs), signature)
+
+
+def _certified(system: PowerSystem, root: CertifiedRoot) -> Found:
+    shape = system.shape
+    point = found_at(system, root.point.real)
+    (hessian,) = sharp_inertias(root, lambda box: prove_signature(system, box))
+    size = max(float(np.max(np.abs(point.vectors))), 1e-300)
+    radius = shape.r * shape.degree * size ** (shape.degree - 1) * (root.radius + 4e-16 * size)
+    rank = rank_is_proved(shape, list(root.box))
+    certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
+    return Found(point.vectors, point.signs, proved_signature(hessian, point.signature), certificate)
+
+
+def rank_is_proved(shape: PowerShape, box: list[Any]) -> bool:
+    """Whether Σ ε_j u_j^⊗d has rank r for all u in a real box.
+
+    If the u_j^⊗k, k = ⌊d/2⌋, are independent, so are the u_j^⊗(d−k), and the flattening Sym^k → Sym^(d−k) of the
+    tensor has rank r. They are independent when their Gram matrix ((u_i·u_j)^k) is proved positive definite.
+    """
+    with precision(BITS):
+        U = arb_mat(shape.r, shape.n, box)
+        products = U * U.transpose()
+        power = shape.degree // 2
+        gram = [[products[i, j] ** power for j in range(shape.r)] for i in range(shape.r)]
+        return inertia(gram).positive == shape.r
+
+
+def _tensor_balls(system: PowerSystem, root: CertifiedRoot) -> list[acb]:
+    """The entries of Σ ε_j w_j^⊗d over the root's box."""
+    shape = system.shape
+    with precision(BITS):
+        entries = []
+        for index in coordinates.indices(shape.n, shape.degree).tolist():
+            total = acb(0)
+            for j, sign in enumerate(system.signs):
+                term = acb(int(sign))
+                for x in index:
+                    term = term * root.box[j * shape.n + x]
+                total = total + term
+            entries.append(total)
+        return entries
+
+
+def _is_self_conjugate(shape: PowerShape, root: CertifiedRoot) -> bool:
+    """Whether an image of the conjugate of the root lies where the root is the only one: then they are equal."""
+    n, r, d = shape.n, shape.r, shape.degree
+    W = root.point.reshape(r, n)
+    roots = np.exp(2j * np.pi * np.arange(d) / d)
+    gaps = np.abs(roots[:, None, None] * W.conj() - W[:, None, None, :]).max(axis=-1)  # place, turn, source
+    turns, sources = np.unravel_index(gaps.reshape(r, -1).argmin(axis=1), (d, r))
+    if len(set(sources.tolist())) < r:
+        return False
+    with precision(BITS):
+        moved = []
+        for m, source in zip(turns.tolist(), sources.tolist(), strict=True):
+            zeta = (acb(2 * m) / d).exp_pi_i()
+            moved += [zeta * root.box[source * n + x].conjugate() for x in range(n)]
+        return all(mine.contains(theirs) for mine, theirs in zip(root.domain, moved, strict=True))
+
+
+def proved_different(tensors: list[list[acb]]) -> int:
+    """How many of these tensors in balls are pairwise proved different."""
+    if not tensors:
+        return 0
+    heads = [(float(t[0].real.lower()), float(t[0].real.upper())) for t in tensors]
+    widest = max(high - low for low, high in heads)
+    kept: list[int] = []
+    for k in sorted(range(len(tensors)), key=lambda k: heads[k]):
+        near = (j for j in reversed(kept) if heads[k][0] - heads[j][0] <= widest)
+        if not any(all(a.overlaps(b) for a, b in zip(tensors[k], tensors[j], strict=True)) for j in near):
+            kept.append(k)
+    return len(kept)
+
+
+def half_hessian(system: PowerSystem, u: Array) -> Array:
+    """Half the Hessian of ℓ(Σ ε_j u_j^⊗d) in u."""
+    shape = system.shape
+    n, d = shape.n, shape.degree
+    U, signs = u.reshape(shape.r, n), np.array(system.signs)
+    e = system.gram @ (signs @ coordinates.monomials(U, d) - system.target)
+    slopes = coordinates.gradient_matrix(np.eye(shape.entries), n, d)
+    D = np.concatenate(
+        [
+            s * np.einsum("m,imx->xi", w, slopes)
+            for s, w in zip(signs, coordinates.monomials(U, d - 1), strict=True)
+        ]
+    )
+    H = D @ system.gram @ D.T
+    outer = coordinates.gradient_matrix(e, n, d)
+    for j, (s, w) in enumerate(zip(signs, U, strict=True)):
+        block = np.stack([coordinates.monomials_jvp(w, np.eye(n)[x], d - 1) @ outer for x in range(n)])
+        H[j * n : (j + 1) * n, j * n : (j + 1) * n] += s * block
+    return np.asarray((H + H.T) / 2)

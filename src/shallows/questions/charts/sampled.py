@@ -1,0 +1,69 @@
+"""What training finds, as a chart: for problems whose critical points are not algebraic. Never complete."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Power
+from shallows.model.problem import Problem
+from shallows.questions.charts.result import Chart, Points, PointTable, Stored
+from shallows.questions.descent.ensemble import ensemble
+from shallows.questions.descent.results.minima import Minimum
+from shallows.support.errors import NotConverged
+
+RUNS = 200
+ZERO_LOSS = 1e-10
+
+
+def descent_chart(problem: Problem, seed: int) -> Chart:
+    """The distinct end points of 200 descents; signatures are in parameter space."""
+    runs = ensemble(problem, runs=RUNS, rng=seed)
+    minima = [minimum for minimum in runs.minima if minimum.signature is not None]
+    if not minima:
+        raise NotConverged(
+            f"None of {RUNS} descents converged: {runs!r}. Use sh.ensemble with other settings."
+        )
+    scale = max(float(runs.losses.max()), 1.0)
+    table = PointTable(
+        np.array([minimum.loss for minimum in minima]),
+        np.array(
+            [problem.width if minimum.rank is None else minimum.rank for minimum in minima], dtype=np.intp
+        ),
+        np.array([minimum.signature for minimum in minima], dtype=np.intp),
+        np.array([_kind(minimum, scale) for minimum in minima], dtype="<U14"),
+    )
+    maker = Stored(
+        [_tensor(problem, minimum) for minimum in minima],
+        [minimum.network for minimum in minima],
+        [None] * len(minima),
+        [None] * len(minima),
+    )
+    ranks = sorted(set(table.rank.tolist()))
+    return Chart(
+        points=Points(table, maker, problem),
+        completeness="sampled",
+        method="descent",
+        complex_count={},
+        real_count={rank: int(np.sum(table.rank == rank)) for rank in ranks},
+        expected_count=dict.fromkeys(ranks),
+        expected_source=dict.fromkeys(ranks, ""),
+        notes=(
+            f"end points of {RUNS} descents from Xavier starts; signatures are in parameter space",
+            "shares: " + ", ".join(f"{minimum.loss:.6g}: {minimum.share:.1%}" for minimum in minima[:8]),
+        ),
+        seed=seed,
+        problem=problem,
+    )
+
+
+def _kind(minimum: Minimum, scale: float) -> str:
+    """Global only when the loss is zero: descents cannot tell otherwise."""
+    if minimum.signature is not None and minimum.signature[2] > 0:
+        return "saddle"
+    return "global minimum" if minimum.loss <= ZERO_LOSS * scale else "local minimum"
+
+
+def _tensor(problem: Problem, minimum: Minimum) -> SymmetricTensor | None:
+    polynomial = isinstance(problem.activation, Power) and problem.outputs == 1
+    return minimum.network.tensor() if polynomial else None

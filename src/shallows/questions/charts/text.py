@@ -1,0 +1,59 @@
+"""A chart as text a person wants to read."""
+
+from __future__ import annotations
+
+from shallows.questions.charts.result import COMPLETENESS, Chart
+from shallows.support.checks import counted
+
+SHOWN = 20
+
+
+def chart_text(chart: Chart) -> str:
+    """Counts by rank, completeness, families, and the first points."""
+    lines = [
+        f"Chart: {chart.title}" if chart.title else "Chart",
+        f"  method {chart.method}, seed {chart.seed}",
+    ]
+    lines.append(f"  {chart.completeness}: {COMPLETENESS[chart.completeness]}")
+    lines.append("  " + ", ".join(_kinds(chart)))
+    lines += _counts(chart)
+    lines += [_family(family) for family in chart.families]
+    lines += [f"  note: {note}" for note in chart.notes]
+    lines += _points(chart)
+    return "\n".join(lines)
+
+
+def _kinds(chart: Chart) -> list[str]:
+    """ "1 global minimum", "2 saddles", …; "degenerate" is short for a point."""
+    nouns = {"degenerate": "degenerate point"}
+    return [counted(count, nouns.get(kind, kind)) for kind, count in chart.kinds().items()]
+
+
+def _counts(chart: Chart) -> list[str]:
+    lines = ["  rank  complex  expected  real"]
+    for rank in sorted(chart.real_count):
+        expected = chart.expected_count.get(rank)
+        shown = "?" if expected is None else str(expected)
+        row = f"  {rank:>4}{chart.complex_count.get(rank, 0):>9}{shown:>10}{chart.real_count[rank]:>6}"
+        source = chart.expected_source.get(rank, "")
+        lines.append(f"{row}   {source}" if source else row)
+    return lines
+
+
+def _family(family: object) -> str:
+    from shallows.questions.charts.result import CriticalFamily
+
+    assert isinstance(family, CriticalFamily)
+    size = f"dimension {family.dimension}"
+    return f"  family of rank {family.rank}, {size}, loss {family.loss:.8g}: {family.description}"
+
+
+def _points(chart: Chart) -> list[str]:
+    table = chart.points.table
+    lines = [f"  {'loss':>14}  rank  (+, 0, −)       kind"]
+    for i in range(min(len(table), SHOWN)):
+        signature = "({}, {}, {})".format(*table.signature[i])
+        lines.append(f"  {table.loss[i]:>14.8g}  {table.rank[i]:>4}  {signature:<14}  {table.kind[i]}")
+    if len(table) > SHOWN:
+        lines.append(f"  … and {len(table) - SHOWN} more: chart.points, chart.to_dataframe()")
+    return lines

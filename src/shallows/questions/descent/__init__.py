@@ -1,0 +1,1 @@
+"""Training: flows, descents and ensembles for any problem."""

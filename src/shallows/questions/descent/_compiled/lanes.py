@@ -1,0 +1,115 @@
+"""Power problems in compiled code: one of three models of the loss, evaluated and descended many runs at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.model.problem import Problem
+from shallows.questions.descent._compiled.problems import Compiled, Outcome
+from shallows.questions.descent.methods.control import Control
+from shallows.support.checks import Array
+
+if TYPE_CHECKING:
+    from shallows.questions.descent._compiled.lane_losses import Model
+
+BLOCK = 32  # lanes: long enough for vector loops, small enough for the cache
+
+
+class PowerLanes(Compiled):
+    """A Power problem with one output, as the arguments of the lane loops."""
+
+    def __init__(self, problem: Problem, model: Model) -> None:
+        self.width, self.n, self.free, self.model = problem.width, problem.n, problem.outer is None, model
+        self.outer = np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0])
+
+    def __call__(self, thetas: Array) -> tuple[Array, Array]:
+        """Losses (batch,) and gradients (batch, p)."""
+        from shallows.questions.descent._compiled.lane_losses import batch_lanes
+
+        thetas = np.ascontiguousarray(thetas)
+        losses, gradients = np.empty(len(thetas)), np.empty_like(thetas)
+        batch_lanes(thetas, self.width, self.n, self.outer, self.free, self.model, BLOCK, losses, gradients)
+        return losses, gradients
+
+    def loop(
+        self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
+    ) -> None:
+        """Descend from all rows of `out.thetas`."""
+        from shallows.questions.descent._compiled.lane_descent import Rules, descent_lanes
+
+        rules = Rules(-1.0 if step is None else step, control.goal, control.scale, control.interrupted.flag)
+        descent_lanes(
+            out.thetas, self.width, self.n, self.outer, self.free, self.model, BLOCK, rules, tolerances, limits,
+            out.losses, out.norms, out.status, out.iterations,
+        )  # fmt: skip
+
+
+def matrix_model(coefficients: Array, T: Array) -> Model:
+    """Degree 2 under c₀(w·v)² + c₁‖w‖²‖v‖², against a symmetric matrix."""
+    from shallows.questions.descent._compiled.lane_losses import MATRIX
+
+    return _model(MATRIX, 2, coefficients, target=T)
+
+
+def powers_model(degree: int, coefficients: Array, V: Array, b: Array, energy: float) -> Model:
+    """Any degree under Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), against Σ bⱼ (vⱼ·x)^d."""
+    from shallows.questions.descent._compiled.lane_losses import POWERS
+
+    return _model(POWERS, degree, coefficients, V=V, b=b, constant=energy)
+
+
+def statistics_model(problem: Problem) -> Model:
+    """(s − s*)ᵀG(s − s*) + L*: any data, any degree whose Gram matrix is small enough to multiply by."""
+    from shallows.questions.descent._compiled.lane_losses import STATISTICS
+
+    entries, floor = problem._optimum
+    first, rest = monomial_tree(problem.n, problem.degree)
+    return _model(
+        STATISTICS, problem.degree, np.zeros(0), target=entries, constant=floor, gram=problem.gram(),
+        first=first, rest=rest,
+    )  # fmt: skip
+
+
+def monomial_tree(n: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """The monomials of degrees 1, …, d in a row: q is variable first[q] times monomial rest[q] of one degree less."""
+    first, rest = [np.zeros(n, dtype=np.int64)], [np.zeros(n, dtype=np.int64)]
+    begin = 0
+    for d in range(2, degree + 1):
+        table = coordinates.indices(n, d)
+        first.append(table[:, 0])
+        rest.append(begin + coordinates.position(table[:, 1:], n))
+        begin += coordinates.dimension(n, d - 1)
+    return np.concatenate(first).astype(np.int64), np.concatenate(rest).astype(np.int64)
+
+
+def _model(
+    form: int,
+    degree: int,
+    c: Array,
+    target: Array | None = None,
+    V: Array | None = None,
+    b: Array | None = None,
+    constant: float = 0.0,
+    gram: Array | None = None,
+    first: np.ndarray | None = None,
+    rest: np.ndarray | None = None,
+) -> Model:
+    """All arrays writable and contiguous: one compiled version of the loops serves all problems."""
+    from shallows.questions.descent._compiled.lane_losses import Model
+
+    def matrix(given: Array | None) -> Array:
+        return np.array(np.zeros((0, 0)) if given is None else given, dtype=np.float64, order="C")
+
+    def integers(given: np.ndarray | None) -> np.ndarray:
+        return np.zeros(0, dtype=np.int64) if given is None else given
+
+    padded = np.zeros(degree // 2 + 1)
+    padded[: len(c)] = c
+    outer = np.zeros(0) if b is None else np.array(b, dtype=np.float64)
+    return Model(
+        form, degree, padded, matrix(target), matrix(V), outer, float(constant), matrix(gram),
+        integers(first), integers(rest),
+    )  # fmt: skip

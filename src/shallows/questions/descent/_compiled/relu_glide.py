@@ -1,0 +1,355 @@
+"""Long steps along the gradient flow of ReLU losses, in compiled code, for the slow middle part of a descent.
+
+After a short transient, descent at 2.5/k creeps: the step is bound by a few stiff directions, while the path winds
+slowly through all others. The stiff part of ∇²L is known (paper 003's kernel at right angles): with u = (aᵢwᵢ/‖wᵢ‖)ᵢ,
+
+    A = ½ aaᵀ ⊗ I + uuᵀ/π + shift·I.
+
+ROS2 (Verwer, Spee, Blom and Hundsdorfer 1999) integrates θ' = −∇L with this A in place of the Hessian: it is of second
+order for any A, and stiff directions do not bound its step. With M = I + γhA:
+
+    M k₁ = −∇L(θ),   M k₂ = −∇L(θ + hk₁) − 2k₁,   θ ← θ + h(3k₁ + k₂)/2,
+
+accepted when the second order changes the first by no more than the accuracy asked for: ½‖k₁ + k₂‖ ≤ η‖k₁‖. Runs go
+side by side as in `_relu_descent`; the lanes are the last axis. The slow twin is in the tests.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shallows.model.kernels._compiled.relu_angles import FAST
+from shallows.model.kernels._compiled.relu_lanes import (
+    FEWEST_LANES,
+    LaneSpace,
+    lane_space,
+    lanes_for,
+    relu_lanes,
+)
+from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
+from shallows.questions.descent._compiled.relu_descent import (
+    CONVERGED,
+    GOAL,
+    GOING,
+    INTERRUPTED,
+    LIMIT,
+    Ends,
+    ReLUModel,
+    Rules,
+)
+from shallows.support.checks import Array
+
+GAMMA = 1 - np.sqrt(0.5)
+SHIFT, FIRST_STEP, LONGEST, SHORTEST = 0.3, 0.5, 50.0, 1e-3
+SAFETY, GROWTH, SHRINK = 0.8, 1.5, 0.3
+MOST = 4000  # evaluations, after which plain descent goes on
+
+
+class Flow(NamedTuple):
+    """The runs that glide side by side: points, slopes, work arrays (k, n, lanes), (n, lanes), (lanes,)."""
+
+    W: Array
+    slope: Array
+    first: Array
+    trial: Array
+    new: Array
+    radial: Array
+    total: Array
+    outer: Array
+    da: Array
+    loss: Array
+    square: Array
+    h: Array
+    damping: Array
+    share: Array
+    weight: Array
+    inner: Array
+    moved: Array
+    changed: Array
+    run: np.ndarray
+    spent: np.ndarray
+
+
+@njit(cache=True)
+def _new_flow(model: ReLUModel, lanes: int) -> Flow:
+    k, n = model.k, model.n
+    outer = np.empty((k, lanes))
+    for i in range(k):
+        outer[i] = model.outer[i]
+    return Flow(
+        np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty((k, n, lanes)),
+        np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty((n, lanes)), outer, np.empty((k, lanes)),
+        np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes),
+        np.empty(lanes), np.empty(lanes), np.empty(lanes), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _inner(x: Array, y: Array, lanes: int, out: Array) -> None:
+    """⟨x, y⟩ in every lane."""
+    k, n, _ = x.shape
+    for l in range(lanes):
+        out[l] = 0.0
+    for i in range(k):
+        for m in range(n):
+            p, q = x[i, m], y[i, m]
+            for l in range(lanes):
+                out[l] += p[l] * q[l]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _damped(x: Array, a: Array, flow: Flow, lanes: int) -> None:
+    """x ← (d⁻¹I + ½γh aaᵀ)⁻¹x = d(x − f a(aᵀx)), with d the damping and f the share of each lane."""
+    k, n, _ = x.shape
+    total = flow.total
+    for m in range(n):
+        for l in range(lanes):
+            total[m, l] = 0.0
+    for i in range(k):
+        for m in range(n):
+            row, column, weight = total[m], x[i, m], a[i]
+            for l in range(lanes):
+                row[l] += weight * column[l]
+    for i in range(k):
+        for m in range(n):
+            row, column, weight = total[m], x[i, m], a[i]
+            for l in range(lanes):
+                column[l] = flow.damping[l] * (column[l] - flow.share[l] * weight * row[l])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _solve(x: Array, a: Array, flow: Flow, lanes: int) -> None:
+    """x ← M⁻¹x, after `_factor`."""
+    k, n, _ = x.shape
+    _inner(flow.radial, x, lanes, flow.inner)
+    _damped(x, a, flow, lanes)
+    for l in range(lanes):
+        flow.inner[l] *= flow.weight[l]
+    for i in range(k):
+        for m in range(n):
+            row, radial = x[i, m], flow.radial[i, m]
+            for l in range(lanes):
+                row[l] -= flow.inner[l] * radial[l]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _factor(a: Array, flow: Flow, lanes: int) -> None:
+    """What `_solve` needs: v = (M − γh uuᵀ/π)⁻¹u, in place of u, and the weight of vvᵀ (Sherman and Morrison)."""
+    k, n, _ = flow.W.shape
+    square = 0.0
+    for i in range(k):
+        square += a[i] * a[i]
+    for l in range(lanes):
+        flow.damping[l] = 1 / (1 + GAMMA * flow.h[l] * SHIFT * square / k)
+        stiff = 0.5 * GAMMA * flow.h[l] * flow.damping[l]
+        flow.share[l] = stiff / (1 + stiff * square)
+    for i in range(k):
+        for l in range(lanes):
+            flow.inner[l] = 0.0
+        for m in range(n):
+            for l in range(lanes):
+                flow.inner[l] += flow.W[i, m, l] * flow.W[i, m, l]
+        for l in range(lanes):
+            flow.inner[l] = a[i] / np.sqrt(flow.inner[l]) if flow.inner[l] > 0 else 0.0
+        for m in range(n):
+            for l in range(lanes):
+                flow.radial[i, m, l] = flow.W[i, m, l] * flow.inner[l]
+                flow.trial[i, m, l] = flow.radial[i, m, l]
+    _damped(flow.radial, a, flow, lanes)
+    _inner(flow.trial, flow.radial, lanes, flow.inner)
+    for l in range(lanes):
+        stiff = GAMMA * flow.h[l] / np.pi
+        flow.weight[l] = stiff / (1 + stiff * flow.inner[l])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _evaluate(
+    W: Array, slope: Array, flow: Flow, lanes: int, model: ReLUModel, space: LaneSpace, one: OneSpace
+) -> None:
+    """Losses and slopes at W."""
+    if W.shape[2] > 1:
+        relu_lanes(W, flow.outer, model.teacher, model.c, lanes, space, flow.loss, slope, flow.da)
+        return
+    shape = (model.k, model.n)
+    flow.loss[0], _ = one_pass(
+        W.reshape(shape),
+        model.outer,
+        model.teacher,
+        model.c,
+        one,
+        slope.reshape(shape),
+        flow.da.reshape(model.k),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _first_stage(a: Array, flow: Flow, lanes: int) -> None:
+    """k₁ and the trial point θ + hk₁."""
+    k, n, _ = flow.W.shape
+    _factor(a, flow, lanes)
+    for i in range(k):
+        for m in range(n):
+            for l in range(lanes):
+                flow.first[i, m, l] = -flow.slope[i, m, l]
+    _solve(flow.first, a, flow, lanes)
+    for i in range(k):
+        for m in range(n):
+            for l in range(lanes):
+                flow.trial[i, m, l] = flow.W[i, m, l] + flow.h[l] * flow.first[i, m, l]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _second_stage(a: Array, flow: Flow, lanes: int) -> None:
+    """k₂ in place of the new slope, and ‖k₁‖², ‖k₁ + k₂‖²."""
+    k, n, _ = flow.W.shape
+    for i in range(k):
+        for m in range(n):
+            for l in range(lanes):
+                flow.new[i, m, l] = -flow.new[i, m, l] - 2 * flow.first[i, m, l]
+    _solve(flow.new, a, flow, lanes)
+    for l in range(lanes):
+        flow.moved[l], flow.changed[l] = 0.0, 0.0
+    for i in range(k):
+        for m in range(n):
+            for l in range(lanes):
+                p, q = flow.first[i, m, l], flow.first[i, m, l] + flow.new[i, m, l]
+                flow.moved[l] += p * p
+                flow.changed[l] += q * q
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _move_on(flow: Flow, lanes: int, accuracy: float) -> None:
+    """Take the steps that are accurate enough, and choose the next lengths; a run without a slope yet stays."""
+    k, n, _ = flow.W.shape
+    for l in range(lanes):
+        flow.inner[l] = 0.0
+        if flow.moved[l] == 0:
+            continue
+        change = 0.5 * np.sqrt(flow.changed[l] / flow.moved[l])
+        if change <= accuracy:
+            flow.inner[l] = 0.5 * flow.h[l]
+            flow.h[l] = min(flow.h[l] * min(SAFETY * accuracy / max(change, 1e-9), GROWTH), LONGEST)
+        elif np.isfinite(change):
+            flow.h[l] *= max(SAFETY * accuracy / change, SHRINK)
+        else:
+            flow.h[l] *= SHRINK
+    for i in range(k):
+        for m in range(n):
+            for l in range(lanes):
+                to = flow.W[i, m, l] + flow.inner[l] * (3 * flow.first[i, m, l] + flow.new[i, m, l])
+                flow.W[i, m, l] = to if flow.inner[l] > 0 else flow.W[i, m, l]
+
+
+@njit(cache=True)
+def _load(flow: Flow, l: int, row: int, theta: Array, step: float) -> None:
+    """Put a run into lane l; it has no slope yet."""
+    k, n, _ = flow.W.shape
+    for i in range(k):
+        for m in range(n):
+            flow.W[i, m, l], flow.slope[i, m, l] = theta[i * n + m], 0.0
+    flow.h[l], flow.run[l], flow.spent[l] = step, row, 0
+
+
+@njit(cache=True)
+def _replace(flow: Flow, l: int, last: int) -> None:
+    """Move the last lane into a gap."""
+    k, n, _ = flow.W.shape
+    for i in range(k):
+        for m in range(n):
+            flow.W[i, m, l], flow.slope[i, m, l] = flow.W[i, m, last], flow.slope[i, m, last]
+    flow.h[l], flow.run[l], flow.spent[l] = flow.h[last], flow.run[last], flow.spent[last]
+    flow.loss[l], flow.square[l] = flow.loss[last], flow.square[last]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _code(loss: float, norm: float, count: int, h: float, row: int, rules: Rules) -> tuple[int, bool]:
+    """The status of a run, and whether it stops gliding; GOING and stopped: plain descent has to go on."""
+    if norm <= rules.tolerances[row]:
+        return CONVERGED, True
+    if loss <= rules.goal:
+        return GOAL, True
+    if rules.flag[0] != 0:
+        return INTERRUPTED, True
+    if count >= rules.limits[row]:
+        return LIMIT, True
+    return GOING, count >= MOST or h < SHORTEST or not np.isfinite(norm)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _store(flow: Flow, l: int, code: int, loss: float, norm: float, ends: Ends) -> None:
+    k, n, _ = flow.W.shape
+    row = flow.run[l]
+    for i in range(k):
+        for m in range(n):
+            ends.thetas[row, i * n + m] = flow.W[i, m, l]
+    ends.losses[row], ends.norms[row], ends.status[row] = loss, norm, code
+    ends.iterations[row] += flow.spent[l]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _glide(
+    rows: np.ndarray,
+    steps: Array,
+    width: int,
+    fewest: int,
+    accuracy: float,
+    model: ReLUModel,
+    rules: Rules,
+    ends: Ends,
+) -> np.ndarray:
+    """Glide these rows in `width` lanes while at least `fewest` are left; returns those, their steps kept."""
+    flow, space, one = (
+        _new_flow(model, width),
+        lane_space(model.k, width),
+        one_space(model.k, model.n, len(model.teacher.b)),
+    )
+    active = min(width, len(rows))
+    for l in range(active):
+        _load(flow, l, rows[l], ends.thetas[rows[l]], steps[rows[l]])
+    waiting = active
+    while active and active >= fewest:
+        _first_stage(model.outer, flow, active)
+        _evaluate(flow.trial, flow.new, flow, active, model, space, one)
+        _second_stage(model.outer, flow, active)
+        _move_on(flow, active, accuracy)
+        _evaluate(flow.W, flow.slope, flow, active, model, space, one)
+        _inner(flow.slope, flow.slope, active, flow.square)
+        for l in range(active - 1, -1, -1):
+            flow.spent[l] += 2
+            loss, norm = max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l])
+            code, stop = _code(loss, norm, flow.spent[l], flow.h[l], flow.run[l], rules)
+            if not stop:
+                continue
+            _store(flow, l, code, loss, norm, ends)
+            if waiting < len(rows):
+                _load(flow, l, rows[waiting], ends.thetas[rows[waiting]], steps[rows[waiting]])
+                waiting += 1
+            else:
+                active -= 1
+                _replace(flow, l, active)
+    for l in range(active):
+        _store(flow, l, GOING, max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l]), ends)
+        steps[flow.run[l]] = flow.h[l]
+    return flow.run[:active].copy()
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def glide_loop(
+    thetas: Array, k: int, n: int, outer: Array, V: Array, b: Array, c: Array, energy: float, accuracy: float,
+    tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray, losses: Array, norms: Array,
+    status: np.ndarray, iterations: np.ndarray,
+) -> None:  # fmt: skip
+    """Follow the flow from each row of `thetas` in place; a status of GOING leaves the row to plain descent."""
+    model = ReLUModel(k, n, outer, False, teacher_rows(V, b), c, energy)
+    rules = Rules(0.0, tolerances, limits, goal, scale, flag)
+    ends = Ends(thetas, losses, norms, status, iterations)
+    rows, steps = np.arange(len(thetas)), np.full(len(thetas), FIRST_STEP)
+    width = lanes_for(k, n)
+    if len(rows) < FEWEST_LANES or width == 0:
+        width = 1
+    while len(rows):  # side by side, and then the last few one by one
+        rows = _glide(rows, steps, width, min(width, FEWEST_LANES), accuracy, model, rules, ends)
+        width = 1

@@ -1,0 +1,1 @@
+"""The methods of training, one a file, and what they share."""

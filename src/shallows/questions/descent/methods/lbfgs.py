@@ -1,0 +1,92 @@
+"""L-BFGS (Nocedal 1980) for a batch of runs: the two-loop recursion on ten stored pairs, each run with its own step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.questions.descent.evaluate import Evaluate
+from shallows.questions.descent.methods.control import Control, Recorder
+from shallows.questions.descent.methods.front import Front, norms_of
+from shallows.questions.descent.results.run import Batch
+from shallows.support.checks import Array
+
+PAIRS = 10
+DECREASE = 1e-4
+RESOLUTION = 1e-12
+SMALLEST_STEP = 1e-13
+
+
+class Memory:
+    """The last pairs s = θ₊ − θ, y = g₊ − g of each run, newest last; pairs with s·y ≤ 0 are not stored."""
+
+    def __init__(self, count: int, size: int) -> None:
+        self.s, self.y = np.zeros((count, PAIRS, size)), np.zeros((count, PAIRS, size))
+        self.product = np.zeros((count, PAIRS))  # s·y, zero for an empty place
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Drop runs that have ended."""
+        self.s, self.y, self.product = self.s[mask], self.y[mask], self.product[mask]
+
+    def add(self, rows: np.ndarray, s: Array, y: Array) -> None:
+        """Store a pair for these rows where its curvature is positive."""
+        product = np.einsum("ij,ij->i", s, y)
+        sound = product > 1e-12 * norms_of(s) * norms_of(y)
+        rows, s, y, product = rows[sound], s[sound], y[sound], product[sound]
+        for store, new in ((self.s, s), (self.y, y), (self.product, product)):
+            store[rows, :-1] = store[rows, 1:]
+            store[rows, -1] = new
+
+    def forget(self, rows: np.ndarray) -> None:
+        """Start these rows afresh."""
+        self.product[rows] = 0.0
+
+    def direction(self, gradient: Array) -> Array:
+        """−H g, H the inverse Hessian estimate."""
+        q, weights = gradient.copy(), np.zeros(self.product.shape)
+        safe = np.where(self.product > 0, self.product, 1.0)
+        used = self.product > 0
+        for i in reversed(range(PAIRS)):
+            weights[:, i] = used[:, i] * np.einsum("bp,bp->b", self.s[:, i], q) / safe[:, i]
+            q -= weights[:, i, None] * self.y[:, i]
+        squares = np.einsum("bp,bp->b", self.y[:, -1], self.y[:, -1])
+        newest = used[:, -1] & (squares > 0)
+        q *= np.where(newest, safe[:, -1] / np.where(newest, squares, 1.0), 1.0)[:, None]
+        for i in range(PAIRS):
+            back = used[:, i] * np.einsum("bp,bp->b", self.y[:, i], q) / safe[:, i]
+            q += ((weights[:, i] - back) * used[:, i])[:, None] * self.s[:, i]
+        return -q
+
+
+def lbfgs(evaluate: Evaluate, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
+    """Minimise from all starts at once. A refused step is halved, and one that keeps being refused ends the run."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        front = Front(evaluate, batch, control, recorder or Recorder(None))
+        memory = Memory(len(front), batch.thetas.shape[1])
+        steps = np.ones(len(front))
+        while len(front):
+            kept = front.release(steps < SMALLEST_STEP)
+            if kept is not None:
+                memory.keep(kept)
+                steps = steps[kept]
+            if len(front):
+                steps = _try(front, memory, steps)
+
+
+def _try(front: Front, memory: Memory, steps: Array) -> Array:
+    """One trial along −H g for all runs; returns the next steps."""
+    direction = memory.direction(front.gradient)
+    fresh = memory.product[:, -1] == 0
+    direction[fresh] *= (0.01 * (norms_of(front.theta) + 1e-3) / np.maximum(front.norm, 1e-300))[fresh, None]
+    slope = np.einsum("ij,ij->i", direction, front.gradient)
+    memory.forget(np.flatnonzero((slope >= 0) | ~np.isfinite(slope)))
+    trial = front.theta + steps[:, None] * direction
+    loss, gradient = front.evaluate(trial)
+    norm = norms_of(gradient)
+    noise = RESOLUTION * (np.abs(front.loss) + front.control.scale)
+    drop, needed = front.loss - loss, -DECREASE * steps * slope
+    hidden = (-steps * slope < noise) & (drop > -noise) & (norm <= 2 * front.norm)
+    taken = ((drop >= needed) | hidden) & np.isfinite(norm) & (slope < 0)
+    rows = np.flatnonzero(taken)
+    memory.add(rows, (trial - front.theta)[rows], (gradient - front.gradient)[rows])
+    front.accept(taken, trial, loss, gradient, norm)
+    return np.where(taken, 1.0, 0.5 * steps)

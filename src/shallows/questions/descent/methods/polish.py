@@ -1,0 +1,210 @@
+"""Polishing: descent to a small gradient, then matrix-free Newton-CG where that stays in the same basin.
+
+Plain descent decides the basin; Newton-CG only finishes. For ReLU networks no wider than their teacher, descent goes on
+by long accurate steps along the gradient flow (`_relu_glide`) once ‖g‖ ≤ 0.05, where its own steps only creep. From
+‖g‖ ≤ 1e-3 (times min(1, ‖g₀‖)) a run is handed to Newton-CG. It goes back, to a tenth of the last level, when
+
+- a direction of negative curvature turns up in CG, or in a Lanczos run at the end point (descent leaves saddles),
+- a Newton step does not halve the gradient norm, or
+- the point moves by more than a quarter of its length.
+
+Hessian products are central differences of the batch's gradients, (∇L(θ+hp) − ∇L(θ−hp)) / 2h: exact to about 1e-9,
+which is ample for an inexact Newton step, and as fast as the fused loops are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shallows.model.activations import ReLU
+from shallows.model.problem import Problem
+from shallows.questions.descent._compiled.problems import ReLURuns
+from shallows.questions.descent.evaluate import Evaluate
+from shallows.questions.descent.methods.control import Control
+from shallows.questions.descent.methods.front import norms_of
+from shallows.questions.descent.results.run import Batch, Status
+from shallows.support.checks import Array
+
+Descent = Callable[[Batch, Control], None]
+Precondition = Callable[[Array], Array]
+
+FIRST_LEVEL = 1e-3
+TRANSIENT = 0.05
+ACCURATE, ROUGH = 0.15, 0.4  # of steps along the flow: while the basin is decided, and near a critical point
+LONG_WAY = 0.5  # wide networks have a longer way past more saddles: accuracy 0.5/√width
+FARTHEST = 0.25
+DIFFERENCE = 1e-5
+NEWTON_STEPS = 25
+CG_STEPS = 250
+LANCZOS_STEPS = 30
+FLAT, SADDLE = 1e-8, 1e-6
+
+
+def preconditioner(problem: Problem) -> Precondition | None:
+    """4(I − 11ᵀ/(k+1)) across the k neurons, near the inverse Hessian of ReLU problems with fixed outer weights."""
+    if not isinstance(problem.activation, ReLU) or problem.outer is None or problem.norm_neuron:
+        return None
+    k, n = problem.width, problem.n
+
+    def apply(vectors: Array) -> Array:
+        rows = vectors.reshape(len(vectors), k, n)
+        mean = np.sum(rows, axis=1, keepdims=True) / (k + 1)
+        return np.asarray(4 * (rows - mean)).reshape(len(vectors), k * n)
+
+    return apply
+
+
+def descend_and_polish(
+    evaluate: Evaluate, batch: Batch, descent: Descent, control: Control, precondition: Precondition | None
+) -> None:
+    """Alternate `descent` and Newton-CG on the running rows until each has a status."""
+    rows = batch.running()
+    _, gradient = evaluate(batch.thetas[rows])
+    level = np.zeros(len(batch.thetas))
+    level[rows] = FIRST_LEVEL * np.minimum(1.0, norms_of(gradient))
+    accuracy = min(ACCURATE, LONG_WAY / evaluate.width**0.5) if isinstance(evaluate, ReLURuns) else ACCURATE
+    while len(rows) and not control.interrupted.is_set():
+        _approach(evaluate, batch, descent, control.tightened(np.maximum(level, control.tolerance)), accuracy)
+        accuracy = ROUGH
+        near = rows[np.isin(batch.status[rows], (Status.CONVERGED, Status.LIMIT))]
+        near = near[batch.norms[near] > control.tolerance]
+        _finish(evaluate, batch, near, control, precondition)
+        level[near] *= 0.1
+        rows = near[(batch.status[near] == Status.CONVERGED) & (batch.norms[near] > control.tolerance)]
+        batch.status[rows] = Status.RUNNING
+    batch.status[batch.running()] = Status.INTERRUPTED
+
+
+def _approach(evaluate: Evaluate, batch: Batch, descent: Descent, control: Control, accuracy: float) -> None:
+    """Descent to the tolerance; once a transient is over, by long steps along the flow where there are such."""
+    if isinstance(evaluate, ReLURuns) and evaluate.glides:
+        rows = batch.running()
+        descent(batch, control.tightened(np.maximum(TRANSIENT, control.tolerance)))
+        batch.status[rows[batch.status[rows] == Status.CONVERGED]] = Status.RUNNING
+        evaluate.glide(batch, control, accuracy)
+        batch.status[rows[batch.status[rows] == Status.CONVERGED]] = Status.RUNNING
+    descent(batch, control)
+
+
+def _finish(
+    evaluate: Evaluate, batch: Batch, rows: np.ndarray, control: Control, precondition: Precondition | None
+) -> None:
+    """Try Newton-CG on these rows; those where it fails keep their point."""
+    if not len(rows):
+        return
+    floor = reachable(control.scale, batch.thetas.shape[1])
+    compiled = evaluate.polish(batch.thetas[rows], control, floor) if isinstance(evaluate, ReLURuns) else None
+    if compiled is None:
+        theta, loss, norm = newton_cg(evaluate, batch.thetas[rows], control, precondition)
+    else:
+        theta, loss, norm, saddle = compiled
+    reached = norm <= control.tolerance
+    good = reached | ((norm <= floor) & (norm < batch.norms[rows]))
+    if compiled is not None:
+        good &= ~saddle
+    elif good.any():
+        good[good] = ~is_saddle(evaluate, theta[good])
+    chosen = rows[good]
+    batch.thetas[chosen], batch.losses[chosen], batch.norms[chosen] = theta[good], loss[good], norm[good]
+    batch.status[chosen] = np.where(reached[good], Status.CONVERGED, Status.STALLED)
+
+
+def reachable(scale: float, size: int) -> float:
+    """What rounding leaves of a gradient: about 32 ε √p E y²."""
+    return float(32 * np.finfo(float).eps * np.sqrt(size) * scale)
+
+
+def newton_cg(
+    evaluate: Evaluate, start: Array, control: Control, precondition: Precondition | None = None
+) -> tuple[Array, Array, Array]:
+    """End points, losses and gradient norms; a run that has to be rejected stops where it was."""
+    theta = start.copy()
+    loss, gradient = evaluate(theta)
+    norm = norms_of(gradient)
+    farthest = FARTHEST * norms_of(start)
+    going = norm > control.tolerance
+    for _ in range(NEWTON_STEPS):
+        rows = np.flatnonzero(going)
+        if not len(rows):
+            break
+        step, curved = _cg(evaluate, theta[rows], gradient[rows], control.scale, precondition)
+        trial = theta[rows] + step
+        with np.errstate(over="ignore", invalid="ignore"):
+            new_loss, new_gradient = evaluate(trial)
+            new_norm = norms_of(new_gradient)
+        near = norms_of(trial - start[rows]) <= farthest[rows]
+        good = curved & near & (new_norm <= 0.5 * norm[rows])
+        taken = rows[good]
+        theta[taken], loss[taken] = trial[good], new_loss[good]
+        gradient[taken], norm[taken] = new_gradient[good], new_norm[good]
+        going[rows[~good]] = False
+        going &= norm > control.tolerance
+    return theta, loss, norm
+
+
+def hessian_products(evaluate: Evaluate, theta: Array, directions: Array) -> Array:
+    """∇²L(θ)·p, row by row, by central differences of gradients."""
+    size = norms_of(directions)
+    h = DIFFERENCE * (norms_of(theta) + 1e-3)
+    shift = directions * (h / np.maximum(size, 1e-300))[:, None]
+    both = evaluate(np.concatenate([theta + shift, theta - shift]))[1]
+    return np.asarray((both[: len(theta)] - both[len(theta) :]) * (size / (2 * h))[:, None])
+
+
+def _cg(
+    evaluate: Evaluate, theta: Array, gradient: Array, scale: float, precondition: Precondition | None
+) -> tuple[Array, np.ndarray]:
+    """Steps s with Hs ≈ −g, and whether no negative curvature was met; flat directions end the iteration."""
+    norm = norms_of(gradient)
+    forcing = np.minimum(0.1, np.sqrt(norm / max(scale, 1e-300))) * norm
+    apply = precondition or np.array
+    step, residual = np.zeros_like(gradient), -gradient
+    z = apply(residual)
+    direction, product = z, np.einsum("ij,ij->i", residual, z)
+    curved, steepest = np.ones(len(theta), dtype=bool), np.zeros(len(theta))
+    rows = np.arange(len(theta))
+    for _ in range(min(CG_STEPS, 2 * theta.shape[1] + 10)):
+        if not len(rows):
+            break
+        d = direction[rows]
+        image = hessian_products(evaluate, theta[rows], d)
+        square, curvature = np.einsum("ij,ij->i", d, d), np.einsum("ij,ij->i", d, image)
+        steepest[rows] = np.maximum(steepest[rows], np.abs(curvature) / square)
+        curved[rows[curvature < -SADDLE * steepest[rows] * square]] = False
+        sound = curvature > FLAT * steepest[rows] * square
+        rows, d, image, curvature = rows[sound], d[sound], image[sound], curvature[sound]
+        length = (product[rows] / curvature)[:, None]
+        step[rows] += length * d
+        residual[rows] -= length * image
+        z = apply(residual[rows])
+        following = np.einsum("ij,ij->i", residual[rows], z)
+        direction[rows] = z + (following / product[rows])[:, None] * d
+        product[rows] = following
+        rows = rows[norms_of(residual[rows]) > forcing[rows]]
+    return step, curved
+
+
+def is_saddle(evaluate: Evaluate, theta: Array) -> np.ndarray:
+    """Whether a Lanczos run of up to 30 steps finds an eigenvalue below −1e-6 of the largest one."""
+    batch, p = theta.shape
+    steps = min(LANCZOS_STEPS, p)
+    first = np.random.default_rng(0).standard_normal(p)
+    basis = np.zeros((batch, steps, p))
+    q = np.broadcast_to(first / np.linalg.norm(first), (batch, p)).copy()
+    tridiagonal = np.zeros((batch, steps, steps))
+    for j in range(steps):
+        basis[:, j] = q
+        image = hessian_products(evaluate, theta, q)
+        projections = np.einsum("bjp,bp->bj", basis[:, : j + 1], image)
+        tridiagonal[:, j, : j + 1] = tridiagonal[:, : j + 1, j] = projections
+        for _ in range(2):  # orthogonalise twice: differences are not exactly symmetric
+            image = image - np.einsum(
+                "bj,bjp->bp", np.einsum("bjp,bp->bj", basis[:, : j + 1], image), basis[:, : j + 1]
+            )
+        length = norms_of(image)
+        q = image / np.maximum(length, 1e-300)[:, None]
+        q[length < 1e-12 * (1 + np.abs(projections).max(axis=1))] = 0.0
+    values = np.linalg.eigvalsh(tridiagonal)
+    return np.asarray(values[:, 0] < -SADDLE * np.abs(values).max(axis=1))

@@ -1,0 +1,266 @@
+"""The methods by name, their options, and how a batch of starts is trained with one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from shallows.model.activations import ReLU
+from shallows.model.data.base import Distribution
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.descent.evaluate import Evaluate, evaluator
+from shallows.questions.descent.methods.adam import adam
+from shallows.questions.descent.methods.control import Control, Recorder
+from shallows.questions.descent.methods.flow import FlowOptions, flow
+from shallows.questions.descent.methods.gradient import fixed_step, line_search
+from shallows.questions.descent.methods.lbfgs import lbfgs
+from shallows.questions.descent.methods.levenberg import levenberg
+from shallows.questions.descent.methods.newton import newton
+from shallows.questions.descent.methods.perturbed import perturbed
+from shallows.questions.descent.methods.polish import descend_and_polish, preconditioner
+from shallows.questions.descent.methods.residuals import residual_of
+from shallows.questions.descent.methods.sgd import sgd
+from shallows.questions.descent.methods.step_length import stable_step
+from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.results.symmetry import lower_bound
+from shallows.support.checks import Array, finite_number, positive_integer
+from shallows.support.errors import InvalidProblem
+
+METHODS = ("gd", "perturbed", "sgd", "adam", "flow", "lbfgs", "newton", "lm")
+ITERATIONS = {"perturbed": 2_000, "sgd": 5_000, "adam": 5_000, "newton": 2_000, "lm": 2_000, "flow": 20_000}
+ONE_BY_ONE = ("flow", "newton")
+EPSILON = float(np.finfo(float).eps)
+#: On the gradient norm, unless float64 cannot reach it.
+DEFAULT_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a method can be told beyond step and tolerance.
+
+    - `iterations`: the limit (100,000 for "gd" and "lbfgs"; of the noisy phase for "perturbed", "sgd" and "adam");
+    - `polish`: finish by matrix-free Newton-CG in the same basin (`methods.polish`);
+    - `loss_tolerance`: a run also ends when its loss is this close to its lower bound;
+    - `noise`, `per_neuron`: α of Algorithm 1 of paper 003, and one direction a neuron instead of one for all;
+    - `batch_size`, `decay`: of SGD; `flow`: how the flow is integrated.
+    """
+
+    iterations: int | None = None
+    polish: bool = True
+    loss_tolerance: float | None = None
+    noise: float = 0.01
+    per_neuron: bool = False
+    batch_size: int = 32
+    decay: float = 0.5
+    flow: FlowOptions = field(default_factory=FlowOptions)
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None:
+            positive_integer("iterations", self.iterations)
+        if self.loss_tolerance is not None:
+            finite_number("loss_tolerance", self.loss_tolerance, minimum=0.0)
+        finite_number("noise", self.noise, minimum=0.0)
+        finite_number("decay", self.decay, minimum=0.0)
+        positive_integer("batch_size", self.batch_size)
+        if not isinstance(self.flow, FlowOptions):
+            raise InvalidProblem(f"flow is {self.flow!r}; expected FlowOptions(integrator=..., rtol=...).")
+
+
+def checked_options(given: dict[str, Any]) -> Options:
+    """Options from keyword arguments; an unknown one is an error that lists those there are."""
+    known = Options.__dataclass_fields__
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise InvalidProblem(f"Unknown option {', '.join(unknown)}; there are: {', '.join(known)}.")
+    return Options(**given)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A checked request: everything a batch needs, the same for all of them."""
+
+    problem: Problem
+    method: str
+    step: float | None
+    options: Options
+    control: Control
+    evaluate: Evaluate
+
+    def train(
+        self, thetas: Array, sources: list[np.random.Generator], recorder: Recorder | None = None
+    ) -> Batch:
+        """Train from these starts; each run has its own generator."""
+        batch = Batch.start(thetas)
+        if self.method == "gd":
+            self._descend(batch, recorder)
+            return batch
+        _MAIN[self.method](self, batch, sources, recorder)
+        if self.options.polish:
+            self._finish(batch)
+        return batch
+
+    def _descend(self, batch: Batch, recorder: Recorder | None) -> None:
+        descent = self._plain(recorder)
+        if self.options.polish and recorder is None:
+            descend_and_polish(self.evaluate, batch, descent, self.control, preconditioner(self.problem))
+        else:
+            descent(batch, self.control)
+
+    def _plain(self, recorder: Recorder | None) -> Callable[[Batch, Control], None]:
+        if self.step is None:
+            return lambda batch, control: line_search(self.evaluate, batch, control, recorder)
+        step = self.step
+        return lambda batch, control: fixed_step(self.evaluate, batch, step, control, recorder)
+
+    def _finish(self, batch: Batch) -> None:
+        """Take runs that ended above the tolerance on by descent with a line search, and polish them."""
+        open_ended = np.isin(batch.status, (Status.LIMIT, Status.CONVERGED, Status.STALLED))
+        rows = np.flatnonzero(open_ended & (batch.norms > self.control.tolerance))
+        if not len(rows) or self.control.interrupted.is_set():
+            return
+        rest = Batch.start(batch.thetas[rows])
+        control = Control(
+            self.control.tolerance, 100_000, self.control.goal, self.control.scale, self.control.interrupted
+        )
+        search = partial(line_search, self.evaluate)
+        descend_and_polish(self.evaluate, rest, search, control, preconditioner(self.problem))
+        batch.thetas[rows], batch.losses[rows], batch.norms[rows] = rest.thetas, rest.losses, rest.norms
+        batch.status[rows] = rest.status
+        batch.iterations[rows] += rest.iterations
+
+
+def _perturbed(
+    plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None
+) -> None:
+    assert plan.step is not None
+    options = plan.options
+    perturbed(
+        plan.evaluate, batch, plan.problem, plan.step, options.noise, sources, plan.control,
+        options.per_neuron, recorder,
+    )  # fmt: skip
+
+
+def _sgd(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
+    assert plan.step is not None
+    options = plan.options
+    sgd(
+        plan.evaluate, batch, plan.problem, plan.step, sources, plan.control, options.batch_size, options.decay,
+        recorder,
+    )  # fmt: skip
+
+
+def _adam(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
+    assert plan.step is not None
+    adam(plan.evaluate, batch, plan.step, plan.control, recorder)
+
+
+def _flow(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
+    flow(plan.problem, batch, plan.control, plan.options.flow, recorder)
+
+
+def _lbfgs(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
+    lbfgs(plan.evaluate, batch, plan.control, recorder)
+
+
+def _newton(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
+    newton(plan.problem, batch, plan.control, recorder)
+
+
+def _lm(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
+    levenberg(plan.problem, batch, plan.control, recorder)
+
+
+_MAIN: dict[str, Callable[[Plan, Batch, list[np.random.Generator], Recorder | None], None]] = {
+    "perturbed": _perturbed,
+    "sgd": _sgd,
+    "adam": _adam,
+    "flow": _flow,
+    "lbfgs": _lbfgs,
+    "newton": _newton,
+    "lm": _lm,
+}
+
+
+def plan_for(
+    problem: Problem,
+    method: str,
+    step: float | None,
+    tolerance: float | None,
+    starts: Array,
+    options: Options,
+) -> Plan:
+    """Check everything before any work; `starts` are used only to choose a stable step where one is needed."""
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"problem is {problem!r}; expected a Problem.")
+    if method not in METHODS:
+        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    scale = loss_scale(problem)
+    tolerance = _checked_tolerance(tolerance, scale)
+    if step is not None and finite_number("step", step) <= 0:
+        raise InvalidProblem(f"step is {step}; expected a positive number, or None for a default.")
+    if method == "sgd" and not isinstance(problem.data, Distribution):
+        raise InvalidProblem(
+            f"SGD needs samples or a distribution to draw them from; the data is {problem.data!r}, a metric that "
+            "cannot be sampled. Use method='gd', or Samples(X, y)."
+        )
+    if method == "lm":
+        residual_of(problem)
+    goal = -np.inf
+    if options.loss_tolerance is not None:
+        goal = lower_bound(problem) + options.loss_tolerance
+    evaluate = evaluator(problem)
+    iterations = options.iterations or ITERATIONS.get(method, 100_000)
+    step = step if step is not None else _default_step(problem, method, evaluate, starts)
+    return Plan(problem, method, step, options, Control(tolerance, iterations, goal, scale), evaluate)
+
+
+def loss_scale(problem: Problem) -> float:
+    """The size of a loss: E y², the loss of the zero network."""
+    return max(float(problem.value(np.zeros(problem.size))), 1e-30)
+
+
+def _checked_tolerance(tolerance: float | None, scale: float) -> float:
+    smallest = 4 * EPSILON * scale
+    if tolerance is None:
+        return max(DEFAULT_TOLERANCE, 10 * smallest)
+    tolerance = finite_number("tolerance", tolerance)
+    if tolerance < smallest:
+        raise InvalidProblem(
+            f"tolerance is {tolerance:g}, below what float64 can reach here: gradients of a loss of size {scale:.3g} "
+            f"carry rounding errors of about {smallest:.1g}. Use a tolerance of at least {10 * smallest:.1g}."
+        )
+    return tolerance
+
+
+def _far_longer(problem: Problem, starts: Array, teacher: Network) -> bool:
+    """Whether the starts' neurons are on average more than three times as long as the teacher's."""
+    W = problem.layout.split(starts)[0]
+    return bool(np.linalg.norm(W, axis=-1).mean() > 3 * np.linalg.norm(teacher.W, axis=-1).mean())
+
+
+def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Array) -> float | None:
+    """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.
+
+    The largest curvature grows with the student's width n: above k the step is 2.5/n, and above 1.5k (or for k < 3,
+    where 2.5/k is too long) there is none. Nor is there from neurons far longer than the teacher's (init="large"):
+    there the gradient is almost linear, with a curvature of up to k, and 2.5/k diverges.
+    """
+    teacher = problem.target
+    relu = isinstance(problem.activation, ReLU) and isinstance(teacher, Network) and problem.outer is not None
+    if method in ("gd", "perturbed") and relu:
+        assert isinstance(teacher, Network)
+        if teacher.width < 3 or problem.width > 1.5 * teacher.width or _far_longer(problem, starts, teacher):
+            return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16])
+        return 2.5 / max(teacher.width, problem.width)
+    if method == "adam":
+        return 0.01
+    if method == "perturbed":
+        return 0.5 * stable_step(evaluate, starts[:16])
+    if method == "sgd":
+        return 0.1 * stable_step(evaluate, starts[:16])
+    return None

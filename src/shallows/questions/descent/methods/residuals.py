@@ -1,0 +1,141 @@
+"""Losses that are sums of squares: L = ‖r(θ)‖² + const, with r and its Jacobian for a batch of runs.
+
+- Power activations: with G = MMᵀ, r = Mᵀ(s − s*): as many rows as G has rank, however many samples there were.
+- Any activation on samples: r = (f(xᵢ) − yᵢ)/√N.
+- The orthogonality penalty γ‖WᵀW − I‖² adds the rows √γ (WᵀW − I).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Power
+from shallows.model.data.samples import Samples
+from shallows.model.objective.build import labels_of
+from shallows.model.objective.sample_pass import SamplePassObjective
+from shallows.model.problem import Problem
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+Residual = Callable[[Array], tuple[Array, Array]]
+RCOND = 1e-14
+
+
+def constant_of(problem: Problem) -> float:
+    """L − ‖r(θ)‖²: L*, what no tensor can fit, where r lives in function space; on samples r holds all of the loss.
+
+    Known beforehand: the loss is a sum of two terms that are not negative, and nothing cancels near the optimum.
+    """
+    return problem.floor if _in_function_space(problem) else 0.0
+
+
+def _in_function_space(problem: Problem) -> bool:
+    return isinstance(problem.activation, Power) and not isinstance(problem.objective, SamplePassObjective)
+
+
+def residual_of(problem: Problem) -> Residual:
+    """θ (batch, p) ↦ r (batch, R) and ∂r/∂θ (batch, R, p)."""
+    if _in_function_space(problem):
+        main = _function_space(problem)
+    elif isinstance(problem.data, Samples):
+        main = _on_samples(problem)
+    else:
+        raise InvalidProblem(
+            f"Levenberg-Marquardt needs a loss that is a finite sum of squares: a Power activation, or any activation "
+            f"on Samples. This problem has {problem.activation!r} under {problem.data!r}; use method='newton'."
+        )
+    return main if not problem.orthogonality else _with_penalty(problem, main)
+
+
+def _function_space(problem: Problem) -> Residual:
+    optimum, _ = problem._optimum
+    values, vectors = np.linalg.eigh(problem.gram())
+    keep = values > RCOND * values[-1]
+    root = vectors[:, keep] * np.sqrt(values[keep])
+    n, d, outputs = problem.n, problem.degree, problem.outputs
+    identity = coordinates.monomials(np.eye(n), 2).sum(axis=0) if problem.norm_neuron else None
+
+    def residual(thetas: Array) -> tuple[Array, Array]:
+        W, A, norm = problem._students(thetas)
+        powers = coordinates.monomials(W, d)
+        slopes = coordinates.monomials_jvp(W[..., None, :], np.eye(n), d)  # (batch, k, n, N)
+        s = A @ powers - optimum
+        if norm is not None and identity is not None:
+            s = s + norm[..., None] * identity
+        parts = []
+        for o in range(outputs):
+            inner = A[:, o, :, None, None] * slopes
+            outer = np.zeros((len(W), outputs, problem.width, powers.shape[-1]))
+            outer[:, o] = powers
+            scale = None if norm is None else _placed(identity, o, outputs, len(W))
+            rows = _join_columns(problem, inner, outer, scale)
+            parts.append((s[:, o] @ root, root.T @ rows))
+        return np.concatenate([r for r, _ in parts], axis=1), np.concatenate([J for _, J in parts], axis=1)
+
+    return residual
+
+
+def _placed(identity: Array | None, o: int, outputs: int, batch: int) -> Array:
+    assert identity is not None
+    result = np.zeros((batch, outputs, len(identity)))
+    result[:, o] = identity
+    return result
+
+
+def _join_columns(problem: Problem, inner: Array, outer: Array, scale: Array | None) -> Array:
+    """Derivatives of R numbers by W (batch, k, n, R), A (batch, M, k, R), norm (batch, M, R) → (batch, R, p)."""
+    batch, size = len(inner), inner.shape[-1]
+    parts = [inner.reshape(batch, -1, size)]
+    if problem.outer is None:
+        parts.append(outer.reshape(batch, -1, size))
+    if scale is not None:
+        parts.append(scale)
+    return np.concatenate(parts, axis=1).swapaxes(-1, -2)
+
+
+def _on_samples(problem: Problem) -> Residual:
+    assert isinstance(problem.data, Samples)
+    X, labels = problem.data.X, labels_of(problem.target, problem.data)
+    squares, scale, outputs = np.sum(X**2, axis=1), 1 / np.sqrt(len(X)), problem.outputs
+
+    def residual(thetas: Array) -> tuple[Array, Array]:
+        W, A, norm = problem._students(thetas)
+        z = W @ X.T  # (batch, k, N)
+        hidden, slope = problem.activation(z), problem.activation.derivative(z, 1)
+        r = A @ hidden - labels.T
+        if norm is not None:
+            r = r + norm[..., None] * squares
+        columns = []
+        for o in range(outputs):
+            inner = (A[:, o, :, None] * slope)[:, :, None, :] * X.T
+            outer = np.zeros((len(W), outputs, problem.width, len(X)))
+            outer[:, o] = hidden
+            weight = None if norm is None else _placed(squares, o, outputs, len(W))
+            columns.append(_join_columns(problem, inner, outer, weight))
+        J = np.concatenate(columns, axis=1)
+        return scale * r.reshape(len(W), -1), scale * J
+
+    return residual
+
+
+def _with_penalty(problem: Problem, main: Residual) -> Residual:
+    n, weight = problem.n, np.sqrt(problem.orthogonality)
+
+    def residual(thetas: Array) -> tuple[Array, Array]:
+        r, J = main(thetas)
+        W = problem.layout.split(thetas)[0]
+        defect = W.swapaxes(-1, -2) @ W - np.eye(n)
+        change = np.zeros((len(W), n, n, J.shape[-1]))
+        for i in range(problem.width):
+            for j in range(n):  # ∂(WᵀW)/∂W_ij = e_j wᵢᵀ + wᵢ e_jᵀ
+                change[:, j, :, i * n + j] += W[:, i, :]
+                change[:, :, j, i * n + j] += W[:, i, :]
+        rows = weight * change.reshape(len(W), n * n, -1)
+        return np.concatenate([r, weight * defect.reshape(len(W), -1)], axis=1), np.concatenate(
+            [J, rows], axis=1
+        )
+
+    return residual

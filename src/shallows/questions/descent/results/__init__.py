@@ -1,0 +1,1 @@
+"""What training returns: runs, ensembles, distinct minima, matches with a chart, text and figures."""

@@ -1,0 +1,190 @@
+"""The result of an ensemble: end points, distinct minima, shares; saved as NPZ and JSON, without pickle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shallows.model.problem import Problem
+from shallows.questions.descent.results.matching import Match, match
+from shallows.questions.descent.results.minima import Minimum, distinct
+from shallows.questions.descent.results.run import Status
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from shallows.questions.charts.result import Chart
+
+FORMAT = "shallows-ensemble-1"
+GLOBAL = 1e-7
+ARRAYS = ("thetas", "losses", "gradient_norms", "status", "iterations", "starts", "index")
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Many runs of one method on one problem, in the order of their starts.
+
+    `index` is the number of each run (all of them, unless the ensemble was interrupted); `scale` is E y², against
+    which losses are compared; `note` says what went wrong, if anything did.
+
+    >>> runs = sh.ensemble(sh.relu_problem(8), runs=40, rng=0)   # published: 443 of 500 are global at k = 8
+    >>> runs.counts(), runs.thetas.shape
+    ({'converged': 40}, (40, 64))
+    >>> [(f"{found.loss:.8f}", found.count, found.kind) for found in runs.minima], runs.share_of_global
+    ([('0.00000000', 37, 'minimum'), ('0.04301607', 3, 'minimum')], 0.925)
+    """
+
+    problem: Problem
+    thetas: Array
+    losses: Array
+    gradient_norms: Array
+    status: np.ndarray
+    iterations: np.ndarray
+    starts: Array
+    index: np.ndarray
+    method: str
+    step: float | None
+    tolerance: float
+    loss_tolerance: float | None
+    requested: int
+    seed: str
+    scale: float
+    seconds: float
+    note: str = ""
+    chart: Chart | None = field(default=None)
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+    @property
+    def converged(self) -> np.ndarray:
+        """Which runs reached the tolerance (or the loss they were asked for)."""
+        return np.isin(self.status, (Status.CONVERGED, Status.GOAL))
+
+    @property
+    def ended(self) -> np.ndarray:
+        """Which runs ended at a point: converged, or as close as rounding allows."""
+        return self.converged | (self.status == Status.STALLED)
+
+    @property
+    def messages(self) -> list[str]:
+        """Each run's status as a sentence."""
+        return [Status(int(code)).sentence for code in self.status]
+
+    @cached_property
+    def minima(self) -> tuple[Minimum, ...]:
+        """The distinct end points up to symmetry, sorted by loss; shares are of all runs."""
+        return distinct(self.problem, self.thetas, self.losses, self.gradient_norms, self.ended, self.scale)
+
+    @property
+    def global_loss(self) -> float:
+        """The loss that counts as global: the chart's minimum when there is a chart, else the lowest one found."""
+        if self.chart is not None:
+            return min(float(point.loss) for point in self.chart.points)
+        return float(self.losses.min()) if len(self) else float("nan")
+
+    @property
+    def share_of_global(self) -> float:
+        """The share of all runs whose loss is `global_loss`, to 1e-7 of E y² (or to `loss_tolerance`)."""
+        if not len(self):
+            return float("nan")
+        room = max(GLOBAL * self.scale, self.loss_tolerance or 0.0)
+        return float(np.mean(self.losses <= self.global_loss + room))
+
+    def match(self, chart: Chart | None = None, strict: bool = True) -> Match:
+        """Which critical point of the chart each run ended at; see `matching.match`."""
+        chart = chart if chart is not None else self.chart
+        if chart is None:
+            raise InvalidProblem("No chart to match with. Fix: runs.match(sh.chart(problem)).")
+        return match(self.problem, self.thetas, self.ended, chart, strict)
+
+    def counts(self) -> dict[str, int]:
+        """How many runs ended how."""
+        codes, counts = np.unique(self.status, return_counts=True)
+        return {Status(int(c)).name.lower(): int(k) for c, k in zip(codes, counts, strict=True)}
+
+    def table(self) -> Any:
+        """A rich table of the minima."""
+        from shallows.questions.descent.results.text import minima_table
+
+        return minima_table(self)
+
+    def figure(self, kind: str = "shares") -> Any:
+        """A Plotly figure: "shares" by minimum, or "losses" of all runs."""
+        from shallows.questions.descent.results.figures import losses, shares
+
+        makers = {"shares": shares, "losses": losses}
+        if kind not in makers:
+            raise InvalidProblem(f"kind is {kind!r}; expected one of {', '.join(makers)}.")
+        return makers[kind](self)
+
+    def __repr__(self) -> str:
+        from shallows.questions.descent.results.text import ensemble_text
+
+        return ensemble_text(self)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report, one self-contained HTML file; see `build.ensemble_report`."""
+        from shallows.uses.report.build import ensemble_report
+
+        return ensemble_report(self, path)
+
+    def save(self, path: str | Path) -> Path:
+        """Write arrays to PATH.npz and the rest to PATH.json; returns the path of the NPZ file."""
+        base = Path(path).with_suffix("")
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        npz = base.with_suffix(".npz")
+        np.savez_compressed(npz, **arrays)
+        document = {
+            "format": FORMAT,
+            "problem": repr(self.problem),
+            "size": self.problem.size,
+            "method": self.method,
+            "step": self.step,
+            "tolerance": self.tolerance,
+            "loss_tolerance": self.loss_tolerance,
+            "requested": self.requested,
+            "seed": self.seed,
+            "scale": self.scale,
+            "seconds": self.seconds,
+            "note": self.note,
+        }
+        base.with_suffix(".json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        return npz
+
+
+def load_ensemble(path: str | Path, problem: Problem) -> Ensemble:
+    """Read what `Ensemble.save` wrote; the problem is given again and must be the same one.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
+    >>> runs = sh.ensemble(problem, runs=10, rng=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     again = sh.load_ensemble(runs.save(f"{folder}/runs"), problem)
+    >>> len(again), again.method, again.seed, np.array_equal(again.thetas, runs.thetas)
+    (10, 'gd', '0', True)
+    """
+    base = Path(path).with_suffix("")
+    try:
+        document = json.loads(base.with_suffix(".json").read_text(encoding="utf-8"))
+        with np.load(base.with_suffix(".npz"), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in ARRAYS}
+    except (OSError, ValueError, KeyError) as error:
+        raise InvalidProblem(f"Cannot read an ensemble from {base}.npz and .json: {error}") from None
+    if document.get("format") != FORMAT:
+        raise InvalidProblem(f"{base}.json has format {document.get('format')!r}; expected {FORMAT!r}.")
+    if document["size"] != problem.size or document["problem"] != repr(problem):
+        raise InvalidProblem(
+            f"This ensemble belongs to {document['problem']} with {document['size']} parameters, not to {problem!r} "
+            f"with {problem.size}."
+        )
+    again = problem.value(arrays["thetas"]) if len(arrays["thetas"]) else np.zeros(0)
+    if np.any(np.abs(again - arrays["losses"]) > 1e-8 * (document["scale"] + np.abs(again))):
+        raise InvalidProblem("The stored losses are not those of this problem: its target or data differ.")
+    names = ("method", "step", "tolerance", "loss_tolerance", "requested", "seed", "scale", "seconds", "note")
+    return Ensemble(problem=problem, **arrays, **{name: document[name] for name in names})

@@ -1,0 +1,158 @@
+"""Figures of training: loss curves with quantiles, shares by minimum, trajectories over a plane. Plotly loads late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows.questions.descent.results.run import Run, Trajectory
+from shallows.support.checks import Array, finite_array
+from shallows.support.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from shallows.model.problem import Problem
+    from shallows.questions.descent.results.ensemble import Ensemble
+
+GRID = 61
+
+
+def shares(runs: Ensemble) -> Any:
+    """The share of runs at each distinct end point, with binomial standard errors."""
+    import plotly.graph_objects as go
+
+    minima = runs.minima
+    share = np.array([minimum.share for minimum in minima])
+    error = np.sqrt(share * (1 - share) / max(len(runs), 1))
+    names = [f"{m.loss:.6g}" + ("" if m.rank is None else f" (rank {m.rank})") for m in minima]
+    bars = go.Bar(
+        x=names, y=share, error_y={"type": "data", "array": error}, customdata=[m.count for m in minima]
+    )
+    bars.hovertemplate = "loss %{x}<br>%{customdata} runs, %{y:.1%}<extra></extra>"
+    figure = go.Figure(bars)
+    figure.update_layout(
+        xaxis_title="loss of the end point", yaxis_title="share of runs", yaxis_tickformat=".0%"
+    )
+    figure.update_layout(title=f"{len(runs)} runs by {runs.method}", xaxis_type="category")
+    return figure
+
+
+def losses(runs: Ensemble) -> Any:
+    """Final losses of all runs, sorted: plateaus are minima."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(
+        go.Scatter(x=np.arange(1, len(runs) + 1), y=np.sort(runs.losses), mode="lines+markers")
+    )
+    figure.update_layout(xaxis_title="runs, sorted by loss", yaxis_title="final loss")
+    return figure
+
+
+def loss_curves(runs: Sequence[Run], quantiles: Sequence[float] = (0.1, 0.5, 0.9)) -> Any:
+    """Losses against iterations of recorded runs, thin, and their quantiles, thick.
+
+    A run that has ended counts with its last loss, so that quantiles are over all runs at every iteration.
+    """
+    import plotly.graph_objects as go
+
+    curves = [_trajectory(run) for run in runs]
+    if not curves:
+        raise InvalidProblem("No runs were given; record some with descend(..., record=10).")
+    times = np.unique(np.concatenate([curve.times for curve in curves]))
+    table = np.array([_held(curve, times) for curve in curves])
+    figure = go.Figure()
+    for curve in curves:
+        line = {"width": 1, "color": "rgba(100,100,100,0.35)"}
+        figure.add_scatter(
+            x=curve.times, y=curve.losses, mode="lines", line=line, showlegend=False, hoverinfo="skip"
+        )
+    for q in quantiles:
+        figure.add_scatter(x=times, y=np.quantile(table, q, axis=0), mode="lines", name=f"{q:.0%} quantile")
+    figure.update_layout(xaxis_title="iteration", yaxis_title="loss", yaxis_type="log")
+    return figure
+
+
+def _trajectory(run: Run) -> Trajectory:
+    if run.trajectory is None or not len(run.trajectory):
+        raise InvalidProblem(f"{run!r} has no trajectory. Fix: descend(..., record=m) keeps every m-th step.")
+    return run.trajectory
+
+
+def _held(curve: Trajectory, times: Array) -> Array:
+    """The loss at these times: that of the last recorded point before."""
+    places = np.clip(np.searchsorted(curve.times, times, side="right") - 1, 0, len(curve) - 1)
+    return np.asarray(curve.losses[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """θ = origin + x·axes[0] + y·axes[1], orthonormal axes; `explained` is each axis' share of the variance."""
+
+    origin: Array
+    axes: Array
+    explained: tuple[float, float] | None
+
+    def coordinates(self, thetas: Array) -> Array:
+        """The projections of points on the plane, shape (count, 2)."""
+        return np.asarray((thetas - self.origin) @ self.axes.T)
+
+
+def principal_plane(trajectories: Sequence[Trajectory]) -> Plane:
+    """The first two principal directions of all recorded points, with the variance they explain."""
+    points = np.concatenate([trajectory.thetas for trajectory in trajectories])
+    if len(points) < 3 or points.shape[1] < 2:
+        raise InvalidProblem(
+            f"{len(points)} points in {points.shape[1]} dimensions: principal directions need at least 3 points and "
+            "2 dimensions."
+        )
+    origin = points.mean(axis=0)
+    _, values, vectors = np.linalg.svd(points - origin, full_matrices=False)
+    total = float(np.sum(values**2)) or 1.0
+    return Plane(origin, vectors[:2], (float(values[0] ** 2 / total), float(values[1] ** 2 / total)))
+
+
+def slice_plane(origin: ArrayLike, first: ArrayLike, second: ArrayLike) -> Plane:
+    """The plane through `origin` spanned by two directions, made orthonormal."""
+    base = finite_array("origin", origin, 1)
+    directions = finite_array("directions", np.array([first, second], dtype=np.float64), 2)
+    q, r = np.linalg.qr(directions.T)
+    if abs(r[1, 1]) < 1e-12 * max(abs(r[0, 0]), 1e-300):
+        raise InvalidProblem("The two directions are parallel; they span no plane.")
+    return Plane(base, (q * np.sign(np.diag(r))).T, None)
+
+
+def trajectories(problem: Problem, runs: Sequence[Run], plane: Plane | None = None) -> Any:
+    """Recorded runs over the loss on a plane: a given slice, or their first two principal directions.
+
+    The contours are the loss on the plane itself; a trajectory that leaves the plane is drawn as its projection, and
+    the title says how much of the variance the plane explains.
+    """
+    import plotly.graph_objects as go
+
+    paths = [_trajectory(run) for run in runs]
+    plane = principal_plane(paths) if plane is None else plane
+    drawn = [plane.coordinates(path.thetas) for path in paths]
+    grid, values = _contours(problem, plane, np.concatenate(drawn))
+    figure = go.Figure(
+        go.Contour(x=grid[0], y=grid[1], z=np.log10(values + 1e-16), colorbar_title="log₁₀ loss")
+    )
+    for run, points in zip(runs, drawn, strict=True):
+        figure.add_scatter(x=points[:, 0], y=points[:, 1], mode="lines", name=f"loss {run.loss:.4g}")
+    title = "a two-dimensional slice"
+    if plane.explained is not None:
+        title = f"principal directions: {plane.explained[0]:.1%} and {plane.explained[1]:.1%} of the variance"
+    figure.update_layout(title=title, xaxis_title="first direction", yaxis_title="second direction")
+    return figure
+
+
+def _contours(problem: Problem, plane: Plane, points: Array) -> tuple[tuple[Array, Array], Array]:
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = 0.15 * np.maximum(high - low, 1e-3)
+    x = np.linspace(low[0] - room[0], high[0] + room[0], GRID)
+    y = np.linspace(low[1] - room[1], high[1] + room[1], GRID)
+    mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    values = problem.value(plane.origin + mesh @ plane.axes)
+    return (x, y), np.asarray(values).reshape(GRID, GRID)

@@ -1,0 +1,156 @@
+"""Critical points along a path of problems: where two of them meet, and where one goes through zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.model.activations import Power
+from shallows.model.problem import Problem
+from shallows.support.checks import Array, positive_integer
+from shallows.support.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from shallows.questions.discriminants.polynomial import Discriminant
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A point τ of the path where the landscape changes.
+
+    kind: "collision" (two critical points meet: the discriminant vanishes), "complex collision" (two that are not real
+    meet: nothing real changes), or "vertex" (a critical point goes through the zero tensor, which changes its index).
+    `error` bounds |position − τ|; `signs` are those of the discriminant before and after; `tensor` is where they meet.
+
+    >>> start = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1)
+    >>> end = sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1)
+    >>> sh.follow(start, end, samples=5).events[0]      # 2T + tr(T)·I is singular at T = diag(2, −2/3)
+    Event(vertex at 0.833333333333: 2 -> 2 real critical points, 1 -> 2 local minima, discriminant +1 -> +1)
+    """
+
+    kind: str
+    position: float
+    error: float
+    signs: tuple[int, int]
+    real_counts: tuple[int, int]
+    local_minima: tuple[int, int]
+    tensor: Array | None
+
+    def __repr__(self) -> str:
+        before, after = self.real_counts
+        low, high = self.local_minima
+        return (
+            f"Event({self.kind} at {self.position:.12g}: {before} -> {after} real critical points, "
+            f"{low} -> {high} local minima, discriminant {self.signs[0]:+d} -> {self.signs[1]:+d})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Following:
+    """The critical points along t(τ) = (1−τ)t₀ + τt₁, G(τ) = (1−τ)G₀ + τG₁.
+
+    `tensors[k, i]` is the i-th critical point (complex) at `positions[k]`, continued from one position to the next.
+    completeness: "proved" when the events are the isolated roots of an exact polynomial in τ (two inputs), "sampled"
+    when they were found between samples: two events closer than the samples may be missed.
+
+    >>> start = sh.Problem(np.diag([1.0, 1.0]), sh.IID.laplace(2), width=1)
+    >>> end = sh.Problem(np.diag([3.0, 0.5]), sh.IID.laplace(2), width=1)
+    >>> path = sh.follow(start, end, samples=5)
+    >>> path
+    Following: 4 critical points at 5 positions, 4 real at the start, 2 at the end, events proved
+      Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minima, discriminant -1 -> +1)
+    >>> path.positions.tolist(), path.real_counts.tolist()
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [4, 4, 4, 2, 2])
+    """
+
+    positions: Array
+    tensors: NDArray[np.complex128]
+    real: NDArray[np.bool_]
+    events: tuple[Event, ...]
+    completeness: str
+    degree: int
+    discriminant: Discriminant | None = field(default=None, repr=False)
+
+    @property
+    def collisions(self) -> tuple[Event, ...]:
+        """The events at which two real critical points meet."""
+        return tuple(event for event in self.events if event.kind == "collision")
+
+    @property
+    def real_counts(self) -> NDArray[np.int64]:
+        """The number of real critical points at each position."""
+        return np.asarray(np.sum(self.real, axis=1), dtype=np.int64)
+
+    def figure(self) -> Figure:
+        """Distance of every critical point to zero along the path, real ones solid, events marked."""
+        from shallows.questions.discriminants.figures import following_figure
+
+        return following_figure(self)
+
+    def __repr__(self) -> str:
+        counts = self.real_counts
+        lines = [
+            f"Following: {self.tensors.shape[1]} critical points at {len(self.positions)} positions, "
+            f"{counts[0]} real at the start, {counts[-1]} at the end, events {self.completeness}"
+        ]
+        return "\n".join(lines + [f"  {event!r}" for event in self.events])
+
+
+def follow(problem0: Problem, problem1: Problem, *, samples: int = 65) -> Following:
+    """Follow all rank-one critical points from one problem to another, on the segment of teachers and Gram matrices.
+
+    Both problems have width 1, the same number of inputs and degree, and a free outer weight. With two inputs the
+    discriminant along the path is an exact polynomial in τ whose real roots are isolated: every event is found and
+    proved. With more inputs the real critical points are counted at `samples` positions and events are bracketed and
+    refined. The points themselves come from a parameter homotopy.
+
+    >>> from shallows import IID, Problem
+    >>> start = Problem(np.diag([1.0, 1.0]), IID.laplace(2), width=1)
+    >>> end = Problem(np.diag([3.0, 0.5]), IID.laplace(2), width=1)
+    >>> follow(start, end, samples=9).collisions
+    (Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minima, discriminant -1 -> +1),)
+    """
+    samples = positive_integer("samples", samples, 2)
+    for problem in (problem0, problem1):
+        require_rank_one(problem)
+    if (problem0.n, problem0.degree) != (problem1.n, problem1.degree):
+        raise InvalidProblem(
+            f"The problems have {problem0.n} and {problem1.n} inputs, degrees {problem0.degree} and {problem1.degree}; "
+            "a path needs the same of both."
+        )
+    from shallows.questions.discriminants.following import Segment, sampled_events, tracks
+
+    segment = Segment.between(problem0, problem1)
+    positions = np.linspace(0.0, 1.0, samples)
+    points = [segment.at(tau) for tau in positions]
+    tensors, real = tracks(points)
+    if problem0.n == 2:
+        from shallows.questions.discriminants.following_exact import exact_events
+
+        events, discriminant = exact_events(problem0, problem1)
+        return Following(positions, tensors, real, events, "proved", problem0.degree, discriminant)
+    events = sampled_events(segment, positions, points)
+    return Following(positions, tensors, real, events, "sampled", problem0.degree)
+
+
+def require_rank_one(problem: Problem) -> None:
+    """Width 1, Power(d) with d ≥ 2, a free outer weight, no penalty."""
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"{problem!r} was given; expected a Problem.")
+    if not isinstance(problem.activation, Power) or problem.degree < 2:
+        raise InvalidProblem(f"The activation is {problem.activation!r}; expected Power(d) with d ≥ 2.")
+    if problem.width != 1:
+        raise InvalidProblem(
+            f"The width is {problem.width}; rank-one critical points are those of width 1. Fix: width=1."
+        )
+    if problem.outer is not None and problem.degree % 2 == 0:
+        raise InvalidProblem(
+            'The outer weight is fixed, so that only one sign of rank-one tensors is realisable. Fix: outer="free".'
+        )
+    if problem.norm_neuron or problem.orthogonality:
+        raise InvalidProblem("The problem has a norm neuron or a penalty. Fix: leave them out.")

@@ -1,0 +1,113 @@
+"""Discriminants as JSON files: variables, the entries of teacher and metric, and the terms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mpoly, fmpz_mpoly_ctx
+
+from shallows.questions.discriminants.curves import (
+    EllipseCurve,
+    RankOneCurve,
+    ReducedRankOneCurve,
+    StudentCurve,
+)
+from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.values import ring
+from shallows.support.errors import InvalidProblem
+
+FORMAT = "shallows discriminant"
+VERSION = 1
+
+
+def save(discriminant: Discriminant, path: str | Path) -> None:
+    """Write the discriminant to a JSON file; numbers are text, so that no digit is lost."""
+    polynomial = discriminant.polynomial
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "curve": _describe(discriminant.curve),
+        "teacher": list(discriminant.teacher),
+        "metric": list(discriminant.metric),
+        "target": [_rows(entry) for entry in discriminant.target],
+        "gram": [[_rows(entry) for entry in row] for row in discriminant.gram],
+        "terms": None if polynomial is None else _rows(polynomial),
+    }
+    Path(path).write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def load(path: str | Path) -> Discriminant:
+    """Read a file that `Discriminant.save` wrote.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sh.discriminants.ellipse(4, 1).save(f"{folder}/ellipse.json")
+    ...     sh.discriminants.load(f"{folder}/ellipse.json")
+    Discriminant(the ellipse x^2/4 + y^2/1 = 1; 152 terms, bidegree (6, 6); variables x, y, m11, m12, m22)
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidProblem(f"Cannot read {path}: {error.strerror}.") from None
+    except ValueError:
+        raise InvalidProblem(f"{path} is not a JSON file.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
+        raise InvalidProblem(
+            f"{path} is no discriminant of version {VERSION}; expected a file written by Discriminant.save."
+        )
+    try:
+        return _read(content)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InvalidProblem(f"{path} is damaged: {type(error).__name__} {error}.") from None
+
+
+def _read(content: dict[str, Any]) -> Discriminant:
+    teacher, metric = tuple(map(str, content["teacher"])), tuple(map(str, content["metric"]))
+    names = (*teacher, *metric)
+    polynomial = None
+    if content["terms"] is not None:
+        context = fmpz_mpoly_ctx.get(list(names), Ordering.lex)
+        polynomial = context.from_dict({tuple(powers): int(value) for value, *powers in content["terms"]})
+    return Discriminant(
+        _curve(content["curve"]),
+        teacher,
+        metric,
+        tuple(_polynomial(rows, names) for rows in content["target"]),
+        tuple(tuple(_polynomial(rows, names) for rows in row) for row in content["gram"]),
+        polynomial,
+    )
+
+
+def _rows(polynomial: Any) -> list[list[Any]]:
+    """[coefficient, exponents…] for each term."""
+    return [[str(value), *(int(e) for e in powers)] for powers, value in polynomial.to_dict().items()]
+
+
+def _polynomial(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> fmpq_mpoly:
+    table = {}
+    for value, *powers in rows:
+        exact = Fraction(value)
+        table[tuple(powers)] = fmpq(exact.numerator, exact.denominator)
+    return ring(names).from_dict(table)
+
+
+def _describe(curve: StudentCurve) -> dict[str, Any]:
+    if isinstance(curve, EllipseCurve):
+        return {"kind": "ellipse", "p": str(curve.p), "q": str(curve.q)}
+    assert isinstance(curve, RankOneCurve)
+    divisor = curve.divisor if isinstance(curve, ReducedRankOneCurve) else (1,)
+    return {"kind": "rank one", "degree": curve.tensor_degree, "divisor": [str(value) for value in divisor]}
+
+
+def _curve(description: dict[str, Any]) -> StudentCurve:
+    if description["kind"] == "ellipse":
+        return EllipseCurve(Fraction(description["p"]), Fraction(description["q"]))
+    if description["kind"] != "rank one":
+        raise ValueError(f"kind {description['kind']!r}")
+    divisor = tuple(Fraction(value) for value in description["divisor"])
+    degree = int(description["degree"])
+    return RankOneCurve(degree) if len(divisor) == 1 else ReducedRankOneCurve(degree, divisor)

@@ -1,0 +1,1 @@
+"""Ways down: paths along which a convex loss never increases, and where there is none."""

@@ -1,0 +1,119 @@
+"""`QuadraticNetClassifier`: classes as ±1 targets of a quadratic network (paper 002, section 4.3)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+
+from shallows.questions.learn.regressor import QuadraticForms
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+
+class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
+    """A quadratic network fitted to targets ±1 by least squares, as in paper 002, section 4.3.
+
+    It predicts the class of largest value; for two classes the sign decides. Parameters and fitted attributes are
+    those of `QuadraticNetRegressor`, with `classes_`; more than two classes are fitted one against the rest, one
+    output each.
+
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> y = np.where(np.sum(X**2, axis=1) > 1, "outside", "inside")   # a circle: no line separates them
+    >>> model = sh.learn.QuadraticNetClassifier().fit(X, y)
+    >>> model.predict([[0.1, 0.2], [2.0, 0.0]]).tolist(), model.score(X, y) > 0.9
+    (['inside', 'outside'], True)
+    """
+
+    def __init__(
+        self,
+        width: int | None = None,
+        *,
+        solver: str = "global",
+        affine: bool = True,
+        norm_neuron: bool = False,
+        alpha: float = 0.0,
+        method: str = "auto",
+        starts: int = 4,
+        descent: str = "lbfgs",
+        runs: int = 10,
+        orthogonality: float = 0.0,
+        certify: bool = True,
+        max_steps: int = 500,
+        random_state: int | np.random.Generator = 0,
+    ) -> None:
+        self.width = width
+        self.solver = solver
+        self.affine = affine
+        self.norm_neuron = norm_neuron
+        self.alpha = alpha
+        self.method = method
+        self.starts = starts
+        self.descent = descent
+        self.runs = runs
+        self.orthogonality = orthogonality
+        self.certify = certify
+        self.max_steps = max_steps
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit from data in memory."""
+        X, y, weights = self._check_samples(X, y, sample_weight, reset=True, numeric=False)
+        self._check_settings()
+        check_classification_targets(y)
+        self.classes_ = unique_labels(y)
+        self._require_classes()
+        self._fit_forms(X, self._targets(y), weights)
+        return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add samples; the first call needs `classes`, every label that will come, unless `fit` has seen them.
+
+        After `fit` it goes on from the samples seen there, with the same classes.
+        """
+        first = not hasattr(self, "statistics_")
+        X, y, weights = self._check_samples(X, y, sample_weight, reset=first, numeric=False)
+        self._check_settings()
+        if self.solver != "global":
+            raise InvalidProblem('partial_fit solves on gathered statistics; it needs solver="global".')
+        if classes is None and first:
+            raise InvalidProblem("The first call of partial_fit needs classes=[...], every label to come.")
+        if first:
+            self.classes_ = unique_labels(np.asarray(classes))
+            self._require_classes()
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise InvalidProblem(f"Labels {unknown.tolist()} are not among classes {self.classes_.tolist()}.")
+        self._fit_statistics(X, self._targets(y), weights)
+        return self
+
+    def _require_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise InvalidProblem(
+                f"y holds one class only ({self.classes_.tolist()}); a classifier needs at least 2 classes."
+            )
+
+    def _targets(self, y: Any) -> Array:
+        """±1, one column for two classes, one a class otherwise."""
+        one_hot = np.where(np.asarray(y)[:, None] == self.classes_[None, :], 1.0, -1.0)
+        return one_hot[:, 1:] if len(self.classes_) == 2 else one_hot
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """The outputs: shape (rows,) for two classes, (rows, classes) otherwise."""
+        values = self._predict_forms(self._check_inputs(X))
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X: ArrayLike) -> Any:
+        """The class of largest output."""
+        values = self.decision_function(X)
+        places = (values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)
+        return self.classes_[places]

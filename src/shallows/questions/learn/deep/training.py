@@ -1,0 +1,239 @@
+"""Training deep quadratic networks in a batch, and how far each run ends from the least-squares optimum.
+
+The optimum of every network of depth L is that of linear regression on features of degree 2^L (paper 002, appendix F,
+remark 4), reached exactly when Σ r z^{⊗2^L} = 0 (Lemma F.1): both are reported for every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.descent.methods.adam import adam
+from shallows.questions.descent.methods.control import Control
+from shallows.questions.descent.methods.lbfgs import lbfgs
+from shallows.questions.descent.results.run import Batch
+from shallows.questions.learn.deep.factors import Factors, through_forms
+from shallows.questions.learn.deep.layers import Shape, forward
+from shallows.questions.learn.deep.losses import (
+    LARGEST_FORM,
+    Evaluate,
+    Quadratic,
+    in_function_space,
+    on_samples,
+)
+from shallows.questions.learn.frame import Frame, features, homogenise
+from shallows.questions.learn.least_squares import dense, fewer_samples
+from shallows.questions.learn.solve import mean_square
+from shallows.questions.learn.statistics import Statistics
+from shallows.support.checks import Array, counted, finite_array, finite_number, positive_integer
+from shallows.support.errors import InvalidProblem
+from shallows.support.progress import Progress
+from shallows.support.seeds import generator
+
+METHODS = ("lbfgs", "adam")
+ADAM_STEP = 1e-3
+MEAN_SQUARE = 2.0  # of ‖z‖²: a unit vector and the homogenising coordinate, as in paper 002, section 4.3
+
+
+@dataclass(frozen=True, eq=False)
+class DeepRuns:
+    """Where a batch of deep networks ended; losses are mean squares without the penalty, NMSE is loss / mean y².
+
+    `optimum` is the loss of least squares on features of degree 2^L, which no network of depth L is below (paper 002,
+    appendix F, remark 4); `stationarity` is the norm of the mean of r z^{⊗2^L}, zero exactly there (Lemma F.1).
+
+    >>> X = np.random.default_rng(0).standard_normal((300, 3))
+    >>> runs = sh.learn.train_deep(X, (X[:, 0] * X[:, 1] - X[:, 2] ** 2) ** 2, hidden=(3,), runs=4, rng=0)
+    >>> runs.shape.degree, runs.share_within(0.005), f"{runs.optimal_nmse:.8f}"
+    (4, 1.0, '0.00000000')
+    >>> runs.predict([[1.0, 2.0, 1.0]]).round(4).tolist()   # (2 − 1)²
+    [[1.0]]
+    """
+
+    shape: Shape
+    affine: bool
+    thetas: Array
+    losses: Array
+    energy: float
+    optimum: float | None
+    stationarity: Array = field(repr=False)
+    gradient_norms: Array
+    iterations: Array
+    method: str
+    seed: str
+
+    @property
+    def nmse(self) -> Array:
+        """Normalised errors, one a run."""
+        return np.asarray(self.losses / self.energy)
+
+    @property
+    def optimal_nmse(self) -> float | None:
+        """That of least squares on features of degree 2^L; None when there are too many of them."""
+        return None if self.optimum is None else self.optimum / self.energy
+
+    @property
+    def best(self) -> int:
+        """The run of lowest loss."""
+        return int(np.argmin(self.losses))
+
+    def share_within(self, tolerance: float) -> float:
+        """The share of runs whose NMSE is within `tolerance` of the optimum (the paper's criterion is 0.005)."""
+        if self.optimal_nmse is None:
+            raise InvalidProblem(
+                f"The optimum of degree {self.shape.degree} in {self.shape.sizes[0]} inputs is not known: it has more "
+                f"than {LARGEST_FORM:,} features."
+            )
+        return float(np.mean(self.nmse <= self.optimal_nmse + tolerance))
+
+    def predict(self, X: ArrayLike, run: int | None = None) -> Array:
+        """The outputs of one run (the best by default), (rows, outputs)."""
+        Z = homogenise(finite_array("X", X, 2), self.affine)
+        return forward(self.shape, self.thetas[self.best if run is None else run], Z)
+
+    def __repr__(self) -> str:
+        sizes = "-".join(map(str, self.shape.sizes))
+        optimum = "unknown" if self.optimal_nmse is None else f"{self.optimal_nmse:.6g}"
+        return (
+            f"DeepRuns({counted(len(self.losses), 'run')} of {sizes} by {self.method}: "
+            f"NMSE mean {self.nmse.mean():.6g}, best {self.nmse.min():.6g}, "
+            f"least-squares optimum {optimum}; seed {self.seed})"
+        )
+
+
+def checked_input(X: ArrayLike, y: ArrayLike, method: str) -> tuple[Array, Array]:
+    """Samples, (N, n), and labels, (N, outputs), of a training by one of the `METHODS`."""
+    if method not in METHODS:
+        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    samples, labels = finite_array("X", X, 2), finite_array("y", y, (1, 2))
+    labels = labels[:, None] if labels.ndim == 1 else labels
+    if len(samples) != len(labels) or not len(samples):
+        raise InvalidProblem(
+            f"X has {len(samples)} rows and y {len(labels)}; expected the same, at least one."
+        )
+    return samples, labels
+
+
+def train_deep(
+    X: ArrayLike,
+    y: ArrayLike,
+    hidden: Sequence[int] = (20,),
+    runs: int = 10,
+    *,
+    affine: bool = False,
+    method: str = "lbfgs",
+    penalty: float = 0.0,
+    factors: bool = False,
+    iterations: int = 2000,
+    tolerance: float = 1e-9,
+    sample_weight: ArrayLike | None = None,
+    rng: int | np.random.Generator = 0,
+    progress: bool = True,
+) -> DeepRuns:
+    """Train deep quadratic networks with hidden sizes h_1, …, h_{L−1} from `runs` starts (paper 002, appendix F).
+
+    - `affine`: append the homogenising coordinate (paper 002 has it as the first column of its data);
+    - `method`: "lbfgs", or "adam" with the paper's step 1e-3 (falling as a half cosine);
+    - `penalty`: γ of equation F.1;
+    - `factors`: train the neurons Q and linear weights Λ of appendix F.1, A_i = QΛ_iQᵀ, instead of the A_i (one output;
+      slower: more parameters for the same functions); the result is returned as A_i either way;
+    - inputs are trained in units in which the mean of ‖z‖² is 2, as in the paper's section 4.3; the
+      penalty is on the matrices in these units, the returned parameters are in the data's own;
+    - starts: Q̃ᵀQ̃ = I and a zero last layer (`Shape.start`), each run with its own generator.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 3))
+    >>> runs = sh.learn.train_deep(X, (X[:, 0] * X[:, 1] - X[:, 2] ** 2) ** 2, hidden=(3,), runs=4)
+    >>> f"{runs.nmse.min():.10f}"
+    '0.0000000000'
+    """
+    samples, labels = checked_input(X, y, method)
+    weights = (
+        np.ones(len(samples)) if sample_weight is None else finite_array("sample_weight", sample_weight, 1)
+    )
+    if weights.shape != (len(samples),) or np.any(weights < 0) or not np.any(weights > 0):
+        raise InvalidProblem("sample_weight must hold one non-negative number a sample, not all zero.")
+    if factors and labels.shape[1] > 1:
+        raise InvalidProblem(
+            f"factors=True trains one output, as appendix F has it; y has {labels.shape[1]}. Train them one by one."
+        )
+    gamma = finite_number("penalty", penalty, minimum=0.0)
+    iterations = positive_integer("iterations", iterations)
+    Z = homogenise(samples, affine)
+    unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum() / MEAN_SQUARE)) or 1.0
+    shape = Shape.of(Z.shape[1], hidden, labels.shape[1])
+    sources = generator(rng).spawn(positive_integer("runs", runs))
+    factored = Factors(shape) if factors else None
+    begin = np.array([(shape if factored is None else factored).start(source) for source in sources])
+    quadratic = convex_counterpart(Z / unit, labels, weights, shape.degree)
+    evaluate = _route(shape, Z / unit, labels, weights, quadratic, gamma)
+    if factored is not None:
+        evaluate = through_forms(factored, evaluate, gamma)
+    batch = run_batch(evaluate, begin, method, Control(tolerance, iterations), progress)
+    thetas = batch.thetas if factored is None else factored.forms(batch.thetas)
+    first = shape.parts[0][0] * shape.parts[0][1]
+    thetas[:, :first] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
+    losses, stationarity = _measure(shape, thetas, Z, labels, weights)
+    return DeepRuns(
+        shape, affine, thetas, losses, mean_square(labels, weights),
+        None if quadratic is None else quadratic.floor, stationarity, batch.norms, batch.iterations, method,
+        str(rng) if isinstance(rng, int) else "of a given generator",
+    )  # fmt: skip
+
+
+def convex_counterpart(Z: Array, Y: Array, weights: Array, degree: int) -> Quadratic | None:
+    """The convex counterpart of degree 2^L, or None when it has too many features."""
+    size = coordinates.dimension(Z.shape[1], degree)
+    if size > LARGEST_FORM:
+        return None
+    frame = Frame.identity(Z.shape[1], False)
+    if len(Z) < size:
+        solution = fewer_samples(Z, Y, weights, False, degree)
+    else:
+        solution = dense(Z, Y, weights, frame, degree, 0.0)
+    statistics = Statistics.empty(frame, degree, Y.shape[1]).add(Z, Y, weights)
+    floor = mean_square(Y - solution.predict(Z), weights)
+    return Quadratic(statistics.gram / statistics.weight, solution.entries, floor)
+
+
+def _route(
+    shape: Shape, Z: Array, Y: Array, weights: Array, quadratic: Quadratic | None, gamma: float
+) -> Evaluate:
+    """Function space for two layers when the samples are at least half as many as the features."""
+    if shape.depth == 2 and quadratic is not None and 2 * len(Z) >= len(quadratic.gram):
+        return in_function_space(shape, quadratic, gamma)
+    return on_samples(shape, Z, Y, weights, gamma)
+
+
+def run_batch(evaluate: Evaluate, begin: Array, method: str, control: Control, progress: bool) -> Batch:
+    """Descend from all starts at once by one of `METHODS`."""
+    batch = Batch.start(begin)
+    with Progress(control.iterations, f"deep, {method}") as bar:
+        done = 0
+
+        def watched(thetas: Array) -> tuple[Array, Array]:
+            nonlocal done
+            done += 1
+            if progress:
+                bar.update(min(done, control.iterations))
+            return evaluate(thetas)
+
+        if method == "adam":
+            adam(watched, batch, ADAM_STEP, control)
+        else:
+            lbfgs(watched, batch, control)
+    return batch
+
+
+def _measure(shape: Shape, thetas: Array, Z: Array, Y: Array, weights: Array) -> tuple[Array, Array]:
+    """Losses, and ‖Σ w rψ(z)‖/W of degree 2^L (Lemma F.1; degree 2 where that has too many features)."""
+    degree = shape.degree if coordinates.dimension(Z.shape[1], shape.degree) <= LARGEST_FORM else 2
+    block = features(Z, degree) * (weights / weights.sum())[:, None]
+    residuals = [Y - forward(shape, theta, Z) for theta in thetas]
+    losses = np.array([mean_square(r, weights) for r in residuals])
+    return losses, np.array([np.linalg.norm(block.T @ r) for r in residuals])

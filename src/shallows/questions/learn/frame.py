@@ -1,0 +1,146 @@
+"""Homogenised inputs and the frame they are solved in.
+
+Linear and constant terms of a quadratic network go through one more coordinate that is always 1: z = (x, 1), so that
+zᵀAz = xᵀPx + 2qᵀx + c with A = [[P, q], [qᵀ, c]] (paper 002, section 4.3 appends the same coordinate to its data).
+
+A frame is an invertible T with z′ = Tz. The function is the same, zᵀAz = z′ᵀA′z′ with A = TᵀA′T, but in the frame that
+whitens the data the Gram matrix of quadratic features is close to the identity, whatever the units of the columns are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.support.checks import Array, counted
+
+FLAT = 1e-13
+
+
+def homogenise(X: Array, affine: bool) -> Array:
+    """z = (x, 1), or z = x when there is no homogenising coordinate."""
+    return np.concatenate([X, np.ones((len(X), 1))], axis=1) if affine else X
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The frame z′ = Tz that least squares is solved in; `mean` is the point that goes to the origin.
+
+    In the affine case z = (x, 1) and the last row of T is (0, …, 0, 1), so that z′ ends in 1 too.
+
+    >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 1000.0] + [5.0, 0.0]
+    >>> Z = sh.learn.Frame.whitening(X, np.ones(100), affine=True).apply(X)
+    >>> abs(Z.T @ Z / 100).round(6).tolist()   # mean zero and covariance I, whatever the units
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    T: Array
+    mean: Array
+    affine: bool
+
+    def __repr__(self) -> str:
+        kind = "affine" if self.affine else "linear"
+        return f"Frame({counted(len(self.mean), 'input')}, {kind}, condition {np.linalg.cond(self.T):.3g})"
+
+    @classmethod
+    def identity(cls, columns: int, affine: bool) -> Frame:
+        """The frame in which the data was given."""
+        return cls(np.eye(columns + affine), np.zeros(columns), affine)
+
+    @classmethod
+    def whitening(cls, X: Array, weights: Array, affine: bool) -> Frame:
+        """The frame with mean zero and covariance I (without homogenising coordinate: with E xxᵀ = I).
+
+        Directions in which the data does not vary to rounding (a constant column) keep their scale.
+        """
+        total = float(weights.sum())
+        mean = weights @ X / total if affine else np.zeros(X.shape[1])
+        moment = np.zeros((X.shape[1], X.shape[1]))
+        for rows in chunks(len(X), X.shape[1]):
+            centred = X[rows] - mean
+            moment += centred.T @ (weights[rows, None] * centred)
+        scale = np.sqrt(np.diag(moment) / total)
+        noise = 1e-12 * np.sqrt(mean**2 + scale**2)
+        scale = np.where(scale > noise, scale, np.where(noise > 0, np.abs(mean) + scale, 1.0))
+        values, vectors = np.linalg.eigh(moment / total / np.outer(scale, scale))
+        largest = max(float(values[-1]), 1e-300)
+        stretch = np.where(values > FLAT * largest, np.sqrt(np.maximum(values, FLAT * largest)), 1.0)
+        root = (vectors / stretch).T / scale
+        if not affine:
+            return cls(root, mean, False)
+        T = np.zeros((len(root) + 1, len(root) + 1))
+        T[:-1, :-1], T[:-1, -1], T[-1, -1] = root, -root @ mean, 1.0
+        return cls(T, mean, True)
+
+    @property
+    def size(self) -> int:
+        """D, the number of homogenised inputs."""
+        return len(self.T)
+
+    def apply(self, X: Array) -> Array:
+        """z′ of each row of X; centred before it is scaled, so that a large mean costs no digits."""
+        if not self.affine:
+            return np.asarray(X @ self.T.T)
+        root = self.T[:-1, :-1]
+        result = np.empty((len(X), self.size))
+        np.matmul(X - self.mean, root.T, out=result[:, :-1])
+        result[:, -1] = 1.0
+        return result
+
+    def pull_back(self, entries: Array, degree: int) -> Array:
+        """The coefficients, in the orthonormal coordinates of `features`, of the same function of z."""
+        return np.asarray(entries @ self.substitution(degree))
+
+    def substitution(self, degree: int) -> Array:
+        """K with ψ(Tz) = K ψ(z): what substituting z′ = Tz does to the features of this degree.
+
+        Built one degree at a time: x′^I = x′_{i1} · x′^(I∖i1), each factor a polynomial in z.
+        """
+        n = self.size
+        rows = np.ones((1, 1))
+        for d in range(1, degree + 1):
+            table, places = coordinates.indices(n, d), coordinates.product_table(n, 1, d - 1)
+            rest = coordinates.position(table[:, 1:], n) if d > 1 else np.zeros(n, dtype=np.intp)
+            new = np.zeros((len(table), len(table)))
+            for j in range(n):
+                new[:, places[j]] += self.T[table[:, 0], j][:, None] * rows[rest]
+            rows = new
+        root = np.sqrt(coordinates.multiplicities(n, degree))
+        return np.asarray(rows * root[:, None] / root[None, :])
+
+
+def chunks(count: int, columns: int, numbers: int = 1 << 14) -> list[slice]:
+    """Slices of rows that hold about `numbers` numbers each: what fits into a core's cache."""
+    step = max(64, numbers // max(columns, 1))
+    return [slice(i, min(i + step, count)) for i in range(0, count, step)]
+
+
+def features(Z: Array, degree: int) -> Array:
+    """ψ_I(z) = √mult(I) z^I: orthonormal coordinates, ⟨ψ(z), ψ(v)⟩ = (z·v)^d, so that norms are Frobenius norms."""
+    return np.asarray(
+        coordinates.monomials(Z, degree) * np.sqrt(coordinates.multiplicities(Z.shape[1], degree))
+    )
+
+
+def to_matrix(entries: Array, size: int) -> Array:
+    """The symmetric matrix with these orthonormal coordinates of degree 2 (last axis)."""
+    rows, columns = coordinates.indices(size, 2).T
+    result = np.zeros((*entries.shape[:-1], size, size))
+    values = entries / np.sqrt(coordinates.multiplicities(size, 2))
+    result[..., rows, columns] = values
+    result[..., columns, rows] = values
+    return result
+
+
+def inputs_of(features: int) -> int:
+    """D with D(D+1)/2 features of degree 2."""
+    return round((np.sqrt(8 * features + 1) - 1) / 2)
+
+
+def from_matrix(matrix: Array) -> Array:
+    """The orthonormal coordinates of a symmetric matrix (last two axes)."""
+    size = matrix.shape[-1]
+    rows, columns = coordinates.indices(size, 2).T
+    return np.asarray(matrix[..., rows, columns] * np.sqrt(coordinates.multiplicities(size, 2)))

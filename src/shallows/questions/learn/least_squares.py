@@ -1,0 +1,188 @@
+"""Least squares on polynomial features: the convex counterpart of every network here (paper 002, equation 2.5).
+
+Minimise Σ w (y − aᵀψ(z))² + α‖a‖², the coefficient of the constant left free. Where the data leaves directions
+undetermined, the solution of smallest norm is taken (the limit α → 0), in the coordinates the data was given in.
+
+| method | cost | when |
+| --- | --- | --- |
+| "dense" | N·F² once, N·F memory (F features) | small data: a QR factorisation, an SVD when it is near singular |
+| "statistics" | N·F² once, F² memory | streams; squares the condition number, which whitening keeps small |
+| "conjugate" | N·D² a step, N·D memory | degree 2, large data: see `conjugate` |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.learn.frame import Frame, features
+from shallows.questions.learn.statistics import Statistics
+from shallows.support.checks import Array
+
+SINGULAR = 1e-10
+SAFE = 1e-7
+TINY = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Undetermined:
+    """Directions of the feature space in which the data says nothing.
+
+    `dimension` of the `features` are free; `share[I]` is how much of monomial I lies there.
+
+    >>> import warnings
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -1.0]])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", sh.learn.UndeterminedWarning)
+    ...     model = sh.learn.QuadraticNetRegressor().fit(X, X[:, 0])
+    >>> model.undetermined_, model.undetermined_.names(["x", "y", "1"], degree=2)   # xy is zero in every sample
+    (Undetermined(1 of 6 directions), ['x·y'])
+    """
+
+    dimension: int
+    features: int
+    share: Array
+
+    def names(self, columns: list[str], degree: int, limit: int = 5) -> list[str]:
+        """The monomials most affected, written with the names of the columns."""
+        table = coordinates.indices(len(columns), degree)
+        worst = [i for i in np.argsort(-self.share, kind="stable")[:limit] if self.share[i] > 1e-6]
+        return ["·".join(columns[j] for j in table[i] if columns[j] != "1") or "1" for i in worst]
+
+    def __repr__(self) -> str:
+        return f"Undetermined({self.dimension} of {self.features} directions)"
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Coefficients (outputs, F) of ψ(z′) in the frame; `undetermined` is None when the data fixes them all."""
+
+    frame: Frame
+    degree: int
+    entries: Array
+    undetermined: Undetermined | None
+    method: str
+    iterations: int
+    converged: bool = True
+
+    def predict(self, X: Array) -> Array:
+        """aᵀψ(z′), shape (rows, outputs)."""
+        return np.asarray(features(self.frame.apply(X), self.degree) @ self.entries.T)
+
+    @property
+    def original(self) -> Array:
+        """The coefficients of ψ(z), z as the data was given."""
+        return self.frame.pull_back(self.entries, self.degree)
+
+
+def dense(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: float) -> Solution:
+    """Solve on the feature matrix itself: no condition number is squared."""
+    root = np.sqrt(weights)[:, None]
+    block = features(frame.apply(X), degree)
+    mean, level = _means(block, Y, weights, frame)
+    block, right = (block - mean) * root, (Y - level) * root
+    if alpha > 0:
+        penalty = _penalty(frame, degree)
+        block = np.concatenate([block, np.sqrt(alpha) * penalty])
+        right = np.concatenate([right, np.zeros((len(penalty), Y.shape[1]))])
+    free = slice(0, -1) if frame.affine else slice(None)
+    entries = np.zeros((block.shape[1], Y.shape[1]))
+    entries[free], null = _solve_rectangular(block[:, free], right)
+    return _finish(frame, degree, entries, null, mean, level, "dense")
+
+
+def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int) -> Solution:
+    """The exact fit of minimum norm when there are fewer samples than features: an SVD with as many rows as samples."""
+    from scipy.linalg import svd
+
+    frame = Frame.identity(X.shape[1], affine)
+    root = np.sqrt(weights)[:, None]
+    block = features(frame.apply(X), degree)
+    mean, level = _means(block, Y, weights, frame)
+    block, right = (block - mean) * root, (Y - level) * root
+    free = slice(0, -1) if affine else slice(None)
+    u, values, vt = svd(block[:, free], full_matrices=False, check_finite=False)
+    rank = int(np.sum(values > TINY * max(float(values[0]), 1e-300)))
+    entries, share = np.zeros((block.shape[1], Y.shape[1])), np.zeros(block.shape[1])
+    entries[free] = vt[:rank].T @ ((u[:, :rank].T @ right) / values[:rank, None])
+    share[free] = 1 - np.sum(vt[:rank] ** 2, axis=0)
+    if affine:
+        entries[-1] = level - mean @ entries
+    missing = vt.shape[1] - rank
+    undetermined = Undetermined(missing, block.shape[1], np.maximum(share, 0.0)) if missing else None
+    return Solution(frame, degree, np.ascontiguousarray(entries.T), undetermined, "dense", 1)
+
+
+def from_statistics(statistics: Statistics, alpha: float) -> Solution:
+    """Solve the normal equations of gathered statistics."""
+    frame, degree = statistics.frame, statistics.degree
+    gram, moment = statistics.gram, statistics.moment
+    mean, level = np.zeros(len(gram)), np.zeros(moment.shape[1])
+    if frame.affine:  # the last feature is the constant 1: centring removes it
+        mean, level = gram[-1] / statistics.weight, moment[-1] / statistics.weight
+        gram = gram - statistics.weight * np.outer(mean, mean)
+        moment = moment - statistics.weight * np.outer(mean, level)
+    if alpha > 0:
+        penalty = _penalty(frame, degree)
+        gram = gram + alpha * penalty.T @ penalty
+    free = slice(0, -1) if frame.affine else slice(None)
+    values, vectors = np.linalg.eigh(gram[free, free])
+    kept = values > SINGULAR * max(float(values[-1]), 0.0)
+    entries = np.zeros(moment.shape)
+    if kept.any():
+        V = vectors[:, kept]
+        entries[free] = V @ ((V.T @ moment[free]) / values[kept, None])
+    return _finish(frame, degree, entries, vectors[:, ~kept], mean, level, "statistics")
+
+
+def _means(block: Array, Y: Array, weights: Array, frame: Frame) -> tuple[Array, Array]:
+    """Weighted means of features and labels when there is a free constant, else zeros."""
+    if not frame.affine:
+        return np.zeros(block.shape[1]), np.zeros(Y.shape[1])
+    total = weights.sum()
+    return np.asarray(weights @ block / total), np.asarray(weights @ Y / total)
+
+
+def _penalty(frame: Frame, degree: int) -> Array:
+    """The matrix that takes coefficients in the frame to the penalised coefficients of ψ(z): all but the constant's."""
+    matrix = frame.substitution(degree).T
+    if frame.affine:
+        matrix = matrix.copy()
+        matrix[-1] = 0.0
+    return np.asarray(matrix)
+
+
+def _solve_rectangular(block: Array, right: Array) -> tuple[Array, Array]:
+    """The minimum-norm solution and an orthonormal basis of the null space (empty when there is none)."""
+    from scipy.linalg import lapack, qr, solve_triangular, svd
+
+    if len(block) >= block.shape[1]:
+        q, r = qr(block, mode="economic", overwrite_a=False, check_finite=False)
+        reciprocal, _ = lapack.dtrcon(r, norm="1", uplo="U", diag="N")
+        right, block = q.T @ right, r
+        if reciprocal > SAFE:
+            return np.asarray(solve_triangular(r, right)), np.zeros((block.shape[1], 0))
+    u, values, vt = svd(block, full_matrices=True, check_finite=False)
+    rank = int(np.sum(values > SINGULAR * max(float(values[0]), 1e-300))) if len(values) else 0
+    solution = vt[:rank].T @ ((u[:, :rank].T @ right) / values[:rank, None])
+    return np.asarray(solution), np.asarray(vt[rank:].T)
+
+
+def _finish(
+    frame: Frame, degree: int, entries: Array, null: Array, mean: Array, level: Array, method: str
+) -> Solution:  # fmt: skip
+    """Move along undetermined directions to the smallest norm, then set the constant."""
+    undetermined = None
+    if null.shape[1]:
+        penalty = _penalty(frame, degree)
+        basis = np.zeros((len(entries), null.shape[1]))
+        basis[: len(null)] = null
+        visible = penalty @ basis
+        entries = entries - basis @ np.linalg.lstsq(visible, penalty @ entries, rcond=1e-12)[0]
+        directions, _ = np.linalg.qr(visible)
+        undetermined = Undetermined(null.shape[1], len(entries), np.sum(directions**2, axis=1))
+    if frame.affine:
+        entries[-1] = level - mean @ entries
+    return Solution(frame, degree, np.ascontiguousarray(entries.T), undetermined, method, 1)

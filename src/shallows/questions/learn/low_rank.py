@@ -1,0 +1,96 @@
+"""Fewer neurons than inputs: the best matrix of rank k found, from the truncated spectra of A* and random starts.
+
+With width k < D the network is A = Σ aᵢwᵢwᵢᵀ of rank at most k, and L(A) = L* + ⟨A − A*, G(A − A*)⟩ with A* the optimum
+of the convex relaxation (the rank bound dropped, paper 002, equation 2.5). How much better any other such matrix could
+be is bounded in `rank_bound`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.questions.learn.frame import inputs_of, to_matrix
+from shallows.questions.learn.signed_factor import Factor, fit_factor
+from shallows.support.checks import Array
+from shallows.support.progress import Progress
+
+SIGN_PATTERNS = 9
+Start = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """A matrix of rank at most k, the norm neuron's weight, and the excess over A* in floating point."""
+
+    matrix: Array
+    norm: float
+    excess: float
+    starts: int
+    agreeing: int
+
+    def __repr__(self) -> str:
+        return (
+            f"LowRank(excess={self.excess:.6g} over the relaxation; "
+            f"{self.agreeing} of {self.starts} starts agree)"
+        )
+
+
+def best_low_rank(
+    gram: Array,
+    optimum: Array,
+    width: int,
+    norm_form: Array | None,
+    random_starts: int,
+    rng: np.random.Generator,
+    centre: float = 0.0,
+) -> LowRank:
+    """Start from the truncated spectra of A* with every sign pattern and from random points; keep the lowest.
+
+    Of ends that are equal to rounding the one of smallest norm is kept.
+
+    `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*. `norm_form` is the matrix
+    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at zero and at `centre`.
+    """
+    full = to_matrix(optimum, inputs_of(len(gram)))
+    begin = [(W, signs, 0.0) for W, signs in _starts(full, width, random_starts, rng)]
+    if norm_form is not None:
+        shifted = full - centre * norm_form
+        begin += [(W, signs, centre) for W, signs in _starts(shifted, width, random_starts, rng)]
+    found: list[Factor] = []
+    with Progress(len(begin), f"rank {width}") as progress:
+        for done, (W, signs, norm) in enumerate(begin, 1):
+            found.append(fit_factor(gram, optimum, W, signs, norm_form, norm))
+            progress.update(done)
+    least = min(factor.excess for factor in found)
+    level = least * (1 + 1e-6) + 1e-12 * float(optimum @ gram @ optimum)
+    equal = [factor for factor in found if factor.excess <= level]
+    best = min(equal, key=_squared_norm)  # several exact fits: the choice of minimum norm, as at full width
+    return LowRank(best.matrix, best.norm, best.excess, len(begin), len(equal))
+
+
+def _squared_norm(factor: Factor) -> float:
+    return float(np.sum(factor.matrix**2) + factor.norm**2)
+
+
+def _starts(optimum: Array, k: int, random: int, rng: np.random.Generator) -> list[Start]:
+    """p largest and k − p smallest eigenpairs of A*, for all p (thinned out when there are many), then random ones."""
+    size = len(optimum)
+    values, vectors = np.linalg.eigh(optimum)
+    scale = float(np.abs(values).max()) or 1.0
+    patterns = np.unique(np.linspace(0, k, min(k + 1, SIGN_PATTERNS)).astype(int))
+    chosen = [np.concatenate([np.arange(size - p, size), np.arange(k - p)]).astype(int) for p in patterns]
+    chosen.append(np.argsort(-np.abs(values))[:k])
+    starts = []
+    for places, p in zip(chosen, [*patterns, None], strict=True):
+        signs = (
+            np.where(values[places] >= 0, 1.0, -1.0) if p is None else np.where(np.arange(k) < p, 1.0, -1.0)
+        )
+        # an eigenvalue of the other sign starts small: it cannot be represented by this neuron
+        length = np.sqrt(np.maximum(signs * values[places], 1e-3 * scale))
+        starts.append((vectors[:, places].T * length[:, None], signs))
+    for _ in range(random):
+        W = rng.standard_normal((k, size)) * np.sqrt(scale / size)
+        starts.append((W, rng.choice([-1.0, 1.0], size=k)))
+    return starts

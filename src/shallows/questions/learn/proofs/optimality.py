@@ -1,0 +1,240 @@
+"""How far from the global optimum a fit is, proved in ball arithmetic where it can be proved.
+
+The convex counterpart L(a) = (Σ w (y − aᵀψ)² + α‖Ka‖²)/W has Hessian at least 2G/W, so a point with gradient −2g/W,
+g = Σ w rψ − αKᵀKa (zero exactly at the optimum: paper 002, Lemma C.1), is within
+
+    L(a) − L* ≤ ‖g‖² / (W λ_min(G))
+
+of its minimum, and no network of any width is better than L*. Everything on the right is enclosed: g by balls
+(`form_balls`), λ_min from below by a Cholesky factor whose product is checked (`curvature`). Where the data leaves
+directions undetermined λ_min is zero and this proves nothing; an exact fit is then still optimal because no loss is
+negative. What is proved is about the polynomial whose float64 coefficients the estimator holds and `predict` evaluates;
+`matrix_` and `network_` are that polynomial rewritten in floating point.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shallows.mathematics.balls.arrays import Ball, raised_number
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.learn.frame import Frame, chunks
+from shallows.questions.learn.least_squares import Solution
+from shallows.questions.learn.proofs.form import entries_ball, feature_balls, matrix_ball, transformed
+from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
+from shallows.questions.learn.proofs.ridge import ridge
+from shallows.questions.learn.statistics import Statistics
+from shallows.support.checks import Array
+
+LARGEST_PROOF = 3000
+SAMPLES_A_FEATURE = (2, 8)
+EXACT_FIT = 1e-20  # of the mean square of y
+ZERO = Ball.exact(np.zeros(()))
+
+
+@dataclass(frozen=True)
+class Optimality:
+    """What was minimised, a lower bound on its optimum over all networks of this width, and the gap between them.
+
+    - `loss`: the mean square error, summed over outputs; `objective` adds the ridge penalty α‖A‖²/W (the same without);
+    - `proved`: `gap` ≥ objective − optimum and `lower_bound` ≤ optimum by ball arithmetic. Otherwise `reason` says what
+      is missing, `gap` is an estimate, or NaN when there is none, and `lower_bound` is an estimate too, or the
+      trivial 0 (no loss is negative);
+    - `gradient_norm`: ‖g‖/W in the frame of the fit; `smallest_eigenvalue`: the bound on λ_min(G)/W, 0 when unproved.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 3))
+    >>> found = sh.learn.QuadraticNetRegressor().fit(X, X[:, 0] ** 2 + rng.standard_normal(200)).certificate_
+    >>> found.proved, found.gap < 1e-12, found.reason
+    (True, True, 'gradient and curvature enclosed in ball arithmetic')
+    """
+
+    loss: float
+    objective: float
+    lower_bound: float
+    gap: float
+    proved: bool
+    reason: str
+    gradient_norm: float
+    smallest_eigenvalue: float
+
+    def below(self, loss: Ball, objective: Ball, reason: str, least: float = 0.0) -> Optimality:
+        """The certificate of a network of a smaller class, whose optimum is higher by at least `least`."""
+        value, best = float(objective.mid), self.lower_bound
+        if self.proved:
+            best = float(np.nextafter(best + least, -np.inf)) if least else best
+            gap = max(float(np.nextafter(objective.upper - best, np.inf)), 0.0)
+        else:
+            reason = f"{reason}; its optimum is not proved ({self.reason})"
+            gap = max(value - self.objective, 0.0)
+            best = value - gap
+        return replace(self, loss=float(loss.mid), objective=value, lower_bound=best, gap=gap, reason=reason)
+
+    def __repr__(self) -> str:
+        if self.proved:
+            gap = f"gap <= {self.gap:.2g}, proved"
+        elif math.isnan(self.gap):
+            gap = "gap not known"
+        else:
+            gap = f"gap about {self.gap:.2g}, not proved"
+        return f"Optimality(loss={self.loss:.8g}, {gap}: {self.reason})"
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Σ w r², the penalty, g and W at a solution, enclosed; `doubt` bounds what else the norm of g may be off by."""
+
+    squares: Ball
+    penalty: Ball
+    gradient: Ball
+    weight: Ball
+    doubt: float = 0.0
+
+    @property
+    def loss(self) -> Ball:
+        """Σ w r² / W."""
+        return self.squares / self.weight
+
+    @property
+    def objective(self) -> Ball:
+        """The loss with its penalty."""
+        return (self.squares + self.penalty) / self.weight
+
+    @property
+    def gradient_bound(self) -> float:
+        """An upper bound on ‖g‖."""
+        return raised_number(self.gradient.norm() + self.doubt)
+
+
+def check_optimality(
+    X: Array, Y: Array, weights: Array, solution: Solution, alpha: float, certify: bool = True
+) -> Optimality:
+    """The bound for a full solution of least squares on data in memory."""
+    point = point_on_data(X, Y, weights, solution, alpha)
+    if not certify:
+        return judge(point, 0.0, "certify=False", -1.0)
+    eigenvalue, reason = _sampled_curvature(X, weights, solution.frame, solution.degree)
+    return judge(point, eigenvalue, reason, float(weights @ np.sum(Y**2, axis=1)))
+
+
+def check_statistics(statistics: Statistics, solution: Solution, alpha: float, certify: bool) -> Optimality:
+    """The same from gathered statistics alone."""
+    point = point_from_statistics(statistics, solution, alpha)
+    if not certify:
+        return judge(point, 0.0, "certify=False", -1.0)
+    eigenvalue, reason = _curvature(statistics.gram, statistics.rounding.gram)
+    return judge(point, eigenvalue, reason, float(statistics.energy.sum()))
+
+
+def point_on_data(X: Array, Y: Array, weights: Array, solution: Solution, alpha: float) -> Point:
+    """Loss, penalty and gradient of a form, enclosed sample by sample."""
+    squares, gradient = residual_moments(X, Y, weights, solution)
+    return _penalised(Point(squares, ZERO, gradient, Ball.exact(weights).sum()), solution, alpha)
+
+
+def point_from_statistics(statistics: Statistics, solution: Solution, alpha: float) -> Point:
+    """Σ w r² = Σ w y² − 2aᵀb + aᵀGa and g = b − Ga, with the rounding of the statistics."""
+    a, rounding = Ball.exact(solution.entries), statistics.rounding
+    moment, size = Ball.exact(statistics.moment.T), a.norm()
+    image = a @ Ball.exact(statistics.gram)
+    squares = Ball.exact(statistics.energy).sum() + (a * (image - moment - moment)).sum()
+    doubt = rounding.energy + 2 * size * rounding.moment + size**2 * rounding.gram
+    squares = Ball(squares.mid, np.asarray(raised_number(float(squares.rad) + doubt, 6)))
+    weight = Ball(np.asarray(statistics.weight), np.asarray(rounding.weight))
+    off = raised_number(rounding.moment + size * rounding.gram, 4)
+    return _penalised(Point(squares, ZERO, moment - image, weight, off), solution, alpha)
+
+
+def judge(point: Point, eigenvalue: float, reason: str, energy: float) -> Optimality:
+    """The certificate at a point, from a bound on λ_min(G) or from an exact fit; else why there is none."""
+    objective, weight = point.objective, float(point.weight.mid)
+    loss, value = max(float(point.loss.mid), 0.0), max(float(objective.mid), 0.0)
+    slope = float(np.linalg.norm(point.gradient.mid)) / weight
+    if eigenvalue > 0:
+        gap = raised_number(point.gradient_bound**2 / (float(point.weight.lower) * eigenvalue), 4)
+        if gap < value:
+            lower = max(float(np.nextafter(objective.lower - gap, -np.inf)), 0.0)
+            how = "gradient and curvature enclosed in ball arithmetic"
+            return Optimality(loss, value, lower, gap, True, how, slope, eigenvalue / weight)
+    top = float(objective.upper)
+    if top <= EXACT_FIT * energy / weight:
+        return Optimality(loss, value, 0.0, top, True, "an exact fit: no loss is negative", slope, 0.0)
+    if not reason:
+        reason = "the gradient is not small enough for its bound to say anything"
+    return Optimality(loss, value, 0.0, float("nan"), False, reason, slope, 0.0)
+
+
+def residual_moments(X: Array, Y: Array, weights: Array, solution: Solution) -> tuple[Ball, Ball]:
+    """Σ w r² and g = Σ w rψ(z′), one row an output; for degree 2 through D×D matrices instead of F features."""
+    frame, degree, entries = solution.frame, solution.degree, solution.entries
+    width = frame.size if degree == 2 else entries.shape[1]
+    squares, moments = ZERO, Ball.exact(np.zeros_like(entries))
+    parts = _quadratic_moments if degree == 2 else _moments
+    for rows in chunks(len(X), width):
+        r, moment = parts(transformed(frame, X[rows]), Y[rows], weights[rows], entries, degree)
+        squares = squares + (r * r * Ball.exact(weights[rows, None])).sum()
+        moments = moments + moment
+    return squares, moments
+
+
+def _moments(Z: Ball, Y: Array, w: Array, entries: Array, degree: int) -> tuple[Ball, Ball]:
+    """Residuals and Σ w rψ of a chunk, on its features."""
+    block = feature_balls(Z, degree)
+    r = Ball.exact(Y) - block @ Ball.exact(entries.T)
+    return r, (r * Ball.exact(w[:, None])).T @ block
+
+
+def _quadratic_moments(Z: Ball, Y: Array, w: Array, entries: Array, degree: int) -> tuple[Ball, Ball]:
+    """The same with zᵀAz for the features' sum and Σ w r zzᵀ for the moments."""
+    matrices = matrix_ball(entries, Z.mid.shape[1])
+    mids, rads, parts = [], [], []
+    for m in range(len(entries)):
+        r = Ball.exact(Y[:, m]) - ((Z @ matrices[m]) * Z).sum(axis=1)
+        parts.append(entries_ball(Z.T @ ((r * Ball.exact(w))[:, None] * Z)))
+        mids.append(r.mid)
+        rads.append(r.rad)
+    gradient = Ball(np.array([p.mid for p in parts]), np.array([p.rad for p in parts]))
+    return Ball(np.stack(mids, axis=1), np.stack(rads, axis=1)), gradient
+
+
+def _penalised(point: Point, solution: Solution, alpha: float) -> Point:
+    """The point with the ridge penalty in its objective and gradient."""
+    if not alpha:
+        return point
+    penalty, slope = ridge(solution, alpha)
+    return replace(point, penalty=penalty, gradient=point.gradient - slope)
+
+
+def _curvature(gram: Array, error: float) -> tuple[float, str]:
+    """A proved lower bound on λ_min(G) for every G within `error` of `gram`, or zero and what stands in the way."""
+    if len(gram) > LARGEST_PROOF:
+        limit = f"{LARGEST_PROOF:,} whose curvature is bounded rigorously"
+        return 0.0, f"{len(gram):,} features are more than the {limit}"
+    bound = smallest_eigenvalue_bound(gram, error)
+    return bound, "" if bound > 0 else "the Gram matrix of the features is singular to rounding"
+
+
+def _sampled_curvature(X: Array, weights: Array, frame: Frame, degree: int) -> tuple[float, str]:
+    """The bound from some of the samples: G only grows with more of them."""
+    size = coordinates.dimension(frame.size, degree)
+    if size > LARGEST_PROOF:
+        return _curvature(np.empty((size, 0)), 0.0)
+    if len(X) < size:
+        return 0.0, f"{len(X)} samples leave some of the {size} features undetermined"
+    empty, found = Statistics.empty(frame, degree, 1), (0.0, "")
+    for count in sorted({min(len(X), many * size) for many in SAMPLES_A_FEATURE}):
+        chosen = np.linspace(0, len(X) - 1, count).astype(np.intp)
+        some = empty.add(X[chosen], np.zeros((count, 1)), weights[chosen])
+        found = _curvature(some.gram, some.rounding.gram)
+        if found[0] > 0:
+            break
+    return found
+
+
+def mean_square_ball(values: Ball, Y: Array, weights: Array) -> Ball:
+    """The weighted mean of squares of y − values, summed over outputs."""
+    r = Ball.exact(Y) - values
+    return (r * r * Ball.exact(weights[:, None])).sum() / Ball.exact(weights).sum()

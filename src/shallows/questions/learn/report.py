@@ -1,0 +1,217 @@
+"""A fit for the terminal, as JSON, and as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem, MissingExtra
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shallows.questions.learn.regressor import QuadraticNetRegressor
+
+SHOWN_NEURONS, SHOWN_COLUMNS = 12, 4
+
+
+def load_table(path: Path, target: str) -> tuple[Any, Any]:
+    """The inputs and targets of a CSV file with a header, as data frames; every column but the targets is an input."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtra("pandas", "learn") from error
+    try:
+        table = pandas.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise InvalidProblem(f"Cannot read {path} as CSV: {error}") from None
+    names = [name.strip() for name in target.split(",")]
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise InvalidProblem(
+            f"{path} has no column {', '.join(missing)}; its columns are {', '.join(map(str, table.columns))}."
+        )
+    if len(names) == len(table.columns):
+        raise InvalidProblem(f"{path} has no input columns beside the target {', '.join(names)}.")
+    chosen = table[names[0]] if len(names) == 1 else table[names]
+    return table.drop(columns=names), chosen
+
+
+def summary(model: QuadraticNetRegressor, X: Any, y: Any) -> dict[str, Any]:
+    """What was fitted and how well, as plain numbers."""
+    certificate = model.certificate_
+    return {
+        "samples": len(X),
+        "columns": model.n_features_in_,
+        "width": model.width_,
+        "r2": float(model.score(X, y)),
+        "loss": certificate.loss,
+        "lower_bound": certificate.lower_bound,
+        "optimality_gap": None if math.isnan(certificate.gap) else certificate.gap,
+        "proved": certificate.proved,
+        "reason": certificate.reason,
+        "undetermined_directions": 0 if model.undetermined_ is None else model.undetermined_.dimension,
+        "method": model.method_,
+    }
+
+
+def neuron_rows(model: QuadraticNetRegressor) -> list[dict[str, Any]]:
+    """One entry a neuron: output, eigenvalue, offset and its direction in the named columns."""
+    names = model._column_names()
+    outputs = model.eigenvalues_.ndim == 2
+    values = np.atleast_2d(model.eigenvalues_)
+    filters = model.filters_ if outputs else model.filters_[None]
+    offsets = np.atleast_2d(model.offsets_)
+    return [
+        {
+            "output": m + 1,
+            "eigenvalue": float(values[m, i]),
+            "offset": float(offsets[m, i]),
+            "filter": dict(zip(names, filters[m, i].tolist(), strict=True)),
+        }
+        for m in range(len(values))
+        for i in range(values.shape[1])
+    ]
+
+
+def fit_json(model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> str:
+    """Summary, neurons and notes as one JSON document."""
+    document = {**summary(model, X, y), "neurons": neuron_rows(model), "notes": notes}
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def show_fit(console: Console, model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> None:
+    """Fit, certificate and filters in the terminal."""
+    from rich.table import Table
+
+    for heading, rows in (("Fit", _fit_rows(model, X, y)), ("Certificate", _certificate_rows(model))):
+        table = Table(title=heading, title_justify="left", show_header=False)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    table = Table(title="Filters", title_justify="left")
+    table.add_column("output", justify="right")
+    table.add_column("eigenvalue", justify="right")
+    table.add_column("direction (largest columns)")
+    table.add_column("constant", justify="right")
+    neurons = _neuron_cells(model)
+    for cells in neurons[:SHOWN_NEURONS]:
+        table.add_row(*cells)
+    if len(neurons) > SHOWN_NEURONS:
+        table.caption = f"and {len(neurons) - SHOWN_NEURONS} more; the report has them all"
+    console.print(table)
+    for note in notes:
+        console.print(f"Note: {note}", highlight=False)
+
+
+def _fit_rows(model: QuadraticNetRegressor, X: Any, y: Any) -> list[tuple[str, str]]:
+    facts = summary(model, X, y)
+    return [
+        ("samples × columns", f"{facts['samples']:,} × {facts['columns']}"),
+        ("neurons an output", str(facts["width"])),
+        ("R² on this data", f"{facts['r2']:.6f}"),
+        ("mean square error", f"{facts['loss']:.8g}"),
+        ("solved by", str(facts["method"])),
+        ("undetermined directions", str(facts["undetermined_directions"])),
+    ]
+
+
+def _certificate_rows(model: QuadraticNetRegressor) -> list[tuple[str, str]]:
+    certificate = model.certificate_
+    estimated = "" if certificate.proved or not certificate.lower_bound else " (an estimate)"
+    return [
+        ("no network of this width is below", f"{certificate.lower_bound:.8g}{estimated}"),
+        ("gap", "not known" if math.isnan(certificate.gap) else f"{certificate.gap:.3g}{estimated}"),
+        ("proved", "yes" if certificate.proved else "no"),
+        ("how", certificate.reason),
+    ]
+
+
+def _neuron_cells(model: QuadraticNetRegressor) -> list[tuple[str, ...]]:
+    return [
+        (str(row["output"]), f"{row['eigenvalue']:.6g}", _direction(row["filter"]), f"{row['offset']:.3g}")
+        for row in neuron_rows(model)
+    ]
+
+
+def _direction(filters: dict[str, float]) -> str:
+    largest = sorted(filters.items(), key=lambda item: -abs(item[1]))[:SHOWN_COLUMNS]
+    return "  ".join(f"{value:+.3f} {name}" for name, value in largest)
+
+
+def write_report(path: Path, model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> None:
+    """One HTML page with the tables and two pictures: eigenvalues, and predictions against targets."""
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True)
+    page = environment.from_string(_PAGE).render(
+        fit=_fit_rows(model, X, y),
+        certificate=_certificate_rows(model),
+        neurons=_neuron_cells(model),
+        notes=notes,
+        figures=[_eigenvalue_figure(model, True), _prediction_figure(model, X, y)],
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+def _eigenvalue_figure(model: QuadraticNetRegressor, script: bool) -> str:
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for m, values in enumerate(np.atleast_2d(model.eigenvalues_)):
+        figure.add_bar(x=np.arange(1, len(values) + 1), y=values, name=f"output {m + 1}")
+    figure.update_layout(
+        title="Eigenvalues: how strongly each neuron counts, and with which sign",
+        xaxis={"title": "neuron"},
+        yaxis={"title": "eigenvalue"},
+        template="plotly_white",
+    )
+    return str(figure.to_html(full_html=False, include_plotlyjs=script))
+
+
+def _prediction_figure(model: QuadraticNetRegressor, X: Any, y: Any, most: int = 2000) -> str:
+    import plotly.graph_objects as go
+
+    rows: Any = np.linspace(0, len(X) - 1, min(len(X), most)).astype(int)
+    predicted = _columns(model.predict(X))[rows]
+    targets = _columns(y)[rows]
+    figure = go.Figure()
+    for m in range(targets.shape[1]):
+        figure.add_scattergl(
+            x=targets[:, m], y=predicted[:, m], mode="markers", name=f"output {m + 1}", marker={"size": 4}
+        )
+    figure.update_layout(
+        title="Prediction against target",
+        xaxis={"title": "target"},
+        yaxis={"title": "prediction"},
+        template="plotly_white",
+    )
+    return str(figure.to_html(full_html=False, include_plotlyjs=False))
+
+
+def _columns(values: Any) -> Array:
+    array = np.asarray(values, dtype=np.float64)
+    return array[:, None] if array.ndim == 1 else array
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Quadratic network fit</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
+table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .75rem;border-bottom:1px solid #ddd;text-align:left}
+</style></head><body>
+<h1>Quadratic network fit</h1>
+{% for heading, rows in (("Fit", fit), ("Certificate", certificate)) %}<h2>{{ heading }}</h2><table>
+{% for name, value in rows %}<tr><th scope="row">{{ name }}</th><td>{{ value }}</td></tr>{% endfor
+%}</table>{% endfor %}
+{% for note in notes %}<p><strong>Note.</strong> {{ note }}</p>{% endfor %}
+<h2>Filters</h2>
+<table><tr><th>output</th><th>eigenvalue</th><th>direction (largest columns)</th><th>constant</th></tr>
+{% for row in neurons %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</table>
+{% for figure in figures %}{{ figure | safe }}{% endfor %}
+</body></html>
+"""

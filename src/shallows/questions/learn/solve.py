@@ -1,0 +1,108 @@
+"""Least squares on the features of a data set, by the method that suits its size, with its certificate."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.learn.conjugate import conjugate
+from shallows.questions.learn.frame import Frame
+from shallows.questions.learn.least_squares import Solution, dense, fewer_samples, from_statistics
+from shallows.questions.learn.proofs.optimality import Optimality, check_optimality
+from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.warnings import UndeterminedWarning
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+METHODS = ("auto", "dense", "conjugate", "statistics")
+DENSE_WORK, DENSE_MEMORY = 2e9, 2.5e7
+
+
+def choose_method(method: str, samples: int, inputs: int, degree: int) -> str:
+    """Dense when it is quick and small; otherwise conjugate gradients (degree 2) or gathered statistics."""
+    if method not in METHODS:
+        raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    if method == "conjugate" and degree != 2:
+        raise InvalidProblem(
+            f'method="conjugate" is for quadratic features; the degree is {degree}. Use "auto", "dense" or '
+            '"statistics".'
+        )
+    if method != "auto":
+        return method
+    size = coordinates.dimension(inputs, degree)
+    work = max(samples, size) * min(samples, size) ** 2
+    if work <= DENSE_WORK and samples * size <= DENSE_MEMORY:
+        return "dense"
+    return "conjugate" if degree == 2 else "statistics"
+
+
+def solve(
+    X: Array,
+    Y: Array,
+    weights: Array,
+    affine: bool,
+    degree: int,
+    alpha: float,
+    method: str = "auto",
+    certify: bool = True,
+    limit: int = 500,
+) -> tuple[Solution, Optimality]:
+    """The optimum of the convex counterpart and its certificate; weights must be positive."""
+    inputs = X.shape[1] + affine
+    size = coordinates.dimension(inputs, degree)
+    method = choose_method(method, len(X), inputs, degree)
+    scarce = len(X) - affine < size - affine and alpha == 0
+    if method == "dense" and scarce:
+        solution = fewer_samples(X, Y, weights, affine, degree)
+    elif method == "dense":
+        frame = Frame.whitening(X, weights, affine)
+        solution = dense(X, Y, weights, frame, degree, alpha)
+    elif method == "statistics":
+        frame = Frame.whitening(X, weights, affine)
+        solution = from_statistics(Statistics.empty(frame, degree, Y.shape[1]).add(X, Y, weights), alpha)
+    else:
+        return _solve_conjugate(X, Y, weights, affine, alpha, certify, limit, scarce)
+    return solution, check_optimality(X, Y, weights, solution, alpha, certify)
+
+
+def _solve_conjugate(
+    X: Array, Y: Array, weights: Array, affine: bool, alpha: float, certify: bool, limit: int, scarce: bool
+) -> tuple[Solution, Optimality]:
+    """Whitened conjugate gradients; in the data's own frame when directions are undetermined, for minimum norm."""
+    if not scarce:
+        frame = Frame.whitening(X, weights, affine)
+        solution = conjugate(X, Y, weights, frame, alpha, limit=limit)
+        optimality = check_optimality(X, Y, weights, solution, alpha, certify)
+        if optimality.proved or alpha or not certify or "singular" not in optimality.reason:
+            return solution, optimality
+    solution = conjugate(X, Y, weights, Frame.identity(X.shape[1], affine), alpha, limit=10 * limit)
+    warnings.warn(
+        "The data leaves some quadratic features undetermined; conjugate gradients from zero took the solution of "
+        'minimum norm. Use method="dense" to list the undetermined monomials.',
+        UndeterminedWarning,
+        stacklevel=4,
+    )
+    return solution, check_optimality(X, Y, weights, solution, alpha, certify)
+
+
+def warn_undetermined(solution: Solution, columns: list[str], stacklevel: int = 4) -> None:
+    """Say which directions are undetermined and what was chosen."""
+    if solution.undetermined is None:
+        return
+    names = [*columns, "1"] if solution.frame.affine else columns
+    worst = ", ".join(solution.undetermined.names(names, solution.degree))
+    free, features = solution.undetermined.dimension, solution.undetermined.features
+    warnings.warn(
+        f"The data determines {features - free} of {features} coefficients; in the other "
+        f"{'direction' if free == 1 else f'{free} directions'} the choice of minimum norm was made. Most affected "
+        f"monomials: {worst}. Use more samples, fewer columns, or alpha > 0 to make the choice explicit.",
+        UndeterminedWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def mean_square(r: Array, weights: Array) -> float:
+    """The weighted mean of squares, summed over outputs."""
+    return float(weights @ np.sum(r**2, axis=1) / weights.sum())

@@ -1,0 +1,217 @@
+"""What can be said at a point of a quadratic network's loss (paper 002, appendix C; paper 001, Theorem 2.3).
+
+In the paper's letters A = QΛQᵀ + αI (Q = Wᵀ, Λ = diag(a)), rₙ = yₙ − A•Xₙ, Xₙ = xₙxₙᵀ, and
+
+    R = (1/N) Σ rₙXₙ = −½ ∇ℓ(A),       population: R = E[r xxᵀ].
+
+- R = 0 is global optimality (Lemma C.1); a stationary point with rank Q = d and all aᵢ ≠ 0 has it (Lemma C.3).
+- The curvature along Q + tU is 4 E(X•QΛUᵀ)² − 2 R•UΛUᵀ in units of t²: equation (C.15) with the factor 2 it lacks.
+- If R is indefinite there is descent near every stationary point with the same Q (Lemma C.9); only a semidefinite R
+  can hold training: those are the traps. A norm neuron makes tr R = 0, which leaves R = 0.
+
+Signs and ranks are decided in floating point, relative to E y²; nothing here is an interval proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Power
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.quadratic.curvature import Descent, descent_direction
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+TOLERANCE = 1e-7
+RANK = (
+    1e-4  # a neuron of relative length 1e-4 adds 1e-8 to A: training leaves dying neurons at about that size
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A point of the loss of a quadratic network (paper 002, appendix C).
+
+    `residual` is R = E[r xxᵀ] (M matrices for M outputs), `definiteness` its sign: "zero" (global optimality, Lemma
+    C.1), "positive", "negative" (semidefinite) or "indefinite"; `rank` is that of Q, `excess` L − L*, relative to
+    `scale` = E y². `direction` is a parameter direction with negative curvature, or None when none was found.
+
+    >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=2)
+    >>> found = sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a=[-1.0, -1.0]))
+    >>> found.verdict, found.definiteness, found.direction
+    ('trap', 'positive', None)
+    >>> found.residual.round(6).tolist()   # E[y xxᵀ] = 2T + (tr T)I with y = xᵀTx
+    [[4.0, 0.0], [0.0, 4.0]]
+    """
+
+    loss: float
+    excess: float
+    scale: float
+    gradient_norm: float
+    stationary: bool
+    rank: int
+    n: int
+    residual: Array
+    eigenvalues: Array
+    definiteness: str
+    positive: int
+    negative: int
+    direction: Descent | None
+
+    @property
+    def is_global(self) -> bool:
+        """Whether Σ rₙXₙ = 0 (Lemma C.1), to the tolerance."""
+        return self.definiteness == "zero"
+
+    @property
+    def is_trap(self) -> bool:
+        """A stationary point that is not global and has no direction of negative curvature."""
+        return self.stationary and not self.is_global and self.direction is None
+
+    @property
+    def verdict(self) -> str:
+        """One of: global minimum, trap, strict saddle, not stationary."""
+        if self.is_global:
+            return "global minimum"
+        if not self.stationary:
+            return "not stationary"
+        return "trap" if self.is_trap else "strict saddle"
+
+    def __repr__(self) -> str:
+        text = (
+            f"Inspection({self.verdict}: loss {self.loss:.8g}, excess {self.excess / self.scale:.2g} of E y², rank Q "
+            f"{self.rank} of {self.n}, ΣrX {self.definiteness}, {self.positive} positive and {self.negative} negative "
+            f"outer weights"
+        )
+        return text + (f", {self.direction})" if self.direction else ")")
+
+
+def residual_matrices(problem: Problem, net: Network) -> Array:
+    """R = E[r xxᵀ] of each output, r = y − f(x), shape (M, d, d).
+
+    It is zero exactly at a global minimum (paper 002, Lemma C.1); its Frobenius product with a change of A is −½ dL.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2)
+    >>> sh.quadratic.residual_matrices(problem, sh.Network(np.zeros((2, 2)))).round(6).tolist()   # 2T + (tr T)I
+    [[[7.0, 0.0], [0.0, 5.0]]]
+    >>> optimum = sh.Network(np.eye(2), a=[2.0, 1.0])
+    >>> f"{abs(sh.quadratic.residual_matrices(problem, optimum)).max():.6f}"
+    '0.000000'
+    """
+    _require_quadratic(problem)
+    n, outputs = problem.n, problem.outputs
+    student = np.array([net.output(m).tensor().entries for m in range(outputs)])
+    gap = _optimum(problem) - student
+    image = gap @ problem.gram()
+    pairs, weights = coordinates.indices(n, 2), coordinates.multiplicities(n, 2)
+    result = np.zeros((outputs, n, n))
+    result[:, pairs[:, 0], pairs[:, 1]] = image / weights
+    result[:, pairs[:, 1], pairs[:, 0]] = image / weights
+    return result
+
+
+def _optimum(problem: Problem) -> Array:
+    return problem._optimum[0]
+
+
+def _require_quadratic(problem: Problem) -> None:
+    if not isinstance(problem, Problem) or problem.activation != Power(2):
+        raise InvalidProblem(
+            f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
+        )
+
+
+def energy(problem: Problem) -> float:
+    """E y² (summed over outputs): the loss of the zero function, without penalty."""
+    s = _optimum(problem)
+    return float(np.sum((s @ problem.gram()) * s)) + problem.floor
+
+
+def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
+    """Whether a point is global, a trap or a strict saddle (paper 002, appendix C); `tolerance` is relative to E y².
+
+    >>> problem = sh.Problem(np.diag([1.0, 1.0]), sh.Gaussian(2), width=2)
+    >>> [sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
+    ['trap', 'strict saddle']
+    """
+    _require_quadratic(problem)
+    scale = energy(problem)
+    gradient = problem.gradient(net)
+    R = residual_matrices(problem, net)
+    values = np.asarray(np.linalg.eigvalsh(R), dtype=np.float64)
+    signs = _definiteness(values, tolerance * np.sqrt(scale) * _feature_size(problem))
+    size = 1.0 + float(np.max(np.abs(problem.pack(net))))
+    stationary = bool(np.max(np.abs(gradient)) <= tolerance * scale * size)
+    fit = _fit(problem, net)
+    direction = None
+    if stationary and signs != "zero":
+        direction = descent_direction(problem, net, R, tolerance * scale)
+    return Inspection(
+        loss=problem.loss(net),
+        excess=max(fit - problem.floor, 0.0),
+        scale=scale,
+        gradient_norm=float(np.linalg.norm(gradient)),
+        stationary=stationary,
+        rank=_rank(net.W),
+        n=problem.n,
+        residual=R if problem.outputs > 1 else R[0],
+        eigenvalues=values if problem.outputs > 1 else values[0],
+        definiteness=signs,
+        positive=int(np.sum(net.a > 0)),
+        negative=int(np.sum(net.a < 0)),
+        direction=direction,
+    )
+
+
+def _fit(problem: Problem, net: Network) -> float:
+    """E(f − y)² without the orthogonality penalty."""
+    return (
+        problem.loss(net) - float(problem._penalty(net.W)[0]) if problem.orthogonality else problem.loss(net)
+    )
+
+
+def _feature_size(problem: Problem) -> float:
+    """√E‖x‖⁴, the size of Xₙ: |R| ≤ √E r² · √E‖X‖²."""
+    identity = np.zeros(coordinates.dimension(problem.n, 2))
+    pairs = coordinates.indices(problem.n, 2)
+    identity[pairs[:, 0] == pairs[:, 1]] = 1.0
+    return float(np.sqrt(identity @ problem.gram() @ identity))
+
+
+def _definiteness(values: Array, zero: float) -> str:
+    low, high = float(values.min()), float(values.max())
+    if max(-low, high) <= zero:
+        return "zero"
+    if low >= -zero:
+        return "positive"
+    return "negative" if high <= zero else "indefinite"
+
+
+def _rank(W: Array) -> int:
+    values = np.linalg.svd(W, compute_uv=False)
+    return int(np.sum(values > RANK * max(float(values[0]), 1e-300)))
+
+
+def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:
+    """Whether W is stationary of rank d, and so has zero loss (paper 001, Theorem 2.3).
+
+    None when the theorem says nothing: W is not stationary, or rank-deficient. The theorem needs a teacher network and
+    x ~ N(0, I); here any metric will do, since W of rank d and W∇ℓ(S) = 0 give ∇ℓ = 0. A False would contradict it.
+
+    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2, outer="ones")
+    >>> net = sh.descend(problem, sh.Network([[1.0, 0.3], [-0.2, 1.0]])).network
+    >>> sh.quadratic.full_rank_optimality(problem, net), f"{problem.loss(net):.10f}"
+    (True, '0.0000000000')
+    >>> deficient = sh.Network(np.zeros((2, 2)))   # stationary, of rank 0
+    >>> sh.quadratic.full_rank_optimality(problem, deficient) is None
+    True
+    """
+    found = inspect(problem, net, tolerance)
+    active = np.any(np.atleast_2d(net.a) != 0, axis=0)
+    if not found.stationary or _rank(net.W[active]) < problem.n:
+        return None
+    return found.is_global

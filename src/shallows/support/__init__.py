@@ -1,0 +1,1 @@
+"""What every storey uses: errors, checks, seeds, progress, cores, files, colours, tolerances."""

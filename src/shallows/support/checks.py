@@ -1,0 +1,92 @@
+"""Validation at the edge: every check names the argument, what was given, what is expected, how to fix it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shallows.support.errors import InvalidProblem
+
+Array = NDArray[np.float64]
+
+
+def describe(value: Any) -> str:
+    """A short account of a value for an error message."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{type(value).__name__} {text[:57]}..."
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 run", "2 runs", "3 local minima"."""
+    many = f"{noun[:-2]}a" if noun.endswith("imum") else f"{noun}s"
+    return f"{count} {noun if count == 1 else many}"
+
+
+def positive_integer(name: str, value: Any, minimum: int = 1) -> int:
+    """An integer of at least `minimum` (booleans are not integers here)."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
+        raise InvalidProblem(f"{name} is {describe(value)}; expected an integer of at least {minimum}.")
+    return int(value)
+
+
+def finite_number(name: str, value: Any, minimum: float | None = None) -> float:
+    """A finite real number, at least `minimum` when one is given."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidProblem(f"{name} is {describe(value)}; expected a real number.") from None
+    if not np.isfinite(number):
+        raise InvalidProblem(f"{name} is {number}; expected a finite number.")
+    if minimum is not None and number < minimum:
+        raise InvalidProblem(f"{name} is {number}; expected at least {minimum}.")
+    return number
+
+
+def finite_array(name: str, value: ArrayLike, ndim: int | Sequence[int]) -> Array:
+    """A read-only float64 copy with one of the allowed numbers of axes and no NaN or infinite entry."""
+    allowed = (ndim,) if isinstance(ndim, int) else tuple(ndim)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidProblem(f"{name} is {describe(value)}; expected an array of real numbers.") from None
+    if array.ndim not in allowed:
+        axes = " or ".join(map(str, allowed))
+        raise InvalidProblem(f"{name} has shape {array.shape}; expected {axes} axes.")
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
+        where = tuple(int(i) for i in bad[0])
+        raise InvalidProblem(
+            f"{name} has {len(bad)} NaN or infinite entries, the first at {where}; remove or replace them."
+        )
+    array.setflags(write=False)
+    return array
+
+
+def symmetric_matrix(name: str, value: ArrayLike) -> Array:
+    """A finite square symmetric matrix (to rounding), symmetrised."""
+    matrix = finite_array(name, value, 2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidProblem(f"{name} has shape {matrix.shape}; expected a square matrix.")
+    asymmetry = float(np.max(np.abs(matrix - matrix.T), initial=0.0))
+    if asymmetry > 1e-10 * max(1.0, float(np.max(np.abs(matrix), initial=0.0))):
+        raise InvalidProblem(
+            f"{name} is not symmetric: entries differ from their mirror image by up to {asymmetry:.3g}. "
+            f"Use ({name} + {name}.T) / 2 if that is what you mean."
+        )
+    matrix = (matrix + matrix.T) / 2
+    matrix.setflags(write=False)
+    return matrix
+
+
+def points(name: str, value: ArrayLike, n: int) -> Array:
+    """Input points x with n coordinates on the last axis."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise InvalidProblem(f"{name} has shape {array.shape}; its last axis must have {n} coordinates.")
+    return array

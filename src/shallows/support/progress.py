@@ -1,0 +1,86 @@
+"""Progress of work that takes more than two seconds: a bar on stderr, sentences to whoever asked, or nothing.
+
+A bar is drawn only on a terminal, and not inside `silent()`, where bars would be drawn over each other (cells of a
+sweep) or over something better (a live table).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+#: Seconds of work before a bar appears: what is over sooner needs none.
+PATIENCE = 2.0
+#: How progress is shown: by a bar (True), not at all (False), or by a function that is told sentences.
+Shown = bool | Callable[[str], None]
+
+_silenced = 0
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """No bars inside, in any thread of this process; messages still get through."""
+    global _silenced
+    _silenced += 1
+    try:
+        yield
+    finally:
+        _silenced -= 1
+
+
+class Progress:
+    """`with Progress(total, "tracking paths") as progress: progress.update(done)` or `progress.advance(amount)`.
+
+    `unit` is what is counted, for the sentences: "12 of 40 paths".
+    """
+
+    def __init__(self, total: int, text: str, shown: Shown = True, unit: str = "") -> None:
+        self.total, self.text, self.shown, self.unit = total, text, shown, unit
+        self.done = 0
+        self.begin = time.perf_counter()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def advance(self, amount: int = 1) -> None:
+        """So much more is done."""
+        self.update(self.done + amount)
+
+    def update(self, done: int) -> None:
+        """So much is done in all."""
+        self.done = min(done, self.total)
+        if not isinstance(self.shown, bool):
+            self.shown(f"{self.done:,} of {self.total:,} {self.unit}".rstrip())
+            return
+        if self.bar is None and self._wanted():
+            self.bar, self.task = _new_bar(self.text, self.total)
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done)
+
+    def _wanted(self) -> bool:
+        waited = time.perf_counter() - self.begin > PATIENCE
+        return bool(self.shown) and waited and not _silenced and sys.stderr.isatty()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _new_bar(text: str, total: int) -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(text, total=total)
+    bar.start()
+    return bar, task

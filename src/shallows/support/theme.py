@@ -1,0 +1,73 @@
+"""Colours and the look of figures, for reports and the explorer.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart; kinds differ in symbol too. Backgrounds are
+transparent and texts get their colour from the page (see `page.js`), so that a figure fits a light and a dark page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shallows.questions.charts.result import KINDS
+
+BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+SKY, PINK, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8a8f98"
+#: For curves that are told apart by colour.
+CYCLE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILLION, GREY, YELLOW)
+#: Colours and symbols of kinds of critical points; end points of training have "minimum" and the like.
+KIND_COLOURS = {
+    **dict(zip(KINDS, (GREEN, ORANGE, BLUE, PINK, GREY), strict=True)),
+    "minimum": ORANGE,
+    "degenerate minimum": SKY,
+    "lowest minimum": GREEN,
+    "lowest degenerate minimum": GREEN,
+}
+KIND_SYMBOLS = {
+    **dict(zip(KINDS, ("star", "circle", "diamond", "triangle-up", "x"), strict=True)),
+    "minimum": "circle",
+    "degenerate minimum": "square",
+    "lowest minimum": "star",
+    "lowest degenerate minimum": "star-square",
+}
+#: Diverging, centred at zero: vermillion below, blue above.
+DIVERGING = [[0.0, "#A33F00"], [0.25, "#E9A67C"], [0.5, "#F4F4F2"], [0.75, "#7FB4D6"], [1.0, "#004F7C"]]
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
+#: `meta` of traces whose lines are drawn in the colour of the page's text.
+INK = {"ink": True}
+
+
+def styled(figure: Any, height: int = 420, legend: bool = True) -> Any:
+    """Give a figure the house's look; titles are left to captions."""
+    figure.update_layout(
+        template="none",
+        height=height,
+        font={"family": FONT, "size": 13},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        margin={"l": 64, "r": 20, "t": 24, "b": 56},
+        showlegend=legend,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "bgcolor": "rgba(0,0,0,0)"},
+        hoverlabel={"font": {"family": FONT}},
+    )
+    axis = {
+        "showline": True,
+        "linewidth": 1,
+        "ticks": "outside",
+        "ticklen": 4,
+        "zeroline": False,
+        "automargin": True,
+    }
+    title = {"font": {"size": 13}, "standoff": 8}
+    figure.update_xaxes(title=title, **axis)
+    figure.update_yaxes(title=title, **axis)
+    return figure
+
+
+def plain_scene(reach: float, **titles: str) -> dict[str, Any]:
+    """A cube from −reach to reach, with few lines."""
+    axis = {"range": [-reach, reach], "showbackground": False, "zeroline": False, "nticks": 4}
+    return {
+        "aspectmode": "cube",
+        "camera": {"eye": {"x": 1.35, "y": -1.45, "z": 0.75}, "center": {"x": 0, "y": 0, "z": -0.15}},
+        **{f"{letter}axis": {**axis, "title": {"text": titles.get(letter, letter)}} for letter in "xyz"},
+    }

@@ -1,0 +1,1 @@
+"""Uses: reports, the explorer, sweeps, the papers, the command line."""

@@ -1,0 +1,96 @@
+"""`shallows chart`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shallows.uses.commands._common import FileSeed, Json, Output, Quiet, beside, ready
+
+EXAMPLES = (
+    "shallows chart",
+    "shallows chart problem.toml --report problem.html --out problem",
+    "shallows chart relu.toml --method descent --json",
+)
+#: The embedded example, and where its report goes.
+EMBEDDED = ("gaussian", "heavy-tailed")
+REPORT = Path("shallows-chart.html")
+
+
+def chart(
+    file: Annotated[
+        Path | None, typer.Argument(help="A problem file (TOML); the embedded example if omitted.")
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto, closed-form, homotopy, exact or descent; auto takes the strongest that applies."
+        ),
+    ] = "auto",
+    certify: Annotated[bool, typer.Option(help="Prove points and signatures in ball arithmetic.")] = True,
+    report: Annotated[
+        Path | None,
+        typer.Option(help=f"Write the report, an HTML page; without a file it goes to {REPORT}."),
+    ] = None,
+    train: Annotated[int, typer.Option(min=0, help="Training runs that the report shows.")] = 200,
+    out: Annotated[
+        Path | None, typer.Option(help="Save the chart as OUT.json and OUT.npz (read by load_chart).")
+    ] = None,
+    seed: FileSeed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Chart a loss: every critical point with its loss and signature, and what is proved.
+
+    Without a file, the embedded example with a report: one quadratic neuron under Gaussian and heavy-tailed data.
+    """
+    from shallows.model.problem_file import embedded_written, load_written
+    from shallows.questions.charts.chart import chart as compute
+    from shallows.uses.commands.show import chart_documents, problem_lines, tables
+
+    output = Output(json, quiet)
+    ready(out, report)
+    written = [load_written(file)] if file is not None else [embedded_written(name) for name in EMBEDDED]
+    charts = [
+        (
+            each.title,
+            compute(
+                each.problem,
+                method=method,
+                certify=certify,
+                rng=each.seed if seed is None else seed,
+                progress=output.progress,
+            ),
+        )
+        for each in written
+    ]
+    output.document(chart_documents(charts))
+    for each in written:
+        output.show(*problem_lines(each.title, each.problem))
+    output.show(*tables(charts))
+    if out is not None:
+        for i, (_, result) in enumerate(charts):
+            output.wrote(result.save(beside(out, i, len(charts))))
+    page = report if report is not None or file is not None or json or quiet else REPORT
+    if page is not None:
+        from shallows.uses.report.build import charts_report
+
+        with output.working("training and writing the report"):
+            path = charts_report(charts, page, train=train)
+        output.wrote(path)
+        output.say(f"The report is at {path.resolve()}")
+        output.say(_explorer_line())
+
+
+def _explorer_line() -> str:
+    """How to start the explorer from here, with the program that runs now and what it still needs."""
+    import shutil
+    import sys
+    from importlib.util import find_spec
+
+    called = Path(sys.argv[0])
+    program = "shallows" if shutil.which("shallows") or called.name != "shallows" else str(called)
+    needs = "" if find_spec("dash") else f"   (first: {sys.executable} -m pip install dash)"
+    return f"To move the teacher and the data and see what changes: {program} explore{needs}"

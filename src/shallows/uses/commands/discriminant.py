@@ -1,0 +1,222 @@
+"""`shallows discriminant`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shallows.support.errors import InvalidProblem
+from shallows.uses.commands._common import ANSWER_IS_NO, Json, Output, Quiet, ready
+
+if TYPE_CHECKING:
+    from shallows.questions.discriminants.polynomial import Discriminant
+    from shallows.questions.discriminants.regions import LandscapeRegions
+    from shallows.uses.commands.trials import Trials
+
+EXAMPLES = (
+    'shallows discriminant ellipse --metric "m11=1, m12=0, m22=1"',
+    'shallows discriminant rank-one --metric laplace --slice "t00=-1:3, t01=-2:2, t11=1" --out slice.html',
+    "shallows discriminant rank-one --trials 100 --seed 7 --out P.txt",
+)
+KINDS = ("rank-one", "ellipse")
+LAWS = ("frobenius", "gaussian", "normal", "uniform", "laplace", "student:DF")
+SUFFIXES = (".json", ".txt", ".tex", ".html")
+
+
+def discriminant(
+    kind: Annotated[str, typer.Argument(help="rank-one or ellipse.")],
+    degree: Annotated[int, typer.Option(help="Degree of the rank-one tensors.")] = 2,
+    p: Annotated[str, typer.Option(help="p of the ellipse x²/p + y²/q = 1, a number or a fraction.")] = "4",
+    q: Annotated[str, typer.Option(help="q of the ellipse.")] = "1",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help='A law (frobenius, gaussian, uniform, laplace, student:9), "moments", "symmetric iid", '
+            'or values such as "m0000=3, m1111=3, m0101=m0011".'
+        ),
+    ] = None,
+    slice_: Annotated[
+        str | None,
+        typer.Option(
+            "--slice", help='Two ranges and numbers for the rest, such as "t00=-1:3, t01=-2:2, t11=1".'
+        ),
+    ] = None,
+    resolution: Annotated[int, typer.Option(help="Grid points a side of a slice.")] = 201,
+    trials: Annotated[
+        int, typer.Option(min=0, help="Landscapes at random that are counted again by homotopy; 0: none.")
+    ] = 10,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write .json (to load again), .txt, .tex, or .html (the picture of a slice)."),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Seed of the teachers and metrics of --trials, and of their homotopies."),
+    ] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """The polynomial that says where a landscape changes, and the landscapes on a slice of teachers.
+
+    What it says is tried at random teachers: homotopy counts their critical points without it. Exit status 1: a trial
+    disagrees.
+    """
+    from shallows.questions.discriminants.regions import landscape_regions
+
+    output = Output(json, quiet)
+    _check_out(out, slice_)
+    ready(out)
+    P = _specialized(_generic(kind, degree, p, q), metric)
+    if slice_ is None:
+        tried = _try(output, P, trials, seed)
+        output.document(_document(P) | _trial_document(tried))
+        output.show(_summary(P))
+        _write(P, out, output)
+    else:
+        ranges, numbers = _read_slice(slice_)
+        regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
+        tried = _try(output, regions, trials, seed)
+        found = {"regions": [asdict(region) for region in regions.regions]}
+        output.document(_document(regions.discriminant) | found | _trial_document(tried))
+        output.show(repr(regions))
+        _write_slice(regions, out, output)
+    if tried is not None:
+        output.show(str(tried))
+        if not tried.passed:
+            raise typer.Exit(ANSWER_IS_NO)
+
+
+def _try(output: Output, subject: Discriminant | LandscapeRegions, count: int, seed: int) -> Trials | None:
+    """The subject tried at random; None when nobody asks for it."""
+    if not count:
+        return None
+    from shallows.questions.discriminants.polynomial import Discriminant
+    from shallows.uses.commands.trials import try_polynomial, try_slice
+
+    with output.working(f"counting {count} landscapes by homotopy"):
+        if isinstance(subject, Discriminant):
+            return try_polynomial(subject, count, seed)
+        return try_slice(subject, count, seed)
+
+
+def _trial_document(tried: Trials | None) -> dict[str, Any]:
+    return {"trials": None if tried is None else asdict(tried)}
+
+
+def _document(P: Discriminant) -> dict[str, Any]:
+    """The discriminant as JSON; a polynomial that was not expanded has no terms to write."""
+    found: dict[str, Any] = {"title": P.curve.title, "variables": list(P.variables), "expanded": P.expanded}
+    if P.expanded:
+        found |= {"terms": P.n_terms, "polynomial": P.text()}
+    return found
+
+
+def _generic(kind: str, degree: int, p: str, q: str) -> Discriminant:
+    from shallows.questions.discriminants.known import ellipse, rank_one
+
+    if kind == "rank-one":
+        return rank_one(degree)
+    if kind == "ellipse":
+        return ellipse(_number("p", p), _number("q", q))
+    raise InvalidProblem(f"{kind!r} is no discriminant; expected {' or '.join(KINDS)}.")
+
+
+def _number(name: str, text: str) -> Any:
+    from fractions import Fraction
+
+    try:
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InvalidProblem(f"{name} is {text!r}; expected a number or a fraction such as 9/5.") from None
+
+
+def _specialized(P: Discriminant, metric: str | None) -> Discriminant:
+    if metric is None:
+        return P
+    if "=" in metric:
+        return P.specialize(**_assignments(metric))
+    if metric in ("moments", "symmetric iid"):
+        return P.specialize(data=metric)
+    return P.specialize(data=_law(metric))
+
+
+def _assignments(text: str) -> dict[str, Any]:
+    values = {}
+    for part in text.split(","):
+        name, found, value = part.partition("=")
+        if not found or not name.strip() or not value.strip():
+            raise InvalidProblem(
+                f"{part.strip()!r} is no assignment; expected name=value, separated by commas."
+            )
+        values[name.strip()] = value.strip()
+    return values
+
+
+def _law(name: str) -> Any:
+    from shallows.model.data.gaussian import Gaussian
+    from shallows.model.data.iid import IID
+    from shallows.model.data.metric import Frobenius
+
+    plain = {"frobenius": Frobenius, "gaussian": Gaussian}
+    if name in plain:
+        return plain[name](2)
+    if name in ("normal", "uniform", "laplace", "rademacher"):
+        return getattr(IID, name)(2)
+    if name.startswith("student:"):
+        return IID.student(2, float(_number("df", name.partition(":")[2])))
+    raise InvalidProblem(
+        f'{name!r} is no metric; expected one of {", ".join(LAWS)}, "moments", "symmetric iid", or values name=value.'
+    )
+
+
+def _read_slice(text: str) -> tuple[list[tuple[str, float, float]], dict[str, Any]]:
+    ranges, numbers = [], {}
+    for name, value in _assignments(text).items():
+        low, found, high = value.partition(":")
+        if found:
+            ranges.append((name, float(_number(name, low)), float(_number(name, high))))
+        else:
+            numbers[name] = value
+    if len(ranges) != 2:
+        raise InvalidProblem(
+            f"The slice {text!r} has {len(ranges)} ranges; expected two of the form name=low:high."
+        )
+    return ranges, numbers
+
+
+def _summary(P: Discriminant) -> str:
+    lines = [repr(P)]
+    if P.expanded and P.n_terms <= 100:
+        lines.append(f"P = {P.text()}")
+        lines.append(f"  = {P.factor()!r}")
+    return "\n".join(lines)
+
+
+def _check_out(out: Path | None, slice_: str | None) -> None:
+    if out is None:
+        return
+    if out.suffix not in SUFFIXES:
+        raise InvalidProblem(f"{out} ends in {out.suffix!r}; expected one of {', '.join(SUFFIXES)}.")
+    if out.suffix == ".html" and slice_ is None:
+        raise InvalidProblem("A picture needs a slice. Fix: --slice, or another ending than .html.")
+
+
+def _write_slice(regions: LandscapeRegions, out: Path | None, output: Output) -> None:
+    if out is None or out.suffix != ".html":
+        _write(regions.discriminant, out, output)
+        return
+    regions.figure().write_html(out, include_plotlyjs=True)
+    output.wrote(out)
+
+
+def _write(P: Discriminant, out: Path | None, output: Output) -> None:
+    if out is None:
+        return
+    if out.suffix == ".json":
+        P.save(out)
+    else:
+        out.write_text((P.text() if out.suffix == ".txt" else P.latex()) + "\n", encoding="utf-8")
+    output.wrote(out)

@@ -1,0 +1,60 @@
+"""`shallows fit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shallows.uses.commands._common import Json, Output, Quiet, Seed, ready
+
+EXAMPLES = (
+    "shallows fit data.csv --target y",
+    "shallows fit data.csv --target y --width 2 --out fit.html",
+)
+
+
+def fit(
+    file: Annotated[Path, typer.Argument(help="A CSV file with a header line.")],
+    target: Annotated[str, typer.Option(help="The column to predict; several separated by commas.")],
+    width: Annotated[
+        int | None, typer.Option(help="Neurons an output; all that are useful if omitted.")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Ridge penalty.")] = 0.0,
+    affine: Annotated[
+        bool, typer.Option(help="Linear and constant terms through a homogenising coordinate.")
+    ] = True,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", "--out", help="The HTML report to write; FILE with .fit.html if omitted."),
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a quadratic network to a table by global least squares: fit, certificate and filters, and a report."""
+    import warnings
+
+    from rich.console import Console
+
+    from shallows.questions.learn.regressor import QuadraticNetRegressor
+    from shallows.questions.learn.report import fit_json, load_table, show_fit, write_report
+
+    output = Output(json, quiet)
+    path = report if report is not None else file.with_suffix(".fit.html")
+    ready(path)
+    X, y = load_table(file, target)
+    model = QuadraticNetRegressor(width, alpha=alpha, affine=affine, random_state=seed)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        with output.working(f"fitting {len(X):,} rows"):
+            model.fit(X, y)
+    notes = [str(warning.message) for warning in noted]
+    write_report(path, model, X, y, notes)
+    if json:
+        typer.echo(fit_json(model, X, y, notes))
+    elif not quiet:
+        console = Console()
+        show_fit(console, model, X, y, notes)
+    output.wrote(path)

@@ -1,0 +1,126 @@
+"""The Dash application: one page a view, its state in the URL, every value checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import resources
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+from urllib.parse import parse_qs
+
+from shallows.support.errors import MissingExtra, ShallowsError
+
+try:
+    import dash
+    from dash import Input, Output
+except ImportError:
+    raise MissingExtra("dash", "explore") from None
+
+from shallows.uses.explorer.answers import report_json, scene_json
+from shallows.uses.explorer.fields import State as Values
+from shallows.uses.explorer.fields import defaults, read_state
+from shallows.uses.explorer.layout import frame, page
+from shallows.uses.explorer.scene import View
+from shallows.uses.explorer.views import NAMES, view_of
+
+#: The largest request: a page sends a few hundred bytes.
+LARGEST_REQUEST = 256 * 1024
+#: Only this server is asked for anything; Plotly's shaders and Dash's configuration need the two exceptions.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+#: What the page does by itself: these files, one after the other, in one scope.
+SCRIPTS = ("words", "controls", "live", "figures", "handles", "asking")
+PLOTLY = f"/plotly-{version('plotly')}.js"
+
+
+def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
+    """The application; `hosts` are the names it answers to (a foreign name may be another site's trick)."""
+    app = dash.Dash(
+        "shallows", title="shallows explorer", update_title="", serve_locally=True, suppress_callback_exceptions=True,
+        assets_folder="no-assets", include_assets_files=False,
+    )  # fmt: skip
+    index = _resource("index.html").replace("STYLE", _resource("explorer.css"))
+    script = "".join(_resource(f"{name}.js") for name in SCRIPTS)
+    app.index_string = index.replace("PLOTLY", PLOTLY).replace("SCRIPT", script)
+    app.layout = frame
+    app.server.config.update(MAX_CONTENT_LENGTH=LARGEST_REQUEST, TRUSTED_HOSTS=list(hosts))
+    _headers(app.server)
+    _answers(app.server)
+    _drawing(app.server)
+    _pages(app)
+    return app
+
+
+def _resource(name: str) -> str:
+    return (resources.files("shallows.uses.explorer") / "page" / name).read_text(encoding="utf-8")
+
+
+def _headers(server: Any) -> None:
+    """Every answer says how long it took, and that its page may load nothing from elsewhere."""
+    from flask import g
+
+    @server.before_request
+    def begin() -> None:
+        g.begin = perf_counter()
+
+    @server.after_request
+    def end(response: Any) -> Any:
+        response.headers["Server-Timing"] = (
+            f"app;dur={1e3 * (perf_counter() - g.get('begin', perf_counter())):.1f}"
+        )
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+
+def _answers(server: Any) -> None:
+    """POST /scene and /report: a state goes in, its picture or its report comes out.
+
+    JSON alone, which no other site's form can send.
+    """
+    from flask import Response, request
+
+    def answering(answer: Callable[[object], str]) -> Callable[[], Any]:
+        return lambda: Response(answer(request.get_json(silent=True)), mimetype="application/json")
+
+    for name, answer in (("scene", scene_json), ("report", report_json)):
+        server.add_url_rule(f"/{name}", name, answering(answer), methods=["POST"])
+
+
+def _drawing(server: Any) -> None:
+    """Plotly's JavaScript, once for all pages; its address has its version, so a browser keeps it."""
+    from flask import send_file
+
+    file = resources.files("plotly") / "package_data" / "plotly.min.js"
+
+    @server.get(PLOTLY)
+    def plotly() -> Any:
+        return send_file(str(file), mimetype="text/javascript", conditional=True, max_age=86_400)
+
+
+def state_of_url(search: str) -> tuple[View, Values, str]:
+    """View and state of a URL's query; what is wrong with it comes as a sentence beside the defaults."""
+    given = {
+        name: values[-1] for name, values in parse_qs(search.lstrip("?"), keep_blank_values=True).items()
+    }
+    try:
+        view = view_of(given.pop("view", NAMES[0]))
+    except ShallowsError as error:
+        view = view_of(NAMES[0])
+        return view, defaults(view.fields), str(error)
+    try:
+        return view, read_state(view.fields, given), ""
+    except ShallowsError as error:
+        return view, defaults(view.fields), str(error)
+
+
+def _pages(app: Any) -> None:
+    """The page of a URL; what it does by itself afterwards is in `page/`."""
+
+    @app.callback(Output("page", "children"), Input("url", "search"))
+    def show_page(search: str | None) -> Any:
+        return page(*state_of_url(search or ""))

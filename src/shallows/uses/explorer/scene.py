@@ -1,0 +1,72 @@
+"""What a view shows for a state: figures with captions, facts, a table, and the problem behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from shallows.model.problem import Problem
+from shallows.support.errors import InvalidProblem
+from shallows.uses.explorer.fields import Field, State
+from shallows.uses.explorer.sketch import Sketch
+
+#: A request that would take longer than this is refused, with its estimate.
+LONGEST_SECONDS = 5.0
+
+
+class TooLong(InvalidProblem):
+    """A request would take too long; the message has the estimate and what to change."""
+
+    def __init__(self, seconds: float, advice: str) -> None:
+        super().__init__(
+            f"This would take about {seconds:.0f} s; the explorer's limit is {LONGEST_SECONDS:.0f} s. {advice}"
+        )
+        self.seconds = seconds
+
+
+def require_time(seconds: float, advice: str) -> None:
+    """Refuse what takes too long before it starts."""
+    if seconds > LONGEST_SECONDS:
+        raise TooLong(seconds, advice)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One state, drawn. `facts` are (value, label); `code` is the Python that computes the same."""
+
+    figures: Sequence[Sketch]
+    facts: Sequence[tuple[str, str]]
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    code: str
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """A page of the explorer: its controls, how a state is drawn, and what that costs.
+
+    `captions`: one a figure. `seconds`: the processor time that drawing a state will take, known before it starts;
+    `advice`: what to change when it is too much. `live`: the view computes step by step (Run, Split).
+    `report`: the report of a state, None for a view without a training problem.
+    """
+
+    name: str
+    title: str
+    lead: str
+    fields: tuple[Field, ...]
+    captions: tuple[str, ...]
+    draw: Callable[[State], Scene]
+    seconds: Callable[[State], float]
+    advice: str = "Reset the view by its name in the menu."
+    live: bool = False
+    report: Report | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of a view's problem: how it is written, and the processor time it will take."""
+
+    write: Callable[[State], str]
+    seconds: Callable[[State], float]
+    advice: str = "Ask for fewer descents in the report."

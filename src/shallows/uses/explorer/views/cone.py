@@ -1,0 +1,190 @@
+"""The cone of rank-one 2×2 matrices with its focal surface, and a slice of teachers (paper 000, Figure 2, right)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from shallows.model.data.iid import IID
+from shallows.model.problem import Problem
+from shallows.questions.discriminants.envelope import focal_curve, gram_array, lines
+from shallows.questions.discriminants.known import rank_one
+from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.regions import landscape_regions
+from shallows.questions.discriminants.students import critical_students
+from shallows.questions.discriminants.walls import vertex_curve
+from shallows.support.checks import Array
+from shallows.support.theme import GREY, KIND_COLOURS, ORANGE, VERMILLION, plain_scene, styled
+from shallows.uses.explorer.costs import SEED, TRAIN, constant, report_of
+from shallows.uses.explorer.fields import Field, State
+from shallows.uses.explorer.scene import Scene, View
+from shallows.uses.explorer.sketch import Sketch
+from shallows.uses.explorer.views.marks import (
+    HEADINGS,
+    STEADY,
+    add_students,
+    add_teacher,
+    counts,
+    kind_of,
+    rows_of,
+)
+from shallows.uses.report.recipe import python_of
+
+REACH = 3.0
+RESOLUTION = 61
+#: Real critical points + half the minima, from 2.5 (two points, one minimum) to 5.5 (four points, three minima).
+FILLS = [[0.0, "rgba(86,180,233,0.15)"], [0.5, "rgba(86,180,233,0.45)"], [1.0, "rgba(0,158,115,0.45)"]]
+
+
+@lru_cache(maxsize=64)
+def _discriminant(kurtosis: float) -> Discriminant:
+    return rank_one(2).specialize(data=IID(2, [1, 0, 1, 0, kurtosis]))
+
+
+def problem_of(state: State) -> Problem:
+    """The problem of a state."""
+    matrix = np.array([[state["t00"], state["t01"]], [state["t01"], state["t11"]]])
+    return Problem(matrix, IID(2, [1, 0, 1, 0, state["kurtosis"]]), width=1)
+
+
+def draw(state: State) -> Scene:
+    """The cone and the slice t01 = const through the teacher."""
+    names = ("t00", "t01", "t11")
+    P = _discriminant(state["kurtosis"])
+    students = critical_students(P, **{name: Fraction(str(state[name])) for name in names})
+    problem = problem_of(state)
+    return Scene(
+        figures=[_slice(state, students), _cone(P, state, students)],
+        facts=[*counts(students), (f"{students[0].loss:.4g}", "lowest loss")],
+        headings=HEADINGS,
+        rows=rows_of(students),
+        code=python_of(problem),
+        problem=problem,
+    )
+
+
+@lru_cache(maxsize=64)
+def _background(kurtosis: float, height: float) -> tuple[dict[str, Any], ...]:
+    """The traces of a slice that stay when the teacher moves within it."""
+    P, t01, window = _discriminant(kurtosis), Fraction(str(height)), (-REACH, REACH)
+    regions = landscape_regions(P, ("t00", *window), ("t11", *window), resolution=RESOLUTION, t01=t01)
+    figure = Sketch()
+    figure.add_trace(
+        {"type": "heatmap", "x": regions.x, "y": regions.y, "z": np.where(regions.real_counts == 0, np.nan,
+         regions.real_counts + 0.5 * regions.local_minima), "colorscale": FILLS, "zmin": 2.5, "zmax": 5.5,
+         "showscale": False, "hoverinfo": "skip"}
+    )  # fmt: skip
+    focal, wall = focal_curve(P, samples=1200, t01=t01), vertex_curve(P, samples=1200, t01=t01)
+    for curve, name, dash in ((focal, "focal locus", "solid"), (wall, "a point at zero", "dash")):
+        x, y = _cut(curve.x, curve.y)
+        line = {"color": VERMILLION if dash == "solid" else GREY, "width": 2, "dash": dash}
+        figure.add_scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip")
+    return tuple(figure.data)
+
+
+def _slice(state: State, students: Any) -> Any:
+    figure, window = Sketch(), (-REACH, REACH)
+    for trace in _background(state["kurtosis"], state["t01"]):
+        figure.add_trace(trace)
+    add_students(figure, students, [s.entries[0] for s in students], [s.entries[2] for s in students])
+    add_teacher(figure, state, ("t00", "t11"))
+    styled(figure, height=540)
+    figure.update_layout(margin=STEADY)
+    figure.update_xaxes(title_text="t₀₀", range=window, constrain="domain")
+    figure.update_yaxes(title_text="t₁₁", range=window, scaleanchor="x", constrain="domain")
+    return figure
+
+
+def _cut(x: Any, y: Any) -> tuple[Any, Any]:
+    """A curve without its parts far outside the window, which would be drawn for nothing."""
+    with np.errstate(invalid="ignore"):
+        inside = (np.abs(x) < 3 * REACH) & (np.abs(y) < 3 * REACH)
+    return np.where(inside, x, np.nan), np.where(inside, y, np.nan)
+
+
+def _cone(P: Discriminant, state: State, students: Any) -> Any:
+    phi = np.linspace(0, np.pi, 121)
+    rays = np.stack([np.cos(phi) ** 2, np.cos(phi) * np.sin(phi), np.sin(phi) ** 2], axis=1)
+    value, slope = lines(P.curve, gram_array(P), phi)
+    figure = Sketch()
+    figure.add_trace(_surface(rays, GREY, "rank-one matrices", 0.45))
+    figure.add_trace(_surface(np.cross(value[:, 1:], slope[:, 1:]), ORANGE, "focal surface", 0.75))
+    _points(figure, state, students)
+    styled(figure, height=540)
+    figure.update_layout(
+        scene=plain_scene(REACH, x="t₀₀", y="t₀₁", z="t₁₁"),
+        margin={"l": 0, "r": 0, "t": 24, "b": 0},
+        uirevision="cone",
+    )
+    return figure
+
+
+def _surface(rays: Array, colour: str, name: str, opacity: float) -> dict[str, Any]:
+    """The double cone over a curve of rays t(φ): teachers r t(φ)/‖t(φ)‖, |r| ≤ reach; ruled, so three rows suffice.
+
+    The focal rays t(φ) = r(φ) × r′(φ) solve F = r(φ)·t = 0 and ∂F/∂φ = 0, both linear in t.
+    """
+    size = np.linalg.norm(rays, axis=1, keepdims=True)
+    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > 1e-12 * np.max(size))
+    for i in range(
+        1, len(unit)
+    ):  # neighbouring rays point the same way, so that no strip folds through the origin
+        if unit[i] @ unit[i - 1] < 0:
+            unit[i] = -unit[i]
+    x, y, z = (REACH * np.array([-1.0, 0.0, 1.0])[:, None, None] * unit[None]).reshape(-1, 3).T
+    i, j, k = _triangles(3, len(unit)).T
+    return {
+        "type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "color": colour, "opacity": opacity,
+        "name": name, "showlegend": True, "hoverinfo": "skip", "flatshading": True,
+        "lighting": {"ambient": 0.75, "diffuse": 0.45, "specular": 0.05},
+    }  # fmt: skip
+
+
+def _triangles(rows: int, columns: int) -> Array:
+    """Two triangles for each square of a grid of vertices, row by row (Plotly would refine a surface, at a cost)."""
+    corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    below = corner + columns
+    first = np.stack([corner, corner + 1, below], axis=1)
+    return np.concatenate([first, np.stack([corner + 1, below + 1, below], axis=1)])
+
+
+def _points(figure: Any, state: State, students: Any) -> None:
+    lowest = students[0].loss if students else 0.0
+    at = [state["t00"], state["t01"], state["t11"]]
+    for student in students:
+        kind = kind_of(student, lowest)
+        figure.add_scatter3d(
+            x=[at[0], student.entries[0]], y=[at[1], student.entries[1]], z=[at[2], student.entries[2]],
+            mode="lines+markers", showlegend=False, line={"color": KIND_COLOURS[kind], "width": 3},
+            marker={"size": [0.1, 5], "color": KIND_COLOURS[kind]}, hoverinfo="skip",
+        )  # fmt: skip
+    figure.add_scatter3d(
+        x=at[:1], y=at[1:2], z=at[2:], mode="markers", name="teacher", marker={"size": 7, "color": VERMILLION}
+    )
+
+
+VIEW = View(
+    name="cone",
+    title="2×2 cone",
+    lead="One quadratic neuron with two inputs: the students are the rank-one matrices, a cone. As the teacher crosses "
+    "its focal surface two critical points meet; the data’s fourth moment moves the surface.",
+    fields=(
+        Field("t00", "teacher t₀₀", -3, 3, 0.01, 1.2),
+        Field("t01", "teacher t₀₁", -3, 3, 0.01, 0.2),
+        Field("t11", "teacher t₁₁", -3, 3, 0.01, 0.9),
+        Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 30, 0.1, 9),
+        TRAIN,
+        SEED,
+    ),
+    captions=(
+        "Teachers with this t₀₁, by the number of their critical points; the solid curve is the focal locus, on the "
+        "dashed one a critical point is at zero. Drag the teacher.",
+        "The cone of rank-one matrices (grey), its focal surface (orange), the teacher, and its critical points.",
+    ),
+    draw=draw,
+    seconds=constant(0.02),
+    report=report_of("2×2 cone", problem_of, 0.15, lambda state: 1e-4),
+)

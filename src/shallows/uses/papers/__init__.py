@@ -1,0 +1,1 @@
+"""The four papers as code that runs: claims to verify, and experiments to reproduce."""

@@ -1,0 +1,67 @@
+"""Random instances that the checks of paper 000 share."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+import shallows as sh
+from shallows.mathematics.tensors import coordinates
+from shallows.support.checks import Array
+
+
+def integer_network(rng: np.random.Generator, width: int, n: int, degree: int) -> sh.Network:
+    """Small non-zero integer weights: ranks at such a network are decided exactly."""
+    W = rng.integers(-9, 10, size=(width, n)).astype(float)
+    W[:, 0] += W[:, 0] == 0
+    return sh.Network(W, rng.choice([-2.0, -1.0, 1.0, 3.0], size=width), sh.Power(degree))
+
+
+def gaussian_network(rng: np.random.Generator, width: int, n: int, degree: int) -> sh.Network:
+    """Standard normal weights, scaled neuron by neuron so that E f² is of order one for standard Gaussian data."""
+    typical = prod(range(1, 2 * degree, 2)) * n**degree  # E z^{2d} times E‖w‖^{2d}, roughly
+    W = rng.standard_normal((width, n)) * (width * typical) ** (-0.5 / (degree + 1))
+    return sh.Network(
+        W, rng.standard_normal(width) * (width * typical) ** (-0.5 / (degree + 1)), sh.Power(degree)
+    )
+
+
+def symmetric(rng: np.random.Generator, eigenvalues: Array) -> Array:
+    """A matrix with these eigenvalues in a random frame."""
+    n = len(eigenvalues)
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    M = (Q * eigenvalues) @ Q.T
+    return np.asarray((M + M.T) / 2)
+
+
+def separated(rng: np.random.Generator, n: int, signs: Array | None = None) -> Array:
+    """n eigenvalues of different absolute value, none near zero, with random (or given) signs."""
+    sizes = np.cumsum(rng.uniform(0.3, 1.0, n))
+    return np.asarray(sizes * (rng.choice([-1.0, 1.0], n) if signs is None else signs))
+
+
+def random_tensor(rng: np.random.Generator, n: int, degree: int) -> sh.SymmetricTensor:
+    """Random entries, with E T(x)² = 1 for standard Gaussian data."""
+    raw = sh.SymmetricTensor(rng.standard_normal(coordinates.dimension(n, degree)), n, degree)
+    return sh.SymmetricTensor(raw.entries / raw.norm(sh.Gaussian(n)), n, degree)
+
+
+def random_metric(rng: np.random.Generator, n: int, degree: int) -> sh.Metric:
+    """A well-conditioned Gram matrix without any structure."""
+    size = coordinates.dimension(n, degree)
+    A = rng.standard_normal((size, size))
+    return sh.Metric(n, degree, A @ A.T + size * np.eye(size))
+
+
+def laws(n: int) -> list[sh.Gaussian | sh.IID | sh.Sphere]:
+    """Distributions of different shape."""
+    return [sh.Gaussian(n), sh.IID.uniform(n), sh.IID.laplace(n), sh.Sphere(n)]
+
+
+def gradient_matrix(problem: sh.Problem, S: Array) -> Array:
+    """∇ℓ(S), the Frobenius gradient of ℓ(S) = (s−t)ᵀG(s−t): derivatives by entries over their multiplicities."""
+    n = S.shape[0]
+    difference = sh.SymmetricTensor.from_matrix(S).entries - problem.target_tensor().entries
+    entries = 2 * problem.gram() @ difference / coordinates.multiplicities(n, 2)
+    return sh.SymmetricTensor(entries, n, 2).to_matrix()

@@ -1,0 +1,69 @@
+"""The files of an experiment: its rows as CSV, and one self-contained HTML page with figures and comparisons."""
+
+from __future__ import annotations
+
+import csv
+import os
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+
+from shallows.uses.papers.experiments.experiment import Result
+from shallows.uses.papers.library import PAPERS
+from shallows.uses.report.page import figure_json
+from shallows.uses.report.recipe import versions
+
+
+def write_csv(result: Result, out: Path) -> Path:
+    """All rows, one column a name; numbers in full precision."""
+    path = out / f"{result.experiment.name}.csv"
+    columns = list(dict.fromkeys(name for row in result.rows for name in row))
+    beside = _beside(path)
+    with beside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(result.rows)
+    beside.replace(path)
+    return path
+
+
+def write_page(result: Result, out: Path) -> Path:
+    """The page: figures with captions, published numbers beside ours, how to make it again."""
+    path = out / f"{result.experiment.name}.html"
+    beside = _beside(path)
+    beside.write_text(page(result), encoding="utf-8")
+    beside.replace(path)
+    return path
+
+
+def page(result: Result) -> str:
+    """The page as text; plotly is inlined once, nothing is loaded from anywhere."""
+    from jinja2 import Environment, StrictUndefined
+    from plotly.offline import get_plotlyjs
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    (paper,) = (p for p in PAPERS if p.number == result.experiment.paper)
+    return environment.from_string(_resource("shallows.uses.papers.experiments", "experiment.html")).render(
+        result=result,
+        experiment=result.experiment,
+        shown=result.presentation,
+        paper=paper,
+        decided=any(c.agrees is not None for c in result.presentation.comparisons),
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        versions=versions(),
+        style=_resource("shallows.uses.report", "style.css"),
+        script=_resource("shallows.uses.report", "page.js"),
+        plotly=get_plotlyjs().replace("</script", "<\\/script"),
+        figure_json=figure_json,
+    )
+
+
+def _beside(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+def _resource(package: str, name: str) -> str:
+    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")

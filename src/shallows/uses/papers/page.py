@@ -1,0 +1,54 @@
+"""What `shallows verify` found, as one self-contained HTML page."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+from shallows.uses.papers.library import PAPERS
+from shallows.uses.papers.verification import Verification
+from shallows.uses.report.recipe import versions
+
+
+def verification_page(result: Verification) -> str:
+    """The page as text: a table a paper, sortable, without a network."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    first = result.evidence[0]
+    failing = sum(not found.holds for found in result.evidence)
+    return environment.from_string(_resource("shallows.uses.papers", "claims.html")).render(
+        papers=_papers(result),
+        total=len(result.claims),
+        verdict="all hold" if not failing else f"{failing} fail",
+        seed=first.seed,
+        effort=first.effort,
+        versions=versions(),
+        style=_resource("shallows.uses.report", "style.css"),
+        script=_resource("shallows.uses.report", "page.js"),
+    )
+
+
+def _papers(result: Verification) -> list[dict[str, Any]]:
+    counts = result.by_paper()
+    rows = list(zip(result.claims, result.evidence, strict=True))
+    return [
+        {
+            "number": paper.number,
+            "title": paper.title,
+            "authors": paper.authors,
+            "year": paper.year,
+            "counts": ", ".join(
+                f"{count} {status}" for status, count in sorted(counts[paper.number].items())
+            ),
+            "rows": [row for row in rows if row[0].paper == paper.number],
+        }
+        for paper in PAPERS
+        if paper.number in counts
+    ]
+
+
+def _resource(package: str, name: str) -> str:
+    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")

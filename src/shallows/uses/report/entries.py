@@ -1,0 +1,123 @@
+"""What a report lists: one row a critical point of a chart, or one row a distinct end point of training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.result import Chart, CriticalPoint
+from shallows.questions.descent.results.ensemble import Ensemble
+from shallows.questions.descent.results.minima import Minimum
+from shallows.support.checks import Array
+
+#: Hessians in parameter space are computed for the first so many rows, when there are at most so many parameters.
+EIGENVALUE_ROWS = 60
+LARGEST_DENSE = 400
+SHOWN_EIGENVALUES = 8
+#: Eigenvalues below this share of the largest are rounding, and are shown as zero.
+FLAT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A row: `eigenvalues` are the smallest of the Hessian in parameter space, `share` is of all training runs."""
+
+    number: int
+    loss: float
+    rank: int | None
+    signature: tuple[int, int, int] | None
+    kind: str
+    proof: str
+    share: float | None
+    network: Network
+    eigenvalues: Array | None
+
+    @property
+    def index(self) -> int | None:
+        """The number of negative directions."""
+        return None if self.signature is None else self.signature[2]
+
+
+def chart_entries(chart: Chart, shares: dict[int, float] | None, eigenvalues: bool = True) -> list[Entry]:
+    """The points of a chart; `shares` are of training runs by place in the chart, None without training."""
+    rows = EIGENVALUE_ROWS if eigenvalues else 0
+    return [
+        Entry(
+            number=i + 1,
+            loss=point.loss,
+            rank=point.rank,
+            signature=point.signature,
+            kind=point.kind,
+            proof=_proof(point),
+            share=None if shares is None else shares.get(i, 0.0),
+            network=point.network,
+            eigenvalues=_smallest(chart.problem, point.network) if i < rows else None,
+        )
+        for i, point in enumerate(chart.points)
+    ]
+
+
+def minima_entries(minima: Sequence[Minimum]) -> list[Entry]:
+    """The distinct end points of an ensemble; signatures are in parameter space there."""
+    lowest = min((minimum.loss for minimum in minima), default=0.0)
+    room = 1e-7 * max(abs(lowest), 1e-9)
+    return [
+        Entry(
+            number=i + 1,
+            loss=minimum.loss,
+            rank=minimum.rank,
+            signature=minimum.signature,
+            kind=f"lowest {minimum.kind}" if minimum.loss <= lowest + room else minimum.kind,
+            proof="no",
+            share=minimum.share,
+            network=minimum.network,
+            eigenvalues=minimum.eigenvalues,
+        )
+        for i, minimum in enumerate(minima)
+    ]
+
+
+def _proof(point: CriticalPoint) -> str:
+    """What is proved about a point: everything, its existence, or nothing."""
+    certificate = point.certificate
+    if certificate is None:
+        return "no"
+    return "point and signature" if certificate.signature_certified else "point"
+
+
+def _smallest(problem: Problem | None, net: Network) -> Array | None:
+    from shallows.support.errors import NotDifferentiable
+
+    if problem is None or problem.size > LARGEST_DENSE:
+        return None
+    try:
+        hessian = problem.hessian(net)
+    except NotDifferentiable:  # a zero ReLU neuron: there is no Hessian to show
+        return None
+    values = np.linalg.eigvalsh(hessian)
+    return np.where(np.abs(values) <= FLAT * np.abs(values).max(initial=0.0), 0.0, values)[:SHOWN_EIGENVALUES]
+
+
+def shares_of(chart: Chart, runs: Ensemble) -> tuple[dict[int, float], float]:
+    """The share of runs at each point of the chart (by place), and the share that ended elsewhere.
+
+    Tensors are compared where there are any; otherwise losses (a chart of what descent found).
+    """
+    from shallows.model.activations import Power
+
+    if (
+        isinstance(runs.problem.activation, Power)
+        and runs.problem.outputs == 1
+        and not runs.problem.norm_neuron
+    ):
+        matched = runs.match(chart, strict=False)
+        return matched.shares, len(matched.unmatched) / max(len(runs), 1)
+    places = np.argmin(np.abs(runs.losses[:, None] - chart.losses[None, :]), axis=1)
+    near = np.abs(runs.losses - chart.losses[places]) <= 1e-6 * runs.scale
+    found, counts = np.unique(places[near & runs.ended], return_counts=True)
+    shares = {int(i): float(c) / len(runs) for i, c in zip(found, counts, strict=True)}
+    return shares, float(np.mean(runs.ended & ~near))

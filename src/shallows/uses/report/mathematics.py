@@ -1,0 +1,267 @@
+"""The problem in mathematics, as MathML: browsers draw it without any script."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Activation, Polynomial, Power, ReLU
+from shallows.model.data.base import InnerProduct
+from shallows.model.data.gaussian import Gaussian
+from shallows.model.data.iid import IID
+from shallows.model.data.metric import Frobenius, Metric
+from shallows.model.data.mixture import Mixture
+from shallows.model.data.radial import Radial, Sphere
+from shallows.model.data.samples import Samples
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.support.checks import Array, counted
+
+#: Larger matrices are described in words.
+LARGEST_SHOWN = 7
+LONGEST_FORM = 12
+
+
+def name(text: str) -> str:
+    """A variable (one letter is italic by itself)."""
+    return f"<mi>{escape(text)}</mi>"
+
+
+def sign(text: str) -> str:
+    """An operator."""
+    return f"<mo>{escape(text)}</mo>"
+
+
+def number(value: float) -> str:
+    """A number, with a proper minus sign."""
+    text = f"{abs(value):.4g}" if abs(value) < 1e4 else f"{abs(value):.3e}"
+    return (sign("−") if value < 0 else "") + f"<mn>{text}</mn>"
+
+
+def row(*parts: str) -> str:
+    """Parts side by side."""
+    return f"<mrow>{''.join(parts)}</mrow>"
+
+
+def sub(base: str, index: str) -> str:
+    """base_index."""
+    return f"<msub>{base}{index}</msub>"
+
+
+def power(base: str, exponent: str) -> str:
+    """base^exponent."""
+    return f"<msup>{base}{exponent}</msup>"
+
+
+def fenced(inner: str, left: str = "(", right: str = ")") -> str:
+    """(inner)."""
+    return row(sign(left), inner, sign(right))
+
+
+def total(index: str, top: str, body: str) -> str:
+    """Σ_{index=1}^{top} body."""
+    low = row(name(index), sign("="), "<mn>1</mn>")
+    return row(f"<munderover>{sign('∑')}{low}{top}</munderover>", body)
+
+
+def matrix(values: Array) -> str:
+    """A matrix in brackets."""
+    rows = "".join(
+        "<mtr>" + "".join(f"<mtd>{number(x)}</mtd>" for x in line) + "</mtr>" for line in values.tolist()
+    )
+    return fenced(f"<mtable>{rows}</mtable>")
+
+
+def math(inner: str) -> str:
+    """A formula on a line of its own."""
+    return f'<math display="block">{inner}</math>'
+
+
+def loss_formula(problem: Problem) -> str:
+    """L = E(f − y)², with the student written out."""
+    inner = row(student(problem), sign("−"), row(name("y"), fenced(name("x"))))
+    mean = row(sub(name("𝔼"), name("x")), power(fenced(inner), "<mn>2</mn>"))
+    penalty = ""
+    if problem.orthogonality:
+        gram = row(power(name("W"), sign("⊤")), name("W"), sign("−"), name("I"))
+        norm = "<msubsup>" + fenced(gram, "‖", "‖") + name("F") + "<mn>2</mn></msubsup>"
+        penalty = row(sign("+"), number(problem.orthogonality), norm)
+    if isinstance(problem.data, Frobenius | Metric):
+        lines = row(fenced(row(name("τ"), sign("−"), name("T")), "‖", "‖"))
+        where = row(name("τ"), sign("="), _student_tensor(problem))
+        mean = row(power(lines, "<mn>2</mn>"), sign(","), "<mspace width='1em'/>", where)
+    return math(row(name("L"), sign("="), mean, penalty))
+
+
+def student(problem: Problem) -> str:
+    """Σ aᵢ σ(wᵢ·x), with a left out when it is fixed to ones, and without the sum for a single neuron."""
+    single = problem.width == 1
+    weights, neuron = (
+        (name("a"), name("w")) if single else (sub(name("a"), name("i")), sub(name("w"), name("i")))
+    )
+    if problem.outer is not None and np.all(problem.outer == 1):
+        weights = ""
+    term = row(weights, applied(problem.activation, row(neuron, sign("·"), name("x"))))
+    body = term if single else total("i", f"<mn>{problem.width}</mn>", term)
+    if not problem.norm_neuron:
+        return body
+    return row(body, sign("+"), name("α"), power(row(sign("‖"), name("x"), sign("‖")), "<mn>2</mn>"))
+
+
+def _student_tensor(problem: Problem) -> str:
+    weight = "" if problem.outer is not None and np.all(problem.outer == 1) else sub(name("a"), name("i"))
+    w = f"<msubsup>{name('w')}{name('i')}{row(sign('⊗'), f'<mn>{problem.degree}</mn>')}</msubsup>"
+    return total("i", f"<mn>{problem.width}</mn>", row(weight, w))
+
+
+def applied(activation: Activation, argument: str) -> str:
+    """σ(argument)."""
+    if isinstance(activation, Power):
+        return power(fenced(argument), f"<mn>{activation.degree}</mn>")
+    if isinstance(activation, ReLU):
+        return row("<mi>max</mi>", fenced(row("<mn>0</mn>", sign(","), argument)))
+    return row(name("σ"), fenced(argument))
+
+
+def target_formula(problem: Problem) -> str:
+    """y(x), or where the labels come from."""
+    left = row(name("y"), fenced(name("x")), sign("="))
+    target = problem.target
+    if target is None:
+        return "<p>The labels y are those of the samples.</p>"
+    if isinstance(target, Network):
+        v = row(sub(name("v"), name("j")), sign("·"), name("x"))
+        weight = "" if np.all(target.a == 1) else sub(name("b"), name("j"))
+        body = total("j", f"<mn>{target.width}</mn>", row(weight, applied(target.activation, v)))
+        text = _weights(target)
+        return math(row(left, body)) + text
+    if target.degree == 2 and target.n <= LARGEST_SHOWN:
+        xtx = row(power(name("x"), sign("⊤")), name("T"), name("x"))
+        shown = row(name("T"), sign("="), matrix(target.to_matrix()))
+        return math(row(left, xtx, sign(","), "<mspace width='1em'/>", shown))
+    if len(target.entries) <= LONGEST_FORM:
+        return math(row(left, form(target)))
+    return f"<p>The target is a symmetric tensor of degree {target.degree} with {len(target.entries)} entries.</p>"
+
+
+def form(tensor: SymmetricTensor) -> str:
+    """The homogeneous polynomial x ↦ T(x)."""
+    from shallows.mathematics.tensors import coordinates
+
+    terms: list[str] = []
+    exponents = coordinates.exponents(tensor.n, tensor.degree)
+    for value, powers in zip(tensor.coefficients, exponents, strict=True):
+        if value == 0:
+            continue
+        variables = [
+            sub(name("x"), f"<mn>{i + 1}</mn>") if e == 1
+            else f"<msubsup>{name('x')}<mn>{i + 1}</mn><mn>{e}</mn></msubsup>"
+            for i, e in enumerate(powers.tolist()) if e
+        ]  # fmt: skip
+        joint = sign("−" if value < 0 else "+") if terms or value < 0 else ""
+        coefficient = "" if abs(value) == 1 else number(abs(value))
+        terms.append(row(joint, coefficient, *variables))
+    return row(*terms) if terms else "<mn>0</mn>"
+
+
+def _weights(target: Network) -> str:
+    if np.array_equal(target.W, np.eye(target.n)):
+        return "<p>The teacher's neurons are the standard basis vectors.</p>"
+    if target.width <= LARGEST_SHOWN and target.n <= LARGEST_SHOWN:
+        shown = row(name("V"), sign("="), matrix(target.W))
+        if not np.all(target.a == 1) and target.a.ndim == 1:
+            outer = row(name("b"), sign("="), matrix(target.a[None]))
+            shown = row(shown, sign(","), "<mspace width='1em'/>", outer)
+        return math(shown)
+    neurons, inputs = counted(target.width, "neuron"), counted(target.n, "input")
+    return f"<p>The teacher has {neurons} with {inputs}; it is drawn below.</p>"
+
+
+def data_formula(data: InnerProduct) -> str:
+    """The law of x, or the norm."""
+    x = row(name("x"), sign("∼"))
+    if isinstance(data, Gaussian):
+        return math(row(x, _gaussian(data))) if data.n <= LARGEST_SHOWN else _words(data)
+    if isinstance(data, IID):
+        return _iid(data)
+    if isinstance(data, Samples):
+        return f"<p>x runs over {data.count:,} samples in {data.n} dimensions.</p>"
+    if isinstance(data, Frobenius):
+        return "<p>‖·‖ is the Frobenius norm of tensors; no distribution of data induces it.</p>"
+    if isinstance(data, Metric):
+        return f"<p>‖·‖ is the norm of a given Gram matrix on Sym<sup>{data.degree}</sup>(ℝ<sup>{data.n}</sup>).</p>"
+    return _words(data)
+
+
+def _gaussian(data: Gaussian) -> str:
+    mean = matrix(data.mean[:, None]) if data.mean.any() else "<mn>0</mn>"
+    plain = np.array_equal(data.covariance, np.eye(data.n))
+    spread = sub(name("I"), f"<mn>{data.n}</mn>") if plain else matrix(data.covariance)
+    return row(name("𝒩"), fenced(row(mean, sign(","), spread)))
+
+
+def _iid(data: IID) -> str:
+    law = repr(data).partition(".")[2].partition("(")[0]
+    known = {"normal": "standard normal", "uniform": "uniform", "laplace": "Laplace", "rademacher": "Rademacher (±1)",
+             "student": "Student’s t"}  # fmt: skip
+    title = f", {known[law]}" if law in known else ""
+    orders = range(1, len(data._given)) if data._given is not None else (2, 4)
+    shown = []
+    for order in orders:
+        if order % 2 and data.moment(order) == 0:
+            continue
+        exponent = f"<mn>{order}</mn>"
+        moment = row(name("𝔼"), f"<msubsup>{name('x')}{name('i')}{exponent}</msubsup>", sign("="))
+        shown += [moment, number(data.moment(order)), sign(","), "<mspace width='0.6em'/>"]
+    return (
+        f"<p>The {data.n} coordinates of x are independent and identically distributed{title}, with</p>"
+        + math(row(*shown[:-2]))
+    )
+
+
+def _words(data: InnerProduct) -> str:
+    if isinstance(data, Gaussian):
+        plain = np.array_equal(data.covariance, np.eye(data.n)) and not data.mean.any()
+        law = "standard normal" if plain else "normal with a given mean and covariance"
+        return f"<p>x is {law} in {data.n} dimensions.</p>"
+    if isinstance(data, Sphere):
+        return f"<p>x is uniform on the unit sphere of ℝ<sup>{data.n}</sup>.</p>"
+    if isinstance(data, Radial):
+        return f"<p>x has a rotation-invariant law in {data.n} dimensions, given by its radial moments.</p>"
+    if isinstance(data, Mixture):
+        parts = ", ".join(
+            f"{weight:.3g} × {escape(repr(part))}"
+            for weight, part in zip(data.weights, data.parts, strict=True)
+        )
+        return f"<p>x is a mixture: {parts}.</p>"
+    return f"<p>{escape(repr(data))}</p>"
+
+
+def activation_formula(activation: Activation) -> str:
+    """σ where `loss_formula` does not write it out."""
+    if isinstance(activation, Power | ReLU):
+        return ""
+    if not isinstance(activation, Polynomial):
+        return f"<p>σ is {escape(repr(activation))}.</p>"
+    terms: list[str] = []
+    for order, value in enumerate(activation.values):
+        if not value:
+            continue
+        z = "" if not order else name("z") if order == 1 else power(name("z"), f"<mn>{order}</mn>")
+        plus = sign("−" if value < 0 else "+") if terms or value < 0 else ""
+        terms.append(row(plus, "" if abs(value) == 1 and order else number(abs(value)), z))
+    return math(row(name("σ"), fenced(name("z")), sign("="), *terms))
+
+
+def problem_html(problem: Problem) -> str:
+    """Everything that defines the problem."""
+    return "".join(
+        [
+            loss_formula(problem),
+            activation_formula(problem.activation),
+            target_formula(problem),
+            data_formula(problem.data),
+        ]
+    )

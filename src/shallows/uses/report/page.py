@@ -1,0 +1,99 @@
+"""One self-contained HTML page from sections: no file beside it, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from shallows.uses.report.recipe import versions
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with a heading and the caption that says what to see."""
+
+    heading: str
+    figure: Any
+    caption: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: what is shown, and the value it is sorted by."""
+
+    text: str
+    value: float | str
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Section:
+    """One problem's part of the page."""
+
+    title: str
+    tiles: Sequence[tuple[str, str]]
+    mathematics: str
+    sentences: Sequence[str]
+    notes: Sequence[str]
+    table: tuple[Sequence[str], Sequence[Sequence[Cell]]]
+    left_out: int
+    table_caption: str
+    pictures: Sequence[Picture]
+    python: str
+    toml: str
+    provenance: Sequence[tuple[str, str]]
+
+
+def render(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """The page as text."""
+    from plotly.offline import get_plotlyjs
+
+    return _template().render(
+        title=title,
+        lead=lead,
+        sections=sections,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        versions=versions(),
+        style=_resource("style.css"),
+        script=_resource("page.js"),
+        plotly=_unclosed(get_plotlyjs()),
+        figure_json=figure_json,
+    )
+
+
+def write(path: str | Path, text: str) -> Path:
+    """Write the page; a folder that is not there is made."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+def figure_json(figure: Any) -> str:
+    """The figure as JSON that is safe inside a <script>: no text in it can end the element."""
+    text: str = figure.to_json()
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _unclosed(script: str) -> str:
+    """JavaScript that may stand inside <script>: a closing tag in a string would end it."""
+    return script.replace("</script", "<\\/script")
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_resource("page.html"))
+
+
+def _resource(name: str) -> str:
+    return (resources.files("shallows.uses.report") / "templates" / name).read_text(encoding="utf-8")

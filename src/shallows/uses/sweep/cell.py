@@ -1,0 +1,114 @@
+"""One cell: build its problem, compute its quantities, and give the row; an error becomes a row that names it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shallows.support.cores import one_thread
+from shallows.support.errors import InvalidProblem
+from shallows.support.progress import silent
+from shallows.uses.sweep.file import HEAD, RESERVED, computations, prefixes
+from shallows.uses.sweep.functions import asked_for, importable, resolve
+from shallows.uses.sweep.interrupts import given_up
+from shallows.uses.sweep.plan import Cell, Plan, cached_plan
+from shallows.uses.sweep.problems import build_problem
+from shallows.uses.sweep.quantities import QUANTITIES
+
+Row = dict[str, Any]
+
+DONE, FAILED, SET_ASIDE = "done", "error", "set aside"
+
+
+def compute_rows(plan: Plan, rows: Sequence[int]) -> list[Row]:
+    """The rows of these numbers, one after the other, on one thread."""
+    importable(plan.folder)
+    with one_thread(), silent():
+        return [compute_row(plan, row) for row in rows]
+
+
+def compute_chunk(text: str, rows: Sequence[int]) -> list[Row]:
+    """What a worker does: the rows of a plan that came as text, if it is able to at all."""
+    plan = cached_plan(text)
+    here = version("shallows")
+    if here != plan.version:
+        raise InvalidProblem(f"this worker has shallows {here}, the sweep was started with {plan.version}")
+    importable(plan.folder)
+    for target in plan.digests:
+        if ":" in target:
+            plan.function(target)
+    return compute_rows(plan, rows)
+
+
+def compute_row(plan: Plan, row: int) -> Row:
+    """One row. Only what the cell itself raises is recorded; Ctrl-C and the end of the process go through."""
+    cell = plan.cell(row)
+    begin = time.perf_counter()
+    try:
+        with given_up():
+            columns, status, message = _quantities(plan, cell), DONE, None
+    except Exception as error:
+        columns, status, message = {}, FAILED, _sentence(error)
+    return head(cell, status, message, time.perf_counter() - begin) | columns
+
+
+def head(cell: Cell, status: str, message: str | None, seconds: float) -> Row:
+    """The columns that every row has, and those of the axes."""
+    fixed = (cell.key, cell.number, cell.repeat, cell.seed, status, message, seconds)
+    return dict(zip(HEAD, fixed, strict=True)) | cell.labels
+
+
+def _quantities(plan: Plan, cell: Cell) -> Row:
+    offered: dict[str, Any] = {"rng": np.random.default_rng(cell.seed), "seed": cell.seed}
+    if cell.document["problem"] is not None:
+        offered["problem"] = build_problem(cell.document["problem"], plan.folder, cell.seed, plan.function)
+    sections = computations(cell.document)
+    columns: Row = {}
+    for section, prefix in zip(sections, prefixes(sections), strict=True):
+        target = resolve(section.what, QUANTITIES, "quantity")
+        function = plan.function(target)
+        result = function(**asked_for(function, offered), **section.settings)
+        columns |= {f"{prefix}{name}": value for name, value in flat(result, target).items()}
+    taken = (set(cell.labels) | set(RESERVED)) & set(columns)
+    if taken:
+        raise InvalidProblem(
+            f"The result has a column {', '.join(sorted(taken))}, which is an axis or a column of every row. Fix: "
+            "name = '…' in [compute] puts a name before the columns."
+        )
+    return columns
+
+
+def flat(result: Any, target: str) -> Row:
+    """A number, or a mapping of names to numbers, text and booleans, as columns of plain Python values.
+
+    >>> flat(np.float64(0.5), "module:function")
+    {'value': 0.5}
+    """
+    given = result if isinstance(result, Mapping) else {"value": result}
+    return {str(name): _scalar(value, str(name), target) for name, value in given.items()}
+
+
+def _scalar(value: Any, name: str, target: str) -> bool | int | float | str | None:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (np.bool_, np.number)) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, (bool, float, str)) or (isinstance(value, int) and abs(value) < 2**63):
+        return value
+    raise InvalidProblem(
+        f"{target!r} returned {name} = {type(value).__name__}; expected a number, text or a boolean, or a dict of them."
+    )
+
+
+def _sentence(error: Exception) -> str:
+    """The error and where it was raised, on one line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:1000]}{place}"

@@ -1,0 +1,65 @@
+"""The problem of a cell: the tables of a problem file, or `make = "…"`, a function that returns a problem.
+
+`make` names one of the functions here or any importable one (`module:function`); the other keys of the table are its
+arguments, and `rng` is a generator with the cell's seed, for problems with random data or a random teacher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from shallows.model.activations import ReLU
+from shallows.model.data.gaussian import Gaussian
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.model.problem_file import ProblemSection, _place
+from shallows.support.checks import positive_integer
+from shallows.support.errors import InvalidProblem
+from shallows.uses.sweep.functions import Function, asked_for, resolve
+
+MAKERS = {
+    "relu-orthonormal": "shallows.uses.sweep.problems:orthonormal_relu",
+}
+
+
+def maker_of(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """The function that makes the problem and its arguments; None for the tables of a problem file."""
+    if "make" not in document:
+        return None
+    settings = {name: value for name, value in document.items() if name != "make"}
+    return resolve(str(document["make"]), MAKERS, "problem"), settings
+
+
+def build_problem(
+    document: Mapping[str, Any], folder: str, seed: int, find: Callable[[str], Function]
+) -> Problem:
+    """The problem of a cell; what is random in it comes from `default_rng([seed, 1])`, apart from the quantities."""
+    maker = maker_of(document)
+    if maker is None:
+        return _section(document).build(Path(folder))
+    target, settings = maker
+    function = find(target)
+    offered = {"rng": np.random.default_rng([seed, 1]), "seed": seed}
+    problem = function(**asked_for(function, offered), **settings)
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"{target!r} returned {type(problem).__name__}; expected a shallows.Problem.")
+    return problem
+
+
+def _section(document: Mapping[str, Any]) -> ProblemSection:
+    try:
+        return ProblemSection.model_validate(document)
+    except ValidationError as error:
+        lines = [f"  problem.{_place(item)}: {item['msg']}" for item in error.errors()]
+        raise InvalidProblem("[problem] is not a problem:\n" + "\n".join(lines)) from None
+
+
+def orthonormal_relu(k: int, extra: int = 0) -> Problem:
+    """k orthonormal ReLU teacher neurons in R^k, k + extra students with outer weights one (paper 003, section 4)."""
+    k, extra = positive_integer("k", k), positive_integer("extra", extra, minimum=0)
+    return Problem(Network(np.eye(k), activation=ReLU()), Gaussian(k), k + extra, outer="ones")

@@ -1,0 +1,286 @@
+"""The results of a sweep: a folder of Parquet files that is whole at every moment.
+
+    results/plan.json           the plan of the last run: file, version, hashes
+    results/part-….parquet      rows; the latest row of a key counts
+    results/.lock               held by the process that writes
+
+A part is written under a temporary name, flushed to the disk and renamed, so that it is there whole or not at all.
+Small parts are merged into larger ones; if the process dies in between, rows are there twice, and count once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import uuid
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from shallows.support.errors import InvalidProblem, ShallowsError
+from shallows.uses.sweep.cell import Row
+from shallows.uses.sweep.columns import Columns
+from shallows.uses.sweep.extra import need
+from shallows.uses.sweep.plan import Plan
+
+PLAN, LOCK, TEMPORARY = "plan.json", ".lock", ".writing-"
+#: Parts of about the same size (within a factor of 32) that may lie side by side before they are merged.
+SIDE_BY_SIDE = 32
+LEAST_FREE = 8 * 2**20
+
+
+class StoreError(ShallowsError):
+    """Results cannot be written or read; what was written before is safe.
+
+    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
+    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
+    >>> plan = sh.sweep.Plan.from_document({"axes": axes, "compute": compute})
+    >>> sh.run_sweep(plan, "/dev/null/results")
+    Traceback (most recent call last):
+        ...
+    shallows.uses.sweep.store.StoreError: Cannot write results into /dev/null/results: Not a directory. Fix: ...
+    """
+
+
+class Store:
+    """The folder, open for writing by one process at a time: `with Store(path, plan, provenance) as store`."""
+
+    def __init__(self, path: str | Path, plan: Plan, provenance: dict[str, Any]) -> None:
+        need("pyarrow", "pandas")
+        self.path = Path(path)
+        self.plan = plan
+        self.metadata = {b"shallows": json.dumps(provenance | {"plan": json.loads(plan.to_json())}).encode()}
+        self._columns = Columns(plan.grid.labels(0))
+        self._lock: Any = None
+        self._parts: dict[str, int] = {}
+        self._next = 0
+
+    def __enter__(self) -> Store:
+        self._prepare()
+        try:
+            self._refuse_other_sweeps()
+            for left in self.path.glob(f"{TEMPORARY}*"):
+                left.unlink()
+            self._write_file(PLAN, lambda file: file.write_text(self.plan.to_json(), encoding="utf-8"))
+            self._read_heads()
+            self._next = 1 + max((_serial(name) for name in self._parts), default=0)
+        except BaseException:
+            self._lock.close()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.close()
+
+    def add(self, rows: list[Row]) -> None:
+        """Write rows, to the disk, all or nothing."""
+        if not rows:
+            return
+        import pyarrow as pa
+
+        now = time.time()
+        fitted = [self._columns.fitted(row) | {"written": now} for row in rows]
+        names = list(dict.fromkeys(name for row in fitted for name in row))
+        self._write_table(pa.table({name: _array([row.get(name) for row in fitted]) for name in names}))
+        self._merge_where_crowded()
+
+    def compact(self) -> None:
+        """Merge all parts into one."""
+        if len(self._parts) > 1:
+            self._merge(list(self._parts))
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Everything that can be wrong with the folder is found here, before any cell runs."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(self.path)
+        except OSError as error:
+            raise self._unusable(error) from None
+        try:
+            probe = self.path / f"{TEMPORARY}probe"
+            probe.write_bytes(bytes(1024))
+            _to_disk(probe)
+            probe.unlink()
+            free = shutil.disk_usage(self.path).free
+        except OSError as error:
+            self._lock.close()
+            raise self._unusable(error) from None
+        if free < LEAST_FREE:
+            self._lock.close()
+            raise StoreError(
+                f"The disk of {self.path} has {free / 2**20:.1f} MiB left; a sweep wants {LEAST_FREE / 2**20:.0f} MiB "
+                "at least. Fix: free some space, or --out another folder."
+            )
+
+    def _unusable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"Cannot write results into {self.path}: {error.strerror or error}. Fix: --out another folder."
+        )
+
+    def _refuse_other_sweeps(self) -> None:
+        if not (self.path / PLAN).exists():
+            return
+        old = stored_plan(self.path)
+        for what, one, other in (
+            ("axes", old.grid.columns, self.plan.grid.columns),
+            ("quantities", _names(old), _names(self.plan)),
+        ):
+            if one != other:
+                raise InvalidProblem(
+                    f"{self.path} holds another sweep: its {what} are {', '.join(one) or 'none'}, not "
+                    f"{', '.join(other) or 'none'}. Fix: --out another folder."
+                )
+
+    def _read_heads(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for file in parts(self.path):
+            try:
+                head = pq.ParquetFile(file)
+            except pa.ArrowInvalid as error:
+                raise StoreError(
+                    f"{file} is no Parquet file: {error}. Fix: move it away and run again."
+                ) from None
+            with head:
+                self._parts[file.name] = int(head.metadata.num_rows)
+                self._columns.learn(head.schema_arrow)
+
+    def _write_table(self, table: Any) -> str:
+        import pyarrow.parquet as pq
+
+        name = f"part-{self._next:08d}-{uuid.uuid4().hex[:8]}.parquet"
+        self._next += 1
+        table = table.replace_schema_metadata(self.metadata)
+        self._write_file(name, lambda file: pq.write_table(table, file, compression="zstd"))
+        self._parts[name] = table.num_rows
+        return name
+
+    def _write_file(self, name: str, write: Any) -> None:
+        """Temporary name, to the disk, rename; after an error nothing is left."""
+        temporary = self.path / f"{TEMPORARY}{uuid.uuid4().hex[:8]}"
+        try:
+            write(temporary)
+            _to_disk(temporary)
+            os.replace(temporary, self.path / name)
+            _to_disk(self.path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise StoreError(
+                f"Cannot write {self.path / name}: {error.strerror or error}. Rows written before are safe: make room "
+                "and run the same command again, and it goes on from there."
+            ) from error
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def _merge_where_crowded(self) -> None:
+        sizes = defaultdict(list)
+        for name, count in self._parts.items():
+            sizes[count.bit_length() // 5].append(name)
+        for names in sizes.values():
+            if len(names) > SIDE_BY_SIDE:
+                self._merge(names)
+
+    def _merge(self, names: list[str]) -> None:
+        table = _table([self.path / name for name in sorted(names)])
+        self._write_table(_latest(table))
+        for name in names:
+            (self.path / name).unlink()
+            del self._parts[name]
+
+
+def parts(path: Path) -> list[Path]:
+    """All parts, oldest first."""
+    return sorted(path.glob("part-*.parquet"))
+
+
+def stored_plan(path: str | Path) -> Plan:
+    """The plan of the last run in a folder of results."""
+    try:
+        return Plan.from_json((Path(path) / PLAN).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidProblem(
+            f"{path} is no folder of sweep results: {PLAN} cannot be read ({error.strerror})."
+        ) from None
+
+
+def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
+    """All rows as an Arrow table, the latest one of each key; `columns` reads only these (with the key)."""
+    need("pyarrow", "pandas")
+    wanted = None if columns is None else ["key", "written", *columns]
+    while True:
+        files = parts(Path(path))
+        try:
+            return _latest(_table(files, wanted))
+        except FileNotFoundError:
+            continue  # a running sweep has merged parts since they were listed
+
+
+def _table(files: list[Path], columns: list[str] | None = None) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not files:
+        return pa.table({"key": pa.array([], pa.string()), "written": pa.array([], pa.float64())})
+    try:
+        tables = [pq.ParquetFile(file).read(columns=columns) for file in files]
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise StoreError(f"The parts of the results do not fit together: {error}.") from None
+
+
+def _latest(table: Any) -> Any:
+    """The row of every key that was written last."""
+    import numpy as np
+
+    order = np.argsort(-table["written"].to_numpy(), kind="stable")
+    keys = table["key"].to_numpy(zero_copy_only=False)[order]
+    _, places = np.unique(keys, return_index=True)
+    return table if len(places) == len(keys) else table.take(np.sort(order[places]))
+
+
+def _array(values: list[Any]) -> Any:
+    """An Arrow column; integers and floats side by side are floats."""
+    import pyarrow as pa
+
+    kinds = {type(value) for value in values if value is not None}
+    return pa.array([None if v is None else float(v) for v in values] if kinds == {int, float} else values)
+
+
+def _serial(name: str) -> int:
+    return int(name.split("-")[1])
+
+
+def _names(plan: Plan) -> list[str]:
+    return [section.name or section.what for section in plan.section.computations]
+
+
+def _locked(path: Path) -> Any:
+    """The open lock file; the lock goes with the process, however it ends."""
+    import fcntl
+
+    file = (path / LOCK).open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        owner = file.read().strip() or "another process"
+        file.close()
+        raise StoreError(f"{path} is being written by {owner}. Fix: wait, or --out another folder.") from None
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {os.uname().nodename}")
+    file.flush()
+    return file
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

