@@ -17,7 +17,17 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "shallows"
 STOREYS = ("support", "mathematics", "model", "questions", "uses")
-DOORS = {"certify", "discriminants", "homotopy", "learn", "quadratic", "relu", "sweep", "__main__"}
+DOORS = {
+    "certify",
+    "discriminants",
+    "geometry",
+    "homotopy",
+    "learn",
+    "quadratic",
+    "relu",
+    "sweep",
+    "__main__",
+}
 #: Methods that hand their result on to a higher storey: (module, imported module), with the method.
 HAND_OVERS: dict[tuple[str, str], str] = {
     ("questions.charts.result", "uses.report.build"): "chart.report()",

@@ -30,7 +30,7 @@ from shallows.support.errors import (
 )
 
 if TYPE_CHECKING:
-    from shallows import certify, discriminants, homotopy, learn, quadratic, relu, sweep
+    from shallows import certify, discriminants, geometry, homotopy, learn, quadratic, relu, sweep
     from shallows.model.problem_file import load_problem
     from shallows.questions.descent.descend import descend
     from shallows.questions.descent.ensemble import ensemble
@@ -155,7 +155,7 @@ _LATER = {
     "trap_probability": "questions.descent.traps",
     "trivial_symmetry": "questions.geometry.fibers.symmetries",
 }
-_MODULES = ("certify", "discriminants", "homotopy", "learn", "quadratic", "relu", "sweep")
+_MODULES = ("certify", "discriminants", "geometry", "homotopy", "learn", "quadratic", "relu", "sweep")
 
 __all__ = [
     "IID",
@@ -232,6 +232,7 @@ __all__ = [
     "focal_points",
     "focal_slice",
     "follow",
+    "geometry",
     "homotopy",
     "is_critical_parameter",
     "is_identifiable",

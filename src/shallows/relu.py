@@ -1,7 +1,12 @@
 """The landscape of shallow ReLU networks (paper 003): certificates, symmetric families, geometry, splitting."""
 
 from shallows.questions.relu.block_form import BlockForm, recognise
-from shallows.questions.relu.global_minima import GlobalMinimum, global_minimum, sample_global_minima
+from shallows.questions.relu.global_minima import (
+    SMALLEST_EIGENVALUE,
+    GlobalMinimum,
+    global_minimum,
+    sample_global_minima,
+)
 from shallows.questions.relu.most_directions import (
     ConjectureRow,
     DirectionalCurvature,
@@ -18,6 +23,7 @@ from shallows.uses.papers.experiments.published_minima import PublishedMinimum, 
 from shallows.uses.papers.experiments.relu_training import Agreement, Experiment, FoundMinimum, experiment
 
 __all__ = [
+    "SMALLEST_EIGENVALUE",
     "Agreement",
     "BlockForm",
     "ConjectureRow",

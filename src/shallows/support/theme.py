@@ -8,22 +8,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from shallows.questions.charts.result import KINDS
-
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PINK, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8a8f98"
 #: For curves that are told apart by colour.
 CYCLE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILLION, GREY, YELLOW)
 #: Colours and symbols of kinds of critical points; end points of training have "minimum" and the like.
 KIND_COLOURS = {
-    **dict(zip(KINDS, (GREEN, ORANGE, BLUE, PINK, GREY), strict=True)),
+    "global minimum": GREEN,
+    "local minimum": ORANGE,
+    "saddle": BLUE,
+    "local maximum": PINK,
+    "degenerate": GREY,
     "minimum": ORANGE,
     "degenerate minimum": SKY,
     "lowest minimum": GREEN,
     "lowest degenerate minimum": GREEN,
 }
 KIND_SYMBOLS = {
-    **dict(zip(KINDS, ("star", "circle", "diamond", "triangle-up", "x"), strict=True)),
+    "global minimum": "star",
+    "local minimum": "circle",
+    "saddle": "diamond",
+    "local maximum": "triangle-up",
+    "degenerate": "x",
     "minimum": "circle",
     "degenerate minimum": "square",
     "lowest minimum": "star",

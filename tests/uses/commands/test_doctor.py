@@ -54,7 +54,7 @@ def test_an_engine_that_is_wrong_or_raises_is_an_exit_status(monkeypatch, invoke
     def raises(*arguments, **options):
         raise ZeroDivisionError("of [everything]")
 
-    monkeypatch.setattr("shallows.questions.descent.ensemble", raises)
+    monkeypatch.setattr("shallows.questions.descent.ensemble.ensemble", raises)
     text = invoke("doctor", code=1).output
     assert "ZeroDivisionError: of [everything]" in text and "Not working: training." in text
 

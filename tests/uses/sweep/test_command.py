@@ -11,7 +11,7 @@ from shallows.support.errors import InvalidProblem
 from shallows.sweep import Plan, load_sweep, run_sweep
 from shallows.uses.commands.sweep import sweep as command
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples" / "sweeps").glob("*.toml"))
+EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples" / "sweeps").glob("*.toml"))
 app = typer.Typer()
 app.command()(command)
 

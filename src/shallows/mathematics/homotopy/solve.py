@@ -59,7 +59,7 @@ def solve(
     on_incomplete:
         "raise" `IncompleteChart` when paths are lost, or "return" the result with its status.
 
-    >>> from shallows.mathematics.homotopy import solve
+    >>> from shallows.homotopy import solve
     >>> solve(["x^2 + y^2 - 5", "x*y - 2"]).real.count
     4
     """

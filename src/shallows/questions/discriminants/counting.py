@@ -65,7 +65,7 @@ def landscape_at(discriminant: Discriminant, **values: object) -> LandscapeCount
     counted by exact root isolation.
 
     >>> from shallows import IID
-    >>> from shallows.questions.discriminants import rank_one
+    >>> from shallows.discriminants import rank_one
     >>> landscape_at(rank_one(2), data=IID.laplace(2), t00=1, t01=0, t11=1)
     LandscapeCount(real_count=4, local_minima=2, on_discriminant=False, at_vertex=0, infinite=False)
     """

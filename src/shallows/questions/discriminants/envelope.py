@@ -48,7 +48,7 @@ def focal_curve(discriminant: Discriminant, samples: int = 4000, **values: objec
     F(φ; t), whose zeros φ are the critical directions, is linear in the teacher t: F = ∂F/∂φ = 0 are two linear
     equations for t, one solution for each φ (the envelope of the normals, paper 000, Example 27).
 
-    >>> from shallows.questions.discriminants import ellipse
+    >>> from shallows.discriminants import ellipse
     >>> curve = focal_curve(ellipse(4, 1), m11=1, m12=0, m22=1)
     >>> astroid = np.cbrt(2 * curve.x) ** 2 + np.cbrt(curve.y) ** 2     # (2x)^(2/3) + y^(2/3) = 3^(2/3)
     >>> bool(np.allclose(astroid, 3 ** (2 / 3)))

@@ -105,7 +105,7 @@ class Discriminant:
     `polynomial` is None when it would be too large to expand; evaluation, signs and specialisation are exact
     all the same, and a specialisation with few variables left is expanded.
 
-    >>> from shallows.questions.discriminants import rank_one
+    >>> from shallows.discriminants import rank_one
     >>> P = rank_one(2)
     >>> P.n_terms, P.bidegree
     (5938, (6, 12))
@@ -204,7 +204,7 @@ class Discriminant:
         where real critical points meet. The metric must be all numbers. Nothing changes when q has no repeated factor.
 
         >>> from shallows import Gaussian
-        >>> from shallows.questions.discriminants import rank_one
+        >>> from shallows.discriminants import rank_one
         >>> P = rank_one(3).specialize(data=Gaussian(2))
         >>> P.n_terms, P.reduced().n_terms, P.reduced().bidegree
         (0, 14, (4, 0))

@@ -41,7 +41,7 @@ def critical_students(discriminant: Discriminant, **values: object) -> list[Crit
 
     Their number is proved (`landscape_at`); teachers on the discriminant or at the vertex wall are refused.
 
-    >>> from shallows.questions.discriminants import ellipse
+    >>> from shallows.discriminants import ellipse
     >>> critical_students(ellipse(4, 1), m11=1, m12=0, m22=1, x=5, y=0)[0]
     CriticalStudent([2, 0], loss=9, local minimum)
     """

@@ -32,7 +32,7 @@ class BlockForm:
     coordinate, `values[a, -1]` on the others of its block (0 when there are none), `values[a, c]` on the coordinates
     of block c.
 
-    >>> from shallows.questions.relu.block_form import BlockForm
+    >>> from shallows.relu import BlockForm
     >>> form = BlockForm.of([1, 3], [[-0.5, 0.3, 0.0], [0.2, 1.0, -0.1]])   # b(b+1) = 6 numbers, whatever k is
     >>> form.network().W.tolist()
     [[-0.5, 0.3, 0.3, 0.3], [0.2, 1.0, -0.1, -0.1], [0.2, -0.1, 1.0, -0.1], [0.2, -0.1, -0.1, 1.0]]
@@ -128,7 +128,7 @@ def recognise(W: ArrayLike, tolerance: float = SAME) -> BlockForm | None:
 
     Rows with the same sorted entries are a block, and so are columns. Blocks come in the order of their diagonal.
 
-    >>> from shallows.questions.relu.block_form import BlockForm, recognise
+    >>> from shallows.relu import BlockForm, recognise
     >>> W = BlockForm.of([1, 3], [[-0.5, 0.3, 0.0], [0.2, 1.0, -0.1]]).network().W
     >>> recognise(W[[2, 0, 3, 1]][:, [1, 3, 0, 2]])   # neurons and coordinates shuffled
     BlockForm([1, 3], [-0.5 0.3 0; 0.2 1 -0.1])

@@ -28,7 +28,7 @@ class GlobalMinimum:
 
     `deviation` is the largest departure from that form.
 
-    >>> from shallows.questions.relu.global_minima import sample_global_minima
+    >>> from shallows.relu import sample_global_minima
     >>> found = sample_global_minima(sh.relu_problem(3, width=5), rng=0)[0]
     >>> [f"{found.weights[found.owners == i].sum():.6f}" for i in range(3)]
     ['1.000000', '1.000000', '1.000000']
@@ -61,7 +61,7 @@ def global_minimum(problem: Problem, net: Network, tolerance: float = 1e-8) -> G
 
     At a global minimum wⱼ = αⱼv_i with αⱼ ≥ 0, and the αⱼ of each teacher neuron v_i add up to one.
 
-    >>> from shallows.questions.relu.global_minima import global_minimum
+    >>> from shallows.relu import global_minimum
     >>> problem = sh.relu_problem(2, width=3)
     >>> global_minimum(problem, sh.Network([[0.3, 0.0], [0.0, 1.0], [0.7, 0.0]], activation=sh.ReLU()))
     GlobalMinimum(neurons by teacher neuron: [[0, 2], [1]], deviation 0)
@@ -89,7 +89,7 @@ def sample_global_minima(
 
     The weights of the neurons of one teacher neuron are uniform on the simplex.
 
-    >>> from shallows.questions.relu.global_minima import sample_global_minima
+    >>> from shallows.relu import sample_global_minima
     >>> problem = sh.relu_problem(3)
     >>> net = sample_global_minima(problem, rng=0)[0].network
     >>> f"{np.linalg.eigvalsh(problem.hessian(net))[0]:.6f}", f"{1 / 2 - 1 / np.pi:.6f}"   # Theorem 2, for E(f−y)²

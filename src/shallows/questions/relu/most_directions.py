@@ -36,7 +36,7 @@ TABLE_1 = {
 class DirectionalCurvature:
     """Both sides of paper 003, Theorem 6, at one point, for ½E.
 
-    >>> from shallows.questions.relu.most_directions import directional_curvature
+    >>> from shallows.relu import directional_curvature
     >>> W = np.repeat(np.eye(2) / 2, 2, axis=0)
     >>> W[0, 1] += 0.01   # g₁ = g = (0, 0.01)
     >>> found = directional_curvature(sh.relu_problem(2, width=4), sh.Network(W, activation=sh.ReLU()))
@@ -59,7 +59,7 @@ class ConjectureRow:
 
     The excess is left − right of Theorem 6, nonnegative by Conjecture 1; adversarial samples have Σⱼ g_ij = 0.
 
-    >>> from shallows.questions.relu.most_directions import conjecture_table
+    >>> from shallows.relu import conjecture_table
     >>> row = conjecture_table(samples=20, sizes=((5, 10),), rng=0)[0]
     >>> row.smallest_excess > 0, row.smallest_adversarial > 0, row.published
     (True, True, (5.43, 0.0693))
@@ -95,7 +95,7 @@ def directional_curvature(problem: Problem, net: Network) -> DirectionalCurvatur
     Left (w−w̃)ᵀH(w−w̃), right ¼(‖g‖² + (1 − 2/π) Σᵢ‖gᵢ‖²), for ½E; gᵢ is the sum of w−w̃ over the neurons of vᵢ, g that
     over all.
 
-    >>> from shallows.questions.relu.most_directions import directional_curvature
+    >>> from shallows.relu import directional_curvature
     >>> W = np.repeat(np.eye(3) / 2, 2, axis=0) + 1e-3 * np.random.default_rng(0).standard_normal((6, 3))
     >>> found = directional_curvature(sh.relu_problem(3, width=6), sh.Network(W, activation=sh.ReLU()))
     >>> f"{found.left:.3e} ≥ {found.right:.3e}"
@@ -140,7 +140,7 @@ def conjecture_table(
 ) -> list[ConjectureRow]:
     """Table 1 of paper 003 from fresh samples; `progress(done, total)` after each row.
 
-    >>> from shallows.questions.relu.most_directions import conjecture_table
+    >>> from shallows.relu import conjecture_table
     >>> conjecture_table(samples=60, sizes=((5, 2),), rng=0)[0]   # the paper has 1,000 samples, so lower minima
     ConjectureRow(k=5, m=2, 60 samples: Gaussian 1.06, adversarial 0.000287 (paper: 0.84, 0.000227))
     """

@@ -26,7 +26,7 @@ from shallows.support.errors import InvalidProblem
 class NegativeCurvature:
     """A point within `distance` of a global minimum, and a unit direction of negative curvature there (of E).
 
-    >>> from shallows.questions.relu.nonconvexity import negative_curvature
+    >>> from shallows.relu import negative_curvature
     >>> problem = sh.relu_problem(2, width=3)
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
     >>> found = negative_curvature(problem, net, distance=0.01)
@@ -55,7 +55,7 @@ def negative_curvature(problem: Problem, net: Network, distance: float = 1e-3) -
     form; both are per unit direction and for E(f−y)², so equal to the paper's number for ½E along (z, −z), whose square
     is two.
 
-    >>> from shallows.questions.relu.nonconvexity import negative_curvature
+    >>> from shallows.relu import negative_curvature
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
     >>> negative_curvature(sh.relu_problem(2, width=3), net, distance=0.01)
     NegativeCurvature(-0.0180027 at distance 0.01 from a global minimum; closed form -0.0180027)

@@ -33,7 +33,7 @@ MARGIN = 0.99
 class PerturbedPlan:
     """What Theorem 7 prescribes (see `perturbed_plan`); λ and L belong to the same function (E(f−y)² here, or ½E).
 
-    >>> from shallows.questions.relu.perturbed import perturbed_plan
+    >>> from shallows.relu import perturbed_plan
     >>> [perturbed_plan(1.0, 1.0, delta, neurons=1).iterations for delta in (0.9, 0.5, 0.1)]   # T ~ δ⁻⁴ log(1/δ)
     [665, 45885, 95266550]
     """
@@ -57,7 +57,7 @@ class PerturbedPlan:
 class PerturbedRuns:
     """Squared distances ‖w(t)−w̃‖² of several runs, at the start, at checkpoints and at the end (one row a run).
 
-    >>> from shallows.questions.relu.perturbed import perturbed_plan, perturbed_runs
+    >>> from shallows.relu import perturbed_plan, perturbed_runs
     >>> problem, minimum = sh.relu_problem(1), sh.Network([[1.0]], activation=sh.ReLU())
     >>> plan = perturbed_plan(curvature=1.0, lipschitz=1.0, delta=0.9, neurons=1)
     >>> runs = perturbed_runs(problem, minimum, plan, [[0.1], [0.5]], rng=0)
@@ -89,7 +89,7 @@ def perturbed_plan(curvature: float, lipschitz: float, delta: float, neurons: in
 
     η < λδ²/64L² (1% below the bound), α = δ/4n, T > log δ / log(1 − ηλδ²/64).
 
-    >>> from shallows.questions.relu.perturbed import perturbed_plan
+    >>> from shallows.relu import perturbed_plan
     >>> perturbed_plan(curvature=1.0, lipschitz=1.0, delta=0.9, neurons=1)
     PerturbedPlan(δ=0.9, λ=1, L=1, n=1: step 0.01253, noise 0.225, 665 iterations)
     """
@@ -121,7 +121,7 @@ def perturbed_runs(
     The gradient is taken at w + αξ, ξ ~ N(0, I/d) the same for all neurons; `keep_noise` also leaves αξ in the iterate,
     as the paper describes Algorithm 1: a random walk, for which the bound ‖w(T)−w̃‖² ≤ δ of Theorem 7 fails.
 
-    >>> from shallows.questions.relu.perturbed import perturbed_plan, perturbed_runs
+    >>> from shallows.relu import perturbed_plan, perturbed_runs
     >>> problem, minimum = sh.relu_problem(1), sh.Network([[1.0]], activation=sh.ReLU())   # L = (w − 1)²/2, w > 0
     >>> plan = perturbed_plan(curvature=1.0, lipschitz=1.0, delta=0.9, neurons=1)
     >>> starts = np.full((20, 1), 0.5)

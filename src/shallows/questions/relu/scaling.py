@@ -24,7 +24,7 @@ from shallows.support.errors import InvalidProblem
 class Ray:
     """The parabola L(t) = curvature/2 · t² − slope · t + energy along t ↦ tW (E(f−y)²).
 
-    >>> from shallows.questions.relu.scaling import ray
+    >>> from shallows.relu import ray
     >>> line = ray(sh.relu_problem(2), sh.Network(4 * np.eye(2), activation=sh.ReLU()))
     >>> line.best_scale, line.best_network().W.tolist()
     (0.25, [[1.0, 0.0], [0.0, 1.0]])
@@ -64,7 +64,7 @@ def ray(problem: Problem, net: Network) -> Ray:
 
     The curvature 2E f² is positive for every network that is not the zero function: no local maximum (Lemma 11).
 
-    >>> from shallows.questions.relu.scaling import ray
+    >>> from shallows.relu import ray
     >>> ray(sh.relu_problem(3), sh.Network(2 * np.eye(3), activation=sh.ReLU()))
     Ray(t*=0.5, loss 2.4549297 → 0)
     >>> f"{ray(sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()).best_scale:.8f}"   # 1 at a minimum
@@ -94,7 +94,7 @@ def slope_at_origin(problem: Problem, net: Network) -> float:
 def norm_sum(net: Network) -> float:
     """Σ |aᵢ| ‖wᵢ‖, which Theorem 8 of paper 003 assumes to be at most k.
 
-    >>> from shallows.questions.relu.scaling import norm_sum
+    >>> from shallows.relu import norm_sum
     >>> norm_sum(sh.Network([[3.0, 4.0], [0.0, 1.0]], a=[2.0, -1.0], activation=sh.ReLU()))
     11.0
     >>> f"{norm_sum(sh.symmetric_minimum(7, [1, 6]).network()):.8f}"
@@ -106,7 +106,7 @@ def norm_sum(net: Network) -> float:
 def norm_sum_bound(problem: Problem) -> int:
     """The bound kn on Σ‖wᵢ‖ at every local minimum (paper 003, Proposition 1).
 
-    >>> from shallows.questions.relu.scaling import norm_sum_bound
+    >>> from shallows.relu import norm_sum_bound
     >>> norm_sum_bound(sh.relu_problem(5)), norm_sum_bound(sh.relu_problem(5, width=8))
     (25, 40)
     """

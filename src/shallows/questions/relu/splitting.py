@@ -37,7 +37,7 @@ class Splits:
 
     `blocks` are the matrices H′ᵢᵢ, `mean_curvatures` the λᵢ of equation 68.
 
-    >>> from shallows.questions.relu.splitting import splits, wider
+    >>> from shallows.relu import splits, wider
     >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
     >>> found = splits(problem, minimum)
     >>> found.theorem_8_applies, found.saddles.tolist()
@@ -114,7 +114,7 @@ def splits(problem: Problem, net: Network) -> Splits:
 
     When H′ᵢᵢ has a negative eigenvalue every split αwᵢ, (1−α)wᵢ of a minimum is a saddle (Theorem 9).
 
-    >>> from shallows.questions.relu.splitting import splits
+    >>> from shallows.relu import splits
     >>> splits(sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network())
     Splits(6 of 6 neurons split into saddles; smallest eigenvalues of H′ᵢᵢ from -0.2363 to -0.180777 (½E: half))
     """
@@ -131,7 +131,7 @@ def splits(problem: Problem, net: Network) -> Splits:
 def wider(problem: Problem) -> Problem:
     """The same problem for a student with one more neuron.
 
-    >>> from shallows.questions.relu.splitting import wider
+    >>> from shallows.relu import wider
     >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
     >>> f"{problem.loss(minimum):.8f}", f"{wider(problem).loss(minimum.split(0, 0.5)):.8f}"   # a split keeps the loss
     ('0.05016116', '0.05016116')
@@ -145,7 +145,7 @@ def split_hessian(problem: Problem, net: Network, i: int, alpha: float) -> Array
 
     Blocks i and i+1 are [[I + H′ᵢᵢ/α, I], [I, I + H′ᵢᵢ/(1−α)]], H′ᵢᵢ = Hᵢᵢ − I; all others are repeated.
 
-    >>> from shallows.questions.relu.splitting import split_hessian, wider
+    >>> from shallows.relu import split_hessian, wider
     >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
     >>> H = split_hessian(problem, minimum, 0, 0.3)
     >>> H.shape, f"{np.linalg.eigvalsh(H)[0]:.6f}"   # a saddle
@@ -175,7 +175,7 @@ def descend_from_split(
     Of the two senses of the escape direction the one with the lower loss after the push is taken. The run is of
     `wider(problem)`, and ends below the loss of `net`.
 
-    >>> from shallows.questions.relu.splitting import descend_from_split
+    >>> from shallows.relu import descend_from_split
     >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
     >>> run = descend_from_split(problem, minimum)
     >>> f"{problem.loss(minimum):.6f} → {run.loss:.6f}", run.network.width   # one more neuron: a way out

@@ -27,7 +27,7 @@ from shallows.support.errors import InvalidProblem
 class Witness:
     """A point of the ε-orthogonal neighbourhood and its three coefficients, for E(f−y)² (halve for ½E).
 
-    >>> from shallows.questions.relu.witnesses import witness
+    >>> from shallows.relu import witness
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
     >>> found = witness(sh.relu_problem(2, width=3), net, epsilon=0.001)
     >>> f"{found.loss:.4e}", f"{found.predicted_loss:.4e}"   # 2αε³/(3πα₁α₂), α = α₁ + α₂
@@ -53,7 +53,7 @@ class Witness:
 class WitnessTable:
     """Witnesses for several ε and the orders of their coefficients: slopes in log-log scale.
 
-    >>> from shallows.questions.relu.witnesses import witness_orders
+    >>> from shallows.relu import witness_orders
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
     >>> witness_orders(sh.relu_problem(2, width=3), net, epsilons=(0.03, 0.01, 0.003))
     WitnessTable (Theorems 4 and 5)
@@ -78,7 +78,7 @@ def witness(problem: Problem, net: Network, epsilon: float = 1e-3) -> Witness:
     Two neurons α₁v and α₂v of one teacher neuron move apart: α₁v + εu and α₂v − εu, u ⊥ v. One-point strong
     convexity and the PŁ condition would bound the three coefficients from below; they are O(ε).
 
-    >>> from shallows.questions.relu.witnesses import witness
+    >>> from shallows.relu import witness
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
     >>> for epsilon in (0.01, 0.001):
     ...     print(witness(sh.relu_problem(2, width=3), net, epsilon))
@@ -113,7 +113,7 @@ def witness_orders(
 ) -> WitnessTable:
     """Witnesses for several ε, and the orders of their coefficients, which tend to 1 (that of the loss to 3) as ε → 0.
 
-    >>> from shallows.questions.relu.witnesses import witness_orders
+    >>> from shallows.relu import witness_orders
     >>> net = sh.Network([[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]], activation=sh.ReLU())
     >>> table = witness_orders(sh.relu_problem(2, width=3), net)
     >>> {name: round(order, 2) for name, order in table.orders.items()}

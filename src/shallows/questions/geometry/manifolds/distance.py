@@ -32,7 +32,7 @@ class LocalGeometry:
     `metric` is Σ (N×N, positive definite; the identity by default) and `parameters` is u (the chart's base point
     by default). Vectors of R^N and covectors are entries, as in `data.gram`.
 
-    >>> from shallows.questions.geometry.manifolds.parametric import ParametricChart
+    >>> from shallows.geometry import ParametricChart
     >>> circle = ParametricChart(lambda u: [2 * np.cos(u[0]), 2 * np.sin(u[0])], at=0.0)
     >>> LocalGeometry(circle).principal_curvatures([-1.0, 0.0]).round(10).tolist()
     [0.5]

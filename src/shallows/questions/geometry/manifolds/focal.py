@@ -55,7 +55,7 @@ def focal_points(
     to the largest) are one of higher multiplicity. See `stratum` for `rank`.
 
     >>> from shallows import Frobenius
-    >>> from shallows.model.problem import Problem
+    >>> from shallows import Problem
     >>> problem = Problem(np.diag([3.0, 2.0, 1.0]), Frobenius(3), width=1)
     >>> focal_points(problem, np.diag([0.0, 0.0, 1.0]))       # Prop. 33: eigenvalues of S + γ(T − S) meet
     [FocalPoint(position=0.333333, multiplicity=1), FocalPoint(position=0.5, multiplicity=1)]

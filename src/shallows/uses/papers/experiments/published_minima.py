@@ -16,7 +16,7 @@ from shallows.support.errors import InvalidProblem
 class PublishedMinimum:
     """One published minimum: block sizes, count of 500 runs, Σ‖wᵢ‖, and the smallest Hessian eigenvalue of ½E.
 
-    >>> from shallows.uses.papers.experiments.published_minima import published_minima
+    >>> from shallows.relu import published_minima
     >>> row = published_minima(7)[1]
     >>> row.blocks, row.count, f"{row.half_smallest_eigenvalue:.8f}"
     ((1, 6), 27, '0.01405901')
@@ -144,7 +144,7 @@ PUBLISHED = tuple(PublishedMinimum(*row) for row in _ROWS)
 def published_minima(k: int) -> tuple[PublishedMinimum, ...]:
     """The minima published with paper 003 for this k, the largest norm sum (the global minimum) first.
 
-    >>> from shallows.uses.papers.experiments.published_minima import published_minima
+    >>> from shallows.relu import published_minima
     >>> [(row.blocks, row.count) for row in published_minima(10)]
     [((10,), 340), ((1, 9), 150), ((2, 8), 10)]
     """

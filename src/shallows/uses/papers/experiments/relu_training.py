@@ -40,7 +40,7 @@ LARGE_STEP = 1.5  # on E(f−y)²: 3/k on ½E
 class FoundMinimum:
     """A group of end points: counts by start, numbers for ½E (as in the paper), and what is published or proved.
 
-    >>> from shallows.uses.papers.experiments.relu_training import experiment
+    >>> from shallows.relu import experiment
     >>> group = experiment(8, runs=40, large=0, rng=0).minima[-1]
     >>> group.blocks, f"{group.half_loss:.8f}", f"{group.norm_sum:.8f}", f"{group.published.norm_sum:.8f}"
     ('1+7', '0.02150804', '7.98561296', '7.98561296')
@@ -80,7 +80,7 @@ class Agreement:
 
     Minima whose expected count is below five in either sample are one class (`pooled` of them).
 
-    >>> from shallows.uses.papers.experiments.relu_training import experiment
+    >>> from shallows.relu import experiment
     >>> experiment(8, runs=40, large=0, rng=0).agreement()
     Agreement(χ² = 0.57, 1 degree of freedom, p = 0.45)
     """
@@ -99,7 +99,7 @@ class Agreement:
 class Experiment:
     """All minima found for one k, sorted by loss.
 
-    >>> from shallows.uses.papers.experiments.relu_training import experiment
+    >>> from shallows.relu import experiment
     >>> found = experiment(8, runs=40, large=0, rng=0)
     >>> found.share_of_global, found.every_split_is_a_saddle, found.new
     (0.925, True, ())
@@ -201,7 +201,7 @@ def experiment(
 
     `runs` Xavier starts and `large` ones of norm sum Σ‖wᵢ‖ = 2k² (0 for none), seeded by `rng`.
 
-    >>> from shallows.uses.papers.experiments.relu_training import experiment
+    >>> from shallows.relu import experiment
     >>> found = experiment(8, runs=40, large=0, rng=0)
     >>> [(group.blocks, group.xavier, group.published.count) for group in found.minima]   # published: of 500
     [('8', 37, 443), ('1+7', 3, 57)]
