@@ -46,7 +46,8 @@ def test_the_list_of_commands_and_the_version(invoke):
 
 def test_one_command_does_not_load_the_others():
     code = (
-        "import sys, typer; from shallows.uses.commands import cli; typer.main.get_command(cli.app).get_command(None, 'new');"
+        "import sys, typer; from shallows.uses.commands import cli;"
+        "typer.main.get_command(cli.app).get_command(None, 'new');"
         "print(sorted(m for m in sys.modules if m.startswith('shallows.uses.commands.')))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

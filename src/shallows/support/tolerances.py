@@ -1,0 +1,14 @@
+"""Numbers that many algorithms share, each with its reason; what one algorithm needs alone stands at its top.
+
+A tolerance has a name, a home and a reason: a bound from rounding-error analysis, a source, or a measurement.
+"""
+
+from __future__ import annotations
+
+#: The spacing of doubles at 1: results of one rounded operation are within half of it, relatively (IEEE 754).
+EPSILON = 2.0**-52
+#: √ε: where a relative error ε in a quadratic function hides a relative change of its argument.
+SQRT_EPSILON = 2.0**-26
+#: Added to a divisor that may be zero with its numerator: far above the smallest normal double (2.2e-308), so that
+#: quotients of ordinary numbers do not overflow, and far below any scale that inputs have.
+TINY = 1e-300
