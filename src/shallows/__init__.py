@@ -18,8 +18,9 @@ from shallows.model.derivatives import DerivativeCheck, check_derivatives
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart import chart
-from shallows.questions.charts.file import load_chart
-from shallows.questions.charts.result import Certificate, Chart, CriticalFamily, CriticalPoint
+from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.point import Certificate, CriticalPoint
+from shallows.questions.charts.result import Chart, load_chart
 from shallows.support.errors import (
     IncompleteChart,
     InvalidProblem,

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 
 from shallows.model.problem import Problem
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.members import Tell, silently
 from shallows.questions.charts.limits import require_chartable
 from shallows.questions.charts.matrices.rank_one import Stratum, rank_one_stratum
 from shallows.questions.charts.matrices.rank_r import low_rank_stratum
 from shallows.questions.charts.points.assembling import Counts, assemble, origin
 from shallows.questions.charts.powers.sums import powers_stratum, special_count
-from shallows.questions.charts.result import COMPLETENESS, Chart
+from shallows.questions.charts.result import Chart
 
 
 def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
@@ -31,7 +32,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         families += stratum.families
         notes += stratum.notes
         levels.append(stratum.completeness)
-    completeness = max(levels, key=list(COMPLETENESS).index)
+    completeness = weakest(levels)
     return assemble(
         problem,
         found,

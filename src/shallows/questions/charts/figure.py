@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shallows.questions.charts.result import KINDS, Chart
+from shallows.questions.charts.points.kinds import KINDS
+
+if TYPE_CHECKING:
+    from shallows.questions.charts.result import Chart
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = dict(zip(KINDS, ("#009E73", "#E69F00", "#0072B2", "#CC79A7", "#999999"), strict=True))

@@ -12,11 +12,13 @@ import numpy as np
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
-from shallows.questions.charts.result import Certificate, Chart, CriticalFamily, Points, PointTable, Stored
+from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.support.errors import InvalidProblem
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
+    from shallows.questions.charts.result import Chart
 
 FORMAT = "shallows-chart"
 VERSION = 1
@@ -70,17 +72,8 @@ def save_chart(chart: Chart, path: str | Path) -> Path:
     return target
 
 
-def load_chart(path: str | Path, problem: Problem | None = None) -> Chart:
-    """A chart written by `chart.save(path)`; give the problem to have parameter-space signatures again.
-
-    >>> import tempfile
-    >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = sh.chart(problem).save(f"{folder}/eckart-young")
-    ...     chart = sh.load_chart(file, problem)
-    >>> file.name, chart.losses.tolist()
-    ('eckart-young.json', [5.0, 10.0, 13.0, 14.0])
-    """
+def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, Any]:
+    """The fields of a chart that `save_chart` wrote; `problem` is whose chart it is."""
     base = Path(path)
     base = base.with_suffix("") if base.suffix in (".json", ".npz") else base
     try:
@@ -98,20 +91,20 @@ def load_chart(path: str | Path, problem: Problem | None = None) -> Chart:
         arrays["loss"], arrays["rank"], arrays["signature"], np.array(document["kind"], dtype=str)
     )
     counts = {int(rank): entry for rank, entry in document["counts"].items()}
-    return Chart(
-        points=Points(table, _stored(document, arrays), problem),
-        completeness=document["completeness"],
-        method=document["method"],
-        complex_count={r: entry["complex"] for r, entry in counts.items() if entry["complex"] is not None},
-        real_count={r: entry["real"] for r, entry in counts.items()},
-        expected_count={r: entry["expected"] for r, entry in counts.items()},
-        expected_source={r: entry["source"] for r, entry in counts.items()},
-        families=tuple(_family(document, arrays, i) for i in range(len(document["families"]))),
-        notes=tuple(document["notes"]),
-        seed=document["seed"],
-        title=document["title"],
-        problem=problem,
-    )
+    return {
+        "points": Points(table, _stored(document, arrays), problem),
+        "completeness": document["completeness"],
+        "method": document["method"],
+        "complex_count": {r: entry["complex"] for r, entry in counts.items() if entry["complex"] is not None},
+        "real_count": {r: entry["real"] for r, entry in counts.items()},
+        "expected_count": {r: entry["expected"] for r, entry in counts.items()},
+        "expected_source": {r: entry["source"] for r, entry in counts.items()},
+        "families": tuple(_family(document, arrays, i) for i in range(len(document["families"]))),
+        "notes": tuple(document["notes"]),
+        "seed": document["seed"],
+        "title": document["title"],
+        "problem": problem,
+    }
 
 
 def _stored(document: dict[str, Any], arrays: dict[str, Any]) -> Stored:

@@ -1,275 +1,28 @@
 """Charts: the critical points of a loss, what is proved about them, and how complete the list is.
 
-Results only: data and I/O. The algorithms are in `questions.charts`.
+Results only: the algorithms are in the rooms beside this module; a chart's text, figure and files are functions of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.network import Network
-from shallows.support.checks import Array, counted
-from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.questions.charts.figure import chart_figure
+from shallows.questions.charts.file import read_chart, save_chart
+from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.kinds import KINDS
+from shallows.questions.charts.points.point import CriticalPoint, Points
+from shallows.questions.charts.text import chart_text
+from shallows.support.checks import Array
+from shallows.support.errors import MissingExtra
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
-
-KINDS = ("global minimum", "local minimum", "saddle", "local maximum", "degenerate")
-COMPLETENESS = {
-    "proved": "no critical point is missing: a theorem, or as many certified points as there can be",
-    "count-matched": "as many points as the known count (or msolve's), not all of them certified",
-    "trace-tested": "the trace test found none missing; no proof",
-    "sampled": "what descents or loops happened to find: others may exist",
-}
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What is proved in ball or exact arithmetic about one critical point; its absence claims nothing.
-
-    radius: a true critical point lies within this distance of each entry of `point.tensor`.
-
-    >>> problem = sh.Problem(np.diag([3.0, 1.0]), sh.Gaussian(2), width=1)
-    >>> sh.chart(problem).minimum.certificate
-    Certificate(radius ..., signature certified, rank certified; eigenvalue enclosures (Theorems 34, 35))
-    >>> sh.chart(problem, certify=False).minimum.certificate is None
-    True
-    """
-
-    radius: float
-    signature_certified: bool
-    rank_certified: bool
-    method: str
-
-    def __repr__(self) -> str:
-        signature, rank = (
-            "certified" if proved else "not proved"
-            for proved in (self.signature_certified, self.rank_certified)
-        )
-        return f"Certificate(radius {self.radius:.2g}, signature {signature}, rank {rank}; {self.method})"
-
-
-@dataclass(frozen=True)
-class CriticalFamily:
-    """A positive-dimensional (or degenerate) set of critical points: described, never dropped.
-
-    Where eigenvalues of the teacher coincide, Theorems 34 and 35 of paper 000 leave a choice of eigenvectors:
-
-    >>> chart = sh.chart(sh.Problem(np.eye(3), sh.Frobenius(3), width=1))       # every uuᵀ, ‖u‖ = 1, is critical
-    >>> chart.families[0]
-    CriticalFamily(rank=1, dimension=2, loss=2, 3 samples: eigenvalues 1 kept, of which some are repeated: a product
-    of Grassmannians)
-    """
-
-    rank: int
-    dimension: int
-    loss: float
-    description: str
-    samples: tuple[SymmetricTensor, ...] = ()
-
-    def __repr__(self) -> str:
-        return (
-            f"CriticalFamily(rank={self.rank}, dimension={self.dimension}, loss={self.loss:.8g}, "
-            f"{counted(len(self.samples), 'sample')}: {self.description})"
-        )
-
-
-@dataclass(frozen=True)
-class ParameterSignature:
-    """The Hessian's signature in parameter space; `fiber` of its zero directions do not change the function."""
-
-    positive: int
-    zero: int
-    negative: int
-    fiber: int
-
-    @property
-    def unexplained(self) -> int:
-        """Flat directions that are not along the fiber."""
-        return self.zero - self.fiber
-
-
-class Maker(Protocol):
-    """Makes the parts of point i of a table when somebody looks at them."""
-
-    def tensor(self, i: int) -> SymmetricTensor:
-        """The point in Sym^d(R^n)."""
-        ...
-
-    def network(self, i: int) -> Network:
-        """A network of the problem that realises it."""
-        ...
-
-    def certificate(self, i: int) -> Certificate | None:
-        """What is proved about it."""
-        ...
-
-    def escape(self, i: int) -> SymmetricTensor | None:
-        """A realisable first-order descent direction off the stratum, if there is one."""
-        ...
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A maker of points that are all there already."""
-
-    tensors: Sequence[SymmetricTensor | None]
-    networks: Sequence[Network]
-    certificates: Sequence[Certificate | None]
-    escapes: Sequence[SymmetricTensor | None]
-
-    def tensor(self, i: int) -> SymmetricTensor:
-        """The point in Sym^d(R^n)."""
-        tensor = self.tensors[i]
-        if tensor is None:
-            raise InvalidProblem("This activation is no power, so the point is no tensor: use point.network.")
-        return tensor
-
-    def network(self, i: int) -> Network:
-        """A network of the problem that realises it."""
-        return self.networks[i]
-
-    def certificate(self, i: int) -> Certificate | None:
-        """What is proved about it."""
-        return self.certificates[i]
-
-    def escape(self, i: int) -> SymmetricTensor | None:
-        """A realisable first-order descent direction off the stratum, if there is one."""
-        return self.escapes[i]
-
-
-@dataclass(frozen=True)
-class PointTable:
-    """The numbers of all points, one row each, sorted by loss."""
-
-    loss: Array
-    rank: NDArray[np.intp]
-    signature: NDArray[np.intp]
-    kind: NDArray[np.str_]
-
-    def __len__(self) -> int:
-        return len(self.loss)
-
-    def __repr__(self) -> str:
-        losses = f", losses {self.loss[0]:.8g} to {self.loss[-1]:.8g}" if len(self) else ""
-        return f"PointTable({counted(len(self), 'point')}{losses})"
-
-
-class CriticalPoint:
-    """A critical point of the loss in function space, on the tensors of one rank (paper 000, equation 20).
-
-    At degree 2 that is ∇ℓ(S)·S = 0 (Prop. 29); `network` realises it with ∇L = 0 (Corollary 31). `signature`
-    (positive, zero, negative) and `index` are of the Hessian on the rank stratum; `kind` is judged in the problem's
-    own function space: a point of lower rank can be a saddle by a direction off its stratum, which `escape` then
-    gives.
-
-    >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2))
-    >>> chart.points[1]                         # keeps 3 and 1 of the eigenvalues, plus 2/(r+2) (Theorem 35)
-    CriticalPoint(saddle, loss=10, rank=2, signature=(4, 0, 1))
-    >>> np.diag(chart.points[1].tensor.to_array())
-    array([3.5, 0. , 1.5])
-    >>> chart.points[2].escape is not None      # rank one: a saddle, although a minimum among its rank
-    True
-    """
-
-    def __init__(
-        self,
-        loss: float,
-        rank: int,
-        signature: tuple[int, int, int],
-        kind: str,
-        made_by: tuple[Maker, int],
-        problem: Problem | None,
-    ) -> None:
-        self.loss, self.rank, self.signature, self.kind = loss, rank, signature, kind
-        self._maker, self._place = made_by
-        self._problem = problem
-
-    @property
-    def index(self) -> int:
-        """The number of negative directions on the rank stratum."""
-        return self.signature[2]
-
-    @cached_property
-    def tensor(self) -> SymmetricTensor:
-        """The point in Sym^d(R^n)."""
-        return self._maker.tensor(self._place)
-
-    @cached_property
-    def network(self) -> Network:
-        """A network of the problem that realises it, at which the parameter gradient vanishes (Cor. 31)."""
-        return self._maker.network(self._place)
-
-    @cached_property
-    def certificate(self) -> Certificate | None:
-        """What is proved about this point, or None."""
-        return self._maker.certificate(self._place)
-
-    @cached_property
-    def escape(self) -> SymmetricTensor | None:
-        """For a saddle of rank < width: a realisable direction in which the loss decreases to first order."""
-        return self._maker.escape(self._place)
-
-    @cached_property
-    def parameter_signature(self) -> ParameterSignature | None:
-        """The Hessian's signature at `network` in parameter space, with its flat directions explained."""
-        if self._problem is None:
-            return None
-        from shallows.questions.charts.points.parameter_space import parameter_signature
-
-        return parameter_signature(self._problem, self.network)
-
-    def __repr__(self) -> str:
-        return (
-            f"CriticalPoint({self.kind}, loss={self.loss:.8g}, rank={self.rank}, signature={self.signature})"
-        )
-
-
-class Points(Sequence[CriticalPoint]):
-    """Critical points sorted by loss; each is made when it is asked for."""
-
-    def __init__(self, table: PointTable, maker: Maker, problem: Problem | None) -> None:
-        self.table, self._maker, self._problem = table, maker, problem
-        self._known: dict[int, CriticalPoint] = {}
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    @overload
-    def __getitem__(self, key: int) -> CriticalPoint: ...
-    @overload
-    def __getitem__(self, key: slice) -> list[CriticalPoint]: ...
-    def __getitem__(self, key: int | slice) -> CriticalPoint | list[CriticalPoint]:
-        if isinstance(key, slice):
-            return [self[i] for i in range(*key.indices(len(self)))]
-        place = range(len(self))[key]
-        if place not in self._known:
-            row = self.table
-            positive, zero, negative = (int(x) for x in row.signature[place])
-            self._known[place] = CriticalPoint(
-                float(row.loss[place]),
-                int(row.rank[place]),
-                (positive, zero, negative),
-                str(row.kind[place]),
-                (self._maker, place),
-                self._problem,
-            )
-        return self._known[place]
-
-    def __iter__(self) -> Iterator[CriticalPoint]:
-        return (self[i] for i in range(len(self)))
-
-    def __repr__(self) -> str:
-        return f"<{counted(len(self), 'critical point')}>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -352,8 +105,6 @@ class Chart:
 
     def save(self, path: str | Path) -> Path:
         """Write `path`.json and `path`.npz; returns the path of the JSON file."""
-        from shallows.questions.charts.file import save_chart
-
         return save_chart(self, path)
 
     def report(self, path: str | Path, *, runs: Any = None, train: int = 200) -> Path:
@@ -364,11 +115,21 @@ class Chart:
 
     def figure(self) -> Any:
         """A Plotly figure: loss against index, coloured by kind."""
-        from shallows.questions.charts.figure import chart_figure
-
         return chart_figure(self)
 
     def __repr__(self) -> str:
-        from shallows.questions.charts.text import chart_text
-
         return chart_text(self)
+
+
+def load_chart(path: str | Path, problem: Problem | None = None) -> Chart:
+    """A chart written by `chart.save(path)`; give the problem to have parameter-space signatures again.
+
+    >>> import tempfile
+    >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = sh.chart(problem).save(f"{folder}/eckart-young")
+    ...     chart = sh.load_chart(file, problem)
+    >>> file.name, chart.losses.tolist()
+    ('eckart-young.json', [5.0, 10.0, 13.0, 14.0])
+    """
+    return Chart(**read_chart(path, problem))

@@ -7,7 +7,8 @@ import numpy as np
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
-from shallows.questions.charts.result import Chart, Points, PointTable, Stored
+from shallows.questions.charts.points.point import Points, PointTable, Stored
+from shallows.questions.charts.result import Chart
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.minima import Minimum
 from shallows.support.errors import NotConverged

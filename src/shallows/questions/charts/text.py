@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from shallows.questions.charts.result import COMPLETENESS, Chart
+from typing import TYPE_CHECKING
+
+from shallows.questions.charts.completeness import COMPLETENESS
+from shallows.questions.charts.points.family import CriticalFamily
 from shallows.support.checks import counted
+
+if TYPE_CHECKING:
+    from shallows.questions.charts.result import Chart
 
 SHOWN = 20
 
@@ -40,10 +46,7 @@ def _counts(chart: Chart) -> list[str]:
     return lines
 
 
-def _family(family: object) -> str:
-    from shallows.questions.charts.result import CriticalFamily
-
-    assert isinstance(family, CriticalFamily)
+def _family(family: CriticalFamily) -> str:
     size = f"dimension {family.dimension}"
     return f"  family of rank {family.rank}, {size}, loss {family.loss:.8g}: {family.description}"
 

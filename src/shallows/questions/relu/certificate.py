@@ -18,7 +18,7 @@ from shallows.mathematics.balls.rounding import above, below, longest
 from shallows.mathematics.balls.systems import precision
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.result import Certificate
+from shallows.questions.charts.points.point import Certificate
 from shallows.questions.descent.results.minima import Minimum
 from shallows.questions.relu.balls import ReLUBalls
 from shallows.questions.relu.setting import student_of, teacher_of

@@ -6,7 +6,8 @@ from typing import Any
 
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
-from shallows.questions.charts.result import COMPLETENESS, Chart
+from shallows.questions.charts.completeness import COMPLETENESS
+from shallows.questions.charts.result import Chart
 from shallows.questions.geometry.ranks.widths import regime
 from shallows.uses.commands._common import table as empty_table
 

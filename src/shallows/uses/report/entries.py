@@ -9,7 +9,8 @@ import numpy as np
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.result import Chart, CriticalPoint
+from shallows.questions.charts.points.point import CriticalPoint
+from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.minima import Minimum
 from shallows.support.checks import Array

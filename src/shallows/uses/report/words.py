@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
-from shallows.questions.charts.result import COMPLETENESS, Chart
+from shallows.questions.charts.completeness import COMPLETENESS
+from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.geometry.ranks.widths import regime
 from shallows.uses.report.entries import Entry

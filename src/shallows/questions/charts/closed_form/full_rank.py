@@ -9,7 +9,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.assembling import Found
 from shallows.questions.charts.points.networks import spectral_terms
-from shallows.questions.charts.result import Certificate
+from shallows.questions.charts.points.point import Certificate
 
 
 def full_rank_points(problem: Problem, certify: bool) -> list[Found]:

@@ -19,7 +19,9 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.iid import IID
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.assembling import Counts, Found, assemble, origin
-from shallows.questions.charts.result import Certificate, Chart, CriticalFamily
+from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
 ZERO = 1e-12

@@ -26,9 +26,11 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.closed_form.spectrum import Spectrum, enclosure_of
+from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.kinds import Signs, kinds
 from shallows.questions.charts.points.networks import realise
-from shallows.questions.charts.result import Certificate, Chart, CriticalFamily, Points, PointTable
+from shallows.questions.charts.points.point import Certificate, Points, PointTable
+from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 

@@ -28,6 +28,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
+from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
 from shallows.questions.charts.matrices.balls import LowRankSystem
@@ -37,7 +38,7 @@ from shallows.questions.charts.points.assembling import Counts, Found, assemble,
 from shallows.questions.charts.powers.balls import BITS, PowerSystem
 from shallows.questions.charts.powers.family import PowerShape
 from shallows.questions.charts.powers.real import sort_real
-from shallows.questions.charts.result import COMPLETENESS, Chart
+from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
@@ -69,7 +70,7 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
             levels.append("count-matched" if whole else "sampled")
             notes += [] if whole else [f"rank {rank}: points not transverse to the frame may be missing"]
         found += points
-    completeness = max(levels, key=list(COMPLETENESS).index)
+    completeness = weakest(levels)
     return assemble(
         problem,
         found,

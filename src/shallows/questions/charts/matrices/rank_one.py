@@ -30,9 +30,10 @@ from shallows.questions.charts.continuation.special_data import (
     rank_one_count,
 )
 from shallows.questions.charts.points.assembling import Counts, Found, slope_matrix
+from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
 from shallows.questions.charts.powers.family import PowerShape
-from shallows.questions.charts.result import Certificate, CriticalFamily
 from shallows.support.checks import Array
 
 #: Why paths to infinity leave a chart under a Gaussian moved along a line incomplete.

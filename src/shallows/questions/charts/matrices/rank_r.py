@@ -20,9 +20,9 @@ from shallows.questions.charts.matrices.hessian import curvatures
 from shallows.questions.charts.matrices.rank_one import FAR_OUT, Stratum
 from shallows.questions.charts.points.assembling import Counts, Found
 from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
-from shallows.questions.charts.result import Certificate
 from shallows.support.checks import Array
 
 REAL = 1e-7

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.kinds import Signs, kinds
 from shallows.questions.charts.points.networks import realise
-from shallows.questions.charts.result import Certificate, Chart, CriticalFamily, Points, PointTable, Stored
+from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 
+KINDS = ("global minimum", "local minimum", "saddle", "local maximum", "degenerate")
+
 
 @dataclass(frozen=True)
 class Signs:

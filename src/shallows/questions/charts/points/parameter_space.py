@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from shallows.mathematics.tensors.coordinates import gradient_matrix, monomials
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.result import ParameterSignature
 
 TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class ParameterSignature:
+    """The Hessian's signature in parameter space; `fiber` of its zero directions do not change the function."""
+
+    positive: int
+    zero: int
+    negative: int
+    fiber: int
+
+    @property
+    def unexplained(self) -> int:
+        """Flat directions that are not along the fiber."""
+        return self.zero - self.fiber
 
 
 def parameter_signature(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> ParameterSignature:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from shallows.model.data.metric import Metric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.networks import realise, spectral_terms
-from shallows.questions.charts.result import CriticalFamily
 from shallows.questions.geometry.manifolds.strata import stratum
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem

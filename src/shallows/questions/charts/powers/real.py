@@ -24,10 +24,10 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.members import Tell, silently
 from shallows.questions.charts.points.assembling import Found
+from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.family import PowerShape
-from shallows.questions.charts.result import Certificate
 from shallows.support.checks import Array
 
 REAL = 1e-7

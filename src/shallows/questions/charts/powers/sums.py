@@ -23,11 +23,11 @@ from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.questions.charts.continuation.special_data import count_source, rank_one_count, special_data
 from shallows.questions.charts.matrices.rank_one import Stratum
 from shallows.questions.charts.points.assembling import Counts, Found
+from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
 from shallows.questions.charts.powers.family import PowerShape
 from shallows.questions.charts.powers.real import Sorted, found_at, proved_different, sort_points, turn
-from shallows.questions.charts.result import CriticalFamily
 
 Complex = NDArray[np.complex128]
 

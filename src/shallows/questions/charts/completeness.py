@@ -1,0 +1,17 @@
+"""How complete a list of critical points is, in words from the strongest to the weakest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+COMPLETENESS = {
+    "proved": "no critical point is missing: a theorem, or as many certified points as there can be",
+    "count-matched": "as many points as the known count (or msolve's), not all of them certified",
+    "trace-tested": "the trace test found none missing; no proof",
+    "sampled": "what descents or loops happened to find: others may exist",
+}
+
+
+def weakest(levels: Iterable[str]) -> str:
+    """Several lists together are as complete as the least complete of them."""
+    return max(levels, key=list(COMPLETENESS).index)
