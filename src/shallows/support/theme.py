@@ -1,4 +1,4 @@
-"""Colours and the look of figures, for reports and the explorer.
+"""Colours and the look of figures: one palette for reports, the explorer, charts, discriminants and sweeps.
 
 Colours are Okabe and Ito's, which colour-blind readers can tell apart; kinds differ in symbol too. Backgrounds are
 transparent and texts get their colour from the page (see `page.js`), so that a figure fits a light and a dark page.
@@ -10,6 +10,10 @@ from typing import Any
 
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PINK, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8a8f98"
+#: Text and outlines in figures that stand on white.
+TEXT = "#1c2126"
+#: Light fills of regions, by the number of real critical points and then of local minima: tints of the colours above.
+REGIONS = ("#DDEBF4", "#B8D6E8", "#FBEBCC", "#F5D08A", "#D3EDE5", "#A5DBCA", "#F3E2EC", "#E2BCD2")
 #: For curves that are told apart by colour.
 CYCLE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILLION, GREY, YELLOW)
 #: Colours and symbols of kinds of critical points; end points of training have "minimum" and the like.

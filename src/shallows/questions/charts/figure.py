@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shallows.questions.charts.points.kinds import KINDS
+from shallows.support.theme import KIND_COLOURS, KIND_SYMBOLS
 
 if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
-
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-COLOURS = dict(zip(KINDS, ("#009E73", "#E69F00", "#0072B2", "#CC79A7", "#999999"), strict=True))
-SYMBOLS = dict(zip(KINDS, ("star", "circle", "diamond", "triangle-up", "x"), strict=True))
 
 
 def chart_figure(chart: Chart) -> Any:
@@ -31,7 +27,7 @@ def chart_figure(chart: Chart) -> Any:
             y=table.loss[chosen],
             mode="markers",
             name=f"{kind} ({len(chosen)})",
-            marker={"color": COLOURS[kind], "symbol": SYMBOLS[kind], "size": 9},
+            marker={"color": KIND_COLOURS[kind], "symbol": KIND_SYMBOLS[kind], "size": 9},
             customdata=np.column_stack([table.rank[chosen], table.signature[chosen]]),
             hovertemplate="loss %{y:.6g}<br>rank %{customdata[0]}<br>signature (%{customdata[1]}, %{customdata[2]}, "
             "%{customdata[3]})<extra>" + kind + "</extra>",

@@ -13,6 +13,7 @@ from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 from shallows.support.checks import Array
+from shallows.support.theme import CYCLE, GREY, REGIONS, TEXT, VERMILLION
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
     from shallows.questions.discriminants.loci import FocalCloud
     from shallows.questions.discriminants.regions import LandscapeRegions
 
-INK, FOCAL, VERTEX = "#1f2933", "#c0392b", "#7f8c8d"
-SCALE = ("#2c7fb8", "#31a354", "#e6862a", "#8856a7", "#636363")
-#: Light fills for regions, by the number of real critical points and then of local minima.
-FILLS = ("#dfe9f3", "#c4d9ec", "#f7dcc4", "#f3c29b", "#d9ead3", "#b6d7a8", "#e4d7ee", "#cdb4e0")
-
+#: Walls: where two critical points meet, and where one goes through the zero tensor.
+FOCAL, VERTEX = VERMILLION, GREY
 #: A legend below the axis' title whatever the figure's size: at the foot of the figure, which makes room for it
 #: (and for the title, if the axis has automargin, as it has in simple_white).
 LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0}
@@ -35,7 +33,7 @@ def _layout(figure: Figure, title: str, x: str, y: str) -> Figure:
     figure.update_layout(
         title=title,
         template="simple_white",
-        font={"color": INK, "size": 13},
+        font={"color": TEXT, "size": 13},
         legend={"itemsizing": "constant"},
     )
     figure.update_xaxes(title=x)
@@ -56,12 +54,12 @@ def figure2_left(
     curve = focal_curve(P)
     figure = go.Figure()
     figure.add_scatter(
-        x=a * np.cos(theta), y=b * np.sin(theta), mode="lines", name="ellipse", line={"color": INK}
+        x=a * np.cos(theta), y=b * np.sin(theta), mode="lines", name="ellipse", line={"color": TEXT}
     )
     figure.add_scatter(x=curve.x, y=curve.y, mode="lines", name="focal curve", line={"color": FOCAL})
     for k, (x, y) in enumerate(teachers):
         students = critical_students(P, x=x, y=y)
-        color, count = SCALE[k % len(SCALE)], len(students)
+        color, count = CYCLE[k % len(CYCLE)], len(students)
         figure.add_scatter(
             x=[x],
             y=[y],
@@ -107,7 +105,7 @@ def figure2_centre(
     families: list[tuple[str, Sequence[float]]] = [("m11", stretches), ("m12", shears)]
     for row, (name, values) in enumerate(families, start=1):
         figure.add_scatter(
-            x=2 * np.cos(theta), y=np.sin(theta), mode="lines", line={"color": INK}, row=row, col=1,
+            x=2 * np.cos(theta), y=np.sin(theta), mode="lines", line={"color": TEXT}, row=row, col=1,
             name="ellipse", showlegend=row == 1,
         )  # fmt: skip
         for value in values:
@@ -132,10 +130,10 @@ def figure2_right(moments: Sequence[float] = (1, 2, 4), radius: float = 2.0) -> 
     figure = go.Figure()
     phi = np.linspace(0, np.pi, 361)
     rays = np.stack([np.cos(phi) ** 2, np.cos(phi) * np.sin(phi), np.sin(phi) ** 2], axis=1)
-    for trace in _cone(rays, radius, "#9aa5b1", "rank-one matrices", 0.35):
+    for trace in _cone(rays, radius, GREY, "rank-one matrices", 0.35):
         figure.add_trace(trace)
     opacities = np.linspace(0.9, 0.35, len(moments))  # the outer ones are seen through
-    for color, moment, opacity in zip(SCALE, moments, opacities, strict=False):
+    for color, moment, opacity in zip(CYCLE, moments, opacities, strict=False):
         name = f"focal surface, m0101 = {moment:g}"
         for trace in _cone(focal_rays(moment, phi), radius, color, name, float(opacity)):
             figure.add_trace(trace)
@@ -199,7 +197,7 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
         code[(regions.real_counts == count) & (regions.local_minima == minima)] = k
     figure = go.Figure()
     stops = [
-        [edge, FILLS[k % len(FILLS)]]
+        [edge, REGIONS[k % len(REGIONS)]]
         for k in range(len(kinds))
         for edge in (k / len(kinds), (k + 1) / len(kinds))
     ]
@@ -210,7 +208,7 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
     for k, (count, minima) in enumerate(kinds):
         figure.add_scatter(
             x=[None], y=[None], mode="markers", name=f"{count} critical points, {minima} local minima",
-            marker={"size": 12, "symbol": "square", "color": FILLS[k % len(FILLS)]},
+            marker={"size": 12, "symbol": "square", "color": REGIONS[k % len(REGIONS)]},
         )  # fmt: skip
     P = regions.discriminant
     if not P.metric:
@@ -290,10 +288,10 @@ def following_figure(following: Following) -> Figure:
             shown = np.where(following.real[:, i] == real, sizes[:, i], np.nan)
             figure.add_scatter(
                 x=following.positions, y=shown, mode="lines", showlegend=False,
-                line={"color": SCALE[0] if real else VERTEX, "dash": dash},
+                line={"color": CYCLE[0] if real else VERTEX, "dash": dash},
             )  # fmt: skip
     for event in following.events:
-        color = {"collision": FOCAL, "vertex": SCALE[2]}.get(event.kind, VERTEX)
+        color = {"collision": FOCAL, "vertex": CYCLE[2]}.get(event.kind, VERTEX)
         before, after = event.real_counts
         note = f"{event.kind}: {before} → {after}" if before != after else event.kind
         figure.add_vline(

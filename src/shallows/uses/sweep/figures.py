@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shallows.support.errors import InvalidProblem
+from shallows.support.theme import CYCLE
 from shallows.uses.sweep.file import FigureSection
 from shallows.uses.sweep.pooling import is_boolean, pooled
 from shallows.uses.sweep.results import load_sweep, sweep_status
@@ -16,8 +17,6 @@ from shallows.uses.sweep.store import stored_plan
 
 PAGE = "figures.html"
 FEW = 20
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 
 
 def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None = None) -> Any:
@@ -33,7 +32,7 @@ def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None =
             y=part["value"],
             name=f"{by} = {name}" if by else y,
             mode="lines+markers",
-            line_color=COLOURS[i % len(COLOURS)],
+            line_color=CYCLE[i % len(CYCLE)],
             error_y={
                 "type": "data",
                 "symmetric": False,

@@ -1,0 +1,93 @@
+"""Rules of the house that a machine can read: named tolerances, short functions, one palette, explicit randomness."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "shallows"
+FILES = {str(file.relative_to(SOURCE)): file.read_text(encoding="utf-8") for file in SOURCE.rglob("*.py")}
+LONGEST_FUNCTION, LONGEST_FILE = 60, 450
+#: Claims state the tolerance of each check beside it, as an argument of `equal`, `within`, …: there it is the statement.
+CHECKS = re.compile(r"^uses/papers/(arjevani|gamarnik|kazemipour|safran)/")
+
+
+def is_small(node: ast.AST) -> bool:
+    """A literal that only a tolerance or a limit looks like: 1e-9, 3e-14, 1e300; not 0.5 or 1e3."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, float) and value != 0 and not 1e-3 <= abs(value) <= 1e6
+
+
+def bare_tolerances(text: str) -> Iterator[int]:
+    """Lines with such a literal that is neither a named constant of its module nor the default of a parameter."""
+    tree = ast.parse(text)
+    homes = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    homes += [
+        default for node in ast.walk(tree) if isinstance(node, ast.arguments) for default in _defaults(node)
+    ]
+    named = {id(inner) for node in homes for inner in ast.walk(node)}
+    yield from (n.lineno for n in ast.walk(tree) if is_small(n) and id(n) not in named)
+
+
+def _defaults(node: ast.arguments) -> list[ast.expr]:
+    return [default for default in (*node.defaults, *node.kw_defaults) if default is not None]
+
+
+def unreasoned(text: str) -> Iterator[str]:
+    """Named tolerances without a comment above or beside them."""
+    lines = text.split("\n")
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and any(is_small(inner) for inner in ast.walk(node)):
+            above, beside = lines[node.lineno - 2], "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            if not above.lstrip().startswith("#") and "#" not in beside:
+                yield ast.unparse(node.targets[0])
+
+
+def functions(text: str) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, (node.end_lineno or 0) - node.lineno + 1
+
+
+def test_every_tolerance_has_a_name() -> None:
+    found = {name: list(bare_tolerances(text)) for name, text in FILES.items() if not CHECKS.match(name)}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+def test_every_named_tolerance_has_a_reason() -> None:
+    found = {name: list(unreasoned(text)) for name, text in FILES.items() if not CHECKS.match(name)}
+    assert not {name: names for name, names in found.items() if names}
+
+
+def test_functions_are_short() -> None:
+    long = [(name, f, size) for name, text in FILES.items() for f, size in functions(text)]
+    assert not [entry for entry in long if entry[2] > LONGEST_FUNCTION]
+
+
+def test_files_hold_one_concept() -> None:
+    assert not {name: n for name, text in FILES.items() if (n := text.count("\n")) > LONGEST_FILE}
+
+
+def test_colours_come_from_the_theme() -> None:
+    coloured = {name for name, text in FILES.items() if re.search(r"[\"']#[0-9a-fA-F]{6}[\"']", text)}
+    assert coloured == {"support/theme.py"}
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"np\.random\.(seed|rand|randn|normal)\b", r"\bimport pickle\b", r"allow_pickle=True"]
+)
+def test_no_global_randomness_and_no_pickle(pattern: str) -> None:
+    assert not {name for name, text in FILES.items() if re.search(pattern, text)}
+
+
+def test_the_rules_notice() -> None:
+    assert list(bare_tolerances("def f(x):\n    return x < 1e-9")) == [2]
+    assert list(bare_tolerances("SMALL = 1e-9\ndef f(x):\n    return x < SMALL")) == []
+    assert list(bare_tolerances("def f(x, small=1e-9):\n    return x < small")) == []
+    assert list(unreasoned("SMALL = 1e-9")) == ["SMALL"]
+    assert list(unreasoned("#: rounding\nSMALL = 1e-9")) == []
+    assert dict(functions("def f():\n    pass\n")) == {"f": 2}
