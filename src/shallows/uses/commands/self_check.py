@@ -26,6 +26,7 @@ LARGEST = 3
 #: Complex critical points of rank one: the ED degree of rank-one symmetric 3×3 matrices in a generic metric.
 EXPECTED = 13
 RUNS = 20
+#: How far the losses of the two engines may be apart, relatively; each knows them to about twelve digits.
 AGREEMENT = 1e-8
 
 

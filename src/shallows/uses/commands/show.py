@@ -9,6 +9,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import COMPLETENESS
 from shallows.questions.charts.result import Chart
 from shallows.questions.geometry.ranks.widths import regime
+from shallows.support.tolerances import SAME_LOSS
 from shallows.uses.commands._common import table as empty_table
 
 SHOWN = 15
@@ -93,7 +94,7 @@ def _points(title: str, chart: Chart) -> Any:
 
 def _alike(rows: Any, i: int, j: int) -> bool:
     """Points that a symmetry makes equal in all that is shown."""
-    same_loss = abs(rows.loss[i] - rows.loss[j]) <= 1e-9 * max(1.0, abs(rows.loss[i]))
+    same_loss = abs(rows.loss[i] - rows.loss[j]) <= SAME_LOSS * abs(rows.loss[i])
     return bool(same_loss and rows.rank[i] == rows.rank[j] and (rows.signature[i] == rows.signature[j]).all())
 
 

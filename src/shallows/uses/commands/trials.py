@@ -202,4 +202,7 @@ def _bends(curve: EllipseCurve, gram: list[list[Fraction]], target: list[Fractio
     G, t = np.array(gram, dtype=np.float64), np.array(target, dtype=np.float64)
     a, b = curve.roots
     speed = students[:, ::-1] * np.array([-a / b, b / a])
-    return np.einsum("ki,ij,kj->k", speed, G, speed) - np.einsum("ki,ij,kj->k", students - t, G, students)
+    bends: Array = np.einsum("ki,ij,kj->k", speed, G, speed) - np.einsum(
+        "ki,ij,kj->k", students - t, G, students
+    )
+    return bends

@@ -62,11 +62,9 @@ def _headers(server: Any) -> None:
     """Every answer says how long it took, and that its page may load nothing from elsewhere."""
     from flask import g
 
-    @server.before_request
     def begin() -> None:
         g.begin = perf_counter()
 
-    @server.after_request
     def end(response: Any) -> Any:
         response.headers["Server-Timing"] = (
             f"app;dur={1e3 * (perf_counter() - g.get('begin', perf_counter())):.1f}"
@@ -75,6 +73,9 @@ def _headers(server: Any) -> None:
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
+
+    server.before_request(begin)
+    server.after_request(end)
 
 
 def _answers(server: Any) -> None:
@@ -97,9 +98,10 @@ def _drawing(server: Any) -> None:
 
     file = resources.files("plotly") / "package_data" / "plotly.min.js"
 
-    @server.get(PLOTLY)
     def plotly() -> Any:
         return send_file(str(file), mimetype="text/javascript", conditional=True, max_age=86_400)
+
+    server.add_url_rule(PLOTLY, "plotly", plotly)
 
 
 def state_of_url(search: str) -> tuple[View, Values, str]:
@@ -121,6 +123,7 @@ def state_of_url(search: str) -> tuple[View, Values, str]:
 def _pages(app: Any) -> None:
     """The page of a URL; what it does by itself afterwards is in `page/`."""
 
-    @app.callback(Output("page", "children"), Input("url", "search"))
     def show_page(search: str | None) -> Any:
         return page(*state_of_url(search or ""))
+
+    app.callback(Output("page", "children"), Input("url", "search"))(show_page)

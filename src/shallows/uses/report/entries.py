@@ -21,6 +21,11 @@ LARGEST_DENSE = 400
 SHOWN_EIGENVALUES = 8
 #: Eigenvalues below this share of the largest are rounding, and are shown as zero.
 FLAT = 1e-9
+#: End points of training whose losses differ by less, relatively, share the lowest. A loss is off by the square of its
+#: gradient norm; this leaves room for runs that stopped at 1e-4.
+TRAINED_LOSS = 1e-7
+#: A run is at a point of the chart when its loss is this near, in units of E y²: room for runs that stopped at 1e-3.
+NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +70,7 @@ def chart_entries(chart: Chart, shares: dict[int, float] | None, eigenvalues: bo
 def minima_entries(minima: Sequence[Minimum]) -> list[Entry]:
     """The distinct end points of an ensemble; signatures are in parameter space there."""
     lowest = min((minimum.loss for minimum in minima), default=0.0)
-    room = 1e-7 * max(abs(lowest), 1e-9)
+    room = TRAINED_LOSS * abs(lowest)
     return [
         Entry(
             number=i + 1,
@@ -118,7 +123,7 @@ def shares_of(chart: Chart, runs: Ensemble) -> tuple[dict[int, float], float]:
         matched = runs.match(chart, strict=False)
         return matched.shares, len(matched.unmatched) / max(len(runs), 1)
     places = np.argmin(np.abs(runs.losses[:, None] - chart.losses[None, :]), axis=1)
-    near = np.abs(runs.losses - chart.losses[places]) <= 1e-6 * runs.scale
+    near = np.abs(runs.losses - chart.losses[places]) <= NEAR * runs.scale
     found, counts = np.unique(places[near & runs.ended], return_counts=True)
     shares = {int(i): float(c) / len(runs) for i, c in zip(found, counts, strict=True)}
     return shares, float(np.mean(runs.ended & ~near))

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from shallows.support.theme import BLUE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, VERMILLION, styled
+from shallows.support.tolerances import SAME_LOSS, TINY
 from shallows.uses.report.entries import Entry
-from shallows.uses.report.training import Way
+from shallows.uses.report.training import FLAT, Way
 from shallows.uses.report.words import percent, plural
 
 #: More points than this are thinned in a figure; the table has them all.
 LARGEST_DRAWN = 5_000
 GUIDES = 12
+#: Losses within this share of the typical first loss are one level to the eye.
+ONE_LEVEL = 1e-6
 
 
 def landscape(entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "the rank stratum") -> Any:
@@ -53,7 +56,7 @@ def draw_landscape(figure: Any, entries: Sequence[Entry], ways: Sequence[Way], p
         range=[-0.6, max(top, 1) + 1.6],
     )
     low, high = (pick(entry.loss for entry in shown) for pick in (min, max)) if shown else (0.0, 1.0)
-    room = 0.12 * max(high - low, 1e-9 * abs(high), 1e-12)
+    room = 0.12 * max(high - low, SAME_LOSS * abs(high), TINY)
     figure.update_yaxes(title_text="loss E(f − y)²", range=[low - room, high + 2 * room])
     return figure
 
@@ -121,7 +124,7 @@ def _window(levels: Sequence[tuple[float, str]], ways: Sequence[Way]) -> list[fl
     low = min(losses + [float(way.losses[-1]) for way in ways])
     typical = float(np.median([way.losses[0] for way in ways]))
     spread = 2.5 * (max(losses, default=low) - low)
-    high = max(low + spread, max(losses, default=low)) if spread > 1e-6 * max(typical, 1e-300) else typical
+    high = max(low + spread, max(losses, default=low)) if spread > ONE_LEVEL * max(typical, TINY) else typical
     return [low - 0.05 * (high - low), high + 0.02 * (high - low)]
 
 
@@ -162,7 +165,7 @@ def eigenvalues_figure(entries: Sequence[Entry]) -> Any:
     shown = [entry for entry in entries if entry.eigenvalues is not None]
     x = np.concatenate([np.full(len(entry.eigenvalues), entry.number) for entry in shown])  # type: ignore[arg-type]
     y = np.concatenate([entry.eigenvalues for entry in shown])
-    flat = 1e-7 * max(float(np.abs(y).max()), 1e-300)
+    flat = FLAT * max(float(np.abs(y).max()), TINY)
     groups = (("negative", y < -flat, VERMILLION, "triangle-down"), ("flat", np.abs(y) <= flat, GREY, "line-ew"),
               ("positive", y > flat, BLUE, "circle"))  # fmt: skip
     figure = go.Figure()

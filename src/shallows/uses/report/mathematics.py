@@ -22,6 +22,8 @@ from shallows.support.checks import Array, counted
 #: Larger matrices are described in words.
 LARGEST_SHOWN = 7
 LONGEST_FORM = 12
+#: Larger numbers are written with an exponent.
+PLAIN = 1e4
 
 
 def name(text: str) -> str:
@@ -36,7 +38,7 @@ def sign(text: str) -> str:
 
 def number(value: float) -> str:
     """A number, with a proper minus sign."""
-    text = f"{abs(value):.4g}" if abs(value) < 1e4 else f"{abs(value):.3e}"
+    text = f"{abs(value):.4g}" if abs(value) < PLAIN else f"{abs(value):.3e}"
     return (sign("−") if value < 0 else "") + f"<mn>{text}</mn>"
 
 

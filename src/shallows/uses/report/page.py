@@ -53,7 +53,7 @@ def render(title: str, lead: str, sections: Sequence[Section]) -> str:
     """The page as text."""
     from plotly.offline import get_plotlyjs
 
-    return _template().render(
+    text: str = _template().render(
         title=title,
         lead=lead,
         sections=sections,
@@ -64,6 +64,7 @@ def render(title: str, lead: str, sections: Sequence[Section]) -> str:
         plotly=_unclosed(get_plotlyjs()),
         figure_json=figure_json,
     )
+    return text
 
 
 def write(path: str | Path, text: str) -> Path:

@@ -12,12 +12,17 @@ from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.run import Run
 from shallows.support.checks import Array
 from shallows.support.errors import ShallowsError
+from shallows.support.tolerances import TINY
 
 RECORDED = 12
 STEPS = 600
 #: Hessian indices along recorded runs: at most so many points a run, for at most so many parameters.
 INDEX_POINTS = 24
 INDEX_PARAMETERS = 60
+#: Hessian eigenvalues below this share of the largest are drawn as flat: off critical points their sign is no news.
+FLAT = 1e-7
+#: Drawn ways end at this gradient norm: beyond it nothing is seen to move.
+DRAWN = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +62,7 @@ def with_ways(runs: Ensemble) -> Training:
 def _way(problem: Problem, start: Array) -> Way:
     from shallows.questions.descent.descend import descend
 
-    run: Run = descend(problem, start, "gd", tolerance=1e-7, record=1, iterations=STEPS, polish=False)
+    run: Run = descend(problem, start, "gd", tolerance=DRAWN, record=1, iterations=STEPS, polish=False)
     assert run.trajectory is not None
     path = run.trajectory
     if problem.size > INDEX_PARAMETERS:
@@ -70,7 +75,7 @@ def _way(problem: Problem, start: Array) -> Way:
 def _index(problem: Problem, theta: Array) -> int:
     """How many Hessian eigenvalues are negative, beyond rounding."""
     values = np.linalg.eigvalsh(problem.hessian(problem.unpack(theta)))
-    return int(np.sum(values < -1e-7 * max(float(np.abs(values).max()), 1e-300)))
+    return int(np.sum(values < -FLAT * max(float(np.abs(values).max()), TINY)))
 
 
 def same_problem(chart: Chart, runs: Ensemble) -> bool:

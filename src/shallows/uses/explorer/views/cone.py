@@ -18,7 +18,7 @@ from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 from shallows.support.checks import Array
 from shallows.support.theme import GREY, KIND_COLOURS, ORANGE, VERMILLION, plain_scene, styled
-from shallows.uses.explorer.costs import SEED, TRAIN, constant, report_of
+from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Scene, View
 from shallows.uses.explorer.sketch import Sketch
@@ -34,6 +34,8 @@ from shallows.uses.explorer.views.marks import (
 from shallows.uses.report.recipe import python_of
 
 REACH = 3.0
+#: Focal rays shorter than this share of the longest have no direction: they are rounding.
+NO_RAY = 1e-12
 RESOLUTION = 61
 #: Real critical points + half the minima, from 2.5 (two points, one minimum) to 5.5 (four points, three minima).
 FILLS = [[0.0, "rgba(86,180,233,0.15)"], [0.5, "rgba(86,180,233,0.45)"], [1.0, "rgba(0,158,115,0.45)"]]
@@ -128,7 +130,7 @@ def _surface(rays: Array, colour: str, name: str, opacity: float) -> dict[str, A
     The focal rays t(φ) = r(φ) × r′(φ) solve F = r(φ)·t = 0 and ∂F/∂φ = 0, both linear in t.
     """
     size = np.linalg.norm(rays, axis=1, keepdims=True)
-    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > 1e-12 * np.max(size))
+    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > NO_RAY * np.max(size))
     for i in range(
         1, len(unit)
     ):  # neighbouring rays point the same way, so that no strip folds through the origin
@@ -186,5 +188,5 @@ VIEW = View(
     ),
     draw=draw,
     seconds=constant(0.02),
-    report=report_of("2×2 cone", problem_of, 0.15, lambda state: 1e-4),
+    report=report_of("2×2 cone", problem_of, 0.15, quick_descent),
 )

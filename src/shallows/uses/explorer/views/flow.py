@@ -16,7 +16,7 @@ from shallows.questions.descent.traps import flow_invariants, is_trapped
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 from shallows.support.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, styled
-from shallows.uses.explorer.costs import SEED, TRAIN, constant, report_of
+from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Scene, View
 from shallows.uses.explorer.sketch import Sketch
@@ -25,7 +25,12 @@ from shallows.uses.report.recipe import python_of
 
 COLOURS = (BLUE, ORANGE)
 REACH = 3.4
+#: For a picture: errors of 1e-6 are far below a pixel.
 OPTIONS = FlowOptions(integrator="LSODA", rtol=1e-6, atol=1e-9, time=1e4)
+#: The gradient norm below which the drawn flow does not move any more, at 1e4 units of time.
+AT_REST = 1e-6
+#: Where the logarithmic time axis begins: before it nothing has moved by a pixel.
+FIRST_TIME = 1e-4
 
 
 def problem_of(state: State) -> Problem:
@@ -49,7 +54,7 @@ def draw(state: State) -> Scene:
         raise InvalidProblem(
             "The flow starts at zero, where it does not move. Move a length or an outer weight."
         )
-    run = descend(problem, start, "flow", tolerance=1e-6, record=1, polish=False, flow=OPTIONS)
+    run = descend(problem, start, "flow", tolerance=AT_REST, record=1, polish=False, flow=OPTIONS)
     assert run.trajectory is not None
     before, after = flow_invariants(start), flow_invariants(run.network)
     trapped = is_trapped(problem, start)
@@ -158,7 +163,7 @@ def _quadrant(delta: Array, a: Array) -> int:
 
 
 def _losses(problem: Problem, path: Trajectory) -> Any:
-    times = np.maximum(path.times, 1e-4)
+    times = np.maximum(path.times, FIRST_TIME)
     figure = Sketch()
     figure.add_scatter(x=times, y=path.losses, mode="lines", meta=INK, line={"width": 2.5}, name="loss")
     zero = float(problem.value(np.zeros(problem.size)))
@@ -212,5 +217,5 @@ VIEW = View(
     ),
     draw=draw,
     seconds=constant(0.03),
-    report=report_of("Two quadratic neurons", problem_of, 0.15, lambda state: 1e-4),
+    report=report_of("Two quadratic neurons", problem_of, 0.15, quick_descent),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from shallows.questions.discriminants.students import CriticalStudent
 from shallows.support.theme import KIND_COLOURS, KIND_SYMBOLS, VERMILLION
+from shallows.support.tolerances import SAME_LOSS
 from shallows.uses.explorer.fields import State
 from shallows.uses.explorer.sketch import Sketch
 
@@ -24,7 +25,7 @@ GRIP: dict[str, Any] = {
 
 def kind_of(student: CriticalStudent, lowest: float) -> str:
     """The kind, with the lowest local minimum called what it is."""
-    near = student.loss <= lowest + 1e-9 * max(abs(lowest), 1e-9)
+    near = student.loss <= lowest + SAME_LOSS * abs(lowest)
     return "global minimum" if student.kind == "local minimum" and near else student.kind
 
 

@@ -11,7 +11,8 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.chart import chart as make_chart
 from shallows.questions.charts.result import Chart
 from shallows.support.theme import KIND_COLOURS, plain_scene, styled
-from shallows.uses.explorer.costs import SEED, TRAIN, constant, report_of
+from shallows.support.tolerances import TINY
+from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Scene, View
 from shallows.uses.explorer.sketch import Sketch
@@ -75,7 +76,7 @@ def _landscape(chart: Chart) -> Any:
 def _neurons(problem: Problem, chart: Chart) -> Any:
     """The neurons ±w√|a| of all rank-one points around the teacher's level surface."""
     target = problem.target_tensor()
-    size = max(float(np.abs(target.entries).max()), 1e-9)
+    size = max(float(np.abs(target.entries).max()), TINY)
     figure = Sketch()
     figure.add_trace({**level_surface(target, size, POINTS), "opacity": 0.25})
     for kind in chart.kinds():
@@ -123,5 +124,5 @@ VIEW = View(
     ),
     draw=draw,
     seconds=constant(0.02),
-    report=report_of("Quadratic, n = 3", problem_of, 0.25, lambda state: 1e-4),
+    report=report_of("Quadratic, n = 3", problem_of, 0.25, quick_descent),
 )

@@ -160,11 +160,10 @@ def lemma_5(trial: Trial, other: bool = False, divisor: float = np.pi) -> Iterat
         yield equal(float(abs(np.linalg.eigvalsh(h1(w, v))[-1] / expected - 1)), 1e-9, "λ_max(h₁)")
         centre, g = _near(trial, 3, 2)
         j = 2 if other else 1
-        for name, partner in (
-            ("w′", lambda e, j=j, c=centre, s=g: c[j] + e * s[j]),
-            ("v", lambda e, j=j: np.eye(3)[j // 2]),
-        ):
-            values = [float(e * g[0] @ h1(centre[0] + e * g[0], partner(e)) @ (e * g[0])) for e in EPSILONS]
+        for name, partner, move in (("w′", centre[j], g[j]), ("v", np.eye(3)[j // 2], np.zeros(3))):
+            values = [
+                float(e * g[0] @ h1(centre[0] + e * g[0], partner + e * move) @ (e * g[0])) for e in EPSILONS
+            ]
             order = _order(values)
             yield at_least(order, 2.45, f"gᵀh₁(w, {name})g falls like ε^{order:.2f}")
 
