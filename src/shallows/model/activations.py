@@ -10,12 +10,13 @@ import numpy as np
 from numpy.polynomial import polynomial
 
 from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
 Function = Callable[[Array], Array]
 
 
-class Activation(ABC):
+class Activation(Constructed, ABC):
     """A scalar function σ applied to w·x."""
 
     @abstractmethod
@@ -64,7 +65,7 @@ class Power(PolynomialActivation):
     @property
     def coefficients(self) -> Array:
         """(0, …, 0, 1)."""
-        return np.eye(1, self.exponent + 1, self.exponent)[0]
+        return np.asarray(np.eye(1, self.exponent + 1, self.exponent)[0])
 
     def derivative(self, z: Array, order: int) -> Array:
         """d (d−1) ⋯ (d−order+1) z^(d−order)."""
@@ -72,6 +73,10 @@ class Power(PolynomialActivation):
             return np.zeros_like(z)
         factor = np.prod(np.arange(self.exponent, self.exponent - order, -1.0))
         return np.asarray(factor * np.asarray(z) ** (self.exponent - order), dtype=np.float64)
+
+    def construction(self) -> Construction:
+        """Power(d)."""
+        return self.constructed(exponent=self.exponent)
 
     def __repr__(self) -> str:
         return f"Power({self.exponent})"
@@ -107,6 +112,10 @@ class Polynomial(PolynomialActivation):
         """c_0, …, c_d with c_d ≠ 0."""
         return np.array(self.values)
 
+    def construction(self) -> Construction:
+        """Polynomial([c_0, …, c_d])."""
+        return self.constructed(coefficients=list(self.values))
+
     def __repr__(self) -> str:
         return f"Polynomial({list(self.values)})"
 
@@ -131,6 +140,10 @@ class ReLU(Activation):
         if order == 0:
             return np.maximum(z, 0.0)
         return (z > 0).astype(np.float64) if order == 1 else np.zeros_like(z)
+
+    def construction(self) -> Construction:
+        """ReLU()."""
+        return self.constructed()
 
     def __repr__(self) -> str:
         return "ReLU()"
@@ -190,6 +203,10 @@ class Smooth(Activation):
                 f"Fix: Smooth(function, {names[min(order, 2)]}=...)."
             )
         return np.asarray(given(np.asarray(z, dtype=np.float64)), dtype=np.float64)
+
+    def construction(self) -> Construction:
+        """Smooth(function, derivative, second_derivative)."""
+        return self.constructed(function=self.function, derivative=self.first, second_derivative=self.second)
 
     def __repr__(self) -> str:
         return f"Smooth({getattr(self.function, '__name__', 'function')})"

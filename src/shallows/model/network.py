@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Power, ReLU
 from shallows.support.checks import Array, finite_array, finite_number, points
+from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
 
-class Network:
+class Network(Constructed):
     """f(x) = Σᵢ aᵢ σ(wᵢ·x) + norm·‖x‖², rows of W are the neurons wᵢ.
 
     `a` defaults to ones; shape (k,) for one output, (M, k) for M outputs. `norm` is the weight of the norm
@@ -69,6 +70,10 @@ class Network:
     def __reduce__(self) -> tuple[type[Network], tuple[Array, Array, Activation, float | Array]]:
         """Copies and pickles are made through the constructor: attributes cannot be set from outside."""
         return Network, (self.W, self.a, self.activation, self.norm)
+
+    def construction(self) -> Construction:
+        """Network(W, a, activation, norm)."""
+        return self.constructed(W=self.W, a=self.a, activation=self.activation, norm=self.norm)
 
     @property
     def width(self) -> int:

@@ -18,12 +18,13 @@ from shallows.model.objective.build import build_objective, labels_of, tensors_o
 from shallows.model.objective.function_space import FunctionSpaceObjective
 from shallows.model.parameters import Layout
 from shallows.support.checks import Array, counted, describe, finite_array, finite_number, positive_integer
+from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
 HESSIAN_CHUNK = 64
 
 
-class Problem:
+class Problem(Constructed):
     """Train f(x) = Σᵢ aᵢ σ(wᵢ·x) of a given width to match a target under data.
 
     - `target`: a Network, a SymmetricTensor, a symmetric matrix, or None with labelled `Samples`;
@@ -89,6 +90,18 @@ class Problem:
                 f"({self.outputs}, {self.width}) for this problem's {self.outputs}."
             )
         return fixed
+
+    def construction(self) -> Construction:
+        """Problem(target, data, width, activation, outer, norm_neuron, orthogonality)."""
+        made = self.constructed(
+            data=self.data,
+            width=self.width,
+            activation=self.activation,
+            outer="free" if self.outer is None else self.outer,
+            norm_neuron=self.norm_neuron,
+            orthogonality=self.orthogonality,
+        )
+        return Construction(made.name, {"target": self.target, **made.arguments})
 
     # -- parameters ------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.text import Exponents, checked_terms, default_names, read_form, write_form
 from shallows.support.checks import Array, counted, finite_array, points, positive_integer, symmetric_matrix
+from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetricTensor:
+class SymmetricTensor(Constructed):
     """A symmetric tensor T of degree d in n variables, as its entries T_{i1≤…≤id} in lexicographic order.
 
     It is also the homogeneous polynomial T(x) = Σ_I mult(I) T_I x^I.
@@ -207,6 +208,10 @@ class SymmetricTensor:
         return SymmetricTensor(self.entries * float(scalar), self.n, self.degree)
 
     __rmul__ = __mul__
+
+    def construction(self) -> Construction:
+        """SymmetricTensor(entries, n, degree)."""
+        return self.constructed(entries=self.entries, n=self.n, degree=self.degree)
 
     def __repr__(self) -> str:
         entries = "1 entry" if len(self.entries) == 1 else f"{len(self.entries)} entries"

@@ -9,12 +9,13 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array, positive_integer
+from shallows.support.construction import Constructed
 from shallows.support.errors import InvalidProblem
 
 LARGEST_GRAM = 6_000
 
 
-class InnerProduct(ABC):
+class InnerProduct(Constructed, ABC):
     """An inner product on Sym^d(R^n), as its Gram matrix on the entries T_{i1≤…≤id}."""
 
     n: int

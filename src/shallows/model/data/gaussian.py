@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import Distribution
 from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
+from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -33,7 +34,6 @@ class Gaussian(Distribution):
         self.mean = finite_array("mean", np.zeros(self.n) if mean is None else mean, 1)
         if len(self.mean) != self.n:
             raise InvalidProblem(f"mean has {len(self.mean)} entries; expected n = {self.n}.")
-        self.standard = covariance is None and not self.mean.any()
 
     def _checked_covariance(self, given: ArrayLike | None) -> Array:
         if given is None:
@@ -48,6 +48,16 @@ class Gaussian(Distribution):
                 "semidefinite matrix."
             )
         return covariance
+
+    def construction(self) -> Construction:
+        """Gaussian(n, covariance, mean), what is standard left out."""
+        covariance = None if self.white else self.covariance
+        return self.constructed(n=self.n, covariance=covariance, mean=None if self.centred else self.mean)
+
+    @property
+    def white(self) -> bool:
+        """Whether the covariance is the identity."""
+        return np.array_equal(self.covariance, np.eye(self.n))
 
     @property
     def centred(self) -> bool:
@@ -67,10 +77,10 @@ class Gaussian(Distribution):
     def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
         """m + Σ^{1/2} z with z standard normal."""
         z = generator(rng).standard_normal((positive_integer("count", count, 0), self.n))
-        return z if self.standard else self.mean + z @ self.root()
+        return z if self.white and self.centred else self.mean + z @ self.root()
 
     def __repr__(self) -> str:
-        extra = "" if np.array_equal(self.covariance, np.eye(self.n)) else ", covariance=…"
+        extra = "" if self.white else ", covariance=…"
         return f"Gaussian({self.n}{extra}{'' if self.centred else ', mean=…'})"
 
 

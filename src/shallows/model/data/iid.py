@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import factorial, gamma, lgamma, pi, prod, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import Distribution
 from shallows.model.data.moment_sequence import checked_moments, cumulants, gauss_law
 from shallows.support.checks import Array, describe, finite_number, positive_integer
+from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -32,12 +32,14 @@ class IID(Distribution):
            [1., 0., 6.]])
     """
 
+    constructors = ("normal", "uniform", "laplace", "rademacher", "student")
+
     def __init__(self, n: int, moments: Sequence[float]) -> None:
         self.n = positive_integer("n", n)
         given = checked_moments("moments", moments)
         self._name = f"IID({self.n}, moments={[float(f'{m:.6g}') for m in given]})"
         self._moment = self._look_up(given)
-        self._recipe: tuple[str | None, tuple[Any, ...]] = (None, (self.n, given))
+        self._construction = self.constructed(n=self.n, moments=given)
         self._draw: Draw | None = None
         self._given: Array | None = given
 
@@ -61,13 +63,16 @@ class IID(Distribution):
         data.n = positive_integer("n", n)
         data._name = f"IID.{law}({n}{'' if df is None else f', df={df:g}'})"
         data._moment, data._draw, data._given = moment, draw, None
-        data._recipe = (law, (data.n,) if df is None else (data.n, df))
+        data._construction = data.constructed(by=law, n=data.n, df=df)
         return data
 
-    def __reduce__(self) -> tuple[Callable[..., IID], tuple[Any, ...]]:
+    def construction(self) -> Construction:
+        """IID(n, moments), or the named law."""
+        return self._construction
+
+    def __reduce__(self) -> tuple[Callable[[], IID], tuple[()]]:
         """Copies and pickles are made as this one was, by the named law or from the moments."""
-        law, arguments = self._recipe
-        return (type(self) if law is None else getattr(type(self), law)), arguments
+        return self._construction.make, ()
 
     @classmethod
     def normal(cls, n: int) -> IID:

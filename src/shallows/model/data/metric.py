@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import InnerProduct
 from shallows.support.checks import Array, positive_integer, symmetric_matrix
+from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 
 
@@ -37,6 +38,10 @@ class Frobenius(InnerProduct):
     def moment_defect(self, degree: int) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""
         return moment_defect(self, degree)
+
+    def construction(self) -> Construction:
+        """Frobenius(n)."""
+        return self.constructed(n=self.n)
 
     def __repr__(self) -> str:
         return f"Frobenius({self.n})"
@@ -82,6 +87,10 @@ class Metric(InnerProduct):
     def moment_defect(self, degree: int | None = None) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""
         return moment_defect(self, self.degree if degree is None else degree)
+
+    def construction(self) -> Construction:
+        """Metric(n, degree, gram)."""
+        return self.constructed(n=self.n, degree=self.degree, gram=self._gram)
 
     def __repr__(self) -> str:
         return f"Metric(n={self.n}, degree={self.degree})"

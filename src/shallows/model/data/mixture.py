@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from shallows.model.data.base import Distribution
 from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -65,6 +66,10 @@ class Mixture(Distribution):
         for i, part in enumerate(self.parts):
             result[choice == i] = part.sample(int(np.sum(choice == i)), source)
         return result
+
+    def construction(self) -> Construction:
+        """Mixture(weights, parts)."""
+        return self.constructed(weights=self.weights, parts=self.parts)
 
     def __repr__(self) -> str:
         return f"Mixture({self.weights.tolist()}, {list(self.parts)!r})"

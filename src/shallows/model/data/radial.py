@@ -11,6 +11,7 @@ from shallows.model.data.base import Distribution
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.moment_sequence import checked_moments, gauss_law
 from shallows.support.checks import Array, positive_integer
+from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -71,7 +72,11 @@ class Radial(Distribution):
         """Uniform directions times radii from the Gauss-quadrature law with the given moments."""
         source = generator(rng)
         g = source.standard_normal((positive_integer("count", count, 0), self.n))
-        return self._radii(len(g), source)[:, None] * g / np.linalg.norm(g, axis=1, keepdims=True)
+        return np.asarray(self._radii(len(g), source)[:, None] * g / np.linalg.norm(g, axis=1, keepdims=True))
+
+    def construction(self) -> Construction:
+        """Radial(n, radial_moments)."""
+        return self.constructed(n=self.n, radial_moments=self._radial)
 
     def __repr__(self) -> str:
         return f"Radial({self.n}, radial_moments={[float(f'{m:.6g}') for m in self._radial]})"
@@ -100,6 +105,10 @@ class Sphere(Radial):
 
     def _radii(self, count: int, source: np.random.Generator) -> Array:
         return np.ones(count)
+
+    def construction(self) -> Construction:
+        """Sphere(n)."""
+        return self.constructed(n=self.n)
 
     def __repr__(self) -> str:
         return f"Sphere({self.n})"

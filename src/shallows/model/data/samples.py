@@ -11,6 +11,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.base import LARGEST_GRAM, Distribution
 from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -113,6 +114,10 @@ class Samples(Distribution):
         """Rows of X drawn with replacement."""
         chosen = generator(rng).integers(self.count, size=positive_integer("count", count, 0))
         return np.asarray(self.X[chosen])
+
+    def construction(self) -> Construction:
+        """Samples(X, y)."""
+        return self.constructed(X=self.X, y=self.y)
 
     def __repr__(self) -> str:
         labels = "" if self.y is None else f", y of shape {self.y.shape}"

@@ -29,6 +29,7 @@ from shallows.model.kernels.gaussian import GaussianCumulants
 from shallows.model.kernels.price import Order
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged
+from shallows.support.tolerances import EPSILON
 
 TERMS = 1000
 TOLERANCE = 1e-9
@@ -100,7 +101,7 @@ class HermiteSeries:
         if self.finite:
             return np.zeros_like(self.energy)
         rest = self.energy - np.sum(self.coefficients[..., :TERMS] ** 2, axis=-1)
-        return np.sqrt(np.maximum(rest, np.finfo(float).eps * self.energy))
+        return np.asarray(np.sqrt(np.maximum(rest, EPSILON * self.energy)))
 
     def derivative(self, order: int) -> Array:
         """The coefficients of σ^(order): √((j+1)⋯(j+a)) c_{j+a} / s^a, j < J."""

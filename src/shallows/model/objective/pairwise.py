@@ -23,7 +23,7 @@ class PairwiseObjective(Objective):
 
     def _assemble(self, A: Array, K: Array, c: Array) -> Array:
         quadratic = np.sum(A * (A @ K), axis=(-1, -2))
-        return np.maximum(quadratic - 2 * np.sum(A * c, axis=(-1, -2)) + self.energy, 0.0)
+        return np.asarray(np.maximum(quadratic - 2 * np.sum(A * c, axis=(-1, -2)) + self.energy, 0.0))
 
     def _teacher(self, U: Array) -> Array:
         return np.asarray(sum(cross.value(U) for cross in self.cross))

@@ -26,7 +26,8 @@ def angle_over_sine(t: float, c: Array) -> float:
     even, odd = even * s + c[4], odd * s + c[5]
     even, odd = even * s + c[2], odd * s + c[3]
     even, odd = even * s + c[0], odd * s + c[1]
-    return even + t * odd
+    value: float = even + t * odd
+    return value
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)

@@ -1,0 +1,109 @@
+"""A problem as a document (what JSON holds) and arrays (what NPZ holds), and back, bit for bit.
+
+Every part says how it is made (`construction`), so the document is a tree of constructors' names and arguments:
+
+    {"make": "Problem", "width": 1, "data": {"make": "Gaussian", "n": 2, "mean": {"array": "data.mean"}}, …}
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.model.problem import Problem
+from shallows.support.checks import describe
+from shallows.support.construction import Constructed, Construction
+from shallows.support.errors import InvalidProblem
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def to_document(problem: Problem) -> tuple[dict[str, Any], Arrays]:
+    """The document and the arrays that it names; `InvalidProblem` when a part cannot be stored.
+
+    A Smooth activation is stored by the name of its functions, `module:function`, so they need one.
+
+    >>> document, arrays = to_document(sh.Problem(np.diag([2.0, 1.0]), sh.IID.laplace(2), width=1))
+    >>> document["data"], document["target"]
+    ({'make': 'IID.laplace', 'n': 2}, {'make': 'SymmetricTensor', 'entries': {'array': 'target.entries'}, ...})
+    >>> arrays["target.entries"]
+    array([2., 0., 1.])
+    """
+    arrays: Arrays = {}
+    return _written(problem, "", arrays), arrays
+
+
+def from_document(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Problem:
+    """The problem that `to_document` wrote: losses and gradients are the same to the last bit.
+
+    Reading runs no code of the file's choosing: only classes of the library (and yours, once defined) are made, and
+    functions are looked up in modules that are loaded already.
+    """
+    problem = _read(document, arrays)
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"The document describes {describe(problem)}; expected a Problem.")
+    return problem
+
+
+def _written(value: Any, place: str, arrays: Arrays) -> Any:
+    if isinstance(value, Constructed):
+        made = value.construction()
+        inner = {
+            key: _written(part, f"{place}.{key}" if place else key, arrays)
+            for key, part in made.arguments.items()
+        }
+        return {"make": made.name, **inner}
+    if isinstance(value, np.ndarray):
+        arrays[place] = value
+        return {"array": place}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Sequence):
+        return [_written(part, f"{place}.{i}", arrays) for i, part in enumerate(value)]
+    if callable(value):
+        return {"function": _function_name(value)}
+    raise InvalidProblem(f"{place} is {describe(value)}, which cannot be stored.")
+
+
+def _read(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    if isinstance(value, list):
+        return [_read(part, arrays) for part in value]
+    if not isinstance(value, Mapping):
+        return value
+    if "make" in value:
+        inner = {key: _read(part, arrays) for key, part in value.items() if key != "make"}
+        try:
+            return Construction(str(value["make"]), inner).make()
+        except TypeError as error:
+            raise InvalidProblem(f"The document's {value['make']!r} cannot be made: {error}.") from None
+    if "function" in value:
+        return _function(str(value["function"]))
+    name = str(value.get("array"))
+    if name not in arrays:
+        raise InvalidProblem(f"The document names the array {name!r}, which is not there.")
+    return arrays[name]
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    """`module:function`, when the function is found there again."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if getattr(sys.modules.get(str(module)), str(name), None) is not function:
+        raise InvalidProblem(
+            f"{function!r} cannot be stored: it has no name in a module. Fix: define it in a module "
+            "(no lambda, no inner function), or use one of NumPy's."
+        )
+    return f"{module}:{name}"
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, inner = name.partition(":")
+    found = getattr(sys.modules.get(module), inner, None)
+    if not callable(found):
+        raise InvalidProblem(
+            f"The problem needs the function {name!r}. Fix: import {module} before loading it."
+        )
+    return found
