@@ -11,10 +11,10 @@ from scipy.optimize import minimize
 import shallows as sh
 from shallows.questions.descent.descend import descend
 from shallows.questions.descent.methods.adam import Moments
-from shallows.questions.descent.methods.levenberg import solve_damped
+from shallows.questions.descent.methods.levenberg import smallest_damping, solve_damped
 from shallows.questions.descent.methods.newton import steihaug
 from shallows.questions.descent.methods.perturbed import Noise
-from shallows.questions.descent.methods.registry import METHODS
+from shallows.questions.descent.methods.registry import METHODS, Options, plan_for
 from shallows.questions.descent.methods.residuals import residual_of
 from shallows.questions.descent.methods.sgd import Minibatches, minibatch_gradient
 from shallows.questions.descent.results.run import Status
@@ -162,6 +162,52 @@ def test_the_damped_step_is_the_same_on_either_side():
         for b in range(2):
             expected = -np.linalg.solve(J[b].T @ J[b] + damping[b] * np.eye(columns), J[b].T @ r[b])
             assert np.allclose(step[b], expected)
+
+
+def test_damping_keeps_normal_equations_regular():
+    """At the smallest damping JJᵀ + λI is regular for J of rank one, whatever its size; at a thousandth not."""
+    rng = np.random.default_rng(0)
+    lost = 0
+    for rows, columns in ((3, 3), (10, 10), (4, 30), (30, 4)):
+        for size in (1e-100, 1e-3, 1.0, 1e3, 1e100):
+            shape = (40, rows, columns)
+            J = size * np.einsum(
+                "bi,bj->bij", rng.standard_normal(shape[:2]), rng.standard_normal(shape[::2])
+            )
+            smallest, r = smallest_damping(J), rng.standard_normal(shape[:2])
+            assert np.all(np.isfinite(solve_damped(J, r, smallest)))
+            matrix = J @ J.swapaxes(1, 2) if rows < columns else J.swapaxes(1, 2) @ J
+            lost += np.sum(
+                np.linalg.eigvalsh(matrix + 1e-3 * smallest[:, None, None] * np.eye(min(rows, columns))) <= 0
+            )
+    assert lost
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1e-8, 1.0, 1e3, 1e8, 1e40, 1e200])
+def test_lm_ends_from_any_start(size):
+    """Flat directions make JJᵀ singular, most often with a < 0: no start may end in a LinAlgError or a bad number."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 3))
+    problems = (
+        sh.Problem(np.diag([1.0, 0.8, 0.6, 0.3]), sh.Gaussian(4), 2),
+        sh.Problem(sh.Network([[3.0, 1.0], [-1.0, 4.0]], activation=sh.Power(3)), sh.IID.laplace(2), 3),
+        sh.Problem(None, sh.Samples(X, np.sin(X[:, 0])), 4),
+    )
+    for problem in problems:
+        starts = size * rng.standard_normal((300 if size == 1 else 20, problem.size))
+        starts[::2, -problem.width :] = -np.abs(starts[::2, -problem.width :])
+        plan = plan_for(
+            problem, "lm", None, None, starts, Options(iterations=2_000 if size == 1 else 200, polish=False)
+        )
+        batch = plan.train(starts, [])
+        assert not np.any(batch.status == Status.RUNNING)
+        sound = batch.status != Status.DIVERGED
+        assert np.all(np.isfinite(batch.thetas)) and np.all(np.isfinite(batch.losses[sound]))
+        if size <= 1e8:
+            assert sound.all()
+            assert np.all(batch.losses <= problem.value(starts) * (1 + 1e-9))
+        if size == 1:
+            assert np.mean(batch.status == Status.CONVERGED) > 0.6
 
 
 @pytest.mark.parametrize("degree", [2, 3])

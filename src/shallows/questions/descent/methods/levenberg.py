@@ -10,22 +10,27 @@ from shallows.questions.descent.methods.front import norms_of
 from shallows.questions.descent.methods.residuals import Residual, constant_of, residual_of
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON, TINY
 
-LARGEST = 1e16
+#: The first damping, as a share of the largest squared column of J (Madsen, Nielsen, Tingleff 2004, (3.14): τ = 1e-3).
+FIRST_DAMPING = 1e-3
+#: A predicted decrease below this share of E y² is hidden by rounding of the loss: gradients decide instead. Measured
+#: losses carry errors of 1e-15 to 1e-13 of E y².
+RESOLUTION = 1e-12
 
 
 class _State:
     """Points, residuals, Jacobians and damping of the runs that go on."""
 
-    names = ("rows", "theta", "r", "J", "gradient", "damping", "floor", "factor")
+    names = ("rows", "theta", "r", "J", "gradient", "damping", "factor", "stuck")
 
     def __init__(self, residual: Residual, batch: Batch) -> None:
         self.rows = batch.running()
         self.theta = batch.thetas[self.rows]
         self.r, self.J = residual(self.theta)
         self.gradient = 2 * np.einsum("bri,br->bi", self.J, self.r)
-        self.damping = 1e-3 * np.einsum("bri,bri->bi", self.J, self.J).max(axis=1) + 1e-300
-        self.floor, self.factor = 1e-16 * self.damping, np.full(len(self.rows), 2.0)
+        self.damping = FIRST_DAMPING * np.einsum("bri,bri->bi", self.J, self.J).max(axis=1) + TINY
+        self.factor, self.stuck = np.full(len(self.rows), 2.0), np.zeros(len(self.rows), dtype=bool)
 
     def squares(self) -> Array:
         """‖r‖² of each run."""
@@ -44,18 +49,19 @@ def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Record
     """
     residual, constant = residual_of(problem), constant_of(problem)
     recorder = recorder or Recorder(None)
-    state, iteration = _State(residual, batch), 0
-    while len(state.rows):
-        norm, loss = norms_of(state.gradient), state.squares() + constant
-        if state.rows[0] == 0:
-            recorder.note(iteration, state.theta[0], loss[0])
-        status = _status(control, state.rows, loss, norm, state.damping, iteration)
-        gone = status != Status.RUNNING
-        if gone.any():
-            _end(batch, state, gone, loss, norm, status, iteration, recorder)
-        if len(state.rows):
-            _try(state, residual, control)
-        iteration += 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        state, iteration = _State(residual, batch), 0
+        while len(state.rows):
+            norm, loss = norms_of(state.gradient), state.squares() + constant
+            if state.rows[0] == 0:
+                recorder.note(iteration, state.theta[0], loss[0])
+            status = _status(control, state, loss, norm, iteration)
+            gone = status != Status.RUNNING
+            if gone.any():
+                _end(batch, state, gone, loss, norm, status, iteration, recorder)
+            if len(state.rows):
+                _try(state, residual, control)
+            iteration += 1
 
 
 def _end(
@@ -73,24 +79,34 @@ def _end(
 
 def _try(state: _State, residual: Residual, control: Control) -> None:
     """One damped step for all runs; those refused stay, with more damping."""
+    state.damping = np.maximum(state.damping, smallest_damping(state.J))
     step = solve_damped(state.J, state.r, state.damping)
     trial = state.theta + step
+    state.stuck = np.all(trial == state.theta, axis=1)
     r, J = residual(trial)
     gradient = 2 * np.einsum("bri,br->bi", J, r)
     drop = state.squares() - np.sum(r**2, axis=1)
     predicted = np.einsum("bi,bi->b", step, state.damping[:, None] * step - state.gradient / 2)
-    hidden = predicted < 1e-12 * control.scale
+    hidden = predicted < RESOLUTION * control.scale
     calmer = norms_of(gradient) <= norms_of(state.gradient)
     taken = np.where(hidden, calmer, drop > 0) & np.isfinite(drop)
-    gain = np.where(hidden, 1.0, drop / np.maximum(predicted, 1e-300))
+    gain = np.where(hidden, 1.0, drop / np.maximum(predicted, TINY))
     shrink = np.maximum(1 / 3, 1 - (2 * np.clip(gain, 0, 1) - 1) ** 3)
-    state.damping = np.where(
-        taken, np.maximum(state.damping * shrink, state.floor), state.damping * state.factor
-    )
+    state.damping = state.damping * np.where(taken, shrink, state.factor)
     state.factor = np.where(taken, 2.0, 2 * state.factor)
     state.theta, state.r = np.where(taken[:, None], trial, state.theta), np.where(taken[:, None], r, state.r)
     state.J = np.where(taken[:, None, None], J, state.J)
     state.gradient = np.where(taken[:, None], gradient, state.gradient)
+
+
+def smallest_damping(J: Array) -> Array:
+    """(m + n) ε ‖J‖²_F for J of m rows and n columns: below it rounding may leave JJᵀ + λI singular.
+
+    Forming JJᵀ or JᵀJ is exact up to max(m, n) ε/2 ‖J‖²_F (Higham 2002, (3.13)), and the solve is backward stable to
+    about as much again.
+    """
+    m, n = J.shape[1:]
+    return np.asarray((m + n) * EPSILON * np.einsum("bri,bri->b", J, J))
 
 
 def solve_damped(J: Array, r: Array, damping: Array) -> Array:
@@ -104,15 +120,14 @@ def solve_damped(J: Array, r: Array, damping: Array) -> Array:
     return np.asarray(-(Jt @ np.linalg.solve(matrix, r[..., None]))[..., 0])
 
 
-def _status(
-    control: Control, rows: np.ndarray, loss: Array, norm: Array, damping: Array, iteration: int
-) -> np.ndarray:
-    status = np.full(len(rows), int(Status.RUNNING))
+def _status(control: Control, state: _State, loss: Array, norm: Array, iteration: int) -> np.ndarray:
+    status = np.full(len(state.rows), int(Status.RUNNING))
     if iteration >= control.iterations:
         status[:] = Status.LIMIT
     if control.interrupted.is_set():
         status[:] = Status.INTERRUPTED
-    status[damping > LARGEST] = Status.STALLED
+    status[state.stuck] = Status.STALLED
     status[loss <= control.goal] = Status.GOAL
-    status[norm <= control.tolerance_of(rows)] = Status.CONVERGED
+    status[norm <= control.tolerance_of(state.rows)] = Status.CONVERGED
+    status[~(np.isfinite(loss) & np.isfinite(norm))] = Status.DIVERGED
     return status

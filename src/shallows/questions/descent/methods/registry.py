@@ -23,7 +23,7 @@ from shallows.questions.descent.methods.levenberg import levenberg
 from shallows.questions.descent.methods.newton import newton
 from shallows.questions.descent.methods.perturbed import perturbed
 from shallows.questions.descent.methods.polish import descend_and_polish, preconditioner
-from shallows.questions.descent.methods.residuals import residual_of
+from shallows.questions.descent.methods.residuals import losses_by_squares, residual_of
 from shallows.questions.descent.methods.sgd import sgd
 from shallows.questions.descent.methods.step_length import stable_step
 from shallows.questions.descent.results.run import Batch, Status
@@ -132,6 +132,10 @@ class Plan:
         batch.thetas[rows], batch.losses[rows], batch.norms[rows] = rest.thetas, rest.losses, rest.norms
         batch.status[rows] = rest.status
         batch.iterations[rows] += rest.iterations
+        if (
+            self.method == "lm"
+        ):  # the polish goes by aᵀKa − 2aᵀc + E y², which cancels; this method's losses do not
+            batch.losses[rows] = losses_by_squares(self.problem, rest.thetas)
 
 
 def _perturbed(

@@ -32,6 +32,12 @@ def constant_of(problem: Problem) -> float:
     return problem.floor if _in_function_space(problem) else 0.0
 
 
+def losses_by_squares(problem: Problem, thetas: Array) -> Array:
+    """‖r(θ)‖² + L*, a sum of two terms that are not negative: exact to rounding of r, however small the loss is."""
+    r, _ = residual_of(problem)(thetas)
+    return np.asarray(np.sum(r**2, axis=1) + constant_of(problem))
+
+
 def _in_function_space(problem: Problem) -> bool:
     return isinstance(problem.activation, Power) and not isinstance(problem.objective, SamplePassObjective)
 
