@@ -21,10 +21,6 @@ MINIMA = [
 ]  # fmt: skip
 
 
-def relu_problem(k):
-    return sh.Problem(sh.Network(np.eye(k), activation=sh.ReLU()), sh.Gaussian(k), k, outer="ones")
-
-
 def from_blocks(sizes, values):
     """vals[i][i] is the diagonal of block i, vals[i][-1] its off-diagonal, vals[i][j] block (i, j)."""
     ends = np.cumsum([0, *sizes])
@@ -39,7 +35,7 @@ def from_blocks(sizes, values):
 
 @pytest.mark.parametrize(("k", "sizes", "values", "loss"), MINIMA, ids=[f"k={m[0]} {m[1]}" for m in MINIMA])
 def test_published_relu_minima(k, sizes, values, loss):
-    problem, net = relu_problem(k), from_blocks(sizes, values)
+    problem, net = sh.relu_problem(k), from_blocks(sizes, values)
     assert problem.loss(net) / 2 == pytest.approx(loss, abs=1e-9)
     assert np.linalg.norm(problem.gradient(net)) < 1e-8
     assert np.linalg.eigvalsh(problem.hessian(net))[0] > 0
@@ -48,7 +44,7 @@ def test_published_relu_minima(k, sizes, values, loss):
 @pytest.mark.parametrize("k", [2, 6, 13, 20])
 def test_theorem_2_of_paper_003_smallest_eigenvalue_at_the_global_minimum(k):
     """¼ − 1/(2π) for ½E, whatever k."""
-    problem = relu_problem(k)
+    problem = sh.relu_problem(k)
     net = sh.Network(np.eye(k), activation=sh.ReLU())
     assert problem.loss(net) < 1e-13
     smallest = np.linalg.eigvalsh(problem.hessian(net))[0] / 2
@@ -58,7 +54,7 @@ def test_theorem_2_of_paper_003_smallest_eigenvalue_at_the_global_minimum(k):
 def test_the_energy_of_an_orthonormal_relu_teacher():
     """E(Σ ReLU(xᵢ))² = k/2 + k(k−1)/(2π)."""
     for k in (1, 5, 20):
-        energy = relu_problem(k).objective.energy
+        energy = sh.relu_problem(k).objective.energy
         assert energy == pytest.approx(k / 2 + k * (k - 1) / (2 * np.pi), rel=1e-14)
 
 

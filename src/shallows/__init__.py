@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         trap_probability,
     )
     from shallows.questions.discriminants.focal_slices import focal_slice
-    from shallows.questions.discriminants.follow import follow
+    from shallows.questions.discriminants.following.follow import follow
     from shallows.questions.discriminants.loci import focal_cloud
     from shallows.questions.discriminants.regions import landscape_regions
     from shallows.questions.geometry.escape.bad_minima import BadMinimum, bad_minimum
@@ -78,7 +78,8 @@ if TYPE_CHECKING:
         regime,
         thick_width,
     )
-    from shallows.questions.quadratic.barrier import Barrier, energy_barrier
+    from shallows.questions.quadratic.barrier import energy_barrier
+    from shallows.questions.quadratic.closed_form_barrier import Barrier
     from shallows.questions.quadratic.sample_span import Span, spans_symmetric
     from shallows.questions.relu.certificate import CertifiedMinimum, certify_minimum
     from shallows.questions.relu.setting import relu_problem
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
 #: Where the names that are loaded on first use live.
 _LATER = {
     "BadMinimum": "questions.geometry.escape.bad_minima",
-    "Barrier": "questions.quadratic.barrier",
+    "Barrier": "questions.quadratic.closed_form_barrier",
     "CertifiedMinimum": "questions.relu.certificate",
     "Claim": "uses.papers.claim",
     "DifferentComponents": "questions.geometry.fibers.components",
@@ -135,7 +136,7 @@ _LATER = {
     "focal_cloud": "questions.discriminants.loci",
     "focal_points": "questions.geometry.manifolds.focal",
     "focal_slice": "questions.discriminants.focal_slices",
-    "follow": "questions.discriminants.follow",
+    "follow": "questions.discriminants.following.follow",
     "is_critical_parameter": "questions.geometry.ranks.parameterization",
     "is_identifiable": "questions.geometry.ranks.identifiability",
     "is_trapped": "questions.descent.traps",

@@ -3,13 +3,13 @@
 from shallows.questions.discriminants.counting import LandscapeCount, landscape_at
 from shallows.questions.discriminants.envelope import FocalCurve, focal_curve
 from shallows.questions.discriminants.focal_slices import focal_slice
-from shallows.questions.discriminants.follow import Event, Following, follow
+from shallows.questions.discriminants.following.follow import follow
+from shallows.questions.discriminants.following.result import Event, Following
 from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.loci import FocalCloud, focal_cloud
-from shallows.questions.discriminants.polynomial import Discriminant, Factor, Factorization
+from shallows.questions.discriminants.polynomial import Discriminant, Factor, Factorization, load
 from shallows.questions.discriminants.regions import LandscapeRegions, Region, Wall, landscape_regions
 from shallows.questions.discriminants.signs import SignSlice
-from shallows.questions.discriminants.storage import load
 from shallows.questions.discriminants.students import CriticalStudent, critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 

@@ -13,13 +13,14 @@
 | and with several outputs? | `basis_network`, `fit_blocks` |
 """
 
-from shallows.questions.quadratic.barrier import Barrier, energy_barrier
+from shallows.questions.quadratic.barrier import energy_barrier
 from shallows.questions.quadratic.certificates import (
     Inspection,
     full_rank_optimality,
     inspect,
     residual_matrices,
 )
+from shallows.questions.quadratic.closed_form_barrier import Barrier
 from shallows.questions.quadratic.convex import ConvexOptimum, convex_optimum
 from shallows.questions.quadratic.curvature import Descent
 from shallows.questions.quadratic.eigendecomposition import Eigendecomposition, eigendecompose

@@ -7,7 +7,7 @@ import pytest
 
 import shallows as sh
 from shallows.discriminants import critical_students, follow, landscape_at, rank_one
-from shallows.questions.discriminants.following import Segment, sampled_events
+from shallows.questions.discriminants.following.sampled import Segment, sampled_events
 from shallows.questions.discriminants.rank_one_family import RankOneFamily
 from shallows.questions.geometry.manifolds.students import SumsOfPowers
 

@@ -18,7 +18,7 @@ from shallows.support.theme import CYCLE, GREY, REGIONS, TEXT, VERMILLION
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from shallows.questions.discriminants.follow import Following
+    from shallows.questions.discriminants.following.result import Following
     from shallows.questions.discriminants.loci import FocalCloud
     from shallows.questions.discriminants.regions import LandscapeRegions
 

@@ -8,21 +8,20 @@ from fractions import Fraction
 from functools import cached_property
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import fmpq, fmpq_mpoly, fmpz_mpoly
 
 import shallows.mathematics.balls.copies  # noqa: F401  (discriminants can be pickled)
 from shallows.model.data.base import InnerProduct
+from shallows.questions.discriminants import storage
 from shallows.questions.discriminants.binary import repeated_factor
 from shallows.questions.discriminants.curves import RankOneCurve, ReducedRankOneCurve, StudentCurve
 from shallows.questions.discriminants.metrics import metric_values, number, require_positive_definite
 from shallows.questions.discriminants.render import to_latex, to_text
+from shallows.questions.discriminants.signs import SignSlice, sign_slice
 from shallows.questions.discriminants.values import over_rationals, rational, ring, substitution
 from shallows.support.errors import InvalidProblem
-
-if TYPE_CHECKING:
-    from shallows.questions.discriminants.signs import SignSlice
 
 #: A polynomial is expanded when it can have at most this many terms; the generic one of degree 2 has 5938.
 LARGEST_EXPANSION = 1_500
@@ -176,9 +175,7 @@ class Discriminant:
 
     def save(self, path: str | Path) -> None:
         """Write a JSON file that `load` reads back."""
-        from shallows.questions.discriminants.storage import save
-
-        save(self, path)
+        storage.write(self, path)
 
     # -- values ----------------------------------------------------------------------------------------
 
@@ -264,8 +261,6 @@ class Discriminant:
         **values: object,
     ) -> SignSlice:
         """The sign of P on a grid of two variables, the others fixed; exact everywhere (see `signs`)."""
-        from shallows.questions.discriminants.signs import sign_slice
-
         rest = self if data is None and not values else self.specialize(data=data, **values)
         return sign_slice(rest, horizontal, vertical)
 
@@ -340,6 +335,18 @@ def generic(curve: StudentCurve) -> Discriminant:
     )
     target = tuple(symbol[name] for name in curve.teacher)
     return make(curve, curve.teacher, curve.metric, target, gram)
+
+
+def load(path: str | Path) -> Discriminant:
+    """Read a file that `Discriminant.save` wrote.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sh.discriminants.ellipse(4, 1).save(f"{folder}/ellipse.json")
+    ...     sh.discriminants.load(f"{folder}/ellipse.json")
+    Discriminant(the ellipse x^2/4 + y^2/1 = 1; 152 terms, bidegree (6, 6); variables x, y, m11, m12, m22)
+    """
+    return Discriminant(**storage.read(path))
 
 
 def _largest(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpz_mpoly_ctx
 
@@ -16,15 +16,17 @@ from shallows.questions.discriminants.curves import (
     ReducedRankOneCurve,
     StudentCurve,
 )
-from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.questions.discriminants.values import ring
 from shallows.support.errors import InvalidProblem
+
+if TYPE_CHECKING:
+    from shallows.questions.discriminants.polynomial import Discriminant
 
 FORMAT = "shallows discriminant"
 VERSION = 1
 
 
-def save(discriminant: Discriminant, path: str | Path) -> None:
+def write(discriminant: Discriminant, path: str | Path) -> None:
     """Write the discriminant to a JSON file; numbers are text, so that no digit is lost."""
     polynomial = discriminant.polynomial
     content = {
@@ -40,15 +42,8 @@ def save(discriminant: Discriminant, path: str | Path) -> None:
     Path(path).write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
-def load(path: str | Path) -> Discriminant:
-    """Read a file that `Discriminant.save` wrote.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sh.discriminants.ellipse(4, 1).save(f"{folder}/ellipse.json")
-    ...     sh.discriminants.load(f"{folder}/ellipse.json")
-    Discriminant(the ellipse x^2/4 + y^2/1 = 1; 152 terms, bidegree (6, 6); variables x, y, m11, m12, m22)
-    """
+def read(path: str | Path) -> dict[str, Any]:
+    """The fields of the discriminant in a file that `write` wrote."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -60,26 +55,26 @@ def load(path: str | Path) -> Discriminant:
             f"{path} is no discriminant of version {VERSION}; expected a file written by Discriminant.save."
         )
     try:
-        return _read(content)
+        return _fields(content)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidProblem(f"{path} is damaged: {type(error).__name__} {error}.") from None
 
 
-def _read(content: dict[str, Any]) -> Discriminant:
+def _fields(content: dict[str, Any]) -> dict[str, Any]:
     teacher, metric = tuple(map(str, content["teacher"])), tuple(map(str, content["metric"]))
     names = (*teacher, *metric)
     polynomial = None
     if content["terms"] is not None:
         context = fmpz_mpoly_ctx.get(list(names), Ordering.lex)
         polynomial = context.from_dict({tuple(powers): int(value) for value, *powers in content["terms"]})
-    return Discriminant(
-        _curve(content["curve"]),
-        teacher,
-        metric,
-        tuple(_polynomial(rows, names) for rows in content["target"]),
-        tuple(tuple(_polynomial(rows, names) for rows in row) for row in content["gram"]),
-        polynomial,
-    )
+    return {
+        "curve": _curve(content["curve"]),
+        "teacher": teacher,
+        "metric": metric,
+        "target": tuple(_polynomial(rows, names) for rows in content["target"]),
+        "gram": tuple(tuple(_polynomial(rows, names) for rows in row) for row in content["gram"]),
+        "polynomial": polynomial,
+    }
 
 
 def _rows(polynomial: Any) -> list[list[Any]]:

@@ -1,19 +1,8 @@
-"""The energy barrier between rank-deficient networks and the teacher (paper 001, Theorem 2.1 and Corollary 2.2).
-
-For x ~ N(0, I) the loss of a student S = Σ aᵢwᵢwᵢᵀ against a teacher T is L = 2‖S − T‖² + tr(S − T)². If S has rank at
-most r and s are the d−r eigenvalues of T that it leaves out, the minimum is
-
-    min L = 2 Σs² + 2(Σs)²/(r+2),    S = Σ_kept (tᵢ + c) uᵢuᵢᵀ,  c = Σs/(r+2);
-
-for r = d−1 and a positive definite T that is 2σ⁴(1 + 1/(d+1)), between the paper's 2σ⁴ (Theorem 2.1b) and 3σ⁴ (2.1c).
-The best s are consecutive in sorted order: if a < b < c with a, c left out and b kept, and neither exchange (a for b,
-c for b) lowered the minimum, then (1+κ)(a+b) + 2κ(Σs−a) ≥ 0 ≥ (1+κ)(b+c) + 2κ(Σs−c) with κ = 1/(r+2), whose
-difference (1−κ)(a−c) ≥ 0 is false. So r+1 candidates decide, also for an indefinite T.
-"""
+"""The energy barrier between rank-deficient networks and the teacher (paper 001, Theorem 2.1 and Corollary 2.2)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +14,15 @@ from shallows.model.data.base import InnerProduct, as_inner_product
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.radial import Radial
 from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.chart import chart
+from shallows.questions.quadratic.closed_form_barrier import (
+    Barrier,
+    closed_form_barrier,
+    left_out_by_the_example,
+    natural_outer,
+)
+from shallows.questions.quadratic.linear_part import barrier_with_linear_part
 from shallows.questions.quadratic.teachers import (
     is_positive_semidefinite,
     matrix_rank,
@@ -34,38 +32,6 @@ from shallows.questions.quadratic.teachers import (
 )
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
-
-
-@dataclass(frozen=True, eq=False)
-class Barrier:
-    """The least loss over networks of rank at most `rank` (paper 001, Theorem 2.1 and Corollary 2.2).
-
-    `lower` is the paper's bound, `example` the loss of the paper's example (the teacher without its smallest
-    eigenvalues), `exact` the minimum and `network` a network that attains it. `method` says how `exact` was found:
-    "closed form", "chart" (the best point of a chart, of the given `completeness`) or "numerical" (the lowest of many
-    descents: an upper bound of the minimum).
-
-    >>> barrier = sh.energy_barrier(np.diag([3.0, 2.0, 1.0]))   # d = 3, σ = 1
-    >>> f"{barrier.lower:.6f}", f"{barrier.exact:.6f}", f"{barrier.example:.6f}"   # 2σ⁴, 2σ⁴(1 + 1/(d+1)), 3σ⁴
-    ('2.000000', '2.500000', '3.000000')
-    >>> abs(np.linalg.eigvalsh(barrier.network.tensor().to_matrix())).round(6).tolist()   # kept: 2 + ¼ and 3 + ¼
-    [0.0, 2.25, 3.25]
-    """
-
-    lower: float
-    exact: float
-    example: float
-    network: Network
-    rank: int
-    method: str
-    completeness: str = "proved"
-
-    def __repr__(self) -> str:
-        how = self.method if self.method == "closed form" else f"{self.method}, {self.completeness}"
-        return (
-            f"Barrier(rank ≤ {self.rank}: minimum {self.exact:.10g} ({how}), bound {self.lower:.10g}, "
-            f"example {self.example:.10g})"
-        )
 
 
 def energy_barrier(
@@ -96,8 +62,6 @@ def energy_barrier(
     outer = _checked_outer(outer, T)
     width = teacher.width if isinstance(teacher, Network) else rank
     if isinstance(teacher, Network) and quadratic_coefficients(teacher)[1] != 0.0:
-        from shallows.questions.quadratic.linear_part import barrier_with_linear_part
-
         return barrier_with_linear_part(teacher, T, rank, law, rng)
     scale = _closed_form_scale(law)
     if scale is None:
@@ -106,7 +70,7 @@ def energy_barrier(
                 f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}."
             )
         return _from_chart(T, rank, law, outer, max(width, rank), rng)
-    barrier = _closed_form(T, rank, law, scale, outer, max(width, rank))
+    barrier = closed_form_barrier(T, rank, law, scale, outer, max(width, rank))
     return _in_units_of(teacher, barrier) if isinstance(teacher, Network) else barrier
 
 
@@ -129,7 +93,7 @@ def _checked_rank(rank: int | None, T: Array) -> int:
 
 def _checked_outer(outer: str | None, T: Array) -> str:
     if outer is None:
-        return "ones" if is_positive_semidefinite(T) else "free"
+        return natural_outer(T)
     if outer not in ("ones", "free"):
         raise InvalidProblem(f'outer is {outer!r}; expected "ones", "free" or None.')
     return outer
@@ -140,58 +104,6 @@ def _closed_form_scale(law: InnerProduct) -> float | None:
     if isinstance(law, Gaussian) and law.centred:
         return 1.0
     return law.gaussian_ratio(4) if isinstance(law, Radial) else None
-
-
-def _closed_form(T: Array, rank: int, law: InnerProduct, scale: float, outer: str, width: int) -> Barrier:
-    root = law.root() if isinstance(law, Gaussian) else np.eye(len(T))
-    values, vectors = np.linalg.eigh(root @ T @ root)
-    kept, c = _best_kept(values, rank, outer)
-    out = np.setdiff1d(np.arange(len(values)), kept)
-    # whitened coordinates z = Σ^(−1/2) x: a student M of z is Σ^(−1/2) M Σ^(−1/2) of x
-    frame = np.linalg.solve(root, vectors[:, kept]) if isinstance(law, Gaussian) else vectors[:, kept]
-    student = (frame * (values[kept] + c)) @ frame.T
-    dropped = values[_dropped(values, rank, outer)]
-    return Barrier(
-        lower=scale * 2 * float(np.sum(dropped**2)),
-        exact=scale * _left_out_loss(values[out], len(kept)),
-        example=scale * (2 * float(np.sum(dropped**2)) + float(np.sum(dropped)) ** 2),
-        network=network_of((student + student.T) / 2, width),
-        rank=rank,
-        method="closed form",
-    )
-
-
-def _dropped(values: Array, rank: int, outer: str) -> np.ndarray:
-    """What the paper's example leaves out: all but the r largest eigenvalues in size (the r largest positive ones)."""
-    size = np.abs(values) if outer == "free" else np.maximum(values, 0.0)
-    kept = np.argsort(size)[len(values) - rank :]
-    return np.setdiff1d(np.arange(len(values)), kept[size[kept] > 0])
-
-
-def _left_out_loss(s: Array, rank: int) -> float:
-    """2Σs² + 2(Σs)²/(r+2)."""
-    return 2 * float(np.sum(s**2)) + 2 * float(np.sum(s)) ** 2 / (rank + 2)
-
-
-def _best_kept(values: Array, rank: int, outer: str) -> tuple[np.ndarray, float]:
-    """Which eigenvalues (ascending) to keep, and the shift c: consecutive ones are left out."""
-    d = len(values)
-    if outer == "ones":
-        return _best_positive(values, rank)
-    windows = [np.r_[0:i, i + d - rank : d] for i in range(rank + 1)]
-    losses = [_left_out_loss(np.delete(values, kept), rank) for kept in windows]
-    kept = windows[int(np.argmin(losses))]
-    return kept, float(np.sum(np.delete(values, kept))) / (rank + 2)
-
-
-def _best_positive(values: Array, rank: int) -> tuple[np.ndarray, float]:
-    """S ⪰ 0: keep the j ≤ r largest eigenvalues, j the largest number for which the last one, shifted, is positive."""
-    d = len(values)
-    for j in range(rank, 0, -1):
-        c = float(np.sum(values[: d - j])) / (j + 2)
-        if values[d - j] + c > 0:
-            return np.arange(d - j, d), c
-    return np.zeros(0, dtype=np.intp), 0.0
 
 
 def _in_units_of(teacher: Network, barrier: Barrier) -> Barrier:
@@ -215,9 +127,6 @@ def _from_chart(
     T: Array, rank: int, law: InnerProduct, outer: str, width: int, rng: int | np.random.Generator
 ) -> Barrier:
     """The best critical point over all ranks up to `rank`: the minimum over a closed set of bounded rank is one."""
-    from shallows.model.problem import Problem
-    from shallows.questions.charts.chart import chart
-
     found = chart(Problem(T, law, rank), rng=rng)
     tensors = [(float(point.loss), point.tensor) for point in found.points]
     tensors += [(float(family.loss), sample) for family in found.families for sample in family.samples]
@@ -226,7 +135,7 @@ def _from_chart(
     # of a family only samples are known: one below the minimum found may hold a student that is allowed
     open_question = any(family.loss < loss * (1 - 1e-9) for family in found.families)
     values, vectors = np.linalg.eigh(T)
-    dropped = _dropped(values, rank, outer)
+    dropped = left_out_by_the_example(values, rank, outer)
     D = SymmetricTensor.from_matrix((vectors[:, dropped] * values[dropped]) @ vectors[:, dropped].T)
     return Barrier(
         lower=weakest_direction(law) * float(np.sum(values[dropped] ** 2)),

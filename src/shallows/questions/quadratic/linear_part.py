@@ -11,11 +11,12 @@ lower bound (the errata of the paper); the minimum over W = PQᵀ of rank r is f
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import minimize
 
 from shallows.model.data.base import InnerProduct
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.network import Network
-from shallows.questions.quadratic.barrier import Barrier, energy_barrier
+from shallows.questions.quadratic.closed_form_barrier import Barrier, standard_barrier
 from shallows.questions.quadratic.teachers import quadratic_coefficients
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -33,7 +34,7 @@ def barrier_with_linear_part(
             "Corollary 2.2 is for outer weights 1 and x ~ N(0, I); use β = 0 for anything else."
         )
     alpha, beta, _ = quadratic_coefficients(teacher)
-    quadratic = energy_barrier(T, rank)
+    quadratic = standard_barrier(T, rank)
     W, loss = _minimise(teacher.W, rank, alpha, beta, generator(rng))
     example = quadratic.example + beta**2 * _example_shift(teacher, rank)
     return Barrier(
@@ -62,8 +63,6 @@ def _minimise(
     V: Array, rank: int, alpha: float, beta: float, source: np.random.Generator
 ) -> tuple[Array, float]:
     """The lowest of many L-BFGS runs over W = PQᵀ; starts: the truncated teacher, the quadratic optimum, random."""
-    from scipy.optimize import minimize
-
     m, d = V.shape
     target, shift = V.T @ V, np.sum(V, axis=0)
     split = m * rank
@@ -94,7 +93,7 @@ def _minimise(
 def _starts(V: Array, rank: int, source: np.random.Generator) -> list[Array]:
     """The teacher, the quadratic optimum in the teacher's frame, and the teacher with noise."""
     U, _, R = np.linalg.svd(V, full_matrices=False)
-    values, vectors = np.linalg.eigh(energy_barrier(V.T @ V, rank).network.tensor().to_matrix())
+    values, vectors = np.linalg.eigh(standard_barrier(V.T @ V, rank).network.tensor().to_matrix())
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     noise = np.linalg.norm(V) / np.sqrt(V.size)
     return [V, U @ R @ root, *(V + noise * source.standard_normal(V.shape) for _ in range(STARTS))]

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from shallows.model.activations import ReLU
-from shallows.model.data.gaussian import Gaussian
-from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.problem_file import ProblemSection, _place
+from shallows.questions.relu.setting import relu_problem
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.uses.sweep.functions import Function, asked_for, resolve
@@ -62,4 +60,4 @@ def _section(document: Mapping[str, Any]) -> ProblemSection:
 def orthonormal_relu(k: int, extra: int = 0) -> Problem:
     """k orthonormal ReLU teacher neurons in R^k, k + extra students with outer weights one (paper 003, section 4)."""
     k, extra = positive_integer("k", k), positive_integer("extra", extra, minimum=0)
-    return Problem(Network(np.eye(k), activation=ReLU()), Gaussian(k), k + extra, outer="ones")
+    return relu_problem(k, width=k + extra)

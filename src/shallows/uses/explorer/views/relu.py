@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from shallows.model.activations import ReLU
-from shallows.model.data.gaussian import Gaussian
-from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import evaluator
 from shallows.questions.descent.starts import starts
+from shallows.questions.relu.setting import relu_problem
 from shallows.support.checks import Array
 from shallows.support.theme import BLUE, DIVERGING, GREEN, VERMILLION, styled
 from shallows.uses.explorer.costs import TRAIN, slowness
@@ -80,11 +78,6 @@ class Memory:
 MEMORY = Memory()
 
 
-def problem_of(k: int, width: int) -> Problem:
-    """A student of this width against k orthonormal neurons, outer weights one."""
-    return Problem(Network(np.eye(k), activation=ReLU()), Gaussian(k), width=width, outer="ones")
-
-
 @dataclass(frozen=True)
 class Leg:
     """A stretch of descents of one width: from a start (or what is remembered under `key`) to step `stop`."""
@@ -125,7 +118,7 @@ def seconds(state: State) -> float:
 @lru_cache(maxsize=256)
 def step_seconds(k: int, width: int, runs: int) -> float:
     """The time of one step of all runs: the shortest of five, so that a busy machine refuses nothing by chance."""
-    problem = problem_of(k, width)
+    problem = relu_problem(k, width)
     evaluate, thetas = evaluator(problem), starts(problem, runs, "xavier", 0)
     clocks = [time.thread_time()]
     for _ in range(5):
@@ -144,14 +137,14 @@ def descents(state: State) -> Progress:
 
 
 def _first(k: int, runs: int, seed: int) -> Progress:
-    problem = problem_of(k, k)
+    problem = relu_problem(k, k)
     thetas = starts(problem, runs, "xavier", seed)
     return Progress(0, thetas, (0,), (evaluator(problem)(thetas)[0],), k)
 
 
 def _split(progress: Progress, k: int, neuron: int, state: State) -> Progress:
     """Every run with the neuron split in two and moved a little off the saddle."""
-    problem, wider = problem_of(k, k), problem_of(k, k + 1)
+    problem, wider = relu_problem(k, k), relu_problem(k, k + 1)
     nets = [problem.unpack(theta).split(neuron, state["alpha"]) for theta in progress.thetas]
     thetas = np.array([wider.pack(net) for net in nets])
     thetas += JITTER * np.random.default_rng(int(state["seed"])).standard_normal(thetas.shape)
@@ -169,7 +162,7 @@ def _continued(leg: Leg, k: int, first: Callable[[], Progress]) -> Progress:
 def _advanced(progress: Progress, k: int, steps: int) -> Progress:
     """Gradient descent at the step of paper 003 (5/k on ½E), shortened for a wider student."""
     width = progress.width
-    evaluate, step = evaluator(problem_of(k, width)), min(2.5 / max(k, 3), 3.0 / width)
+    evaluate, step = evaluator(relu_problem(k, width)), min(2.5 / max(k, 3), 3.0 / width)
     thetas, times, losses = progress.thetas.copy(), list(progress.times), list(progress.losses)
     todo = steps - progress.step
     every = max(1, todo // 60)
@@ -189,7 +182,7 @@ def draw(state: State) -> Scene:
     k = int(state["k"])
     progress = descents(state)
     last = progress.losses[-1]
-    problem = problem_of(k, progress.width)
+    problem = relu_problem(k, progress.width)
     solved = int(np.sum(last < SOLVED))
     worst, best = int(np.argmax(last)), int(np.argmin(last))
     order = np.argsort(last)
@@ -299,7 +292,7 @@ def _report(state: State) -> str:
     from shallows.questions.descent.ensemble import ensemble
     from shallows.uses.report.build import ensemble_html
 
-    problem = problem_of(int(state["k"]), legs_of(state)[-1].width)
+    problem = relu_problem(int(state["k"]), legs_of(state)[-1].width)
     runs = ensemble(problem, runs=max(1, int(state["train"])), rng=int(state["seed"]))
     return ensemble_html(runs, title="ReLU")
 

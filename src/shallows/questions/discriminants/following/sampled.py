@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment, root
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.discriminants.follow import Event
+from shallows.questions.discriminants.following.result import Event
 from shallows.questions.discriminants.rank_one_family import RankOneFamily, RankOnePoints
 from shallows.support.checks import Array
 from shallows.support.errors import IncompleteChart

@@ -14,7 +14,7 @@ from shallows.model.problem import Problem
 from shallows.questions.discriminants.counting import LandscapeCount, count_at
 from shallows.questions.discriminants.curves import RankOneCurve, integral
 from shallows.questions.discriminants.envelope import gram_array
-from shallows.questions.discriminants.follow import Event
+from shallows.questions.discriminants.following.result import Event
 from shallows.questions.discriminants.known import rank_one
 from shallows.questions.discriminants.metrics import metric_values, number
 from shallows.questions.discriminants.polynomial import Discriminant

@@ -1,0 +1,1 @@
+"""Critical points along a path of problems, and the events on it."""
