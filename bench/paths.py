@@ -11,9 +11,7 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, show_time
-from shallows.questions.geometry.escape.escape import escape_path
-from shallows.questions.geometry.fibers.path import fiber_path
-from shallows.questions.geometry.paths import Path
+from shallows import Path, escape_path, fiber_path
 from shallows.support.checks import Array
 
 SIZE = 30

@@ -20,13 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import Row, show_time, side_by_side
-from shallows.model.data.samples import Samples
-from shallows.model.problem import Problem
+from shallows import Problem, Samples
+from shallows.quadratic import figure_2_data, uniform_starts
 from shallows.questions.quadratic.statistics import statistics_of
-from shallows.questions.quadratic.training import adam, uniform_starts
+from shallows.questions.quadratic.training import adam
 from shallows.questions.quadratic.variants import VARIANTS
 from shallows.support.checks import Array
-from shallows.uses.papers.experiments.success_rates import figure_2_data
 
 D, SAMPLES, WIDTH, RUNS, EPOCHS, STEP = 10, 1500, 10, 100, 200, 1e-3
 _TORCH = """

@@ -8,14 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.report import Row, show_time, side_by_side
-from shallows.questions.descent.ensemble import ensemble
+from shallows import ensemble, relu_problem, starts, symmetric_minimum
 from shallows.questions.descent.evaluate import evaluator
 from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.gradient import fixed_step
 from shallows.questions.descent.results.run import Batch
-from shallows.questions.descent.starts import starts
-from shallows.questions.relu.setting import relu_problem
-from shallows.questions.relu.symmetric import symmetric_minimum
 from shallows.support.checks import Array
 
 #: k, our runs, how many of them the peer repeats, and the promised ratio.

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.report import Row, show_time
-from shallows.sweep import Plan, load_sweep
+from shallows import load_sweep
+from shallows.sweep import Plan
 from shallows.uses.sweep.engines import OnDask, on_this_machine
 from shallows.uses.sweep.faults import Work
 from shallows.uses.sweep.run import Driver
@@ -137,7 +138,7 @@ def many() -> list[Row]:
 MEASURE = """
 import json, resource, sys, time
 from bench.sweep import plan
-from shallows.sweep import run_sweep
+from shallows import run_sweep
 
 if __name__ == "__main__":
     begin, processor = time.perf_counter(), time.process_time()

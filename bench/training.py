@@ -10,12 +10,11 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, show_time, side_by_side
-from shallows.questions.descent.ensemble import ensemble
+from shallows import ensemble, starts
 from shallows.questions.descent.evaluate import evaluator
 from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.gradient import fixed_step
 from shallows.questions.descent.results.run import Batch
-from shallows.questions.descent.starts import starts
 from shallows.support.checks import Array
 
 RUNS, N, WIDTH, ITERATIONS, STEP = 1000, 10, 10, 40, 1e-3

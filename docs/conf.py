@@ -1,8 +1,9 @@
 """The site: `make docs` builds it without a network, and every warning is an error."""
 
 import sys
-from importlib.metadata import version as installed
 from pathlib import Path
+
+import shallows as sh
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -10,7 +11,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "shallows"
 author = "The shallows developers"
 copyright = author
-version = release = installed("shallows")
+version = release = sh.__version__
 
 extensions = ["myst_parser", "sphinx_gallery.gen_gallery", "sphinx_copybutton", "site_text"]
 exclude_patterns = ["_build", "_ext"]

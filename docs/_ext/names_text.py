@@ -36,16 +36,8 @@ def entry(name: str, item: Any) -> str:
     if inspect.isclass(item):
         return _class(name, item)
     if callable(item):
-        return _fenced(5, "py:function", name + signature(item), _alias(name) + docstring(item))
+        return _fenced(5, "py:function", name + signature(item), docstring(item))
     return _fenced(5, "py:data", name, docstring(type(item)))
-
-
-def _alias(name: str) -> str:
-    """The option that makes `shallows.follow` a name of `shallows.discriminants.follow`, where it is one."""
-    import shallows as sh
-
-    last = name.rpartition(".")[2]
-    return f":canonical: shallows.{last}\n\n" if last in sh.__all__ and name != f"shallows.{last}" else ""
 
 
 class _Bare:
@@ -98,7 +90,7 @@ def _class(name: str, item: type) -> str:
             parts.append(part)
     kind = "py:exception" if issubclass(item, Exception) else "py:class"
     shown = "" if issubclass(item, Exception) else _constructor(item)
-    return _fenced(5, kind, name + shown, _alias(name) + "\n".join(parts))
+    return _fenced(5, kind, name + shown, "\n".join(parts))
 
 
 def _constructor(item: type) -> str:
@@ -125,8 +117,7 @@ def _without_first(text: str) -> str:
 
 def _fenced(colons: int, kind: str, head: str, body: str) -> str:
     fence = "`" * colons
-    gap = "" if body.startswith(":canonical:") else "\n"
-    return f"{fence}{{{kind}}} {head}\n{gap}{body}\n{fence}\n"
+    return f"{fence}{{{kind}}} {head}\n\n{body}\n{fence}\n"
 
 
 def _short(name: str) -> str:

@@ -9,8 +9,7 @@ minimum that is not global; one or two more, and that becomes rare (paper 003, s
 # sphinx_gallery_thumbnail_path = '_static/thumbnails/plot_03_one_more_neuron.png'
 import plotly.graph_objects as go
 
-from shallows.questions.descent.ensemble import ensemble
-from shallows.questions.relu.setting import relu_problem
+from shallows import ensemble, relu_problem
 
 RUNS = 100
 shares = {}

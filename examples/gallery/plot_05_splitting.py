@@ -13,12 +13,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 import shallows as sh
-from shallows.questions.relu.setting import relu_problem
-from shallows.questions.relu.splitting import descend_from_split, splits, wider
+from shallows.relu import descend_from_split, splits, wider
 
 k = 7
 minimum = sh.symmetric_minimum(k, [1, k - 1])
-problem, net = relu_problem(k), minimum.network()
+problem, net = sh.relu_problem(k), minimum.network()
 found = splits(problem, net)
 run = descend_from_split(problem, net)
 print(f"loss {minimum.loss:.6f}: {minimum.kind}; smallest eigenvalue {minimum.smallest_eigenvalue:.4f}")

@@ -12,9 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 import shallows as sh
-from shallows.questions.relu.setting import relu_problem
 
-problem = relu_problem(7)
+problem = sh.relu_problem(7)
 minimum = sh.symmetric_minimum(7, [1, 6]).network()
 proof = sh.certify_minimum(problem, minimum)
 low, high = proof.half_loss_bounds

@@ -11,7 +11,7 @@ missing.
 import tempfile
 from pathlib import Path
 
-from shallows.sweep import load_sweep, run_sweep
+from shallows import load_sweep, run_sweep
 from shallows.uses.sweep.figures import line
 
 SWEEP = """

@@ -2,17 +2,20 @@
 
 from shallows.questions.discriminants.counting import LandscapeCount, landscape_at
 from shallows.questions.discriminants.envelope import FocalCurve, focal_curve
-from shallows.questions.discriminants.focal_slices import focal_slice
-from shallows.questions.discriminants.following.follow import follow
+from shallows.questions.discriminants.focal_slices import focal_slice as focal_slice
+from shallows.questions.discriminants.following.follow import follow as follow
 from shallows.questions.discriminants.following.result import Event, Following
 from shallows.questions.discriminants.known import ellipse, rank_one
-from shallows.questions.discriminants.loci import FocalCloud, focal_cloud
+from shallows.questions.discriminants.loci import FocalCloud
+from shallows.questions.discriminants.loci import focal_cloud as focal_cloud
 from shallows.questions.discriminants.polynomial import Discriminant, Factor, Factorization, load
-from shallows.questions.discriminants.regions import LandscapeRegions, Region, Wall, landscape_regions
+from shallows.questions.discriminants.regions import LandscapeRegions, Region, Wall
+from shallows.questions.discriminants.regions import landscape_regions as landscape_regions
 from shallows.questions.discriminants.signs import SignSlice
 from shallows.questions.discriminants.students import CriticalStudent, critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 
+# `name as name`: a name of `shallows` itself; older scripts have it from here.
 __all__ = [
     "CriticalStudent",
     "Discriminant",
@@ -29,12 +32,8 @@ __all__ = [
     "Wall",
     "critical_students",
     "ellipse",
-    "focal_cloud",
     "focal_curve",
-    "focal_slice",
-    "follow",
     "landscape_at",
-    "landscape_regions",
     "load",
     "rank_one",
     "vertex_curve",

@@ -2,8 +2,8 @@
 
 | question | tool |
 | --- | --- |
-| how low can a rank-deficient network get? | `energy_barrier` |
-| do these samples determine the network? | `spans_symmetric`, `sample_threshold`, `prime_points` |
+| how low can a rank-deficient network get? | `sh.energy_barrier` |
+| do these samples determine the network? | `sh.spans_symmetric`, `sample_threshold`, `prime_points` |
 | which networks fit the samples and are wrong? | `bad_interpolator`, `generalisation_jump` |
 | does W₀ᵀW₀ = γI start below the barrier? | `start_probability` |
 | what is the best quadratic function? | `convex_optimum` |
@@ -13,14 +13,14 @@
 | and with several outputs? | `basis_network`, `fit_blocks` |
 """
 
-from shallows.questions.quadratic.barrier import energy_barrier
+from shallows.questions.quadratic.barrier import energy_barrier as energy_barrier
 from shallows.questions.quadratic.certificates import (
     Inspection,
     full_rank_optimality,
     inspect,
     residual_matrices,
 )
-from shallows.questions.quadratic.closed_form_barrier import Barrier
+from shallows.questions.quadratic.closed_form_barrier import Barrier as Barrier
 from shallows.questions.quadratic.convex import ConvexOptimum, convex_optimum
 from shallows.questions.quadratic.curvature import Descent
 from shallows.questions.quadratic.eigendecomposition import Eigendecomposition, eigendecompose
@@ -29,15 +29,17 @@ from shallows.questions.quadratic.initialisation import StartProbability, start_
 from shallows.questions.quadratic.interpolation import BadInterpolator, bad_interpolator
 from shallows.questions.quadratic.orthogonality import OrthogonalFit, fit_orthogonal
 from shallows.questions.quadratic.outputs import BlockFit, basis_network, fit_blocks, sufficient_width
-from shallows.questions.quadratic.sample_span import Span, prime_points, sample_threshold, spans_symmetric
+from shallows.questions.quadratic.sample_span import Span as Span
+from shallows.questions.quadratic.sample_span import prime_points, sample_threshold
+from shallows.questions.quadratic.sample_span import spans_symmetric as spans_symmetric
 from shallows.questions.quadratic.training import Training, identity_start, train, uniform_starts
 from shallows.questions.quadratic.variants import plain, with_norm, with_orthogonality
 from shallows.uses.papers.experiments.generalisation import Jump, generalisation_jump
 from shallows.uses.papers.experiments.success_rates import SuccessRate, figure_2_data, success_rate
 
+# `name as name`: a name of `shallows` itself; older scripts have it from here.
 __all__ = [
     "BadInterpolator",
-    "Barrier",
     "BlockFit",
     "ConvexOptimum",
     "Descent",
@@ -46,7 +48,6 @@ __all__ = [
     "Inspection",
     "Jump",
     "OrthogonalFit",
-    "Span",
     "StartProbability",
     "SuccessRate",
     "Training",
@@ -54,7 +55,6 @@ __all__ = [
     "basis_network",
     "convex_optimum",
     "eigendecompose",
-    "energy_barrier",
     "equivalent_set",
     "figure_2_data",
     "fit_blocks",
@@ -67,7 +67,6 @@ __all__ = [
     "prime_points",
     "residual_matrices",
     "sample_threshold",
-    "spans_symmetric",
     "start_probability",
     "success_rate",
     "sufficient_ratio",

@@ -16,12 +16,13 @@ from shallows.questions.relu.most_directions import (
 from shallows.questions.relu.nonconvexity import NegativeCurvature, negative_curvature
 from shallows.questions.relu.perturbed import PerturbedPlan, PerturbedRuns, perturbed_plan, perturbed_runs
 from shallows.questions.relu.scaling import Ray, norm_sum, norm_sum_bound, ray
-from shallows.questions.relu.setting import relu_problem
+from shallows.questions.relu.setting import relu_problem as relu_problem
 from shallows.questions.relu.splitting import Splits, descend_from_split, split_hessian, splits, wider
 from shallows.questions.relu.witnesses import Witness, WitnessTable, witness, witness_orders
 from shallows.uses.papers.experiments.published_minima import PublishedMinimum, published_minima
 from shallows.uses.papers.experiments.relu_training import Agreement, Experiment, FoundMinimum, experiment
 
+# `name as name`: a name of `shallows` itself; older scripts have it from here.
 __all__ = [
     "SMALLEST_EIGENVALUE",
     "Agreement",
@@ -52,7 +53,6 @@ __all__ = [
     "published_minima",
     "ray",
     "recognise",
-    "relu_problem",
     "sample_global_minima",
     "split_hessian",
     "splits",

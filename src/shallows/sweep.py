@@ -1,21 +1,19 @@
 """Sweeps: many problems from one file, on one machine or a cluster; results that survive whatever happens."""
 
 from shallows.uses.sweep.estimate import Estimate, estimate_sweep
-from shallows.uses.sweep.faults import SweepStopped
+from shallows.uses.sweep.faults import SweepStopped as SweepStopped
 from shallows.uses.sweep.plan import Plan
-from shallows.uses.sweep.results import SweepStatus, load_sweep, sweep_status
-from shallows.uses.sweep.run import SweepRun, run_sweep
+from shallows.uses.sweep.results import SweepStatus as SweepStatus
+from shallows.uses.sweep.results import load_sweep as load_sweep
+from shallows.uses.sweep.results import sweep_status as sweep_status
+from shallows.uses.sweep.run import SweepRun as SweepRun
+from shallows.uses.sweep.run import run_sweep as run_sweep
 from shallows.uses.sweep.store import StoreError
 
+# `name as name`: a name of `shallows` itself; older scripts have it from here.
 __all__ = [
     "Estimate",
     "Plan",
     "StoreError",
-    "SweepRun",
-    "SweepStatus",
-    "SweepStopped",
     "estimate_sweep",
-    "load_sweep",
-    "run_sweep",
-    "sweep_status",
 ]

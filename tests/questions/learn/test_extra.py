@@ -1,5 +1,7 @@
 """Without scikit-learn the estimators say which extra brings it; the rest works."""
 
+import sys
+
 import pytest
 
 import shallows as sh
@@ -7,13 +9,16 @@ from shallows import learn
 
 
 def test_a_missing_scikit_learn_names_the_extra(monkeypatch):
-    def absent(name):
-        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
-
-    monkeypatch.setattr(learn, "import_module", absent)
-    monkeypatch.delitem(vars(learn), "QuadraticNetRegressor", raising=False)
+    for module in [m for m in sys.modules if m.split(".")[0] == "sklearn"]:
+        monkeypatch.setitem(sys.modules, module, None)
+    for module in [m for m in sys.modules if m.startswith("shallows.questions.learn.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    for name in learn.__all__:
+        monkeypatch.delitem(vars(learn), name, raising=False)
     with pytest.raises(sh.MissingExtra, match=r"shallows\[learn\]"):
         _ = learn.QuadraticNetRegressor
+    assert callable(learn.train_deep)
     with pytest.raises(AttributeError, match="no attribute"):
         _ = learn.Nothing
     assert "train_deep" in dir(learn)

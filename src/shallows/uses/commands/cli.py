@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shallows.support.errors import IncompleteChart, MissingExtra, NotConverged, ShallowsError
+from shallows.support.version import __version__
 from shallows.uses.commands._common import (
     ANSWER_IS_NO,
     BAD_INPUT,
@@ -149,9 +150,7 @@ app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        typer.echo(f"shallows {version('shallows')}")
+        typer.echo(f"shallows {__version__}")
         raise typer.Exit
 
 

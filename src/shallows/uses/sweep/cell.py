@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from shallows.support.cores import one_thread
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import silent
+from shallows.support.version import __version__
 from shallows.uses.sweep.file import HEAD, RESERVED, computations, prefixes
 from shallows.uses.sweep.functions import asked_for, importable, resolve
 from shallows.uses.sweep.interrupts import given_up
@@ -36,9 +36,10 @@ def compute_rows(plan: Plan, rows: Sequence[int]) -> list[Row]:
 def compute_chunk(text: str, rows: Sequence[int]) -> list[Row]:
     """What a worker does: the rows of a plan that came as text, if it is able to at all."""
     plan = cached_plan(text)
-    here = version("shallows")
-    if here != plan.version:
-        raise InvalidProblem(f"this worker has shallows {here}, the sweep was started with {plan.version}")
+    if __version__ != plan.version:
+        raise InvalidProblem(
+            f"this worker has shallows {__version__}, the sweep was started with {plan.version}"
+        )
     importable(plan.folder)
     for target in plan.digests:
         if ":" in target:

@@ -7,11 +7,11 @@ evenly spaced ones). A combination of values that cannot be built becomes a row 
 from __future__ import annotations
 
 import hashlib
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from shallows.support.errors import InvalidProblem, ShallowsError
+from shallows.support.version import __version__
 from shallows.uses.sweep.documents import pieces
 from shallows.uses.sweep.file import SweepSection, computations, prefixes
 from shallows.uses.sweep.functions import check_call, digest, importable, resolve
@@ -26,7 +26,7 @@ FILE = "problem.data.file"
 def checked_plan(section: SweepSection, folder: str, source: str) -> Plan:
     """The plan of a sweep, or `InvalidProblem` with the first thing that is wrong."""
     importable(folder)
-    plan = Plan(section, version("shallows"), _digests(section, folder), folder, source)
+    plan = Plan(section, __version__, _digests(section, folder), folder, source)
     pieces(section.template(), plan.grid.paths)
     _check_figures(section)
     _check_names(section)
