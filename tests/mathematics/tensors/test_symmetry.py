@@ -1,4 +1,4 @@
-"""Shared symmetries: against finite turns, published stabilisers, exact arithmetic, and orbits with known real points."""
+"""Shared symmetries: against finite turns, stabilisers known by hand, exact arithmetic, orbits with real points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def moved(tensor: np.ndarray, M: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("n", "degree"), [(2, 2), (3, 2), (2, 3), (3, 3), (2, 5)])
-def test_the_derivation_is_the_derivative_of_turning_a_full_array(n, degree, rng=None):
+def test_the_derivation_is_the_derivative_of_turning_a_full_array(n, degree):
     rng = np.random.default_rng(n * 10 + degree)
     X = rng.standard_normal((n, n))
     T = sh.SymmetricTensor(rng.standard_normal(coordinates.dimension(n, degree)), n, degree)

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,33 +160,33 @@ class Symmetry:
 
         Real if and only if the orbit has a real point. The order of neurons and their signs are kept.
         """
-        w = np.array(vectors, dtype=np.complex128)
+        w: Any = np.array(vectors, dtype=np.complex128)
         size = max(self._norm(w), TINY)
         for _ in range(STEPS):
             slope, hessian = self._slope(w)
             if not len(slope) or np.max(np.abs(slope)) <= AT_LEAST * size:
                 break
-            step = -np.linalg.lstsq(hessian, slope, rcond=len(slope) * EPSILON)[0]
+            step: Any = -np.linalg.lstsq(hessian, slope, rcond=len(slope) * EPSILON)[0]
             step *= min(1.0, LONGEST_STEP / max(float(np.linalg.norm(self._turned(step))), TINY))
             while self._norm(w @ self._boost(step).T) > self._norm(w) and np.any(step):
                 step = step / 2 if np.max(np.abs(step)) > EPSILON else np.zeros_like(step)
             if not np.any(step):
                 break
             w = w @ self._boost(step).T
-        return w
+        return np.asarray(w)
 
-    def _turned(self, coefficients: Array) -> Array:
+    def _turned(self, coefficients: Any) -> Array:
         return np.asarray(np.tensordot(coefficients, self.basis, axes=1))
 
-    def _boost(self, coefficients: Array) -> Complex:
+    def _boost(self, coefficients: Any) -> Any:
         """exp(iX), X = Σ cᵢXᵢ."""
         return np.asarray(expm(1j * self._turned(coefficients)))
 
-    def _norm(self, w: Complex) -> float:
+    def _norm(self, w: Any) -> float:
         s = coordinates.monomials(w, self.degree).sum(axis=0)
         return float(np.real(np.vdot(s, self.gram @ s)))
 
-    def _slope(self, w: Complex) -> tuple[Array, Array]:
+    def _slope(self, w: Any) -> tuple[Array, Array]:
         """Derivatives of ‖exp(iX)s‖² at X = 0: −4 xᵀG D(X)y, and 4 Re⟨D(X)s, D(Y)s⟩."""
         s = coordinates.monomials(w, self.degree).sum(axis=0)
         moved = self.tangents(s)
