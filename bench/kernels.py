@@ -8,7 +8,6 @@ import numpy as np
 
 import shallows as sh
 from bench.report import Row, compare, show_time, side_by_side
-from shallows.model.kernels.dispatch import kernel
 from shallows.support.checks import Array
 
 
@@ -53,7 +52,7 @@ def iid_kernel(rng: np.random.Generator) -> list[Row]:
     """d = 3, n = 12, 50×50 pairs, against the moment tensor contracted at once and pair by pair."""
     n, d, data = 12, 3, sh.IID.laplace(12)
     W, V = rng.standard_normal((50, n)), rng.standard_normal((50, n))
-    ours = kernel(sh.Power(d), sh.Power(d), data)
+    ours = data.kernel(sh.Power(d), sh.Power(d))
     moments = data.moment_matrix(d)
 
     def power(X: Array) -> Array:
@@ -81,7 +80,7 @@ def iid_growth(rng: np.random.Generator) -> Row:
 
     def at(n: int) -> Callable[[], Array]:
         W, V = rng.standard_normal((50, n)), rng.standard_normal((50, n))
-        k = kernel(sh.Power(3), sh.Power(3), sh.IID.laplace(n))
+        k = sh.IID.laplace(n).kernel(sh.Power(3), sh.Power(3))
         return lambda: k.value(W, V)
 
     small, large = side_by_side(at(100), at(1000))

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Power
 from shallows.model.data.base import InnerProduct, as_inner_product
-from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.objective.base import Objective
 from shallows.model.objective.build import build_objective, labels_of, tensors_of
@@ -21,7 +20,10 @@ from shallows.support.checks import Array, counted, describe, finite_array, fini
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
+#: Directions of a Hessian that are done at once: as many as keep their arrays in the cache.
 HESSIAN_CHUNK = 64
+#: Relative difference up to which a network's outer weights are the fixed ones: some roundings apart, no more.
+SAME_WEIGHTS = 1e-12
 
 
 class Problem(Constructed):
@@ -71,9 +73,8 @@ class Problem(Constructed):
     def _count_outputs(self) -> int:
         if isinstance(self.target, Network):
             return self.target.outputs
-        if self.target is None and isinstance(self.data, Samples):
-            return int(labels_of(None, self.data).shape[1])
-        return 1
+        samples = self.data.as_samples()
+        return 1 if samples is None or self.target is not None else int(labels_of(None, samples).shape[1])
 
     def _checked_outer(self, outer: str | ArrayLike) -> Array | None:
         """None when a is trained, else the fixed (M, k) array."""
@@ -146,7 +147,9 @@ class Problem(Constructed):
             raise InvalidProblem(
                 f"The network's activation is {net.activation!r}; this problem's is {self.activation!r}."
             )
-        if self.outer is not None and not np.allclose(np.atleast_2d(net.a), self.outer, rtol=1e-12, atol=0):
+        if self.outer is not None and not np.allclose(
+            np.atleast_2d(net.a), self.outer, rtol=SAME_WEIGHTS, atol=0
+        ):
             raise InvalidProblem(
                 f"The outer weights are fixed to {self.outer.tolist()} in this problem; the network has "
                 f"{net.a.tolist()}."
@@ -267,10 +270,10 @@ class Problem(Constructed):
         """s* of shape (M, N) and L*."""
         if isinstance(self.objective, FunctionSpaceObjective):
             return self.objective.optimum, self.objective.floor
-        if isinstance(self.data, Samples):
-            objective = FunctionSpaceObjective.from_samples(
-                self.data, labels_of(self.target, self.data), self.degree
-            )
+        samples = self.data.as_samples()
+        if samples is not None:
+            labels = labels_of(self.target, samples)
+            objective = FunctionSpaceObjective.from_samples(samples, labels, self.degree)
             return objective.optimum, objective.floor
         assert self.target is not None
         return tensors_of(self.target, self.degree), 0.0

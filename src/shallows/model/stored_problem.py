@@ -101,8 +101,8 @@ def _function_name(function: Callable[..., Any]) -> str:
 
 def _function(name: str) -> Callable[..., Any]:
     module, _, inner = name.partition(":")
-    found = getattr(sys.modules.get(module), inner, None)
-    if not callable(found):
+    found: Callable[..., Any] | None = getattr(sys.modules.get(module), inner, None)
+    if found is None:
         raise InvalidProblem(
             f"The problem needs the function {name!r}. Fix: import {module} before loading it."
         )

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import shallows as sh
-from shallows.model.kernels.dispatch import kernel
 from shallows.model.kernels.hermite import HermiteSeries
 
 
 def expectations(activation, other=None, data=None):
-    return kernel(activation, other or activation, data or sh.Gaussian(2)).expectations
+    return (data or sh.Gaussian(2)).kernel(activation, other or activation).expectations
 
 
 def test_exponential_has_a_closed_form(rng):
@@ -18,7 +17,7 @@ def test_exponential_has_a_closed_form(rng):
     W, V = 0.5 * rng.standard_normal((2, 4, 3))
     expected = np.exp(np.sum((W[:, None] + V[None]) ** 2, axis=-1) / 2)
     np.testing.assert_allclose(
-        kernel(exponential, exponential, sh.Gaussian(3)).value(W, V), expected, rtol=1e-12
+        sh.Gaussian(3).kernel(exponential, exponential).value(W, V), expected, rtol=1e-12
     )
 
 
@@ -29,15 +28,15 @@ def test_sine_has_a_closed_form_with_a_mean(rng):
     minus, plus = W[:, None] - V[None], W[:, None] + V[None]
     expected = np.cos(minus @ mean) * np.exp(-np.sum(minus**2, -1) / 2)
     expected -= np.cos(plus @ mean) * np.exp(-np.sum(plus**2, -1) / 2)
-    value = kernel(sine, sine, sh.Gaussian(2, mean=mean)).value(W, V)
+    value = sh.Gaussian(2, mean=mean).kernel(sine, sine).value(W, V)
     np.testing.assert_allclose(value, expected / 2, rtol=1e-11, atol=1e-13)
 
 
 def test_a_smooth_polynomial_is_the_polynomial(rng):
     W, V = rng.standard_normal((2, 3, 2))
     data = sh.Gaussian(2, [[1.0, 0.4], [0.4, 2.0]], [0.5, 0.5])
-    smooth = kernel(sh.Smooth(lambda z: z**3 - z), sh.Power(2), data).value(W, V)
-    exact = kernel(sh.Polynomial([0, -1, 0, 1]), sh.Power(2), data).value(W, V)
+    smooth = data.kernel(sh.Smooth(lambda z: z**3 - z), sh.Power(2)).value(W, V)
+    exact = data.kernel(sh.Polynomial([0, -1, 0, 1]), sh.Power(2)).value(W, V)
     np.testing.assert_allclose(smooth, exact, rtol=1e-10)
 
 
@@ -45,7 +44,7 @@ def test_relu_against_a_square_has_a_closed_form():
     """E ReLU(z) z² = √(2/π); E ReLU(w·x)(v·x)² = ‖w‖(‖v‖² + ρ²‖v‖²)/√(2π)."""
     w, v = np.array([[2.0, 0.0]]), np.array([[3.0, 4.0]])
     expected = 2 * 25 * (1 + 0.36) / np.sqrt(2 * np.pi)
-    assert kernel(sh.ReLU(), sh.Power(2), sh.Gaussian(2)).value(w, v)[0, 0] == pytest.approx(
+    assert sh.Gaussian(2).kernel(sh.ReLU(), sh.Power(2)).value(w, v)[0, 0] == pytest.approx(
         expected, rel=1e-13
     )
 
@@ -88,18 +87,18 @@ def test_problems_report_the_truncation_error_and_closed_forms_have_none():
 def test_a_series_that_does_not_converge_is_an_error(function, rng):
     W = rng.standard_normal((3, 2))
     with pytest.raises(sh.NotConverged, match="does not converge"):
-        kernel(sh.Smooth(function), sh.Smooth(function), sh.Gaussian(2)).value(W, W)
+        sh.Gaussian(2).kernel(sh.Smooth(function), sh.Smooth(function)).value(W, W)
 
 
 def test_weights_too_large_for_the_series_are_an_error_not_a_wrong_number():
     W = np.array([[40.0, 0.0]])
-    k = kernel(sh.Smooth(np.tanh), sh.Smooth(np.tanh), sh.Gaussian(2))
+    k = sh.Gaussian(2).kernel(sh.Smooth(np.tanh), sh.Smooth(np.tanh))
     with pytest.raises(sh.NotConverged):
         k.value(W, W)
 
 
 def test_a_zero_neuron_has_a_value_and_refuses_derivatives():
-    k = kernel(sh.Smooth(np.cos), sh.Smooth(np.cos), sh.Gaussian(2))
+    k = sh.Gaussian(2).kernel(sh.Smooth(np.cos), sh.Smooth(np.cos))
     zero, one = np.zeros((1, 2)), np.array([[1.0, 0.0]])
     assert k.value(zero, one)[0, 0] == pytest.approx(np.exp(-0.5), rel=1e-12)
     with pytest.raises(sh.InvalidProblem, match="neuron is zero"):

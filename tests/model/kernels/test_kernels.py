@@ -1,6 +1,8 @@
 """Every kernel against Monte Carlo with an error bar, finite differences of itself, and the tensor view."""
 
-from math import factorial
+from functools import reduce
+from itertools import combinations_with_replacement
+from math import factorial, prod
 
 import numpy as np
 import pytest
@@ -9,7 +11,6 @@ from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.mathematics.tensors import coordinates as co
-from shallows.model.kernels.dispatch import kernel
 
 N = 3
 _random = np.random.default_rng(5)
@@ -55,20 +56,57 @@ def setting(seed=3, scale=0.6):
     )
 
 
-@pytest.mark.parametrize(("left", "right", "data"), PAIRS, ids=IDS)
+def full_power(w, degree):
+    """w^⊗d with all its n^d places."""
+    return reduce(np.multiply.outer, [w] * degree)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+def test_the_frobenius_kernel_is_the_sum_over_all_places(degree):
+    W, V, *_ = setting()
+    places = [[np.sum(full_power(w, degree) * full_power(v, degree)) for v in V] for w in W]
+    power = sh.Power(degree)
+    np.testing.assert_allclose(sh.Frobenius(N).kernel(power, power).value(W, V), places, rtol=1e-12)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_the_kernel_of_a_metric_is_the_double_sum_over_entries(degree, rng):
+    """Under a Gram matrix that no data induce, entry by entry."""
+    entries = list(combinations_with_replacement(range(N), degree))
+    factor = rng.standard_normal((len(entries), len(entries)))
+    data = sh.Metric(N, degree, factor @ factor.T + np.eye(len(entries)))
+    W, V, *_ = setting()
+    slow = [
+        [
+            sum(
+                prod(w[list(i)]) * data.gram(degree)[a, b] * prod(v[list(j)])
+                for a, i in enumerate(entries)
+                for b, j in enumerate(entries)
+            )
+            for v in V
+        ]
+        for w in W
+    ]
+    power = sh.Power(degree)
+    np.testing.assert_allclose(data.kernel(power, power).value(W, V), slow, rtol=1e-10, atol=1e-12)
+
+
+SAMPLED = [pair for pair in PAIRS if hasattr(pair[2], "sample")]
+
+
+@pytest.mark.parametrize(("left", "right", "data"), SAMPLED, ids=[IDS[PAIRS.index(pair)] for pair in SAMPLED])
 def test_kernel_agrees_with_monte_carlo(left, right, data, rng):
-    if not hasattr(data, "sample"):
-        return  # a metric has no samples; the tensor view below covers it
+    """Every pair under a distribution; the two tests above are for metrics, which have no samples."""
     W, V, *_ = setting()
     x = data.sample(40_000, rng)
     draws = left(x @ W.T)[:, :, None] * right(x @ V.T)[:, None, :]
     error = draws.std(axis=0) / np.sqrt(len(x)) + 1e-12
-    assert np.max(np.abs(draws.mean(axis=0) - kernel(left, right, data).value(W, V)) / error) < 5
+    assert np.max(np.abs(draws.mean(axis=0) - data.kernel(left, right).value(W, V)) / error) < 5
 
 
 @pytest.mark.parametrize(("left", "right", "data"), PAIRS, ids=IDS)
 def test_first_and_second_derivatives_agree_with_finite_differences(left, right, data):
-    k = kernel(left, right, data)
+    k = data.kernel(left, right)
     W, V, B, dW, dV, dB = setting()
     h = 1e-5
 
@@ -105,7 +143,7 @@ def test_kernel_view_and_tensor_view_agree(degree, n, law, rng):
     }[law]
     W, V = 0.7 * rng.standard_normal((3, n)), 0.7 * rng.standard_normal((4, n))
     tensor = co.monomials(W, degree) @ data.gram(degree) @ co.monomials(V, degree).T
-    value = kernel(sh.Power(degree), sh.Power(degree), data).value(W, V)
+    value = data.kernel(sh.Power(degree), sh.Power(degree)).value(W, V)
     assert np.max(np.abs(value - tensor)) <= 1e-10 * max(1.0, np.max(np.abs(tensor)))
 
 
@@ -134,13 +172,13 @@ def test_the_iid_kernel_is_exact_where_no_moment_tensor_could_exist():
         total = following
     exact = float(total[d, d] * factorial(d) ** 2)
     data = sh.IID.laplace(n)
-    value = kernel(sh.Power(d), sh.Power(d), data).value(w[None, :], v[None, :])[0, 0]
+    value = data.kernel(sh.Power(d), sh.Power(d)).value(w[None, :], v[None, :])[0, 0]
     assert value == pytest.approx(exact, rel=1e-12)
 
 
 def test_rademacher_cancellation_stays_small():
     """At n = 1 the kernel of ±1 data is (wv)^d, though the cumulants reach −272."""
-    k = kernel(sh.Power(4), sh.Power(4), sh.IID.rademacher(1))
+    k = sh.IID.rademacher(1).kernel(sh.Power(4), sh.Power(4))
     assert k.value(np.array([[0.7]]), np.array([[1.3]]))[0, 0] == pytest.approx((0.7 * 1.3) ** 4, rel=1e-12)
 
 
@@ -150,7 +188,7 @@ def test_rotation_invariance(seed, name):
     rotation, _ = np.linalg.qr(rng.standard_normal((N, N)))
     W, V = rng.standard_normal((2, 3, N))
     for data in (sh.Gaussian(N), sh.Sphere(N)):
-        k = kernel(POLYNOMIALS[name], POLYNOMIALS[name], data)
+        k = data.kernel(POLYNOMIALS[name], POLYNOMIALS[name])
         np.testing.assert_allclose(k.value(W @ rotation, V @ rotation), k.value(W, V), rtol=1e-9, atol=1e-9)
 
 
@@ -159,7 +197,7 @@ def test_homogeneity_and_symmetry(seed, factor):
     rng = np.random.default_rng(seed)
     W, V = rng.standard_normal((2, 3, N))
     for activation, degree in ((sh.Power(3), 3), (sh.ReLU(), 1)):
-        k = kernel(activation, activation, sh.Gaussian(N))
+        k = sh.Gaussian(N).kernel(activation, activation)
         np.testing.assert_allclose(
             k.value(factor * W, V), factor**degree * k.value(W, V), rtol=1e-9, atol=1e-12
         )
@@ -170,7 +208,7 @@ def test_homogeneity_and_symmetry(seed, factor):
 def test_kernel_matrices_are_positive_semidefinite(seed, name):
     W = np.random.default_rng(seed).standard_normal((6, N))
     for activation in (sh.Power(2), sh.Power(3)):
-        K = kernel(activation, activation, DATA[name]).value(W, W)
+        K = DATA[name].kernel(activation, activation).value(W, W)
         assert np.linalg.eigvalsh(K)[0] > -1e-10 * np.abs(K).max()
 
 
@@ -180,7 +218,7 @@ def test_batches_are_the_same_as_one_at_a_time(rng):
     for left, right, data in PAIRS:
         if TANH in (left, right) and not isinstance(data, sh.Gaussian):
             continue
-        k = kernel(left, right, data)
+        k = data.kernel(left, right)
         one = [k.gradient_jvp(W[i], V, B[i], dW[i], None, None) for i in range(3)]
         np.testing.assert_allclose(k.gradient_jvp(W, V, B, dW, None, None), one, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(k.value(W, V), [k.value(w, V) for w in W], rtol=1e-12, atol=1e-12)
@@ -200,4 +238,4 @@ def test_batches_are_the_same_as_one_at_a_time(rng):
 )
 def test_a_combination_without_a_kernel_lists_those_that_exist(activation, data):
     with pytest.raises(sh.InvalidProblem, match="The combinations are:"):
-        kernel(activation, activation, data)
+        data.kernel(activation, activation)

@@ -1,17 +1,35 @@
-"""What a problem needs of its data: an inner product on Sym^d(R^n), and, for distributions, moments and samples."""
+"""What a problem needs of its data: an inner product on Sym^d(R^n), and, for distributions, moments and samples.
+
+A law answers for itself. What is special about it (it is Gaussian under another name, it is rotation-invariant, its
+moments are rational, …) is asked here and answered in the law's own file; "None" is always a right answer, at the price
+of slower methods.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Activation, PolynomialActivation
+from shallows.model.data.gaussian_line import GaussianLine, line_through
+from shallows.model.data.rotation_invariance import RotationInvariance
+from shallows.model.kernels.base import Kernel, no_kernel
+from shallows.model.kernels.metric import MetricKernel
+from shallows.model.kernels.mixture import MixtureKernel
 from shallows.support.checks import Array, positive_integer
 from shallows.support.construction import Constructed
 from shallows.support.errors import InvalidProblem
 
+if TYPE_CHECKING:
+    from shallows.model.data.gaussian import Gaussian
+    from shallows.model.data.samples import Samples
+
+#: The largest side of a Gram matrix: 6,000 × 6,000 doubles are 288 MB.
 LARGEST_GRAM = 6_000
 
 
@@ -23,6 +41,60 @@ class InnerProduct(Constructed, ABC):
     @abstractmethod
     def gram(self, degree: int) -> Array:
         """G with ⟨S, T⟩ = sᵀ G t, shape (N, N), N = C(n+d−1, d)."""
+
+    def cross_gram(self, left: int, right: int) -> Array:
+        """G with ⟨S, T⟩ = sᵀ G t for S of degree `left` and T of degree `right`: distributions have it for all."""
+        if left != right:
+            raise InvalidProblem(
+                f"{self!r} is an inner product of tensors of one degree, so the activation must be Power({right}) "
+                f"like the target; degrees {left} and {right} were asked for."
+            )
+        return self.gram(left)
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """E[σ(w·x) τ(v·x)] of σ = left and τ = right, or an `InvalidProblem` that lists what exists."""
+        raise no_kernel(left, right, self)
+
+    def exact_gram(self, degree: int) -> NDArray[Any]:
+        """G as fractions where the moments are known exactly; the doubles of `gram` otherwise.
+
+        A theorem about Gaussian metrics is no theorem about their rounded Gram matrices: proofs use this one.
+        """
+        return self.gram(degree)
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance | None:
+        """In which variable rotations leave the metric at this degree alone; None when they are not known to."""
+        gaussian = self.as_gaussian()
+        return None if gaussian is None else gaussian.rotation_invariance(degree)
+
+    def gaussian_parts(self) -> list[tuple[float, Gaussian]] | None:
+        """The law as a mixture of Gaussians, (weight, part) each; None when it is not known to be one."""
+        return None
+
+    def as_gaussian(self) -> Gaussian | None:
+        """The same law as a `Gaussian`, under whatever name it came; None when it is not known to be one."""
+        parts = self.gaussian_parts()
+        if parts is None:
+            return None
+        first = parts[0][1]
+        return first if all(first.same_as(part) for _, part in parts) else None
+
+    def gaussian_line(self) -> GaussianLine | None:
+        """The law as a Gaussian moved along a line through the origin; None when it is not known to be one."""
+        parts = self.gaussian_parts()
+        return None if parts is None else line_through(parts)
+
+    def coordinate_moments(self, order: int) -> Array | None:
+        """[1, E x_i, …, E x_i^order] for independent coordinates of one law; None when they are not known to be."""
+        return None
+
+    def as_samples(self) -> Samples | None:
+        """The data as `Samples`, when expectations are means over samples."""
+        return None
+
+    def vanishing_polynomial(self, degree: int) -> SymmetricTensor | None:
+        """A form of this degree that is known to have norm zero; None when none is known."""
+        return None
 
 
 class Distribution(InnerProduct):
@@ -55,6 +127,33 @@ class Distribution(InnerProduct):
         """G_IJ = mult(I) mult(J) E[x^(I+J)]."""
         degree = positive_integer("degree", degree)
         return self.cross_gram(degree, degree)
+
+    def exact_moments(self, degree: int) -> NDArray[Any] | None:
+        """`moments` as fractions, exactly; None when they are known as doubles only."""
+        return None
+
+    def exact_gram(self, degree: int) -> NDArray[Any]:
+        """G_IJ = mult(I) mult(J) E[x^(I+J)] as fractions where `exact_moments` has them."""
+        moments = self.exact_moments(2 * degree)
+        if moments is None:
+            return self.gram(degree)
+        weights = coordinates.multiplicities(self.n, degree).astype(int).astype(object)
+        places = coordinates.product_table(self.n, degree, degree)
+        return np.asarray(np.outer(weights, weights) * moments[places])
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """Polynomials through moment tensors: Σ c_i c′_j τ(w)ᵀ G_ij τ(v), G_ij = `cross_gram(i, j)`."""
+        if not (isinstance(left, PolynomialActivation) and isinstance(right, PolynomialActivation)):
+            raise no_kernel(left, right, self)
+        terms = [
+            (c * b, MetricKernel(self.cross_gram(i, j), self.n, i, j))
+            for i, c in enumerate(left.coefficients)
+            for j, b in enumerate(right.coefficients)
+            if c != 0 and b != 0
+        ]
+        if len(terms) == 1 and terms[0][0] == 1:
+            return terms[0][1]
+        return MixtureKernel([weight for weight, _ in terms], [part for _, part in terms])
 
     def moment_matrix(self, degree: int) -> Array:
         """mat(M_{D,2d}), the n^d × n^d matrix of moments of paper 000, equation 13 and Example 22."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Activation, PolynomialActivation, ReLU
 from shallows.model.data.base import Distribution
+from shallows.model.data.rotation_invariance import RotationInvariance, multiple_of, symmetric_root
+from shallows.model.kernels.base import Kernel, no_kernel
+from shallows.model.kernels.gaussian import GaussianCumulants
+from shallows.model.kernels.hermite import HermiteExpectations
+from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
+from shallows.model.kernels.price import PriceKernel
+from shallows.model.kernels.relu import ReLUKernel
 from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
@@ -66,13 +75,52 @@ class Gaussian(Distribution):
 
     def root(self) -> Array:
         """The symmetric square root Σ^{1/2}."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+        return symmetric_root(self.covariance)
+
+    def same_as(self, other: Gaussian) -> bool:
+        """Whether it is the same law, to the last bit."""
+        return np.array_equal(self.mean, other.mean) and np.array_equal(self.covariance, other.covariance)
+
+    def gaussian_parts(self) -> list[tuple[float, Gaussian]]:
+        """Itself."""
+        return [(1.0, self)]
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance | None:
+        """Centred Gaussians, in the variable Σ^½w; N(0, cI) needs no change of variable: κ = c^d."""
+        if not self.centred:
+            return None
+        variance = multiple_of(self.covariance, np.eye(self.n))
+        if variance is None:
+            return RotationInvariance("Gaussian", degree, 1.0, self.covariance)
+        return RotationInvariance("Gaussian", degree, variance**degree)
+
+    def coordinate_moments(self, order: int) -> Array | None:
+        """Those of N(m, c), for N(m1, cI)."""
+        if multiple_of(self.covariance, np.eye(self.n)) is None or np.any(self.mean != self.mean[0]):
+            return None
+        one = self.mean[:1], self.covariance[:1, :1]
+        return np.array([isserlis(*one, k)[0] for k in range(order + 1)])
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """Polynomials by Isserlis, ReLU by angles, any other pair by Hermite series."""
+        law = GaussianCumulants(self.mean, None if self.white else self.covariance)
+        if isinstance(left, PolynomialActivation) and isinstance(right, PolynomialActivation):
+            return PriceKernel(law, PolynomialExpectations(law, mixing(left, right)))
+        if isinstance(left, ReLU) and isinstance(right, ReLU):
+            if not self.centred:
+                raise no_kernel(left, right, self, "ReLU has a closed form only for zero mean")
+            return ReLUKernel(None if self.white else self.root())
+        return PriceKernel(law, HermiteExpectations(law, left, right))
 
     def moments(self, degree: int) -> Array:
         """E[x^K] for all K of this degree."""
         coordinates.require_storable(self.n, degree)
         return isserlis(self.mean, self.covariance, degree)
+
+    def exact_moments(self, degree: int) -> NDArray[Any]:
+        """E[x^K] by Isserlis in rational arithmetic."""
+        fractions = np.vectorize(Fraction, otypes=[object])
+        return isserlis(fractions(self.mean), fractions(self.covariance), degree)
 
     def sample(self, count: int, rng: int | np.random.Generator = 0) -> Array:
         """m + Σ^{1/2} z with z standard normal."""

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import factorial, gamma, lgamma, pi, prod, sqrt
+from fractions import Fraction
+from math import factorial, prod, sqrt
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Activation, PolynomialActivation
 from shallows.model.data.base import Distribution
+from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.moment_sequence import checked_moments, cumulants, gauss_law
+from shallows.model.data.rotation_invariance import RotationInvariance
+from shallows.model.kernels.base import Kernel, no_kernel
+from shallows.model.kernels.iid import IIDCumulants
+from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
+from shallows.model.kernels.price import PriceKernel
 from shallows.support.checks import Array, describe, finite_number, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
+Moment = Callable[[int], Fraction]
 
 
 class IID(Distribution):
@@ -44,21 +55,19 @@ class IID(Distribution):
         self._given: Array | None = given
 
     @staticmethod
-    def _look_up(given: Array) -> Callable[[int], float]:
-        def moment(order: int) -> float:
+    def _look_up(given: Array) -> Moment:
+        def moment(order: int) -> Fraction:
             if order >= len(given):
                 raise InvalidProblem(
                     f"The moment of order {order} is needed (twice the activation's degree), but moments were "
                     f"given only up to order {len(given) - 1}. Fix: IID(n, [1, E x, ..., E x^{order}])."
                 )
-            return float(given[order])
+            return Fraction(float(given[order]))
 
         return moment
 
     @classmethod
-    def _named(
-        cls, n: int, law: str, moment: Callable[[int], float], draw: Draw, df: float | None = None
-    ) -> IID:
+    def _named(cls, n: int, law: str, moment: Moment, draw: Draw, df: float | None = None) -> IID:
         data = cls.__new__(cls)
         data.n = positive_integer("n", n)
         data._name = f"IID.{law}({n}{'' if df is None else f', df={df:g}'})"
@@ -77,68 +86,62 @@ class IID(Distribution):
     @classmethod
     def normal(cls, n: int) -> IID:
         """Standard normal coordinates: μ_{2k} = (2k−1)!!."""
-        return cls._named(
-            n,
-            "normal",
-            _even(lambda k: float(prod(range(1, 2 * k, 2)))),
-            lambda g, s: g.standard_normal(s),
-        )
+        return cls._named(n, "normal", _even(_odd_product), lambda g, s: g.standard_normal(s))
 
     @classmethod
     def uniform(cls, n: int) -> IID:
         """Uniform on [−√3, √3]: μ_{2k} = 3^k / (2k+1)."""
         end = sqrt(3.0)
-        return cls._named(
-            n,
-            "uniform",
-            _even(lambda k: 3.0**k / (2 * k + 1)),
-            lambda g, s: g.uniform(-end, end, s),
-        )
+        moment = _even(lambda k: Fraction(3**k, 2 * k + 1))
+        return cls._named(n, "uniform", moment, lambda g, s: g.uniform(-end, end, s))
 
     @classmethod
     def laplace(cls, n: int) -> IID:
         """Laplace with scale 1/√2: μ_{2k} = (2k)! / 2^k."""
-        return cls._named(
-            n,
-            "laplace",
-            _even(lambda k: factorial(2 * k) / 2.0**k),
-            lambda g, s: g.laplace(0.0, sqrt(0.5), s),
-        )
+        moment = _even(lambda k: Fraction(factorial(2 * k), 2**k))
+        return cls._named(n, "laplace", moment, lambda g, s: g.laplace(0.0, sqrt(0.5), s))
 
     @classmethod
     def rademacher(cls, n: int) -> IID:
         """±1 with equal probability: μ_{2k} = 1."""
-        return cls._named(n, "rademacher", _even(lambda k: 1.0), lambda g, s: g.choice([-1.0, 1.0], size=s))
+        moment = _even(lambda k: 1)
+        return cls._named(n, "rademacher", moment, lambda g, s: g.choice([-1.0, 1.0], size=s))
 
     @classmethod
     def student(cls, n: int, df: float) -> IID:
-        """Student's t scaled to unit variance; it has moments below order df only, and refuses the others."""
+        """Student's t scaled to unit variance: μ_{2k} = (2k−1)!! (df−2)^k / ((df−2)(df−4)⋯(df−2k)).
+
+        It has moments below order df only, and refuses the others.
+        """
         df = finite_number("df", df)
         if df <= 2:
             raise InvalidProblem(f"df is {df}; Student's t has a variance only for df > 2.")
+        freedom = Fraction(df)
 
-        def moment(order: int) -> float:
+        def moment(order: int) -> Fraction:
             if order >= df:
                 raise InvalidProblem(
                     f"Student's t with df = {df:g} has no moment of order {order}; this needs df > {order}, or a "
                     "lower degree."
                 )
-            if order % 2:
-                return 0.0
             k = order // 2
-            ratio = gamma(k + 0.5) / sqrt(pi) * np.exp(lgamma(df / 2 - k) - lgamma(df / 2))
-            return float((df - 2) ** k * ratio)
+            below = prod((freedom - 2 * i for i in range(1, k + 1)), start=Fraction(1))
+            return Fraction(0) if order % 2 else _odd_product(k) * (freedom - 2) ** k / below
 
         scale = sqrt((df - 2) / df)
         return cls._named(n, "student", moment, lambda g, s: scale * g.standard_t(df, s), df)
 
     def moment(self, order: int) -> float:
         """E[xᵢ^order]."""
-        return self._moment(order)
+        return float(self._moment(order))
 
     def moment_sequence(self, order: int) -> Array:
         """[1, E x, …, E x^order]."""
-        return np.array([self._moment(j) for j in range(order, -1, -1)])[::-1]  # a missing one is the highest
+        return np.array([self.moment(j) for j in range(order, -1, -1)])[::-1]  # a missing one is the highest
+
+    def coordinate_moments(self, order: int) -> Array:
+        """The same."""
+        return self.moment_sequence(order)
 
     def cumulant_sequence(self, order: int) -> Array:
         """[0, κ_1, …, κ_order] of one coordinate."""
@@ -150,6 +153,36 @@ class IID(Distribution):
         return np.asarray(
             np.prod(self.moment_sequence(degree)[coordinates.exponents(self.n, degree)], axis=1)
         )
+
+    def exact_moments(self, degree: int) -> NDArray[Any]:
+        """The same in rational arithmetic; moments that were given are the doubles that they are."""
+        coordinates.require_storable(self.n, degree)
+        sequence = np.array([self._moment(j) for j in range(degree, -1, -1)][::-1], dtype=object)
+        return np.asarray(np.prod(sequence[coordinates.exponents(self.n, degree)], axis=1))
+
+    def gaussian_parts(self) -> list[tuple[float, Gaussian]] | None:
+        """N(0, I) for the named normal law; moments up to some order do not make a law normal."""
+        return [(1.0, Gaussian(self.n))] if self._construction.name == "IID.normal" else None
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance | None:
+        """κ = μ2^d when the moments up to order 2d are those of a centred normal law: μ_{2k} = (2k−1)!! μ2^k.
+
+        Only odd moments up to 2d−3, and the mean, matter: others meet a factor that is zero.
+        """
+        variance = self.moment(2)
+        even = all(self.moment(2 * k) == _odd_product(k) * variance**k for k in range(2, degree + 1))
+        odd = any(self.moment(k) for k in range(1, max(2, 2 * degree - 2), 2))
+        return RotationInvariance("Gaussian", degree, variance**degree) if even and not odd else None
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """Polynomials through cumulants, which add over coordinates; normal coordinates as the Gaussian they are."""
+        gaussian = self.as_gaussian()
+        if gaussian is not None:
+            return gaussian.kernel(left, right)
+        if not (isinstance(left, PolynomialActivation) and isinstance(right, PolynomialActivation)):
+            raise no_kernel(left, right, self)
+        law = IIDCumulants(self.cumulant_sequence(left.degree + right.degree))
+        return PriceKernel(law, PolynomialExpectations(law, mixing(left, right)))
 
     @property
     def sample_law(self) -> str:
@@ -175,10 +208,15 @@ class IID(Distribution):
         return self._name
 
 
-def _even(half: Callable[[int], float]) -> Callable[[int], float]:
+def _odd_product(k: int) -> int:
+    """(2k−1)!!."""
+    return prod(range(1, 2 * k, 2))
+
+
+def _even(half: Callable[[int], Fraction | int]) -> Moment:
     """The moments of a symmetric law: zero for odd orders, half(k) for order 2k."""
 
-    def moment(order: int) -> float:
-        return 0.0 if order % 2 else half(order // 2)
+    def moment(order: int) -> Fraction:
+        return Fraction(0 if order % 2 else half(order // 2))
 
     return moment

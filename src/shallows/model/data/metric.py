@@ -6,10 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Activation, Power
 from shallows.model.data.base import InnerProduct
+from shallows.model.data.rotation_invariance import RotationInvariance
+from shallows.model.kernels.base import Kernel, no_kernel
+from shallows.model.kernels.frobenius import FrobeniusKernel
+from shallows.model.kernels.metric import MetricKernel
 from shallows.support.checks import Array, positive_integer, symmetric_matrix
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
+
+ONE_DEGREE = "a metric on Sym^d(R^n) knows powers of that degree only"
+#: The largest side of the diagonal Gram matrix of Frobenius: 20,000 × 20,000 doubles are 3.2 GB.
+LARGEST_DIAGONAL = 20_000
 
 
 class Frobenius(InnerProduct):
@@ -32,8 +41,18 @@ class Frobenius(InnerProduct):
     def gram(self, degree: int) -> Array:
         """The diagonal of multiplicities."""
         degree = positive_integer("degree", degree)
-        coordinates.require_storable(self.n, degree, limit=20_000)
+        coordinates.require_storable(self.n, degree, LARGEST_DIAGONAL)
         return np.diag(coordinates.multiplicities(self.n, degree))
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance:
+        """⟨w^⊗d, v^⊗d⟩_F = (w·v)^d."""
+        return RotationInvariance("Frobenius", degree, 1.0)
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """(w·v)^d, for a power and the same power."""
+        if not isinstance(left, Power) or left != right:
+            raise no_kernel(left, right, self, ONE_DEGREE)
+        return FrobeniusKernel(left.degree)
 
     def moment_defect(self, degree: int) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""
@@ -83,6 +102,14 @@ class Metric(InnerProduct):
                 f"This Metric is on tensors of degree {self.degree}; degree {degree} was asked for."
             )
         return self._gram
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """τ(w)ᵀ G τ(v), for powers of this degree."""
+        if not isinstance(left, Power) or left != right:
+            raise no_kernel(left, right, self, ONE_DEGREE)
+        if left.degree != self.degree:
+            raise no_kernel(left, right, self, f"this metric is on tensors of degree {self.degree}")
+        return MetricKernel(self._gram, self.n, self.degree, self.degree)
 
     def moment_defect(self, degree: int | None = None) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from shallows.model.activations import Activation
 from shallows.model.data.base import Distribution
+from shallows.model.data.rotation_invariance import RotationInvariance, mixed
+from shallows.model.kernels.base import Kernel
+from shallows.model.kernels.mixture import MixtureKernel
 from shallows.support.checks import Array, finite_array, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
+
+if TYPE_CHECKING:
+    from shallows.model.data.gaussian import Gaussian
 
 
 class Mixture(Distribution):
@@ -52,6 +61,39 @@ class Mixture(Distribution):
         return np.asarray(
             sum(w * part.moments(degree) for w, part in zip(self.weights, self.parts, strict=True))
         )
+
+    def exact_moments(self, degree: int) -> NDArray[Any] | None:
+        """Σ γᵢ E_{Dᵢ}[x^I] in rational arithmetic, when all parts know theirs."""
+        known = [moments for part in self.parts if (moments := part.exact_moments(degree)) is not None]
+        if len(known) < len(self.parts):
+            return None
+        weights = [Fraction(weight) for weight in self.weights.tolist()]
+        return np.asarray(sum(weight * moments for weight, moments in zip(weights, known, strict=True)))
+
+    def gaussian_parts(self) -> list[tuple[float, Gaussian]] | None:
+        """Those of all parts, when all have them."""
+        found: list[tuple[float, Gaussian]] = []
+        for weight, part in zip(self.weights.tolist(), self.parts, strict=True):
+            inner = part.gaussian_parts()
+            if inner is None:
+                return None
+            found += [(weight * share, gaussian) for share, gaussian in inner]
+        return found
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance | None:
+        """κ = Σ γᵢ cᵢ^d κᵢ, when the parts are rotation-invariant in one variable."""
+        return mixed(self.weights, [part.rotation_invariance(degree) for part in self.parts])
+
+    def coordinate_moments(self, order: int) -> Array | None:
+        """Those of the only part; a mixture of independent coordinates is not independent."""
+        return self.parts[0].coordinate_moments(order) if len(self.parts) == 1 else None
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """Σ γᵢ kᵢ; the Gaussian one when it is one Gaussian."""
+        gaussian = self.as_gaussian()
+        if gaussian is not None:
+            return gaussian.kernel(left, right)
+        return MixtureKernel(self.weights, [part.kernel(left, right) for part in self.parts])
 
     @property
     def sample_law(self) -> str:

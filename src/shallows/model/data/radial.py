@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shallows.model.activations import Activation, PolynomialActivation
 from shallows.model.data.base import Distribution
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.moment_sequence import checked_moments, gauss_law
+from shallows.model.data.rotation_invariance import RotationInvariance
+from shallows.model.kernels.base import Kernel, no_kernel
+from shallows.model.kernels.gaussian import GaussianCumulants
+from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
+from shallows.model.kernels.price import PriceKernel
 from shallows.support.checks import Array, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
@@ -54,6 +63,28 @@ class Radial(Distribution):
         """The standard Gaussian's moments times E ρ^degree / E‖g‖^degree; zero for odd degrees."""
         standard = Gaussian(self.n).moments(degree)
         return standard if degree % 2 else standard * self.gaussian_ratio(degree)
+
+    def exact_moments(self, degree: int) -> NDArray[Any]:
+        """The same in rational arithmetic, from the radial moment as it was given."""
+        standard = Gaussian(self.n).exact_moments(degree)
+        if degree % 2 or degree == 0:
+            return standard
+        ratio = Fraction(self.radial_moment(degree)) / prod(range(self.n, self.n + degree, 2))
+        return np.asarray(standard * ratio)
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance:
+        """κ = E ρ^{2d} / E‖g‖^{2d}."""
+        return RotationInvariance("Gaussian", degree, self.gaussian_ratio(2 * degree))
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """Polynomials: the Gaussian kernel with every E[(w·x)^i (v·x)^j] times E ρ^{i+j} / E‖g‖^{i+j}."""
+        if not (isinstance(left, PolynomialActivation) and isinstance(right, PolynomialActivation)):
+            raise no_kernel(left, right, self)
+        weights = mixing(left, right)
+        for i, j in np.argwhere(weights != 0):
+            weights[i, j] *= self.gaussian_ratio(int(i + j)) if (i + j) % 2 == 0 else 0.0
+        law = GaussianCumulants(np.zeros(self.n), None)
+        return PriceKernel(law, PolynomialExpectations(law, weights))
 
     @property
     def sample_law(self) -> str:

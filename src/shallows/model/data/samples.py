@@ -9,7 +9,10 @@ from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Activation
 from shallows.model.data.base import LARGEST_GRAM, Distribution
+from shallows.model.kernels.base import Kernel
+from shallows.model.kernels.empirical import EmpiricalKernel
 from shallows.support.checks import Array, finite_array, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
@@ -50,6 +53,14 @@ class Samples(Distribution):
     def count(self) -> int:
         """The number of samples."""
         return len(self.X)
+
+    def as_samples(self) -> Samples:
+        """Itself."""
+        return self
+
+    def kernel(self, left: Activation, right: Activation) -> Kernel:
+        """The mean of σ(w·x) τ(v·x), for any activations."""
+        return EmpiricalKernel(self.X, left, right)
 
     def features(self, degree: int) -> Iterator[tuple[slice, Array]]:
         """Chunks of the features φ_I(x) = mult(I) x^I, so that T(x) = Σ_I T_I φ_I(x)."""

@@ -10,6 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+COMBINATIONS = """\
+  Power, Polynomial   Gaussian (any mean and covariance), IID, Radial, Sphere, Mixture, Samples
+  Power (one degree)  Frobenius, Metric
+  ReLU                Gaussian with zero mean, Samples, and mixtures of these
+  Smooth              Gaussian, Samples, and mixtures of these
+  two different ones  Gaussian, Samples, and wherever both are polynomials"""
 
 
 class Kernel(ABC):
@@ -36,6 +44,15 @@ class Kernel(ABC):
     def truncation_error(self, W: Array, V: Array) -> float:
         """A bound on |computed − true| of `value` beyond rounding: zero for closed forms."""
         return 0.0
+
+
+def no_kernel(left: object, right: object, data: object, why: str = "") -> InvalidProblem:
+    """The error for a pair of activations that these data have no kernel for."""
+    pair = repr(left) if left == right else f"{left!r} with {right!r}"
+    reason = f" ({why})" if why else ""
+    return InvalidProblem(
+        f"There is no kernel for {pair} under {data!r}{reason}. The combinations are:\n{COMBINATIONS}"
+    )
 
 
 def transpose(X: Array) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.model.data.gaussian import Gaussian
 from shallows.model.kernels.base import transpose
 from shallows.model.kernels.price import Cumulants, Order
 from shallows.support.checks import Array
@@ -13,9 +12,9 @@ from shallows.support.checks import Array
 class GaussianCumulants(Cumulants):
     """c_10 = w·m, c_20 = wᵀΣw, c_11 = wᵀΣv, and the same for v; nothing above order two."""
 
-    def __init__(self, data: Gaussian) -> None:
-        self.centred, self.mean = data.centred, data.mean
-        self.covariance = None if np.array_equal(data.covariance, np.eye(data.n)) else data.covariance
+    def __init__(self, mean: Array, covariance: Array | None) -> None:
+        """`covariance` None is the identity."""
+        self.centred, self.mean, self.covariance = not mean.any(), mean, covariance
 
     def orders(self, left: int, right: int) -> list[Order]:
         """Orders one (when the mean is not zero) and two."""

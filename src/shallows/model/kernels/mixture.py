@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from shallows.support.checks import Array
 class MixtureKernel(Kernel):
     """k = Σ γᵢ kᵢ (paper 000, equation 18)."""
 
-    def __init__(self, weights: Array, parts: Sequence[Kernel]) -> None:
+    def __init__(self, weights: Iterable[float], parts: Sequence[Kernel]) -> None:
         self.terms = [(float(w), part) for w, part in zip(weights, parts, strict=True) if w != 0]
 
     def value(self, W: Array, V: Array) -> Array:

@@ -15,8 +15,14 @@ from math import comb, factorial
 
 import numpy as np
 
+from shallows.model.activations import PolynomialActivation
 from shallows.model.kernels.price import Cumulants, Order
 from shallows.support.checks import Array
+
+
+def mixing(left: PolynomialActivation, right: PolynomialActivation) -> Array:
+    """M_ij = c_i c′_j."""
+    return np.outer(left.coefficients, right.coefficients)
 
 
 def scaled_moments(law: Cumulants, W: Array, V: Array, left: int, right: int) -> dict[Order, Array]:

@@ -10,9 +10,8 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, PolynomialActivation, Power
 from shallows.model.data.base import LARGEST_GRAM, Distribution, InnerProduct
-from shallows.model.data.metric import Frobenius, Metric
 from shallows.model.data.samples import Samples
-from shallows.model.kernels.dispatch import kernel
+from shallows.model.kernels.metric import MetricKernel
 from shallows.model.kernels.relu import ReLUKernel
 from shallows.model.network import Network
 from shallows.model.objective.base import Objective
@@ -40,23 +39,25 @@ def build_objective(
     target: Network | SymmetricTensor | None, data: InnerProduct, activation: Activation, width: int
 ) -> Objective:
     """The objective of a student with this activation; width only decides which exact method is cheaper."""
-    if isinstance(data, Samples):
-        return _on_samples(target, data, activation, width)
+    samples = data.as_samples()
+    if samples is not None:
+        return _on_samples(target, samples, activation, width)
     if target is None:
         raise InvalidProblem(
             f"target is None and data is {data!r}; without a teacher the data must be labelled Samples."
         )
-    if isinstance(data, Metric):
-        kernel(activation, activation, data)  # says what is wrong when the activation does not fit the metric
-        return FunctionSpaceObjective(
-            data.n, data.degree, data.gram(data.degree), tensors_of(target, data.degree), 0.0
-        )
-    student = kernel(activation, activation, data)
+    student = data.kernel(activation, activation)
+    if isinstance(
+        student, MetricKernel
+    ):  # through a Gram matrix: then the loss is best taken in function space
+        d = student.degree
+        if _is_form(target, d) or not isinstance(data, Distribution):
+            return FunctionSpaceObjective(data.n, d, data.gram(d), tensors_of(target, d), 0.0)
     if isinstance(target, SymmetricTensor) and target.degree > 2:
         cross, energy = _tensor_cross(target, data, activation)
         return PairwiseObjective(student, [cross], energy)
     parts = teacher_parts(target)
-    crosses = [TeacherCross(kernel(activation, part.activation, data), part.B, part.V) for part in parts]
+    crosses = [TeacherCross(data.kernel(activation, part.activation), part.B, part.V) for part in parts]
     energy, error = teacher_energy(parts, data)
     if isinstance(student, ReLUKernel) and isinstance(crosses[0].kernel, ReLUKernel) and len(crosses) == 1:
         return ReLUObjective(student, crosses[0], energy)
@@ -133,7 +134,7 @@ def teacher_energy(parts: list[TeacherPart], data: InnerProduct) -> tuple[float,
     total, error = 0.0, 0.0
     for left in parts:
         for right in parts:
-            pair = kernel(left.activation, right.activation, data)
+            pair = data.kernel(left.activation, right.activation)
             total += float(np.sum((left.B.T @ right.B) * pair.value(left.V, right.V)))
             size = float(np.sum(np.abs(left.B)) * np.sum(np.abs(right.B)))
             error += size * pair.truncation_error(left.V, right.V)
@@ -150,13 +151,6 @@ def _tensor_cross(target: SymmetricTensor, data: InnerProduct, activation: Activ
     coordinates.require_storable(target.n, target.degree, LARGEST_GRAM)
     gram = data.gram(target.degree)
     energy = float(target.entries @ gram @ target.entries)
-    if isinstance(data, Frobenius):
-        if activation.degree != target.degree:
-            raise InvalidProblem(
-                f"Under Frobenius the activation must be Power({target.degree}) like the target; it is {activation!r}."
-            )
-        return FormCross([(target.degree, (gram @ target.entries)[None, :])]), energy
-    assert isinstance(data, Distribution)
     parts = [
         (j, (c * data.cross_gram(j, target.degree) @ target.entries)[None, :])
         for j, c in enumerate(activation.coefficients)
