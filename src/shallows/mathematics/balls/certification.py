@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.batched import batch_evaluator
+from shallows.mathematics.balls.collector import Collector, coordinates_of, reach_of
+from shallows.mathematics.balls.contraction import Contraction, contract
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.checks import counted
+
+#: The bits of a double, in which roots are proved at once.
+DOUBLE = 53
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,9 +106,10 @@ def certify(
     """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic (see `CertifiedRoot`).
 
     `system` is a `PolynomialSystem`, or anything with `ball_evaluator(bits)`; `points` has one root a row.
-    Each proof is tried at `bits` bits and then at more, and refined until the box has `digits` correct
-    digits. `bound` is a proved upper bound on the number of isolated roots (pairs ±v for sign-symmetric
-    systems): reached, it proves that the list is complete. `progress` is told, in words, how far the work is.
+    All proofs are first tried at once in float64 ball arithmetic (`contraction`), what stays open one by one at `bits`
+    bits and then at more; boxes are refined until they have `digits` correct digits. `bound` is a proved upper bound on
+    the number of isolated roots (pairs ±v for sign-symmetric systems): reached, it proves that the list is complete.
+    `progress` is told, in words, how far the work is.
 
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 + y^2 - 5", "x*y - 2"])
     >>> guesses = [[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, -1.0], [1.0, 1.0]]
@@ -111,12 +118,10 @@ def certify(
       no proof for 1 point (singular, or not close to a root)
       complete: no more than 4 are possible
     """
-    from shallows.mathematics.balls.collector import Collector
-
     table = np.atleast_2d(np.asarray(points, dtype=np.complex128))
     symmetric = bool(getattr(system, "sign_symmetric", False))
-    roots: list[CertifiedRoot | None] = [None] * len(table)
-    waiting = list(range(len(table)))
+    roots = _proved_at_once(system, table)
+    waiting = [k for k, root in enumerate(roots) if root is None]
     for working in (bits, 2 * bits, 4 * bits, 8 * bits):
         if not waiting:
             break
@@ -130,13 +135,46 @@ def certify(
     roots = [root if root is None or root.digits >= digits else root.refine(digits) for root in roots]
     if symmetric:  # a root that may be 0 is no pair ±v
         roots = [root if root is None or root.is_disjoint(root, sign=-1) else None for root in roots]
+    repeated = _repeated(roots, symmetric)
+    distinct = [k for k, root in enumerate(roots) if root is not None and k not in repeated]
+    return Certification(tuple(roots), tuple(distinct), tuple(sorted(repeated)), bound, symmetric)
+
+
+def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
+    """Those proved to be a root listed before; roots whose boxes have no neighbour need no closer look."""
+    from scipy.spatial import cKDTree
+
+    proved = [k for k, root in enumerate(roots) if root is not None]
+    if not proved:
+        return set()
+    found = [root for root in roots if root is not None]
+    places = np.array([coordinates_of(root.point) for root in found])
+    reaches = np.array([reach_of(root) for root in found])
+    tree, widest = cKDTree(places), float(reaches.max())
+    close = tree.query_ball_point(places, reaches + widest, p=np.inf, return_length=True) > 1
+    if symmetric:
+        close |= tree.query_ball_point(-places, reaches + widest, p=np.inf, return_length=True) > 0
     collector = Collector(sign_symmetric=symmetric)
-    distinct: list[int] = []
-    repeated: list[int] = []
-    for k, root in enumerate(roots):
-        if root is not None:
-            (distinct if collector.add(root) else repeated).append(k)
-    return Certification(tuple(roots), tuple(distinct), tuple(repeated), bound, symmetric)
+    return {proved[i] for i in np.flatnonzero(close) if not collector.add(found[i])}
+
+
+def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[CertifiedRoot | None]:
+    """The roots that a contraction in float64 proves; None for the others, and where a system has no such evaluator."""
+    evaluator = batch_evaluator(system)
+    if evaluator is None:
+        return [None] * len(table)
+    found = contract(evaluator, table)
+    return [
+        CertifiedRoot(*found.boxes(k), _realness(found, k), DOUBLE, system) if found.proved[k] else None
+        for k in range(len(table))
+    ]
+
+
+def _realness(found: Contraction, k: int) -> bool | None:
+    """Real, proved not real because its disc misses the real axis somewhere, or undecided."""
+    if found.real[k]:
+        return True
+    return False if (np.abs(found.centre[k].imag) > found.radius[k]).any() else None
 
 
 def _prove(system: Any, evaluator: Any, point: NDArray[np.complex128], bits: int) -> CertifiedRoot | None:

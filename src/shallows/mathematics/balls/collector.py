@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.support.errors import NotConverged
+from shallows.support.tolerances import EPSILON, TINY
 
 
 class Collector:
@@ -54,8 +55,8 @@ class Collector:
             return False
         self.roots.append(root)
         here = root.point
-        self._where.append(_coordinates(here))
-        self._reach.append(_reach(root, here))
+        self._where.append(coordinates_of(here))
+        self._reach.append(reach_of(root))
         self._rebuild()
         return True
 
@@ -66,9 +67,9 @@ class Collector:
     def _find(self, root: CertifiedRoot) -> int | None:
         """The position of the stored root this one is proved equal to."""
         here = root.point
-        reach = _reach(root, here)
+        reach = reach_of(root)
         for sign in (1, -1) if self.sign_symmetric else (1,):
-            for k in self._near(_coordinates(sign * here), reach):
+            for k in self._near(coordinates_of(sign * here), reach):
                 if self._same(k, root, sign):
                     return k
         return None
@@ -113,10 +114,11 @@ class Collector:
         self._blocks.append((start, stop, tree, max(self._reach[start:stop])))
 
 
-def _coordinates(point: NDArray[np.complex128]) -> NDArray[np.float64]:
+def coordinates_of(point: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """A complex point as real coordinates."""
     return np.concatenate([point.real, point.imag])
 
 
-def _reach(root: CertifiedRoot, point: NDArray[np.complex128]) -> float:
+def reach_of(root: CertifiedRoot) -> float:
     """Radius of the box around its double-precision midpoint, rounding of that midpoint included."""
-    return root.radius + 4 * float(np.finfo(float).eps) * float(np.abs(point).max()) + 1e-300
+    return root.radius + 4 * EPSILON * float(np.abs(root.point).max()) + TINY

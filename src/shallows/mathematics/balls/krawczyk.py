@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class CertifiedRoot:
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2"])
     >>> root = sh.certify.certify(system, [[1.41421356]]).certified[0]
     >>> root
-    CertifiedRoot((1.41421), real, within ..., 80 bits)
+    CertifiedRoot((1.41421), real, within ..., 53 bits)
     >>> root.real, root.refine(digits=50).box[0].str(40, radius=False)
     (True, '1.414213562373095048801688724209698078570')
     """
@@ -59,12 +60,12 @@ class CertifiedRoot:
         more = f", … {len(self.box)} coordinates" if len(self.box) > 6 else ""
         return f"CertifiedRoot(({shown}{more}), {real}, within {self.radius:.2g}, {self.bits} bits)"
 
-    @property
+    @cached_property
     def point(self) -> NDArray[np.complex128]:
         """The midpoint in double precision."""
         return np.array([complex(entry.mid()) for entry in self.box])
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """A bound on the distance, in each coordinate, between the midpoint of the box and the root."""
         return max(_radius(entry) for entry in self.box)

@@ -176,6 +176,12 @@ class RankOneSystem:
 
         return RankOneBalls(self, bits)
 
+    def ball_batch(self) -> Any:
+        """The same at many boxes at once, in float64: see `balls.batched`."""
+        from shallows.mathematics.balls.batched import RankOneBatch
+
+        return RankOneBatch(self)
+
     @property
     def is_real(self) -> bool:
         """Always: K and B are real."""

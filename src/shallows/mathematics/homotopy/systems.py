@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,12 @@ class PolynomialSystem:
     def is_real(self) -> bool:
         """Whether every coefficient is real."""
         return all(not value.imag for terms in self.equations for value in terms.values())
+
+    def ball_batch(self) -> Any:
+        """Values and Jacobians at many boxes at once, in float64: see `balls.batched`."""
+        from shallows.mathematics.balls.batched import PolynomialBatch
+
+        return PolynomialBatch(self)
 
     def group_degrees(self, groups: Sequence[Sequence[str]]) -> NDArray[np.int64]:
         """degrees[i, j]: the degree of equation i in the variables of group j."""
