@@ -7,6 +7,8 @@ from __future__ import annotations
 
 #: The spacing of doubles at 1: results of one rounded operation are within half of it, relatively (IEEE 754).
 EPSILON = 2.0**-52
+#: Half of it: the relative error of one rounded operation.
+UNIT_ROUNDOFF = 2.0**-53
 #: √ε: where a relative error ε in a quadratic function hides a relative change of its argument.
 SQRT_EPSILON = 2.0**-26
 #: Added to a divisor that may be zero with its numerator: far above the smallest normal double (2.2e-308), so that

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
+from typing import Any, cast
 
 from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx, fmpz_poly
 
@@ -30,7 +30,7 @@ def quartic_discriminant(form: Sequence[Any]) -> Any:
 def symbolic_discriminant(form: Sequence[fmpz_mpoly], names: Sequence[str]) -> fmpz_mpoly:
     """A positive multiple of Disc F, with coefficients in Z[names]; quartics by their invariants."""
     if len(form) == 5:
-        return quartic_discriminant(form)
+        return cast(fmpz_mpoly, quartic_discriminant(form))
     zero = fmpz_mpoly_ctx.get(list(names), Ordering.lex).constant(0)
     if not form[-1]:  # Disc(F₀ … F_{D−1}, 0) = F_{D−1}² Disc(F₀ … F_{D−1})
         return form[-2] ** 2 * symbolic_discriminant(form[:-1], names) if len(form) > 2 else zero + 1

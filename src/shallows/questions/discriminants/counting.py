@@ -24,8 +24,7 @@ from shallows.questions.discriminants.curves import RankOneCurve, StudentCurve, 
 from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.questions.discriminants.signs import joint_tables, table_values
 from shallows.support.checks import Array
-
-_ROUNDING = 2.0**-53
+from shallows.support.tolerances import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def count_zeros(form: Array, sizes: Array) -> tuple[NDArray[np.int64], NDArray[n
     if degree == 1:
         return np.ones(form.shape[1:], dtype=np.int64), np.abs(form).max(axis=0) > 0
     values = np.linalg.eigvalsh(matrix)
-    bound = 200 * degree * _ROUNDING * np.sqrt(np.sum(size**2, axis=(-1, -2)))
+    bound = 200 * degree * UNIT_ROUNDOFF * np.sqrt(np.sum(size**2, axis=(-1, -2)))
     certain = np.min(np.abs(values), axis=-1) > bound
     return 1 + np.sum(np.sign(values), axis=-1).astype(np.int64), certain
 

@@ -19,6 +19,12 @@ from shallows.questions.discriminants.metrics import number
 from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
+
+
+#: A determinant of two rows is a difference of products, known to a few ε of their size: below this share of it less
+#: than three of its digits are right, and the point is too far out to draw.
+PARALLEL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +91,7 @@ def envelope(value: Array, slope: Array, matrix: Array, constant: Array) -> Arra
     right = -np.stack([value[:, 0] + value[:, 1:] @ constant, slope[:, 0] + slope[:, 1:] @ constant], axis=1)
     det = left[:, 0, 0] * left[:, 1, 1] - left[:, 0, 1] * left[:, 1, 0]
     scale = np.max(np.abs(left), axis=(1, 2)) ** 2
-    parallel = np.abs(det) <= 1e-12 * np.maximum(scale, 1e-300)
+    parallel = np.abs(det) <= PARALLEL * np.maximum(scale, TINY)
     safe = np.where(parallel, 1.0, det)
     x = (right[:, 0] * left[:, 1, 1] - left[:, 0, 1] * right[:, 1]) / safe
     y = (left[:, 0, 0] * right[:, 1] - right[:, 0] * left[:, 1, 0]) / safe

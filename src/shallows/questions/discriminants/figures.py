@@ -14,6 +14,7 @@ from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 from shallows.support.checks import Array
 from shallows.support.theme import CYCLE, GREY, REGIONS, TEXT, VERMILLION
+from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -27,6 +28,9 @@ FOCAL, VERTEX = VERMILLION, GREY
 #: A legend below the axis' title whatever the figure's size: at the foot of the figure, which makes room for it
 #: (and for the title, if the axis has automargin, as it has in simple_white).
 LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0}
+
+#: A ray shorter than this share of the longest has no direction that could be drawn.
+NO_RAY = 1e-12
 
 
 def _layout(figure: Figure, title: str, x: str, y: str) -> Figure:
@@ -111,7 +115,7 @@ def figure2_centre(
         for value in values:
             metric = {"m11": 1.0, "m12": 0.0, "m22": 1.0, name: value}
             curve = focal_curve(ellipse(4, 1), **metric)  # type: ignore[arg-type]
-            share = (value - min(values)) / max(max(values) - min(values), 1e-300)
+            share = (value - min(values)) / max(max(values) - min(values), TINY)
             figure.add_scatter(
                 x=curve.x, y=curve.y, mode="lines", name=f"{name} = {value:g}", row=row, col=1,
                 line={"color": _blend(share)}, legendgroup=str(row),
@@ -163,7 +167,7 @@ def _cone(rays: Array, radius: float, color: str, name: str, opacity: float) -> 
     import plotly.graph_objects as go
 
     size = np.linalg.norm(rays, axis=1, keepdims=True)
-    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > 1e-12 * np.max(size))
+    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > NO_RAY * np.max(size))
     for k in range(1, len(unit)):  # orient neighbouring rays alike, so that no strip folds through the origin
         if unit[k] @ unit[k - 1] < 0:
             unit[k] = -unit[k]

@@ -22,15 +22,26 @@ from shallows.questions.discriminants.loci import (
     make_cloud,
     student_chart,
 )
+from shallows.questions.geometry.manifolds.distance import LocalGeometry
 from shallows.questions.geometry.manifolds.students import Chart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
+from shallows.support.tolerances import TINY
 
 #: A point counts as focal below this defect; the equations also hold at the zero tensor, where it is about 1.
 _FOCAL = 1e-6
-#: Steps along a curve, as a share of the window.
-_STEP = 0.02
+#: The equations are solved to this share of the teacher's norm: far below `_FOCAL`, and a few hundred thousand ε, so that
+#: sums over all entries reach it.
+_SOLVED = 1e-10
+#: The step of forward differences, a few √ε: their truncation (the step) and rounding (ε over it) are both small there.
+_DIFFERENCE = 1e-7
+#: Singular values of the Jacobian below this share of the largest are noise of the differences.
+_NOISE = 1e-10
+#: Steps along a curve, as a share of the window; one that fails is halved until it is 2⁻⁸ of that.
+_STEP, _SHORTEST = 0.02, 1e-4
+#: A chart of matrices is made anew when its parameters have moved this far from the base, where they are zero.
+_FAR = 0.5
 
 
 def focal_slice(
@@ -127,26 +138,24 @@ class _System:
 
     def slopes(self, z: Array, value: Array) -> Array:
         """The Jacobian, by forward differences."""
-        return np.array([(self(z + e) - value) / 1e-7 for e in 1e-7 * np.eye(len(z))]).T
+        return np.array([(self(z + e) - value) / _DIFFERENCE for e in _DIFFERENCE * np.eye(len(z))]).T
 
     def solve(self, z: Array, steps: int) -> tuple[Array, Array] | None:
         """Gauss-Newton with steps of least length: the solution and the Jacobian there, or None."""
-        scale = float(np.sqrt(max(float(self.target @ self.gram @ self.target), 1e-300)))
+        scale = float(np.sqrt(max(float(self.target @ self.gram @ self.target), TINY)))
         for _ in range(steps):
             value = self(z)
             if not np.isfinite(value).all():
                 return None
             slopes = self.slopes(z, value)
-            if np.max(np.abs(value)) < 1e-10 * scale:
+            if np.max(np.abs(value)) < _SOLVED * scale:
                 return z, slopes
-            step = np.linalg.lstsq(slopes, value, rcond=1e-10)[0]
-            z = z - step * min(1.0, 1.0 / max(float(np.linalg.norm(step[: 2 * self.k])), 1e-300))
+            step = np.linalg.lstsq(slopes, value, rcond=_NOISE)[0]
+            z = z - step * min(1.0, 1.0 / max(float(np.linalg.norm(step[: 2 * self.k])), TINY))
         return None
 
     def row(self, z: Array) -> Row | None:
         """The focal point, unless the student has left the stratum or is the zero tensor."""
-        from shallows.questions.geometry.manifolds.distance import LocalGeometry
-
         try:
             geometry = LocalGeometry(self.chart, self.gram, z[: self.k])
         except InvalidProblem:
@@ -156,7 +165,7 @@ class _System:
 
     def rebased(self, z: Array) -> tuple[_System, Array]:
         """A chart around the current student, for charts of matrices that have turned far from their base."""
-        if not isinstance(self.chart, MatricesOfRank) or np.linalg.norm(z[: self.k]) < 0.5:
+        if not isinstance(self.chart, MatricesOfRank) or np.linalg.norm(z[: self.k]) < _FAR:
             return self, z
         chart = MatricesOfRank(_matrix(self.chart.value(z[: self.k]), self.chart.n), self.chart.rank)
         system = _System(chart, self.gram, self.teacher(z), self.places)
@@ -182,7 +191,7 @@ def _walk(system: _System, z: Array, slopes: Array, sign: float, window: Array, 
     tangent = sign * np.linalg.svd(slopes)[2][-1]
     length = _STEP * size
     student = system.chart.value(z[: system.k])
-    while len(rows) < steps and length > 1e-4 * size:
+    while len(rows) < steps and length > _SHORTEST * size:
         pace = length / max(
             float(np.linalg.norm(tangent[2 * system.k :])), 0.1 * float(np.linalg.norm(tangent))
         )
@@ -237,7 +246,7 @@ def _scaled(
     """A random student about as large as the teacher."""
     chart = draw(source)
     point = chart.value(chart.base)
-    factor = float(np.linalg.norm(teacher)) / max(float(np.linalg.norm(point)), 1e-300)
+    factor = float(np.linalg.norm(teacher)) / max(float(np.linalg.norm(point)), TINY)
     if isinstance(chart, MatricesOfRank):
         return MatricesOfRank(_matrix(factor * point, chart.n), chart.rank)
     assert isinstance(chart, SumsOfPowers)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import InnerProduct, as_inner_product
+from shallows.questions.geometry.manifolds.distance import LocalGeometry
 from shallows.questions.geometry.manifolds.students import Chart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
@@ -24,11 +25,10 @@ from shallows.support.seeds import generator
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from shallows.questions.geometry.manifolds.distance import LocalGeometry
-
 #: Teacher, student, distance, defect.
 Row = tuple[Array, Array, float, float]
-#: Curvatures below this times the largest one are flat: the focal point is at infinity.
+#: Curvatures below this times the largest one are flat, the focal point at infinity: they are known to a few ε of the
+#: largest, so that a smaller one would have less than seven digits.
 _FLAT = 1e-9
 
 
@@ -96,10 +96,6 @@ def focal_cloud(
     >>> bool(np.min(np.diff(values)) < 1e-9)                  # Prop. 33: a double eigenvalue
     True
     """
-    from shallows.questions.geometry.manifolds.distance import (
-        LocalGeometry,  # scipy.linalg takes a while to import
-    )
-
     data = as_inner_product(data)
     rank, degree = positive_integer("rank", rank), positive_integer("degree", degree, 2)
     count, source = positive_integer("count", count), generator(rng)

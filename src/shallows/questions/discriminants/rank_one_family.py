@@ -19,11 +19,23 @@ from shallows.mathematics.homotopy.parameter import random_parameters, solve_mem
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.questions.geometry.manifolds.students import SumsOfPowers
 from shallows.support.checks import Array
 from shallows.support.errors import IncompleteChart
+from shallows.support.tolerances import TINY
 
+#: A tensor is real when its imaginary part is below this share of the largest tensor: end points are polished to about
+#: 1e-12, and a conjugate pair is as close to its real part as this only where two real points are about to meet.
 REAL_TOLERANCE = 1e-8
+#: Two tensors are one below this share of the largest: a double one is found twice, each time to about √ε.
 _SAME = 1e-7
+#: v = 0 is a solution of multiplicity (d−1)ⁿ, no critical point, and found to about √ε when it is not a simple one; the
+#: coefficients have size 1, and so have the others.
+_ZERO = 1e-7
+#: How far from rank one, relatively, the real part of a tracked tensor may be: what √ε does to it at a double point, and
+#: enough to start from.
+_RANK_ONE = 1e-4
 Complex = NDArray[np.complex128]
 
 
@@ -57,7 +69,7 @@ class RankOneFamily:
         self.expected = ((2 * degree - 1) ** n - (degree - 1) ** n) // degree
         self.base = random_parameters(self.family, np.random.default_rng(rng))
         found = solve(self.family.member(self.base.tolist()), rng=rng).finite.points
-        self.solutions = found[np.max(np.abs(found), axis=1) > 1e-8]
+        self.solutions = found[np.max(np.abs(found), axis=1) > _ZERO]
         if len(self.solutions) != self.expected * degree:
             raise IncompleteChart(
                 f"{len(self.solutions)} of {self.expected * degree} solutions of a generic member were found. "
@@ -78,7 +90,7 @@ class RankOneFamily:
         return np.concatenate([norm, gram @ target])
 
     def at(self, gram: Array, target: Array, rng: int = 0) -> RankOnePoints:
-        """All critical points for this metric and teacher; tensors that coincide (to 1e-7) are listed as often."""
+        """All critical points for this metric and teacher; tensors that coincide (to `_SAME`) are listed as often."""
         values = self.parameters(gram, target)
         size = float(np.max(np.abs(values)))
         found = solve_member(
@@ -91,14 +103,14 @@ class RankOneFamily:
             on_incomplete="return",
         )
         points = np.concatenate([found.finite.points, found.singular.points])
-        points = points[np.max(np.abs(points), axis=1, initial=0.0) > 1e-7]
+        points = points[np.max(np.abs(points), axis=1, initial=0.0) > _ZERO]
         tensors = self._distinct(points)
         return self._classify(tensors, gram, target)
 
     def _distinct(self, points: Complex) -> Complex:
         """The tensors v^⊗d, one an orbit v ↦ ζv."""
         powers = _powers(points, self.degree)
-        scale = float(np.max(np.abs(powers), initial=1e-300))
+        scale = float(np.max(np.abs(powers), initial=TINY))
         kept: list[Complex] = []
         for tensor in powers:
             if all(np.max(np.abs(tensor - other)) > _SAME * scale for other in kept):
@@ -106,7 +118,7 @@ class RankOneFamily:
         return np.array(kept) if kept else np.zeros((0, powers.shape[1]), np.complex128)
 
     def _classify(self, tensors: Complex, gram: Array, target: Array) -> RankOnePoints:
-        scale = float(np.max(np.abs(tensors), initial=1e-300))
+        scale = float(np.max(np.abs(tensors), initial=TINY))
         real = np.max(np.abs(tensors.imag), axis=1, initial=0.0) <= REAL_TOLERANCE * scale
         indices = np.full(len(tensors), -1, dtype=np.int64)
         neurons, signs = np.zeros((len(tensors), self.n)), np.ones(len(tensors))
@@ -132,16 +144,13 @@ class RankOneFamily:
 
 def real_neuron(entries: Array, n: int, degree: int) -> tuple[Array, float]:
     """u and ε with ε u^⊗d = the real rank-one tensor."""
-    from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-    from shallows.questions.geometry.manifolds.students import SumsOfPowers
-
-    chart = SumsOfPowers.rank_one(SymmetricTensor(entries, n, degree), tolerance=1e-4)
+    chart = SumsOfPowers.rank_one(SymmetricTensor(entries, n, degree), tolerance=_RANK_ONE)
     return chart.neurons[0], float(chart.signs[0])
 
 
 def _powers(points: Complex, degree: int) -> Complex:
     table = coordinates.exponents(points.shape[1], degree)
-    return np.prod(points[:, None, :] ** table[None], axis=2)
+    return np.asarray(np.prod(points[:, None, :] ** table[None], axis=2))
 
 
 def _system(n: int, degree: int) -> PolynomialSystem:

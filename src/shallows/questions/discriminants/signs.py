@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from shallows.questions.discriminants.values import over_rationals
 from shallows.support.checks import Array, finite_array
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from shallows.questions.discriminants.polynomial import Discriminant
 
-_ROUNDING = 2.0**-53
+#: What underflow can cost a term, with room: products below 2⁻¹⁰²² lose at most 2⁻¹⁰⁷⁴ ≈ 5e-324, times powers that are
+#: bounded below.
+_UNDERFLOW = 1e-280
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ def polynomial_signs(
     if not polynomial:
         return np.zeros((len(y), len(x)), dtype=np.int8), 0
     (table,) = joint_tables([polynomial], names)
-    value, bound = table_values(table, x, y, (6 * sum(table.shape) + 16) * _ROUNDING)
+    value, bound = table_values(table, x, y, (6 * sum(table.shape) + 16) * UNIT_ROUNDOFF)
     signs = (value > bound).view(np.int8) - (value < -bound).view(np.int8)
     undecided = np.argwhere(signs == 0)
     rational: Any = over_rationals(polynomial) if len(undecided) else None
@@ -125,7 +128,7 @@ def table_values(table: Array, x: Array, y: Array, factor: float = 1.0) -> tuple
         value = (powers_y @ table) @ powers_x.T
         sizes_x, sizes_y = np.abs(powers_x), np.abs(powers_y)
         size = (factor * sizes_y @ np.abs(table)) @ sizes_x.T
-        size += 1e-280 * table.size * max(1.0, float(np.max(sizes_x))) * max(1.0, float(np.max(sizes_y)))
+        size += _UNDERFLOW * table.size * max(1.0, float(np.max(sizes_x))) * max(1.0, float(np.max(sizes_y)))
     return value, size
 
 

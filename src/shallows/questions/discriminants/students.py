@@ -15,6 +15,14 @@ from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
+#: Entries below this share of the largest are printed as 0: rounding.
+_PRINTED_ZERO = 1e-14
+#: Where |F| is below this share of its largest Fourier coefficient, Newton's method has converged; elsewhere it is still
+#: of the size of the coefficients.
+_ON_THE_CURVE = 1e-9
+#: Two zeros as close as this are one, found twice: teachers with a double zero were refused before.
+_SAME_ANGLE = 1e-7
+
 
 @dataclass(frozen=True, eq=False)
 class CriticalStudent:
@@ -31,7 +39,7 @@ class CriticalStudent:
     angle: float
 
     def __repr__(self) -> str:
-        zero = 1e-14 * float(np.max(np.abs(self.entries)))
+        zero = _PRINTED_ZERO * float(np.max(np.abs(self.entries)))
         shown = ", ".join(f"{value:.6g}" if abs(value) > zero else "0" for value in self.entries)
         return f"CriticalStudent([{shown}], loss={self.loss:.6g}, {self.kind})"
 
@@ -92,8 +100,8 @@ def _ellipse_angles(curve: EllipseCurve, G: Array, t: Array) -> Array:
     value, slope = (row @ teacher for row in curve.lines(G, angles))
     scale = float(np.max(np.abs(modes)))
     distinct: list[float] = []
-    for angle in np.mod(angles[np.abs(value) <= 1e-9 * scale], 2 * np.pi):
-        if all(abs(np.angle(np.exp(1j * (angle - other)))) > 1e-7 for other in distinct):
+    for angle in np.mod(angles[np.abs(value) <= _ON_THE_CURVE * scale], 2 * np.pi):
+        if all(abs(np.angle(np.exp(1j * (angle - other)))) > _SAME_ANGLE for other in distinct):
             distinct.append(float(angle))
     return np.array(distinct)
 

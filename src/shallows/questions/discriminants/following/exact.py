@@ -23,7 +23,10 @@ from shallows.questions.discriminants.values import rational
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
+#: Bits of the balls around the roots of the path's polynomial.
 PRECISION = 200
+#: The step of central differences, near ε^(1/3): truncation (its square) and rounding (ε over it) are about equal.
+_DIFFERENCE = 1e-5
 
 
 def exact_events(problem0: Problem, problem1: Problem) -> tuple[tuple[Event, ...], Discriminant]:
@@ -159,7 +162,7 @@ def _count(path: Discriminant, tau: Fraction) -> LandscapeCount:
 
 def _sign(polynomial: fmpz_poly, tau: Fraction) -> int:
     value: Any = polynomial(flint.fmpq(tau.numerator, tau.denominator))
-    return (value > 0) - (value < 0)
+    return int(value > 0) - int(value < 0)
 
 
 def _meeting(path: Discriminant, tau: float) -> Array:
@@ -174,9 +177,8 @@ def _meeting(path: Discriminant, tau: float) -> Array:
     size = float(np.max(np.abs(value)))
     start = float(angles[int(np.argmin(np.abs(value) / size + np.abs(slope) / float(np.max(np.abs(slope)))))])
     for _ in range(50):  # Newton on the slope: the double zero is an extremum of F
-        step = 1e-5
-        around = curve.lines(gram, np.array([start - step, start, start + step]))[1] @ teacher
-        second = (around[2] - around[0]) / (2 * step)
+        around = curve.lines(gram, start + _DIFFERENCE * np.array([-1.0, 0.0, 1.0]))[1] @ teacher
+        second = (around[2] - around[0]) / (2 * _DIFFERENCE)
         if second == 0:  # three critical points have met
             break
         start -= float(np.clip(around[1] / second, -0.01, 0.01))

@@ -18,7 +18,17 @@ from shallows.support.errors import IncompleteChart
 
 #: Bisection stops at this width; collisions are then refined by Newton's method on the fold equations.
 BRACKET = 1e-6
+#: Far more halvings than a bracket needs (20 from a path's whole length).
 LARGEST_DEPTH = 60
+#: Where an interval is cut when its middle is an event itself.
+_OFF_THE_MIDDLE = 0.4876
+#: What it costs to match a point with none, more than any distance between tensors.
+_UNMATCHED = 1e12
+#: MINPACK's relative step: as far as doubles go.
+_FOLD_STEP = 1e-14
+#: Newton's method on the fold equations has worked when they shrank by this factor: it takes them to rounding, many
+#: orders below their size at a bracket's middle; an iteration that wandered off does not.
+_FOLD_GAIN = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +70,7 @@ def tracks(points: Sequence[RankOnePoints]) -> tuple[NDArray[np.complex128], NDA
         order = np.arange(len(found.tensors))
         if last is not None:
             cost = np.linalg.norm(found.tensors[:, None, :] - last[None, :, :], axis=2)
-            rows, order = linear_sum_assignment(np.nan_to_num(cost, nan=1e12))
+            rows, order = linear_sum_assignment(np.nan_to_num(cost, nan=_UNMATCHED))
             tensors[k, order], real[k, order] = found.tensors[rows], found.real[rows]
         else:
             tensors[k, order], real[k, order] = found.tensors, found.real
@@ -104,7 +114,7 @@ def _bisect(
     middle = (ends[0] + ends[1]) / 2
     between = segment.at(middle)
     if len(between.tensors) < segment.family.expected:  # the middle is an event itself: step off it
-        middle = ends[0] + 0.4876 * (ends[1] - ends[0])
+        middle = ends[0] + _OFF_THE_MIDDLE * (ends[1] - ends[0])
         between = segment.at(middle)
     _bisect(segment, (ends[0], middle), (points[0], between), events, depth + 1)
     _bisect(segment, (middle, ends[1]), (between, points[1]), events, depth + 1)
@@ -156,7 +166,7 @@ def _fold(segment: Segment, tau: float, points: RankOnePoints) -> tuple[float, A
         )
 
     begin = np.concatenate([u, direction, [tau]])
-    found = root(equations, begin, tol=1e-14).x
-    if np.max(np.abs(equations(found))) > 1e-3 * np.max(np.abs(equations(begin))):
+    found = root(equations, begin, tol=_FOLD_STEP).x
+    if np.max(np.abs(equations(found))) > _FOLD_GAIN * np.max(np.abs(equations(begin))):
         return tau, sign * coordinates.monomials(u, family.degree)
     return float(found[-1]), sign * coordinates.monomials(found[: family.n], family.degree)
