@@ -24,6 +24,11 @@ def seed_of(rng: Any) -> int:
     return int(rng.integers(SEEDS)) if isinstance(rng, np.random.Generator) else _checked(rng)
 
 
+def seed_text(rng: Any) -> str:
+    """What a result says of its randomness."""
+    return "of a given generator" if isinstance(rng, np.random.Generator) else str(rng)
+
+
 def _checked(rng: Any) -> int:
     if isinstance(rng, Integral) and not isinstance(rng, bool) and int(rng) >= 0:
         return int(rng)

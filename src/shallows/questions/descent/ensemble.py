@@ -24,6 +24,7 @@ from shallows.support.checks import Array, positive_integer
 from shallows.support.cores import available
 from shallows.support.errors import NotConverged
 from shallows.support.progress import Progress
+from shallows.support.seeds import seed_text
 
 if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
@@ -70,7 +71,7 @@ def ensemble(
     """
     runs = positive_integer("runs", runs)
     cores = available() if cores is None else positive_integer("cores", cores)
-    seed = str(rng) if isinstance(rng, int) else "of a given generator"
+    seed = seed_text(rng)
     sources = sources_of(rng, runs)
     checked = checked_options(options)
     begin = starts_from(problem, init, sources)

@@ -21,7 +21,6 @@ from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
-
 #: A determinant of two rows is a difference of products, known to a few ε of their size: below this share of it less
 #: than three of its digits are right, and the point is too far out to draw.
 PARALLEL = 1e-12

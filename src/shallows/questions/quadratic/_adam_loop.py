@@ -12,6 +12,7 @@ from numba import njit
 from shallows.support.checks import Array
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}  # not "nnan": a NaN must stay a NaN
+#: β₁, β₂ and ε of Adam as published (Kingma and Ba 2015).
 FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 
 

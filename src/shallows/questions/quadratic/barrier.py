@@ -32,6 +32,10 @@ from shallows.questions.quadratic.teachers import (
 )
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import SAME_LOSS
+
+#: Eigenvalues of a charted tensor below this share of the largest are zero: charts know entries to about twelve digits.
+CHARTED_RANK = 1e-9
 
 
 def energy_barrier(
@@ -133,7 +137,7 @@ def _from_chart(
     usable = [pair for pair in tensors if outer == "free" or is_positive_semidefinite(pair[1].to_matrix())]
     loss, best = min(usable, key=lambda pair: pair[0])
     # of a family only samples are known: one below the minimum found may hold a student that is allowed
-    open_question = any(family.loss < loss * (1 - 1e-9) for family in found.families)
+    open_question = any(family.loss < loss * (1 - SAME_LOSS) for family in found.families)
     values, vectors = np.linalg.eigh(T)
     dropped = left_out_by_the_example(values, rank, outer)
     D = SymmetricTensor.from_matrix((vectors[:, dropped] * values[dropped]) @ vectors[:, dropped].T)
@@ -141,7 +145,7 @@ def _from_chart(
         lower=weakest_direction(law) * float(np.sum(values[dropped] ** 2)),
         exact=loss,
         example=D.inner(D, law),
-        network=network_of(best.to_matrix(), width, tolerance=1e-9),
+        network=network_of(best.to_matrix(), width, tolerance=CHARTED_RANK),
         rank=rank,
         method="chart",
         completeness="sampled" if open_question else found.completeness,

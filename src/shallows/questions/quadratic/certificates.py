@@ -19,17 +19,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.quadratic.curvature import Descent, descent_direction
+from shallows.questions.quadratic.statistics import require_quadratic
 from shallows.support.checks import Array
-from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
 
+#: What counts as zero, relative to E y²: descent to gradients of 1e-9 leaves less, and a loss that is quadratic around a
+#: minimum hides more than √ε.
 TOLERANCE = 1e-7
-RANK = (
-    1e-4  # a neuron of relative length 1e-4 adds 1e-8 to A: training leaves dying neurons at about that size
-)
+#: Singular values of W below this share of the largest count as zero: a neuron of relative length 1e-4 adds 1e-8 to A,
+#: and training leaves dying neurons at about that size.
+RANK = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,7 @@ def residual_matrices(problem: Problem, net: Network) -> Array:
     >>> f"{abs(sh.quadratic.residual_matrices(problem, optimum)).max():.6f}"
     '0.000000'
     """
-    _require_quadratic(problem)
+    require_quadratic(problem)
     n, outputs = problem.n, problem.outputs
     student = np.array([net.output(m).tensor().entries for m in range(outputs)])
     gap = _optimum(problem) - student
@@ -118,13 +120,6 @@ def _optimum(problem: Problem) -> Array:
     return problem._optimum[0]
 
 
-def _require_quadratic(problem: Problem) -> None:
-    if not isinstance(problem, Problem) or problem.activation != Power(2):
-        raise InvalidProblem(
-            f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
-        )
-
-
 def energy(problem: Problem) -> float:
     """E y² (summed over outputs): the loss of the zero function, without penalty."""
     s = _optimum(problem)
@@ -138,7 +133,7 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
     >>> [sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
     ['trap', 'strict saddle']
     """
-    _require_quadratic(problem)
+    require_quadratic(problem)
     scale = energy(problem)
     gradient = problem.gradient(net)
     R = residual_matrices(problem, net)
@@ -193,7 +188,7 @@ def _definiteness(values: Array, zero: float) -> str:
 
 def _rank(W: Array) -> int:
     values = np.linalg.svd(W, compute_uv=False)
-    return int(np.sum(values > RANK * max(float(values[0]), 1e-300)))
+    return int(np.sum(values > RANK * max(float(values[0]), TINY)))
 
 
 def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.model.activations import Power
 from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.objective.function_space import RCOND
 from shallows.model.problem import Problem
 from shallows.questions.quadratic.sample_span import Span, require_span, spans_symmetric
+from shallows.questions.quadratic.statistics import require_quadratic
 from shallows.questions.quadratic.teachers import network_of
 from shallows.support.checks import Array, positive_integer
-from shallows.support.errors import InvalidProblem
+
+#: Eigenvalues of A* below this share of the largest have no sign: least squares on well-conditioned features knows them
+#: to about 1e-12.
+NO_EIGENVALUE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +76,7 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
     >>> best.matrix.round(6).tolist(), best.unique
     ([[2.0, -3.0], [-3.0, 1.0]], True)
     """
-    if not isinstance(problem, Problem) or problem.activation != Power(2):
-        raise InvalidProblem(
-            f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
-        )
+    require_quadratic(problem)
     span = None
     if isinstance(problem.data, Samples):
         span = spans_symmetric(problem.data.X)
@@ -84,7 +84,7 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
             require_span(problem.data.X, "The least-squares optimum")
     matrix = problem.target_tensor().to_matrix()
     values = np.linalg.eigvalsh(matrix)
-    zero = 1e-10 * float(np.max(np.abs(values)))
+    zero = NO_EIGENVALUE * float(np.max(np.abs(values)))
     positive, negative = int(np.sum(values > zero)), int(np.sum(values < -zero))
     unique, rounding = span is None or span.full, 0.0 if span is None else _rounding(problem)
     return ConvexOptimum(matrix, problem.floor, unique, positive, negative, span, rounding)

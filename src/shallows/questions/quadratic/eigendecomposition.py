@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from shallows.model.data.metric import Frobenius
 from shallows.model.problem import Problem
-from shallows.questions.quadratic.orthogonality import OrthogonalFit, fit_orthogonal
+from shallows.questions.quadratic.orthogonality import GRADIENT, OrthogonalFit, fit_orthogonal
 from shallows.support.checks import Array, symmetric_matrix
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -44,7 +44,7 @@ class Eigendecomposition:
 
 
 def eigendecompose(
-    A: ArrayLike, *, repair: bool = True, tolerance: float = 1e-10, rng: int | np.random.Generator = 0
+    A: ArrayLike, *, repair: bool = True, tolerance: float = GRADIENT, rng: int | np.random.Generator = 0
 ) -> Eigendecomposition:
     """Eigenvalues and eigenvectors of A by descent on ‖A − QΛQᵀ‖² + γ‖QQᵀ − I‖² from (0, I), γ = ‖A‖².
 

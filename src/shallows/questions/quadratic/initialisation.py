@@ -13,9 +13,12 @@ import numpy as np
 
 from shallows.support.checks import Array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
-from shallows.support.seeds import generator
+from shallows.support.seeds import generator, seed_text
 
+#: Wishart matrices drawn at once.
 BATCH = 2_000
+#: Halvings of an interval: until its ends are neighbouring doubles.
+BISECTIONS = 200
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,8 @@ def start_probability(
         loss = 2 * np.sum(gap**2, axis=1) + np.sum(gap, axis=1) ** 2
         below += int(np.sum(loss < factors[barrier] * values[:, 0] ** 2))
     share = below / trials
-    seed = str(rng) if isinstance(rng, int) else "of a given generator"
     return StartProbability(
-        share, float(np.sqrt(share * (1 - share) / trials)), d, m, level, barrier, trials, seed
+        share, float(np.sqrt(share * (1 - share) / trials)), d, m, level, barrier, trials, seed_text(rng)
     )
 
 
@@ -113,8 +115,8 @@ def sufficient_ratio() -> float:
     >>> round(C, 1), round(33 / C + 8 / C**1.5 + 16 / C**2, 6)
     (268.4, 0.125)
     """
-    low, high = 1.0, 1e4
-    for _ in range(200):
+    low, high = 1.0, 10_000.0  # where the sum is 57 and 0.0033
+    for _ in range(BISECTIONS):
         C = (low + high) / 2
         if 33 / C + 8 / C**1.5 + 16 / C**2 < 1 / 8:
             high = C

@@ -22,7 +22,10 @@ from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: Random starts beside the two that are known to be good.
 STARTS = 10
+#: L-BFGS goes as far as doubles do: it stops when the loss changes by a few ε relatively, or the gradient is this small.
+_OPTIONS = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-11}
 
 
 def barrier_with_linear_part(
@@ -81,9 +84,7 @@ def _minimise(
         U, s, R = np.linalg.svd(start, full_matrices=False)
         root = np.sqrt(s[:rank])
         z0 = np.concatenate([(U[:, :rank] * root).ravel(), (R[:rank].T * root).ravel()])
-        found = minimize(
-            value, z0, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-11}
-        )
+        found = minimize(value, z0, jac=True, method="L-BFGS-B", options=_OPTIONS)
         if found.fun < best[0]:
             z = found.x
             best = (float(found.fun), z[:split].reshape(m, rank) @ z[split:].reshape(d, rank).T)

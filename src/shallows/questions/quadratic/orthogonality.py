@@ -25,8 +25,14 @@ from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: Entries of R's diagonal below this share of its largest entry vanish: moments of simple teachers make them exact zeros.
 VANISHING = 1e-9
+#: Strict saddles that are left before giving up.
 ESCAPES = 10
+#: The size of a rotation that leaves a start where the gradient vanishes by chance: far above rounding, far below 1.
+ANGLE = 1e-3
+#: Gradient norm at which descent stops, relative to E y²: a hundred thousand ε or so.
+GRADIENT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +71,7 @@ def vanishing_diagonal(problem: Problem) -> np.ndarray:
     return np.flatnonzero(diagonal <= VANISHING * size) if size > 0 else np.zeros(0, dtype=np.intp)
 
 
-def rotated_identity(problem: Problem, angle: float = 1e-3, rng: int | np.random.Generator = 0) -> Array:
+def rotated_identity(problem: Problem, angle: float = ANGLE, rng: int | np.random.Generator = 0) -> Array:
     """(0, Q₀) with Q₀ the Cayley transform of a random skew matrix of this size: Q₀Q₀ᵀ = I, near the identity."""
     n = problem.n
     K = finite_number("angle", angle, minimum=0.0) * generator(rng).standard_normal((n, n))
@@ -83,7 +89,7 @@ def fit_orthogonal(
     *,
     repair: bool = True,
     method: str = "lbfgs",
-    tolerance: float = 1e-10,
+    tolerance: float = GRADIENT,
     rng: int | np.random.Generator = 0,
 ) -> OrthogonalFit:
     """Train with the orthogonality penalty from (λ, Q) = (0, I) (paper 002, Theorem D.1(2)).

@@ -29,6 +29,11 @@ from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: Gradient norm at which descent stops, relative to E‖y‖².
+GRADIENT = 1e-9
+#: A residual below this share of that of the zero function is zero: descent leaves `GRADIENT` over the neurons' length.
+OPTIMAL = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class BlockFit:
@@ -52,8 +57,8 @@ class BlockFit:
 
     @property
     def is_global(self) -> bool:
-        """Whether Σ rₙXₙ = 0 for every output, to 1e-6 of its size at the zero function."""
-        return self.residual <= 1e-6
+        """Whether Σ rₙXₙ = 0 for every output, to `OPTIMAL` of its size at the zero function."""
+        return self.residual <= OPTIMAL
 
     def __repr__(self) -> str:
         verdict = "global minimum" if self.is_global else "not global"
@@ -129,7 +134,7 @@ def fit_blocks(
     gamma: float | None = None,
     *,
     rotate: bool = True,
-    tolerance: float = 1e-9,
+    tolerance: float = GRADIENT,
     iterations: int = 20_000,
     rng: int | np.random.Generator = 0,
 ) -> BlockFit:

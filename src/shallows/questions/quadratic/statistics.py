@@ -29,12 +29,17 @@ class Statistics:
         return f"Statistics({len(self.optimum)} entries, floor {self.floor:.6g}, E y² {self.energy:.6g})"
 
 
-def statistics_of(problem: Problem) -> Statistics:
-    """The statistics of a quadratic problem with trained outer weights and one output."""
+def require_quadratic(problem: Problem) -> None:
+    """Refuse what is no problem with the activation z²."""
     if not isinstance(problem, Problem) or problem.activation != Power(2):
         raise InvalidProblem(
             f"{problem!r} is no problem with quadratic activation: Problem(…, activation=Power(2))."
         )
+
+
+def statistics_of(problem: Problem) -> Statistics:
+    """The statistics of a quadratic problem with trained outer weights and one output."""
+    require_quadratic(problem)
     if problem.outputs != 1 or problem.outer is not None:
         raise InvalidProblem(
             f"Training on statistics is for one output and trained outer weights; this problem has {problem.outputs} "

@@ -12,6 +12,7 @@ from shallows.model.network import Network
 from shallows.support.checks import Array, describe, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 
+#: Eigenvalues below this share of the largest in size are zero: float64 leaves about n ε (1e-14) of one that is.
 RANK_TOLERANCE = 1e-12
 
 
@@ -44,13 +45,13 @@ def quadratic_coefficients(teacher: Network) -> tuple[float, float, float]:
 
 
 def is_positive_semidefinite(matrix: Array) -> bool:
-    """Whether all eigenvalues are at least −1e-12 of the largest in size."""
+    """Whether all eigenvalues are at least −`RANK_TOLERANCE` of the largest in size."""
     values = np.linalg.eigvalsh(matrix)
     return bool(values[0] >= -RANK_TOLERANCE * np.max(np.abs(values), initial=0.0))
 
 
 def matrix_rank(matrix: Array) -> int:
-    """The number of eigenvalues above 1e-12 of the largest in size."""
+    """The number of eigenvalues above `RANK_TOLERANCE` of the largest in size."""
     values = np.abs(np.linalg.eigvalsh(matrix))
     return int(np.sum(values > RANK_TOLERANCE * np.max(values, initial=0.0)))
 

@@ -18,9 +18,14 @@ from shallows.questions.quadratic.statistics import Statistics, statistics_of
 from shallows.support.checks import Array, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Progress
-from shallows.support.seeds import generator
+from shallows.support.seeds import generator, seed_text
 
+#: Epochs between two reports of progress.
 CHUNK = 1_000
+#: Adam's step in paper 002.
+STEP = 1e-3
+#: Reached, as the paper counts it (NMSE above the optimal one), and relative to the excess of the zero function.
+NMSE_REACHED, EXCESS_REACHED = 0.005, 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +65,13 @@ class Training:
         room = self.statistics.energy - self.statistics.floor
         return np.asarray((self.fits - self.statistics.floor) / room)
 
-    def reached(self, tolerance: float = 0.005, relative: bool = False) -> np.ndarray:
+    def reached(self, tolerance: float = NMSE_REACHED, relative: bool = False) -> np.ndarray:
         """Which runs are at the global minimum: NMSE within 0.005 of the optimum's (paper 002), or relative excess."""
         if relative:
             return np.asarray(self.excess <= tolerance)
         return np.asarray(self.nmse <= self.statistics.floor / self.statistics.energy + tolerance)
 
-    def share(self, tolerance: float = 0.005, relative: bool = False) -> float:
+    def share(self, tolerance: float = NMSE_REACHED, relative: bool = False) -> float:
         """The share of runs at the global minimum."""
         return float(np.mean(self.reached(tolerance, relative)))
 
@@ -78,7 +83,7 @@ class Training:
         best = self.statistics.floor / self.statistics.energy
         return (
             f"Training({len(self)} runs, {self.epochs:,} epochs of Adam at step {self.step:g}, seed {self.seed}: "
-            f"{self.share():.1%} within 0.005 of the optimal NMSE {best:.6g}, {self.share(1e-3, True):.1%} with "
+            f"{self.share():.1%} within 0.005 of the optimal NMSE {best:.6g}, {self.share(EXCESS_REACHED, True):.1%} with "
             f"relative excess below 0.001, mean NMSE {np.mean(self.nmse):.6g})"
         )
 
@@ -119,7 +124,7 @@ def train(
     init: str | ArrayLike | None = None,
     *,
     epochs: int = 30_000,
-    step: float = 1e-3,
+    step: float = STEP,
     rng: int | np.random.Generator = 0,
 ) -> Training:
     """Train `runs` networks by full-batch Adam at a constant step (paper 002, section 4.1).
@@ -138,8 +143,7 @@ def train(
     ends = adam(problem, statistics, begin, epochs, step)
     if not np.all(np.isfinite(ends)):
         raise NotConverged(f"Adam diverged with step {step:g}. Fix: a smaller step.")
-    seed = str(rng) if isinstance(rng, int) else "of a given generator"
-    return Training(problem, statistics, ends, begin, fits_of(problem, ends), epochs, step, seed)
+    return Training(problem, statistics, ends, begin, fits_of(problem, ends), epochs, step, seed_text(rng))
 
 
 def fits_of(problem: Problem, thetas: Array) -> Array:

@@ -21,6 +21,10 @@ from shallows.mathematics.balls.systems import precision
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 
+#: `float` rounds to the nearest double, perhaps down; this factor makes an upper bound of it, with room (half a unit is
+#: 1.1e-16).
+OUTWARD = 1 + 1e-12
+
 
 class ReLUBalls:
     """∇L and ∇²L in the inner weights, W row by row; outer weights and teacher are exact doubles."""
@@ -114,7 +118,7 @@ class ReLUBalls:
             )
             matrix = matrix + rows.transpose() * scaled
         if not loose.is_zero():
-            spread = arb(0, float(loose.upper()) * (1 + 1e-12))
+            spread = arb(0, float(loose.upper()) * OUTWARD)
             matrix = matrix + arb_mat(d, d, [spread] * (d * d))
         return matrix * factor + _scalar(d, self.outer[i] * self.outer[i])
 

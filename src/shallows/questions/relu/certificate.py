@@ -25,7 +25,9 @@ from shallows.questions.relu.setting import student_of, teacher_of
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged
 
+#: Bits of the balls.
 BITS = 128
+#: Weights of the largest network with a dense proof: its Hessian in balls has a million entries then.
 LARGEST = 1_000
 
 

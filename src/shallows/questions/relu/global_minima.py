@@ -20,6 +20,9 @@ from shallows.support.seeds import generator
 
 #: Theorem 2: the smallest Hessian eigenvalue at a global minimum with n = k is attained, 2(¼ − 1/2π) for E(f−y)².
 SMALLEST_EIGENVALUE = 0.5 - 1 / np.pi
+#: How far from the form of Theorem 1 a network may be by default: the loss is a quadratic function of that distance, so
+#: that √ε is where rounding hides it.
+AT_A_MINIMUM = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,7 @@ class GlobalMinimum:
         return f"GlobalMinimum(neurons by teacher neuron: {groups}, deviation {self.deviation:.1g})"
 
 
-def global_minimum(problem: Problem, net: Network, tolerance: float = 1e-8) -> GlobalMinimum | None:
+def global_minimum(problem: Problem, net: Network, tolerance: float = AT_A_MINIMUM) -> GlobalMinimum | None:
     """The form of paper 003, Theorem 1, when `net` has it to the tolerance, else None.
 
     At a global minimum wⱼ = αⱼv_i with αⱼ ≥ 0, and the αⱼ of each teacher neuron v_i add up to one.
@@ -148,7 +151,7 @@ def shared_pair(problem: Problem, net: Network, theorem: str) -> tuple[int, int,
 def off_direction(V: Array, owner: int) -> Array:
     """A unit vector orthogonal to v_owner: another teacher neuron, or any direction when there is none."""
     if len(V) > 1:
-        return V[(owner + 1) % len(V)]
+        return np.asarray(V[(owner + 1) % len(V)])
     axis = np.eye(V.shape[1])[int(np.argmin(np.abs(V[owner])))]
     rest = axis - (axis @ V[owner]) * V[owner]
     return np.asarray(rest / np.linalg.norm(rest))

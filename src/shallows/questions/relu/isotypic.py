@@ -29,6 +29,8 @@ from shallows.mathematics.balls.inertia import inertia
 from shallows.questions.relu.reduced import Table, coordinates, unit_directions, variation
 from shallows.support.checks import Array
 
+#: How far below the smallest eigenvalue a bound is tried: far above the errors of float64 eigenvalues of small matrices
+#: (about 1e-14) and of the boxes, far below what matters of the bound.
 ROOM = 1e-9
 Entry = tuple[int, int, Any]
 
@@ -54,7 +56,7 @@ class Isotype:
         rows = self.matrix.tolist()
         for i in range(size):
             rows[i][i] = rows[i][i] - arb(bound)
-        return inertia(rows, bits).positive == size
+        return bool(inertia(rows, bits).positive == size)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{value:.6g}" for value in self.eigenvalues)
@@ -76,7 +78,7 @@ def isotypes(sizes: Sequence[int], point: Table) -> list[Isotype]:
 
 
 def lower_bound(components: Sequence[Isotype], bits: int) -> float:
-    """A proved lower bound on the Hessian's eigenvalues, within 1e-9 of the smallest; −∞ when none is proved."""
+    """A proved lower bound on the Hessian's eigenvalues, within `ROOM` of the smallest; −∞ when none is proved."""
     smallest = min(float(component.eigenvalues[0]) for component in components)
     bound = smallest - ROOM * max(1.0, abs(smallest))
     return bound if all(component.exceeds(bound, bits) for component in components) else float("-inf")

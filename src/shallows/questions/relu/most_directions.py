@@ -24,7 +24,9 @@ from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: The standard deviation of the steps in the paper's Table 1.
 SIGMA = 1e-5
+#: The table: (k, m) to its two columns.
 TABLE_1 = {
     (5, 2): (0.84, 2.27e-4), (5, 5): (2.43, 0.00754), (5, 10): (5.43, 0.0693),
     (10, 2): (12.7, 0.0037), (10, 5): (43.1, 0.088), (10, 10): (62.3, 0.733),

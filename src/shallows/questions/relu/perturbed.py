@@ -26,6 +26,7 @@ from shallows.support.checks import Array, finite_array, finite_number, positive
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: Radii and steps are taken this much smaller than the theorem's strict bounds.
 MARGIN = 0.99
 
 

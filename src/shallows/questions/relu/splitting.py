@@ -27,8 +27,14 @@ from shallows.questions.relu.setting import orthonormal_teacher, student_of
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 
+#: An eigenvalue of H′ᵢᵢ above minus this is not called negative: the matrices are of size 1 and known to about 1e-13.
 FLAT = 1e-10
+#: A run from a split stops at this loss: it is at the teacher.
 ZERO_LOSS = 1e-12
+#: Σ‖wᵢ‖ = k at the global minima, to rounding of the sum.
+ROUNDING = 1e-12
+#: The push off a saddle: the loss falls by its square times the curvature (0.1 or so), 1e-7, far above rounding.
+PUSH = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +82,7 @@ class Splits:
     def theorem_8_applies(self) -> bool:
         """n ≤ k and Σ‖wᵢ‖ ≤ k: then some λᵢ is negative unless the network is a global minimum."""
         k = len(orthonormal_teacher(self.problem, "Theorem 8"))
-        return self.network.width <= k and norm_sum(self.network) <= k * (1 + 1e-12)
+        return self.network.width <= k and norm_sum(self.network) <= k * (1 + ROUNDING)
 
     def direction(self, i: int) -> Array:
         """The unit eigenvector u of the smallest eigenvalue of H′ᵢᵢ."""
@@ -168,7 +174,7 @@ def split_hessian(problem: Problem, net: Network, i: int, alpha: float) -> Array
 
 
 def descend_from_split(
-    problem: Problem, net: Network, i: int | None = None, alpha: float = 0.5, push: float = 1e-3
+    problem: Problem, net: Network, i: int | None = None, alpha: float = 0.5, push: float = PUSH
 ) -> Run:
     """Split neuron i (by default the one with the most negative H′), step off the saddle, and descend.
 

@@ -26,9 +26,16 @@ from shallows.questions.relu.reduced import Table, coordinates, unit_directions,
 from shallows.support.checks import Array, describe, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 
-BITS = 192
-STEPS = 200
-DIGITS = 30
+#: Bits of the balls in which points are found and proved, Newton steps, and decimal digits of the proved point.
+BITS, STEPS, DIGITS = 192, 200, 30
+#: Newton's own step is taken where the smallest eigenvalue is above this share of the largest, far above the errors of
+#: float64 eigenvalues, so that their sign is right.
+DEFINITE = 1e-9
+#: Elsewhere |H| is inverted with eigenvalues of at least this share of the largest; `_newton` limits the step anyway.
+FLATTEST = 1e-6
+#: Two blocks are alike when their entries agree to this: points are proved to `DIGITS` digits, so that it is far above
+#: their errors.
+ALIKE = 1e-9
 STARTS = ("across", "within")
 
 
@@ -254,11 +261,11 @@ def _step(hessian: Any, slope: Sequence[Any]) -> list[Any]:
     if not np.isfinite(matrix).all():
         raise NotConverged("A neuron is parallel to a teacher neuron: give another start.")
     values, vectors = np.linalg.eigh(matrix)
-    if values[0] > 1e-9 * values[-1]:
+    if values[0] > DEFINITE * values[-1]:
         negative = arb_mat(n, 1, [-entry.mid() for entry in slope])
         return [entry.mid() for entry in hessian.mid().solve(negative).entries()]
     gradient = np.array([float(entry.mid()) for entry in slope])
-    floor = 1e-6 * np.abs(values).max()
+    floor = FLATTEST * np.abs(values).max()
     return [arb(float(s)) for s in -vectors @ ((vectors.T @ gradient) / np.maximum(np.abs(values), floor))]
 
 
@@ -301,8 +308,8 @@ def _require_distinct(form: BlockForm) -> None:
     """Two blocks whose neurons are alike are one block: the form is finer than the point."""
     for a in range(len(form.sizes)):
         for c in range(a):
-            alike = abs(form.values[a, a] - form.values[c, c]) < 1e-9
-            if alike and abs(form.values[a, c] - form.values[c, a]) < 1e-9:
+            alike = abs(form.values[a, a] - form.values[c, c]) < ALIKE
+            if alike and abs(form.values[a, c] - form.values[c, a]) < ALIKE:
                 raise NotConverged(
                     f"The descent ended at a point where blocks {c} and {a} of {list(form.sizes)} are alike: a more "
                     "symmetric point. Give another start, or the coarser blocks."

@@ -19,7 +19,7 @@ from shallows.questions.quadratic.interpolation import bad_interpolator
 from shallows.questions.quadratic.sample_span import sample_threshold, spans_symmetric
 from shallows.support.checks import Array, finite_number, positive_integer
 from shallows.support.progress import Progress
-from shallows.support.seeds import generator
+from shallows.support.seeds import generator, seed_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,5 +112,5 @@ def generalisation_jump(
                 built[i] = bad_interpolator(teacher, X[:n]).population_loss / energy
             progress.update(i + 1)
     bound = 2 * float(np.linalg.svd(teacher.W, compute_uv=False)[-1]) ** 4 / energy
-    seed = str(rng) if isinstance(rng, int) else "of a given generator"
+    seed = seed_text(rng)
     return Jump(d, sizes, trained, built, risks, bound, seed)

@@ -13,7 +13,7 @@ from shallows.questions.quadratic.training import train
 from shallows.questions.quadratic.variants import VARIANTS
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
-from shallows.support.seeds import generator
+from shallows.support.seeds import generator, seed_text
 
 KINDS = ("diag", "gauss", "indep")
 
@@ -116,7 +116,7 @@ def success_rate(
         data = figure_2_data(kind, d, samples, scale=scale, rng=source)
         result = train(_problem(variant, data, width), runs, epochs=epochs, rng=source)
         shares[i], strict[i] = result.share(), result.share(1e-3, relative=True)
-    seed = str(rng) if isinstance(rng, int) else "of a given generator"
+    seed = seed_text(rng)
     return SuccessRate(variant, kind, width, runs, shares, strict, seed)
 
 
