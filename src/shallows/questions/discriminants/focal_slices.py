@@ -31,8 +31,8 @@ from shallows.support.tolerances import TINY
 
 #: A point counts as focal below this defect; the equations also hold at the zero tensor, where it is about 1.
 _FOCAL = 1e-6
-#: The equations are solved to this share of the teacher's norm: far below `_FOCAL`, and a few hundred thousand ε, so that
-#: sums over all entries reach it.
+#: The equations are solved to this share of the teacher's norm: far below `_FOCAL`, and a few hundred thousand ε, so
+#: that sums over all entries reach it.
 _SOLVED = 1e-10
 #: The step of forward differences, a few √ε: their truncation (the step) and rounding (ε over it) are both small there.
 _DIFFERENCE = 1e-7

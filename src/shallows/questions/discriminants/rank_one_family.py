@@ -33,8 +33,8 @@ _SAME = 1e-7
 #: v = 0 is a solution of multiplicity (d−1)ⁿ, no critical point, and found to about √ε when it is not a simple one; the
 #: coefficients have size 1, and so have the others.
 _ZERO = 1e-7
-#: How far from rank one, relatively, the real part of a tracked tensor may be: what √ε does to it at a double point, and
-#: enough to start from.
+#: How far from rank one, relatively, the real part of a tracked tensor may be: what √ε does to it at a double point,
+#: and enough to start from.
 _RANK_ONE = 1e-4
 Complex = NDArray[np.complex128]
 

@@ -17,8 +17,8 @@ from shallows.support.errors import InvalidProblem
 
 #: Entries below this share of the largest are printed as 0: rounding.
 _PRINTED_ZERO = 1e-14
-#: Where |F| is below this share of its largest Fourier coefficient, Newton's method has converged; elsewhere it is still
-#: of the size of the coefficients.
+#: Where |F| is below this share of its largest Fourier coefficient, Newton's method has converged; elsewhere it is
+#: still of the size of the coefficients.
 _ON_THE_CURVE = 1e-9
 #: Two zeros as close as this are one, found twice: teachers with a double zero were refused before.
 _SAME_ANGLE = 1e-7

@@ -21,6 +21,7 @@ from shallows.questions.learn.solve import solve, warn_undetermined
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 
+#: Depth that is solved globally, at most: degree 16.
 DEEPEST = 4
 RELAXATION = "least squares on features of degree 2^L"
 

@@ -10,13 +10,18 @@ whitens the data the Gram matrix of quadratic features is close to the identity,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array, counted
+from shallows.support.tolerances import TINY
 
+#: Eigenvalues of the correlations below this share of the largest are flat, a few hundred ε: rounding of the moments.
 FLAT = 1e-13
+#: A column whose spread is below this share of its size does not vary: a constant given to twelve digits or more.
+CONSTANT = 1e-12
 
 
 def homogenise(X: Array, affine: bool) -> Array:
@@ -62,10 +67,10 @@ class Frame:
             centred = X[rows] - mean
             moment += centred.T @ (weights[rows, None] * centred)
         scale = np.sqrt(np.diag(moment) / total)
-        noise = 1e-12 * np.sqrt(mean**2 + scale**2)
+        noise = CONSTANT * np.sqrt(mean**2 + scale**2)
         scale = np.where(scale > noise, scale, np.where(noise > 0, np.abs(mean) + scale, 1.0))
         values, vectors = np.linalg.eigh(moment / total / np.outer(scale, scale))
-        largest = max(float(values[-1]), 1e-300)
+        largest = max(float(values[-1]), TINY)
         stretch = np.where(values > FLAT * largest, np.sqrt(np.maximum(values, FLAT * largest)), 1.0)
         root = (vectors / stretch).T / scale
         if not affine:
@@ -136,7 +141,7 @@ def to_matrix(entries: Array, size: int) -> Array:
 
 def inputs_of(features: int) -> int:
     """D with D(D+1)/2 features of degree 2."""
-    return round((np.sqrt(8 * features + 1) - 1) / 2)
+    return (isqrt(8 * features + 1) - 1) // 2
 
 
 def from_matrix(matrix: Array) -> Array:

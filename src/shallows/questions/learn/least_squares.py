@@ -15,15 +15,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack, qr, solve_triangular, svd
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.frame import Frame, features
 from shallows.questions.learn.statistics import Statistics
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
+#: Singular values (of features, or of their Gram matrix) below this share of the largest are undetermined directions:
+#: whitened features have others of size 1, and rounding leaves about 1e-13 of one that is zero.
 SINGULAR = 1e-10
+#: A triangular factor with a reciprocal condition above this is solved at once: nine digits are left.
 SAFE = 1e-7
-TINY = 1e-13
+#: With fewer samples than features, in the data's own frame: a few hundred ε, the rounding of an SVD.
+REPEATED = 1e-13
+#: A monomial is named as undetermined when more than this share of it is.
+NAMED_SHARE = 1e-6
+#: What undetermined directions leave of the penalised coefficients is singular below this share.
+INVISIBLE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +58,7 @@ class Undetermined:
     def names(self, columns: list[str], degree: int, limit: int = 5) -> list[str]:
         """The monomials most affected, written with the names of the columns."""
         table = coordinates.indices(len(columns), degree)
-        worst = [i for i in np.argsort(-self.share, kind="stable")[:limit] if self.share[i] > 1e-6]
+        worst = [i for i in np.argsort(-self.share, kind="stable")[:limit] if self.share[i] > NAMED_SHARE]
         return ["·".join(columns[j] for j in table[i] if columns[j] != "1") or "1" for i in worst]
 
     def __repr__(self) -> str:
@@ -84,7 +94,7 @@ def dense(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: 
     mean, level = _means(block, Y, weights, frame)
     block, right = (block - mean) * root, (Y - level) * root
     if alpha > 0:
-        penalty = _penalty(frame, degree)
+        penalty = penalty_matrix(frame, degree)
         block = np.concatenate([block, np.sqrt(alpha) * penalty])
         right = np.concatenate([right, np.zeros((len(penalty), Y.shape[1]))])
     free = slice(0, -1) if frame.affine else slice(None)
@@ -95,8 +105,6 @@ def dense(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: 
 
 def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int) -> Solution:
     """The exact fit of minimum norm when there are fewer samples than features: an SVD with as many rows as samples."""
-    from scipy.linalg import svd
-
     frame = Frame.identity(X.shape[1], affine)
     root = np.sqrt(weights)[:, None]
     block = features(frame.apply(X), degree)
@@ -104,7 +112,7 @@ def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int)
     block, right = (block - mean) * root, (Y - level) * root
     free = slice(0, -1) if affine else slice(None)
     u, values, vt = svd(block[:, free], full_matrices=False, check_finite=False)
-    rank = int(np.sum(values > TINY * max(float(values[0]), 1e-300)))
+    rank = int(np.sum(values > REPEATED * max(float(values[0]), TINY)))
     entries, share = np.zeros((block.shape[1], Y.shape[1])), np.zeros(block.shape[1])
     entries[free] = vt[:rank].T @ ((u[:, :rank].T @ right) / values[:rank, None])
     share[free] = 1 - np.sum(vt[:rank] ** 2, axis=0)
@@ -125,7 +133,7 @@ def from_statistics(statistics: Statistics, alpha: float) -> Solution:
         gram = gram - statistics.weight * np.outer(mean, mean)
         moment = moment - statistics.weight * np.outer(mean, level)
     if alpha > 0:
-        penalty = _penalty(frame, degree)
+        penalty = penalty_matrix(frame, degree)
         gram = gram + alpha * penalty.T @ penalty
     free = slice(0, -1) if frame.affine else slice(None)
     values, vectors = np.linalg.eigh(gram[free, free])
@@ -145,7 +153,7 @@ def _means(block: Array, Y: Array, weights: Array, frame: Frame) -> tuple[Array,
     return np.asarray(weights @ block / total), np.asarray(weights @ Y / total)
 
 
-def _penalty(frame: Frame, degree: int) -> Array:
+def penalty_matrix(frame: Frame, degree: int) -> Array:
     """The matrix that takes coefficients in the frame to the penalised coefficients of ψ(z): all but the constant's."""
     matrix = frame.substitution(degree).T
     if frame.affine:
@@ -156,8 +164,6 @@ def _penalty(frame: Frame, degree: int) -> Array:
 
 def _solve_rectangular(block: Array, right: Array) -> tuple[Array, Array]:
     """The minimum-norm solution and an orthonormal basis of the null space (empty when there is none)."""
-    from scipy.linalg import lapack, qr, solve_triangular, svd
-
     if len(block) >= block.shape[1]:
         q, r = qr(block, mode="economic", overwrite_a=False, check_finite=False)
         reciprocal, _ = lapack.dtrcon(r, norm="1", uplo="U", diag="N")
@@ -165,7 +171,7 @@ def _solve_rectangular(block: Array, right: Array) -> tuple[Array, Array]:
         if reciprocal > SAFE:
             return np.asarray(solve_triangular(r, right)), np.zeros((block.shape[1], 0))
     u, values, vt = svd(block, full_matrices=True, check_finite=False)
-    rank = int(np.sum(values > SINGULAR * max(float(values[0]), 1e-300))) if len(values) else 0
+    rank = int(np.sum(values > SINGULAR * max(float(values[0]), TINY))) if len(values) else 0
     solution = vt[:rank].T @ ((u[:, :rank].T @ right) / values[:rank, None])
     return np.asarray(solution), np.asarray(vt[rank:].T)
 
@@ -176,11 +182,11 @@ def _finish(
     """Move along undetermined directions to the smallest norm, then set the constant."""
     undetermined = None
     if null.shape[1]:
-        penalty = _penalty(frame, degree)
+        penalty = penalty_matrix(frame, degree)
         basis = np.zeros((len(entries), null.shape[1]))
         basis[: len(null)] = null
         visible = penalty @ basis
-        entries = entries - basis @ np.linalg.lstsq(visible, penalty @ entries, rcond=1e-12)[0]
+        entries = entries - basis @ np.linalg.lstsq(visible, penalty @ entries, rcond=INVISIBLE)[0]
         directions, _ = np.linalg.qr(visible)
         undetermined = Undetermined(null.shape[1], len(entries), np.sum(directions**2, axis=1))
     if frame.affine:

@@ -16,7 +16,13 @@ from shallows.questions.learn.signed_factor import Factor, fit_factor
 from shallows.support.checks import Array
 from shallows.support.progress import Progress
 
+#: Sign patterns tried at most, of the k + 1.
 SIGN_PATTERNS = 9
+#: Ends are equal when their excess is within this share of the least and of the size of A*: what is left where
+#: Levenberg-Marquardt steps stop.
+EQUAL, EQUAL_SIZE = 1e-6, 1e-12
+#: A neuron of the wrong sign starts with this share of the largest eigenvalue: not zero, where its slope is.
+SMALL = 1e-3
 Start = tuple[Array, Array]
 
 
@@ -64,7 +70,7 @@ def best_low_rank(
             found.append(fit_factor(gram, optimum, W, signs, norm_form, norm))
             progress.update(done)
     least = min(factor.excess for factor in found)
-    level = least * (1 + 1e-6) + 1e-12 * float(optimum @ gram @ optimum)
+    level = least * (1 + EQUAL) + EQUAL_SIZE * float(optimum @ gram @ optimum)
     equal = [factor for factor in found if factor.excess <= level]
     best = min(equal, key=_squared_norm)  # several exact fits: the choice of minimum norm, as at full width
     return LowRank(best.matrix, best.norm, best.excess, len(begin), len(equal))
@@ -88,7 +94,7 @@ def _starts(optimum: Array, k: int, random: int, rng: np.random.Generator) -> li
             np.where(values[places] >= 0, 1.0, -1.0) if p is None else np.where(np.arange(k) < p, 1.0, -1.0)
         )
         # an eigenvalue of the other sign starts small: it cannot be represented by this neuron
-        length = np.sqrt(np.maximum(signs * values[places], 1e-3 * scale))
+        length = np.sqrt(np.maximum(signs * values[places], SMALL * scale))
         starts.append((vectors[:, places].T * length[:, None], signs))
     for _ in range(random):
         W = rng.standard_normal((k, size)) * np.sqrt(scale / size)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power
-from shallows.model.data.metric import Metric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.ensemble import ensemble
@@ -17,7 +15,8 @@ from shallows.questions.learn.statistics import Statistics
 from shallows.support.checks import Array
 from shallows.support.seeds import generator
 
-TIE_BREAK = 1e-10
+#: Gradient norm at which training stops, relative to the target's size.
+TRAINED = 1e-9
 
 
 def best_low_width(
@@ -33,19 +32,14 @@ def best_low_width(
 ) -> tuple[Array, Array]:
     """W and outer weights (outputs, width): neurons are shared by the outputs, as in paper 002, appendix E.
 
-    The loss is (s − s*)ᵀG(s − s*) + L* with the statistics of the data; directions that the data leaves open
-    get a metric of 1e-10 of the mean curvature.
+    The loss is (s − s*)ᵀG(s − s*) + L* with the statistics of the data (`Statistics.metric`).
     """
     frame = Frame.identity(X.shape[1], affine)
     statistics = Statistics.empty(frame, degree, Y.shape[1]).add(X, Y, weights)
-    root = np.sqrt(coordinates.multiplicities(frame.size, degree))
-    gram = statistics.gram / statistics.weight
-    gram = gram + TIE_BREAK * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
-    data = Metric(frame.size, degree, gram * np.outer(root, root))
     W, a = _teacher(solution, frame.size, degree)
-    problem = Problem(Network(W, a, Power(degree)), data, width)
+    problem = Problem(Network(W, a, Power(degree)), statistics.metric(), width)
     trained = ensemble(
-        problem, runs, "lbfgs", "normal", rng=generator(rng), tolerance=1e-9, iterations=3000, cores=1
+        problem, runs, "lbfgs", "normal", rng=generator(rng), tolerance=TRAINED, iterations=3000, cores=1
     )
     best = problem.unpack(trained.thetas[int(np.argmin(trained.losses))])
     return np.asarray(best.W), np.atleast_2d(best.a)

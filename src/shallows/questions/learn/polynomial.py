@@ -98,7 +98,7 @@ class PolynomialNetRegressor(FormRegressor):
         """Unit directions of the neurons in x."""
         inputs = self.network_.W[:, : self.n_features_in_]
         lengths = np.linalg.norm(inputs, axis=1, keepdims=True)
-        return np.divide(inputs, lengths, out=np.zeros_like(inputs), where=lengths > 0)
+        return np.asarray(np.divide(inputs, lengths, out=np.zeros_like(inputs), where=lengths > 0))
 
     def _values(self, X: Array) -> Array:
         if self._trained is None:

@@ -7,6 +7,10 @@ import numpy as np
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
+from shallows.support.tolerances import TINY
+
+#: How far the network written down may be from the solution, relatively: it is for reading, predictions do not use it.
+READABLE = 1e-6
 
 
 def spanning_directions(n: int, degree: int) -> Array:
@@ -21,7 +25,7 @@ def realise(entries: Array, n: int, degree: int) -> tuple[Array, Array]:
     powers = coordinates.monomials(W, degree) * root  # row I holds ψ(q_I), and (q_I·z)^p = ψ(q_I)·ψ(z)
     outer = np.linalg.solve(powers.T, entries.T)
     error = np.linalg.norm(powers.T @ outer - entries.T)
-    if error > 1e-6 * max(float(np.linalg.norm(entries)), 1e-300):
+    if error > READABLE * max(float(np.linalg.norm(entries)), TINY):
         raise NotConverged(
             f"The powers of the {len(W)} directions of Theorem G.1 are too ill-conditioned in float64 at degree "
             f"{degree} to write the solution as a network; predictions do not use them and are accurate."

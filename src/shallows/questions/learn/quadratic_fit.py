@@ -10,22 +10,22 @@ import numpy as np
 from shallows.mathematics.balls.arrays import gamma, raised_number
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.data.metric import Metric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.learn.frame import Frame, to_matrix
-from shallows.questions.learn.least_squares import Solution
+from shallows.questions.learn.least_squares import Solution, penalty_matrix
 from shallows.questions.learn.low_rank import LowRank, best_low_rank
+from shallows.questions.learn.low_width import TRAINED
 from shallows.questions.learn.proofs.optimality import Optimality, Point
 from shallows.questions.learn.proofs.rank_bound import least_excess
 from shallows.questions.learn.statistics import Statistics
 from shallows.questions.learn.warnings import WidthWarning
 from shallows.support.checks import Array
 
-TIE_BREAK = 1e-10
-SAME_SIZE = 1e-9  # of the largest eigenvalue: what rounding may swap
+#: Eigenvalues are of one size when they differ by less than this share of the largest: what rounding may swap.
+SAME_SIZE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def neurons_of(matrices: Array, width: int, norm_neuron: bool, norms: Array | No
 
 
 def _by_size(values: Array) -> np.ndarray:
-    """The order of decreasing |λ|; sizes equal to rounding (1e-9 of the largest) are ordered by λ, positive first."""
+    """The order of decreasing |λ|; sizes equal to rounding (`SAME_SIZE`) are ordered by λ, positive first."""
     order = np.argsort(-np.abs(values), kind="stable")
     sizes = np.abs(values)[order]
     tie = np.cumsum(np.concatenate([[0], np.diff(sizes) < -SAME_SIZE * sizes[0]]))
@@ -122,9 +122,7 @@ def penalised_gram(statistics: Statistics, alpha: float) -> Array:
     """(G + αB)/W, B the squared norm of the penalised coefficients."""
     gram = statistics.gram
     if alpha:
-        K = statistics.frame.substitution(2).T.copy()
-        if statistics.frame.affine:
-            K[-1] = 0.0
+        K = penalty_matrix(statistics.frame, 2)
         gram = gram + alpha * K.T @ K
     return gram / statistics.weight
 
@@ -159,14 +157,11 @@ def descend(
 ) -> tuple[Array, Array, list[Ensemble]]:
     """Train as in the papers, one output after the other: matrices (M, D, D) without ν, ν (M,), and all runs.
 
-    Training sees the data through its statistics, L = ⟨A − A*, G(A − A*)⟩ + L*; directions that the data
-    leaves open get a metric of 1e-10 of the mean curvature.
+    Training sees the data through its statistics, L = ⟨A − A*, G(A − A*)⟩ + L* (`Statistics.metric`).
     """
     size = statistics.frame.size
     root = np.sqrt(coordinates.multiplicities(size, 2))
-    gram = statistics.gram / statistics.weight
-    gram = gram + TIE_BREAK * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
-    data = Metric(size, 2, gram * np.outer(root, root))
+    data = statistics.metric()
     init = "orthogonal" if orthogonality else "xavier"
     matrices, norms, ensembles = [], [], []
     for row in solution.entries:
@@ -178,7 +173,7 @@ def descend(
             orthogonality=orthogonality,
         )
         trained = ensemble(
-            problem, runs, method, init, rng=rng, tolerance=1e-9, cores=1, iterations=iterations
+            problem, runs, method, init, rng=rng, tolerance=TRAINED, cores=1, iterations=iterations
         )
         best = problem.unpack(trained.thetas[int(np.argmin(trained.losses))])
         matrices.append((best.W.T * best.a) @ best.W)

@@ -40,7 +40,8 @@ from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
 SOLVERS = ("global", "descent")
-KEPT_FEATURES = 500  # `fit` keeps the statistics of so many features, so that `partial_fit` can go on from it
+#: `fit` keeps the statistics of so many features, so that `partial_fit` can go on from it.
+KEPT_FEATURES = 500
 
 
 class QuadraticForms(FormEstimator):

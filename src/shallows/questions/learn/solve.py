@@ -17,7 +17,8 @@ from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
 METHODS = ("auto", "dense", "conjugate", "statistics")
-DENSE_WORK, DENSE_MEMORY = 2e9, 2.5e7
+#: The dense method is taken up to so many operations (a second or two) and numbers (200 MB).
+DENSE_WORK, DENSE_MEMORY = 2_000_000_000, 25_000_000
 
 
 def choose_method(method: str, samples: int, inputs: int, degree: int) -> str:

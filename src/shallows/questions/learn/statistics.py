@@ -14,12 +14,17 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import UNIT, gamma, raised, raised_number
 from shallows.mathematics.tensors import coordinates
+from shallows.model.data.metric import Metric
 from shallows.questions.learn.frame import Frame, chunks, features
 from shallows.questions.learn.proofs.form import transformed
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
+#: Features of the largest Gram matrix: half a gigabyte.
 LARGEST = 8000
+#: Directions that the data leaves open get this share of the mean curvature, since a metric must be definite: the share
+#: below which least squares calls them undetermined.
+TIE_BREAK = 1e-10
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,13 @@ class Statistics:
             + other.rounding
             + _sum_rounding(float(np.trace(gram)), float(energy.sum()), weight),
         )
+
+    def metric(self) -> Metric:
+        """The metric that the samples induce on forms of this degree, definite whatever they leave open."""
+        root = np.sqrt(coordinates.multiplicities(self.frame.size, self.degree))
+        gram = self.gram / self.weight
+        gram = gram + TIE_BREAK * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
+        return Metric(self.frame.size, self.degree, gram * np.outer(root, root))
 
     def __repr__(self) -> str:
         return f"Statistics({self.count:,} samples, degree {self.degree}, {len(self.gram):,} features)"

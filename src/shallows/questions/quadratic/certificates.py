@@ -26,8 +26,8 @@ from shallows.questions.quadratic.statistics import require_quadratic
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
-#: What counts as zero, relative to E y²: descent to gradients of 1e-9 leaves less, and a loss that is quadratic around a
-#: minimum hides more than √ε.
+#: What counts as zero, relative to E y²: descent to gradients of 1e-9 leaves less, and a loss that is quadratic around
+#: a minimum cannot show less than √ε.
 TOLERANCE = 1e-7
 #: Singular values of W below this share of the largest count as zero: a neuron of relative length 1e-4 adds 1e-8 to A,
 #: and training leaves dying neurons at about that size.

@@ -24,7 +24,7 @@ from shallows.support.seeds import generator
 
 #: Random starts beside the two that are known to be good.
 STARTS = 10
-#: L-BFGS goes as far as doubles do: it stops when the loss changes by a few ε relatively, or the gradient is this small.
+#: L-BFGS goes as far as doubles do: until the loss changes by a few ε relatively, or the gradient is this small.
 _OPTIONS = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-11}
 
 

@@ -25,7 +25,7 @@ from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
-#: Entries of R's diagonal below this share of its largest entry vanish: moments of simple teachers make them exact zeros.
+#: Entries of R's diagonal below this share of its largest entry vanish: for simple teachers they are zero to rounding.
 VANISHING = 1e-9
 #: Strict saddles that are left before giving up.
 ESCAPES = 10

@@ -83,8 +83,9 @@ class Training:
         best = self.statistics.floor / self.statistics.energy
         return (
             f"Training({len(self)} runs, {self.epochs:,} epochs of Adam at step {self.step:g}, seed {self.seed}: "
-            f"{self.share():.1%} within 0.005 of the optimal NMSE {best:.6g}, {self.share(EXCESS_REACHED, True):.1%} with "
-            f"relative excess below 0.001, mean NMSE {np.mean(self.nmse):.6g})"
+            f"{self.share():.1%} within {NMSE_REACHED} of the optimal NMSE {best:.6g}, "
+            f"{self.share(EXCESS_REACHED, True):.1%} with relative excess below {EXCESS_REACHED}, "
+            f"mean NMSE {np.mean(self.nmse):.6g})"
         )
 
 

@@ -47,7 +47,7 @@ class NegativeCurvature:
         )
 
 
-def negative_curvature(problem: Problem, net: Network, distance: float = 1e-3) -> NegativeCurvature:
+def negative_curvature(problem: Problem, net: Network, distance: float = 0.001) -> NegativeCurvature:
     """A point within `distance` of the global minimum `net` (n > k) where the Hessian has a negative eigenvalue.
 
     Paper 003, Theorem 3: two neurons α₁v, α₂v of one teacher neuron, both tilted to αᵢ(v + εu), have the curvature

@@ -72,7 +72,7 @@ class WitnessTable:
         return "\n".join(["WitnessTable (Theorems 4 and 5)", *lines, f"  orders: {orders}"])
 
 
-def witness(problem: Problem, net: Network, epsilon: float = 1e-3) -> Witness:
+def witness(problem: Problem, net: Network, epsilon: float = 0.001) -> Witness:
     """The point of the proofs of paper 003, Theorems 4 and 5, next to the global minimum `net` (n > k).
 
     Two neurons α₁v and α₂v of one teacher neuron move apart: α₁v + εu and α₂v − εu, u ⊥ v. One-point strong

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.layers import Shape, penalty
@@ -19,6 +20,7 @@ from shallows.questions.learn.frame import chunks, features
 from shallows.support.checks import Array
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
+#: Features of the largest form whose Gram matrix is made.
 LARGEST_FORM = 2500
 
 
@@ -65,8 +67,6 @@ def collector(n: int, degree: int = 2) -> Any:
 
     Its rows are orthonormal (Σ m_p m_q = m_I counts the ways to split an index tuple), so B = Cᵀs realises a given s.
     """
-    from scipy.sparse import csr_array
-
     half, whole = coordinates.multiplicities(n, degree), coordinates.multiplicities(n, 2 * degree)
     places = coordinates.product_table(n, degree, degree).ravel()
     values = np.sqrt(np.outer(half, half).ravel() / whole[places])

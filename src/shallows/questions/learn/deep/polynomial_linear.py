@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.descent.methods.control import Control
 from shallows.questions.learn.deep.losses import Evaluate
-from shallows.questions.learn.deep.training import checked_input, convex_counterpart, run_batch
+from shallows.questions.learn.deep.training import STATIONARY, checked_input, convex_counterpart, run_batch
 from shallows.questions.learn.frame import homogenise
 from shallows.questions.learn.polynomial_network import realise, spanning_directions
 from shallows.questions.learn.solve import mean_square
 from shallows.support.checks import Array, counted, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 
+#: Neurons of a layer at most: its directions are solved with once, and trained.
 LARGEST_LAYER = 2000
 
 
@@ -189,7 +190,7 @@ def train_polynomial(
         Z.shape[1], positive_integer("power", power, 2), positive_integer("depth", depth), labels.shape[1]
     )
     evaluate = network.evaluate(Z, labels, weights, gamma)
-    batch = run_batch(evaluate, network.start()[None], method, Control(1e-9, iterations), progress)
+    batch = run_batch(evaluate, network.start()[None], method, Control(STATIONARY, iterations), progress)
     counterpart = convex_counterpart(Z, labels, weights, network.degree)
     theta = batch.thetas[0]
     return PolynomialRun(

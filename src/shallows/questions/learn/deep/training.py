@@ -33,11 +33,15 @@ from shallows.questions.learn.statistics import Statistics
 from shallows.support.checks import Array, counted, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Progress
-from shallows.support.seeds import generator
+from shallows.support.seeds import generator, seed_text
 
 METHODS = ("lbfgs", "adam")
+#: The paper's step.
 ADAM_STEP = 1e-3
-MEAN_SQUARE = 2.0  # of ‖z‖²: a unit vector and the homogenising coordinate, as in paper 002, section 4.3
+#: The mean of ‖z‖² in training: a unit vector and the homogenising coordinate, as in paper 002, section 4.3.
+MEAN_SQUARE = 2.0
+#: Gradient norm at which L-BFGS stops, in these units.
+STATIONARY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +134,7 @@ def train_deep(
     penalty: float = 0.0,
     factors: bool = False,
     iterations: int = 2000,
-    tolerance: float = 1e-9,
+    tolerance: float = STATIONARY,
     sample_weight: ArrayLike | None = None,
     rng: int | np.random.Generator = 0,
     progress: bool = True,
@@ -138,7 +142,7 @@ def train_deep(
     """Train deep quadratic networks with hidden sizes h_1, …, h_{L−1} from `runs` starts (paper 002, appendix F).
 
     - `affine`: append the homogenising coordinate (paper 002 has it as the first column of its data);
-    - `method`: "lbfgs", or "adam" with the paper's step 1e-3 (falling as a half cosine);
+    - `method`: "lbfgs", or "adam" with the paper's step 0.001 (falling as a half cosine);
     - `penalty`: γ of equation F.1;
     - `factors`: train the neurons Q and linear weights Λ of appendix F.1, A_i = QΛ_iQᵀ, instead of the A_i (one output;
       slower: more parameters for the same functions); the result is returned as A_i either way;
@@ -153,11 +157,7 @@ def train_deep(
     '0.0000000000'
     """
     samples, labels = checked_input(X, y, method)
-    weights = (
-        np.ones(len(samples)) if sample_weight is None else finite_array("sample_weight", sample_weight, 1)
-    )
-    if weights.shape != (len(samples),) or np.any(weights < 0) or not np.any(weights > 0):
-        raise InvalidProblem("sample_weight must hold one non-negative number a sample, not all zero.")
+    weights = _checked_weights(sample_weight, len(samples))
     if factors and labels.shape[1] > 1:
         raise InvalidProblem(
             f"factors=True trains one output, as appendix F has it; y has {labels.shape[1]}. Train them one by one."
@@ -176,14 +176,20 @@ def train_deep(
         evaluate = through_forms(factored, evaluate, gamma)
     batch = run_batch(evaluate, begin, method, Control(tolerance, iterations), progress)
     thetas = batch.thetas if factored is None else factored.forms(batch.thetas)
-    first = shape.parts[0][0] * shape.parts[0][1]
-    thetas[:, :first] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
+    thetas[:, : shape.parts[0][0] * shape.parts[0][1]] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
     losses, stationarity = _measure(shape, thetas, Z, labels, weights)
     return DeepRuns(
         shape, affine, thetas, losses, mean_square(labels, weights),
         None if quadratic is None else quadratic.floor, stationarity, batch.norms, batch.iterations, method,
-        str(rng) if isinstance(rng, int) else "of a given generator",
+        seed_text(rng),
     )  # fmt: skip
+
+
+def _checked_weights(given: ArrayLike | None, count: int) -> Array:
+    weights = np.ones(count) if given is None else finite_array("sample_weight", given, 1)
+    if weights.shape != (count,) or np.any(weights < 0) or not np.any(weights > 0):
+        raise InvalidProblem("sample_weight must hold one non-negative number a sample, not all zero.")
+    return weights
 
 
 def convex_counterpart(Z: Array, Y: Array, weights: Array, degree: int) -> Quadratic | None:

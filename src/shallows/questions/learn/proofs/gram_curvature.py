@@ -8,17 +8,17 @@ the product.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import lapack
 
 from shallows.mathematics.balls.arrays import UNIT, gamma, raised_number
 from shallows.support.checks import Array
 
+#: Shares of the estimated eigenvalue that are tried as bounds.
 SHARES = (0.99, 0.9, 0.5, 0.1)
 
 
 def smallest_eigenvalue_bound(gram: Array, error: float = 0.0) -> float:
     """A lower bound on λ_min of all symmetric matrices within `error` (spectral norm) of `gram`; 0 if none is found."""
-    from scipy.linalg import lapack
-
     estimate = _smallest_eigenvalue(gram)
     for shift in (share * estimate for share in SHARES):
         if shift <= error:
@@ -44,8 +44,6 @@ def _residual_norm(shifted: Array, factor: Array) -> float:
 
 def _smallest_eigenvalue(gram: Array, steps: int = 12) -> float:
     """An estimate from above by inverse iteration; zero when the matrix is not positive definite to rounding."""
-    from scipy.linalg import lapack
-
     factor, failed = lapack.dpotrf(gram, lower=1)
     if failed:
         return 0.0

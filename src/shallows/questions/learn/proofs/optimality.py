@@ -6,7 +6,7 @@ g = Σ w rψ − αKᵀKa (zero exactly at the optimum: paper 002, Lemma C.1), i
     L(a) − L* ≤ ‖g‖² / (W λ_min(G))
 
 of its minimum, and no network of any width is better than L*. Everything on the right is enclosed: g by balls
-(`form_balls`), λ_min from below by a Cholesky factor whose product is checked (`curvature`). Where the data leaves
+(`form`), λ_min from below by a Cholesky factor whose product is checked (`gram_curvature`). Where the data leaves
 directions undetermined λ_min is zero and this proves nothing; an exact fit is then still optimal because no loss is
 negative. What is proved is about the polynomial whose float64 coefficients the estimator holds and `predict` evaluates;
 `matrix_` and `network_` are that polynomial rewritten in floating point.
@@ -29,9 +29,12 @@ from shallows.questions.learn.proofs.ridge import ridge
 from shallows.questions.learn.statistics import Statistics
 from shallows.support.checks import Array
 
+#: Features of the largest Gram matrix whose curvature is proved.
 LARGEST_PROOF = 3000
+#: Samples a feature from which the curvature is tried to be proved, in turn: a part of the data is enough.
 SAMPLES_A_FEATURE = (2, 8)
-EXACT_FIT = 1e-20  # of the mean square of y
+#: A loss below this share of the mean square of y is a fit to rounding (1e-10 of y): no network is better.
+EXACT_FIT = 1e-20
 ZERO = Ball.exact(np.zeros(()))
 
 

@@ -19,7 +19,8 @@ from shallows.questions.learn.proofs.form import matrix_ball
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
 from shallows.support.checks import Array
 
-WEIGHTS_OF_CONSTANT = (1.0, 0.5, 0.25, 0.125)  # powers of two: scaling by them is exact
+#: The τ that are tried: powers of two, so that scaling by them is exact.
+WEIGHTS_OF_CONSTANT = (1.0, 0.5, 0.25, 0.125)
 
 
 def least_excess(
@@ -55,4 +56,4 @@ def singular_value_bounds(matrix: Ball) -> Array:
     rest = (matrix - (V * Ball.exact(values)) @ V.T).norm()
     skew = (V.T @ V - Ball.exact(np.eye(len(values)))).norm()
     lowered = (1 - raised_number(skew, 2)) * np.abs(values) * (1 - gamma(6))
-    return np.maximum(np.nextafter(lowered - rest, -np.inf), 0.0)
+    return np.asarray(np.maximum(np.nextafter(lowered - rest, -np.inf), 0.0))
