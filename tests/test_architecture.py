@@ -26,6 +26,7 @@ DOORS = {
     "quadratic",
     "relu",
     "sweep",
+    "training",
     "__main__",
 }
 #: Methods that hand their result on to a higher storey: (module, imported module), with the method.

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in ("_build", "gallery"))
 SCRIPTS = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
-MODULES = ("certify", "discriminants", "homotopy", "learn", "quadratic", "sweep")
+MODULES = ("certify", "discriminants", "geometry", "homotopy", "learn", "quadratic", "sweep", "training")
 GENERATED = {"gallery/index.rst"}
 
 
@@ -136,6 +136,20 @@ def test_every_public_name_is_on_one_reference_page() -> None:
         assert len(places) == expected, f"sh.{name} is documented at {places}"
     for module in MODULES:
         assert set(expanded(f"shallows.{module}.*")) <= set(listed), module
+
+
+def internal_paths(text: str) -> list[str]:
+    """Modules inside the storeys that a page names; tracebacks, which Python prints with them, do not count."""
+    named = re.sub(r"^shallows\.support\.errors\.\w+:", "", text, flags=re.M)
+    return re.findall(r"shallows\.(?:support|mathematics|model|questions)\b[\w.]*", named)
+
+
+def test_pages_and_gallery_use_public_names_only() -> None:
+    pages = [page for page in PAGES if "developers" not in page.parts]
+    found = {page.name: internal_paths(page.read_text(encoding="utf-8")) for page in [*pages, *SCRIPTS]}
+    assert not {name: paths for name, paths in found.items() if paths}
+    assert internal_paths("from shallows.model.problem import Problem") == ["shallows.model.problem"]
+    assert internal_paths("shallows.support.errors.InvalidProblem: no") == []
 
 
 def undocumented(name: str, item: Any) -> list[str]:

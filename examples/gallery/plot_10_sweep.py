@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from shallows import load_sweep, run_sweep
-from shallows.uses.sweep.figures import line
+from shallows.sweep import line
 
 SWEEP = """
 title = "real critical points by kurtosis"

@@ -8,6 +8,7 @@ from shallows import learn as learn
 from shallows import quadratic as quadratic
 from shallows import relu as relu
 from shallows import sweep as sweep
+from shallows import training as training
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor as SymmetricTensor
 from shallows.model.activations import Polynomial as Polynomial
 from shallows.model.activations import Power as Power

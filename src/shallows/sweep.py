@@ -2,6 +2,7 @@
 
 from shallows.uses.sweep.estimate import Estimate, estimate_sweep
 from shallows.uses.sweep.faults import SweepStopped as SweepStopped
+from shallows.uses.sweep.figures import heat_map, line, phase_diagram
 from shallows.uses.sweep.plan import Plan
 from shallows.uses.sweep.results import SweepStatus as SweepStatus
 from shallows.uses.sweep.results import load_sweep as load_sweep
@@ -16,4 +17,7 @@ __all__ = [
     "Plan",
     "StoreError",
     "estimate_sweep",
+    "heat_map",
+    "line",
+    "phase_diagram",
 ]

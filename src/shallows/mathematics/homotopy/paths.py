@@ -57,7 +57,7 @@ _SENTENCES = {
 class Homotopy:
     """A compiled homotopy H(x, t), start at t = 1, target at t = 0: an evaluator and its constant data.
 
-    `evaluate` is a `numba.cfunc` with the signature of `_compiled.evaluators`; `unknowns` counts
+    `evaluate` is a `numba.cfunc` with the signature `Homotopy.signature()`; `unknowns` counts
     the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is nothing but rounding,
     0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of twice the precision.
 
@@ -79,6 +79,13 @@ class Homotopy:
     mode: int = AFFINE
     noise: float = 0.0
     sharp_beyond: float = float("inf")
+
+    @staticmethod
+    def signature() -> Any:
+        """The numba signature of evaluators: (point, complexes, reals, program, work, scratch, value, jacobian)."""
+        from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
+
+        return SIGNATURE
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,11 @@ class Path:
 
 
 def energy(net: Network) -> float:
-    """Σᵢ |aᵢ|‖wᵢ‖^d, the size of the terms whose sum is τ: the yardstick for rounding errors in τ."""
+    """Σᵢ |aᵢ|‖wᵢ‖^d, the size of the terms whose sum is τ: the yardstick for rounding errors in τ.
+
+    >>> energy(sh.Network([[1.0, 0.0], [0.0, 2.0]], a=[1.0, -1.0]))   # 1 + 4
+    5.0
+    """
     degree = getattr(net.activation, "degree", 1)
     return float(np.sum(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** degree))
 

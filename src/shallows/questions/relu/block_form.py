@@ -22,7 +22,7 @@ from shallows.support.errors import InvalidProblem
 #: Neurons of the largest dense network: 128 MB of weights.
 LARGEST_LIFT = 4_000
 #: Entries of two neurons are alike below this share of the largest: descent to a gradient of 1e-8 leaves about 1e-7 at
-#: a curvature of 0.1, and in the published minima (k ≤ 20, measured) neurons of different blocks differ by 0.66 and more.
+#: a curvature of 0.1; in the published minima (k ≤ 20, measured) neurons of different blocks differ by 0.66 and more.
 SAME = 1e-6
 
 

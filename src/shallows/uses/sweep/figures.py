@@ -20,7 +20,13 @@ FEW = 20
 
 
 def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None = None) -> Any:
-    """y against x, a line for each value of `by`; bars are 95% intervals over repeats (binomial with `trials`)."""
+    """y against x, a line for each value of `by`; bars are 95% intervals over repeats (binomial with `trials`).
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"width": [1, 1, 2, 2], "n": [2, 3, 2, 3], "share": [0.5, 0.2, 1.0, 0.9]})
+    >>> [curve.name for curve in line(frame, "width", "share", by="n").data]
+    ['n = 2', 'n = 3']
+    """
     import plotly.graph_objects as go
 
     table = pooled(frame, [x, *([by] if by else [])], y, trials)
@@ -49,7 +55,13 @@ def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None =
 
 
 def heat_map(frame: Any, x: str, y: str, value: str) -> Any:
-    """The mean of a value over the grid of two axes; cells without a row stay empty."""
+    """The mean of a value over the grid of two axes; cells without a row stay empty.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"width": [1, 1, 2, 2], "n": [2, 3, 2, 3], "share": [0.5, 0.2, 1.0, 0.9]})
+    >>> heat_map(frame, "width", "n", "share").data[0].z.tolist()
+    [[0.5, 1.0], [0.2, 0.9]]
+    """
     import plotly.graph_objects as go
 
     table = pooled(frame, [x, y], value)
@@ -64,6 +76,11 @@ def phase_diagram(frame: Any, x: str, y: str, value: str, trials: str | None = N
     """A share over the grid of two axes, each cell with its 95% binomial interval; `trials` is the share's denominator.
 
     Without `trials` the value is a boolean, one trial a row.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"width": [1, 2], "n": [2, 2], "share": [0.5, 1.0], "runs": [10, 10]})
+    >>> phase_diagram(frame, "width", "n", "share", trials="runs").data[0].text.tolist()
+    [['0.50<br>0.24–0.76', '1.00<br>0.72–1.00']]
     """
     import plotly.graph_objects as go
 

@@ -55,6 +55,11 @@ def loss_curves(runs: Sequence[Run], quantiles: Sequence[float] = (0.1, 0.5, 0.9
     """Losses against iterations of recorded runs, thin, and their quantiles, thick.
 
     A run that has ended counts with its last loss, so that quantiles are over all runs at every iteration.
+
+    >>> problem = sh.Problem(np.diag([1.0, -0.5]), sh.Gaussian(2), width=2)
+    >>> runs = [sh.descend(problem, theta, record=1) for theta in sh.starts(problem, 3, rng=0)]
+    >>> [curve.name for curve in sh.training.loss_curves(runs).data[3:]]
+    ['10% quantile', '50% quantile', '90% quantile']
     """
     import plotly.graph_objects as go
 
@@ -89,7 +94,12 @@ def _held(curve: Trajectory, times: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """θ = origin + x·axes[0] + y·axes[1], orthonormal axes; `explained` is each axis' share of the variance."""
+    """θ = origin + x·axes[0] + y·axes[1], orthonormal axes; `explained` is each axis' share of the variance.
+
+    >>> plane = sh.training.slice_plane([0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0])
+    >>> plane.coordinates(np.array([[3.0, 4.0, 5.0]])).tolist()
+    [[3.0, 4.0]]
+    """
 
     origin: Array
     axes: Array
@@ -101,7 +111,14 @@ class Plane:
 
 
 def principal_plane(trajectories: Sequence[Trajectory]) -> Plane:
-    """The first two principal directions of all recorded points, with the variance they explain."""
+    """The first two principal directions of all recorded points, with the variance they explain.
+
+    >>> problem = sh.Problem(np.diag([1.0, -0.5]), sh.Gaussian(2), width=2)
+    >>> runs = [sh.descend(problem, theta, record=1) for theta in sh.starts(problem, 3, rng=0)]
+    >>> plane = sh.training.principal_plane([run.trajectory for run in runs])
+    >>> f"{sum(plane.explained):.0%}"
+    '99%'
+    """
     points = np.concatenate([trajectory.thetas for trajectory in trajectories])
     if len(points) < 3 or points.shape[1] < 2:
         raise InvalidProblem(
@@ -115,7 +132,11 @@ def principal_plane(trajectories: Sequence[Trajectory]) -> Plane:
 
 
 def slice_plane(origin: ArrayLike, first: ArrayLike, second: ArrayLike) -> Plane:
-    """The plane through `origin` spanned by two directions, made orthonormal."""
+    """The plane through `origin` spanned by two directions, made orthonormal.
+
+    >>> abs(sh.training.slice_plane(np.zeros(3), [2.0, 0.0, 0.0], [1.0, 1.0, 0.0]).axes).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     base = finite_array("origin", origin, 1)
     directions = finite_array("directions", np.array([first, second], dtype=np.float64), 2)
     q, r = np.linalg.qr(directions.T)
@@ -129,6 +150,11 @@ def trajectories(problem: Problem, runs: Sequence[Run], plane: Plane | None = No
 
     The contours are the loss on the plane itself; a trajectory that leaves the plane is drawn as its projection, and
     the title says how much of the variance the plane explains.
+
+    >>> problem = sh.Problem(np.diag([1.0, -0.5]), sh.Gaussian(2), width=2)
+    >>> runs = [sh.descend(problem, theta, record=1) for theta in sh.starts(problem, 3, rng=0)]
+    >>> len(sh.training.trajectories(problem, runs).data)   # the loss, and three runs
+    4
     """
     import plotly.graph_objects as go
 

@@ -108,6 +108,11 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
 
     It is checked before it is returned: τ at both ends agrees with S₀ and S₁ to 1e-13 of Σ|aᵢ|‖wᵢ‖², and that sum is
     at most 10⁴ times the norms.
+
+    >>> lift = eigen_path(np.diag([1.0, 2.0]), np.diag([2.0, 1.0]), width=2)   # the eigenvalues cross
+    >>> a, W = lift.at(0.5)
+    >>> ((W.T * a) @ W).round(12).tolist()
+    [[1.5, 0.0], [0.0, 1.5]]
     """
     middle = np.linalg.eigh(_between(S0, S1, MIDDLE))
     base, pairs = _on_the_line(S0, S1, middle)

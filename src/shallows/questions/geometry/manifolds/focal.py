@@ -67,7 +67,13 @@ def focal_points(
 def segment_focal_points(
     geometry: LocalGeometry, target: ArrayLike, tolerance: float = NULL_TOLERANCE
 ) -> list[FocalPoint]:
-    """The focal points on the segment from the critical point s of a manifold to the teacher t."""
+    """The focal points on the segment from the critical point s of a manifold to the teacher t.
+
+    >>> from shallows.geometry import LocalGeometry, ParametricChart
+    >>> circle = ParametricChart(lambda u: np.array([np.cos(u[0]), np.sin(u[0])]), at=0.0)
+    >>> segment_focal_points(LocalGeometry(circle, np.eye(2)), [-1.0, 0.0])   # the centre, half-way to the other side
+    [FocalPoint(position=0.5, multiplicity=1)]
+    """
     return _points(geometry, geometry.normal_to(target, tolerance), 1.0, tolerance)
 
 
@@ -81,6 +87,11 @@ def ray_focal_points(
 
     A curvature below `tolerance` times the largest one, or a radius of curvature above 1/`tolerance` times the
     distance that a unit of the chart's parameters covers, counts as flat: its focal point is at infinity.
+
+    >>> from shallows.geometry import LocalGeometry, ParametricChart
+    >>> circle = ParametricChart(lambda u: np.array([np.cos(u[0]), np.sin(u[0])]), at=0.0)
+    >>> ray_focal_points(LocalGeometry(circle, np.eye(2)), [-0.5, 0.0])   # the centre is two steps of ½ away
+    [FocalPoint(position=2, multiplicity=1)]
     """
     if not length > 0:
         raise InvalidProblem(f"length is {length}; expected a positive number (or infinity).")
@@ -92,14 +103,24 @@ def ray_focal_points(
 def index_by_focal_points(
     problem: Problem, point: Any, rank: int | None = None, tolerance: float = NULL_TOLERANCE
 ) -> int:
-    """The index of a critical point on its rank stratum, counted on the open segment (Theorem 26)."""
+    """The index of a critical point on its rank stratum, counted on the open segment (Theorem 26).
+
+    >>> problem = sh.Problem(np.diag([4.0, 2.0, 1.0]), sh.Frobenius(3), width=1)
+    >>> [index_by_focal_points(problem, np.diag(kept)) for kept in ([4.0, 0, 0], [0, 2.0, 0], [0, 0, 1.0])]
+    [0, 1, 2]
+    """
     return sum(f.multiplicity for f in focal_points(problem, point, rank, tolerance) if f.position < 1)
 
 
 def index_by_eigenvalues(
     problem: Problem, point: Any, rank: int | None = None, tolerance: float = NULL_TOLERANCE
 ) -> int:
-    """The index of a critical point on its rank stratum, as the number of negative eigenvalues of the Hessian."""
+    """The index of a critical point on its rank stratum, as the number of negative eigenvalues of the Hessian.
+
+    >>> problem = sh.Problem(np.diag([4.0, 2.0, 1.0]), sh.Frobenius(3), width=1)
+    >>> [index_by_eigenvalues(problem, np.diag(kept)) for kept in ([4.0, 0, 0], [0, 2.0, 0], [0, 0, 1.0])]
+    [0, 1, 2]
+    """
     geometry = stratum(problem, point, rank, tolerance)
     return geometry.signature(problem.target_tensor().entries, tolerance)[2]
 

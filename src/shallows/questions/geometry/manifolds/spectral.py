@@ -20,6 +20,10 @@ def spectral_differential(alpha: ArrayLike, U: ArrayLike) -> Array:
     Columns are the images of an orthonormal basis of the tangent space R^r × T_U V_r(R^n): ∂/∂αᵢ; rotations of
     uᵢ against uⱼ (i < j); uᵢ towards each vector of a basis of the complement. The scalar product of entries is
     Frobenius (off-diagonal entries times √2), so singular values do not depend on the frame.
+
+    >>> J = spectral_differential([1.0, 1.0], np.eye(3)[:2])   # two equal eigenvalues: a rotation changes nothing
+    >>> J.shape, int(np.linalg.matrix_rank(J))
+    ((6, 5), 4)
     """
     values, rows = _checked(alpha, U)
     r, n = rows.shape
@@ -38,6 +42,9 @@ def spectral_nullity(alpha: ArrayLike, n: int, tolerance: float = TOLERANCE) -> 
 
     The paper prints the first term only, which is right for non-zero α or r = n: an eigenvector of a zero
     eigenvalue also turns freely into the complement. "Equal" means to `tolerance` times the largest |αᵢ|.
+
+    >>> [spectral_nullity(alpha, n=4) for alpha in ([2.0, 1.0], [1.0, 1.0], [1.0, 0.0])]
+    [0, 1, 2]
     """
     values = finite_array("alpha", alpha, 1)
     if len(values) > n:

@@ -39,14 +39,24 @@ def branch_rank(degree: int, n: int, width: int) -> int:
 
 
 def in_branch_locus(tensor: SymmetricTensor, width: int) -> bool:
-    """Whether T ∈ Br(τ_r): some parameters in Crit(τ_r) compute it (Props. 6 and 7)."""
+    """Whether T ∈ Br(τ_r): some parameters in Crit(τ_r) compute it (Props. 6 and 7).
+
+    >>> sum_of_two, higher = (sh.SymmetricTensor.from_polynomial(p) for p in ("x^5 + y^5", "x^4*y"))
+    >>> in_branch_locus(sum_of_two, 3), in_branch_locus(higher, 3)   # real ranks 2 and 5
+    (True, False)
+    """
     limit = branch_rank(tensor.degree, tensor.n, width)
     rank = real_rank(tensor)
     return (rank if isinstance(rank, int) else rank[0]) <= limit
 
 
 def critical_representative(tensor: SymmetricTensor, width: int) -> Network:
-    """Parameters W ∈ Crit(τ_r) with τ_r(W) = T, for T in the branch locus: unused neurons have α = 0 and w = 0."""
+    """Parameters W ∈ Crit(τ_r) with τ_r(W) = T, for T in the branch locus: unused neurons have α = 0 and w = 0.
+
+    >>> net = critical_representative(sh.SymmetricTensor.from_polynomial("x^5 + y^5"), 3)
+    >>> net.width, sh.is_critical_parameter(net)
+    (3, True)
+    """
     if not in_branch_locus(tensor, width):
         limit = branch_rank(tensor.degree, tensor.n, width)
         raise InvalidProblem(

@@ -109,6 +109,9 @@ def singular_form(points: ArrayLike, degree: int) -> Any:
 
     Built as the module's docstring says: the square of a form through the points (d even, fewer points than
     dim Sym^{d/2}), or the secant cubic through seven general points of P⁴.
+
+    >>> singular_form(np.eye(3, dtype=int), 4)
+    x1^2*x2^2
     """
     W = np.asarray(points)
     if W.ndim != 2 or not np.issubdtype(W.dtype, np.integer):
@@ -128,7 +131,13 @@ def singular_form(points: ArrayLike, degree: int) -> Any:
 
 
 def is_singular_at(form: Any, points: ArrayLike) -> bool:
-    """Whether all partial derivatives of the form vanish at all integer points, exactly."""
+    """Whether all partial derivatives of the form vanish at all integer points, exactly.
+
+    >>> points = np.eye(3, dtype=int)
+    >>> quartic = singular_form(points, 4)
+    >>> is_singular_at(quartic, points), is_singular_at(quartic, points + 1)
+    (True, False)
+    """
     W = np.asarray(points)
     partials = [form.derivative(j) for j in range(W.shape[1])]
     return all(partial(*map(int, w)) == 0 for w in W for partial in partials)
