@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.model.activations import Power
-from shallows.model.data.samples import Samples
 from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem
@@ -103,9 +102,7 @@ def _require_metric(problem: Problem) -> None:
     values, vectors = np.linalg.eigh(gram / np.outer(units, units))
     if values[0] > 1e-12 * values[-1]:
         return
-    vanishing = None
-    if isinstance(problem.data, Samples):
-        vanishing = problem.data.vanishing_polynomial(problem.degree)
+    vanishing = problem.data.vanishing_polynomial(problem.degree)
     direction = vectors[:, 0] / units
     entries = direction / np.abs(direction).max() if vanishing is None else vanishing.entries
     shown = ", ".join(f"{x:.4g}" for x in entries[:10])

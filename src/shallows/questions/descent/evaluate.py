@@ -16,18 +16,13 @@ All of them are the same function to rounding (tested), and none depends on how 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb, factorial, prod
 
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
-from shallows.model.data.base import InnerProduct
-from shallows.model.data.gaussian import Gaussian
-from shallows.model.data.metric import Frobenius
-from shallows.model.data.radial import Radial
-from shallows.model.data.samples import Samples
+from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.kernels.relu_fused import arccos_polynomial
 from shallows.model.network import Network
 from shallows.model.objective.build import teacher_parts
@@ -52,12 +47,12 @@ def evaluator(problem: Problem) -> Evaluate:
     plain = problem.outputs == 1 and not problem.norm_neuron and not problem.orthogonality
     if plain and isinstance(problem.objective, ReLUObjective):
         return _relu(problem, problem.objective)
-    coefficients = _dot_product_coefficients(problem) if plain else None
-    white = coefficients is not None and _root(problem.data) is None
+    metric = _dot_product_metric(problem) if plain else None
+    white = metric is not None and metric.covariance is None
     if _has_statistics(problem) and not white:
         return PowerLanes(problem, statistics_model(problem)) if plain else _on_statistics(problem)
-    if coefficients is not None:
-        return _dot_product(problem, coefficients)
+    if metric is not None:
+        return _dot_product(problem, metric)
     return problem.value_and_gradient
 
 
@@ -70,29 +65,11 @@ def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
     return runs if objective.root is None else _whitened(problem, runs, objective.root)
 
 
-def _dot_product_coefficients(problem: Problem) -> Array | None:
-    """c_h of k(w, v) = Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h) after whitening, or None when the kernel is of another kind.
-
-    Isserlis: c_h = C(d, 2h)² (d−2h)! ((2h−1)!!)² for N(0, I); rotation-invariant data scales it; Frobenius has c_0 = 1.
-    """
+def _dot_product_metric(problem: Problem) -> RotationInvariance | None:
+    """k(w, v) = Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h) after whitening; None when the kernel is of another kind."""
     if not isinstance(problem.activation, Power) or not _is_sum_of_powers(problem):
         return None
-    d = problem.degree
-    if isinstance(problem.data, Frobenius):
-        return np.ones(1)
-    scale = _gaussian_scale(problem.data, d)
-    if scale is None:
-        return None
-    odd = [prod(range(1, 2 * h, 2)) for h in range(d // 2 + 1)]
-    return scale * np.array(
-        [comb(d, 2 * h) ** 2 * factorial(d - 2 * h) * odd[h] ** 2 for h in range(d // 2 + 1)]
-    )
-
-
-def _gaussian_scale(data: InnerProduct, degree: int) -> float | None:
-    if isinstance(data, Gaussian) and data.centred:
-        return 1.0
-    return data.gaussian_ratio(2 * degree) if isinstance(data, Radial) else None
+    return problem.data.rotation_invariance(problem.degree)
 
 
 def _is_sum_of_powers(problem: Problem) -> bool:
@@ -103,10 +80,10 @@ def _is_sum_of_powers(problem: Problem) -> bool:
     return isinstance(target, SymmetricTensor) and target.degree == problem.degree == 2
 
 
-def _dot_product(problem: Problem, coefficients: Array) -> Evaluate:
+def _dot_product(problem: Problem, metric: RotationInvariance) -> Evaluate:
     assert isinstance(problem.target, Network | SymmetricTensor)
     (part,) = teacher_parts(problem.target)
-    root = _root(problem.data)
+    root, coefficients = metric.root(), metric.coefficients
     V, b = part.V if root is None else part.V @ root, part.B[0]
     if problem.degree == 2:
         lanes = PowerLanes(problem, matrix_model(coefficients, (V.T * b) @ V))
@@ -128,13 +105,6 @@ def _whitened(problem: Problem, evaluate: Evaluate, root: Array) -> Evaluate:
     return evaluate_coloured
 
 
-def _root(data: InnerProduct) -> Array | None:
-    """Σ^½ of coloured Gaussian data, None where there is nothing to whiten."""
-    if not isinstance(data, Gaussian) or np.array_equal(data.covariance, np.eye(data.n)):
-        return None
-    return data.root()
-
-
 def _energy(V: Array, b: Array, coefficients: Array, degree: int) -> float:
     """E y² = bᵀ k(V, V) b."""
     rho, p = V @ V.T, np.sum(V**2, axis=1)
@@ -149,7 +119,7 @@ def _has_statistics(problem: Problem) -> bool:
         return False
     if coordinates.dimension(problem.n, problem.degree) > LARGEST_STATISTIC:
         return False
-    if isinstance(problem.objective, FunctionSpaceObjective) or isinstance(problem.data, Samples):
+    if isinstance(problem.objective, FunctionSpaceObjective) or problem.data.as_samples() is not None:
         return True
     target = problem.target
     if isinstance(target, SymmetricTensor):

@@ -12,7 +12,6 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.data.base import InnerProduct, as_inner_product
 from shallows.model.data.gaussian import Gaussian
-from shallows.model.data.radial import Radial
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart import chart
@@ -67,14 +66,14 @@ def energy_barrier(
     width = teacher.width if isinstance(teacher, Network) else rank
     if isinstance(teacher, Network) and quadratic_coefficients(teacher)[1] != 0.0:
         return barrier_with_linear_part(teacher, T, rank, law, rng)
-    scale = _closed_form_scale(law)
-    if scale is None:
+    metric = law.rotation_invariance(2)
+    if metric is None or metric.family != "Gaussian":
         if isinstance(teacher, Network) and teacher.activation != Power(2):
             raise InvalidProblem(
                 f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}."
             )
         return _from_chart(T, rank, law, outer, max(width, rank), rng)
-    barrier = closed_form_barrier(T, rank, law, scale, outer, max(width, rank))
+    barrier = closed_form_barrier(T, rank, metric, outer, max(width, rank))
     return _in_units_of(teacher, barrier) if isinstance(teacher, Network) else barrier
 
 
@@ -101,13 +100,6 @@ def _checked_outer(outer: str | None, T: Array) -> str:
     if outer not in ("ones", "free"):
         raise InvalidProblem(f'outer is {outer!r}; expected "ones", "free" or None.')
     return outer
-
-
-def _closed_form_scale(law: InnerProduct) -> float | None:
-    """κ with L = κ (2‖S−T‖² + tr(S−T)²) after whitening, or None when the loss has another form."""
-    if isinstance(law, Gaussian) and law.centred:
-        return 1.0
-    return law.gaussian_ratio(4) if isinstance(law, Radial) else None
 
 
 def _in_units_of(teacher: Network, barrier: Barrier) -> Barrier:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.model.data.base import InnerProduct
-from shallows.model.data.gaussian import Gaussian
+from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.network import Network
 from shallows.questions.quadratic.teachers import is_positive_semidefinite, network_of
 from shallows.support.checks import Array
@@ -63,19 +62,17 @@ def natural_outer(T: Array) -> str:
 
 def standard_barrier(T: Array, rank: int) -> Barrier:
     """The barrier under N(0, I)."""
-    return closed_form_barrier(T, rank, Gaussian(len(T)), 1.0, natural_outer(T), rank)
+    return closed_form_barrier(T, rank, RotationInvariance("Gaussian", 2, 1.0), natural_outer(T), rank)
 
 
-def closed_form_barrier(
-    T: Array, rank: int, law: InnerProduct, scale: float, outer: str, width: int
-) -> Barrier:
-    """The barrier of a law with L = κ (2‖S−T‖² + tr(S−T)²) after whitening, κ = `scale`."""
-    root = law.root() if isinstance(law, Gaussian) else np.eye(len(T))
-    values, vectors = np.linalg.eigh(root @ T @ root)
+def closed_form_barrier(T: Array, rank: int, metric: RotationInvariance, outer: str, width: int) -> Barrier:
+    """The barrier of a Gaussian metric: L = κ (2‖S−T‖² + tr(S−T)²) after whitening."""
+    root, scale = metric.root(), metric.scale
+    values, vectors = np.linalg.eigh(T if root is None else root @ T @ root)
     kept, c = _best_kept(values, rank, outer)
     out = np.setdiff1d(np.arange(len(values)), kept)
     # whitened coordinates z = Σ^(−1/2) x: a student M of z is Σ^(−1/2) M Σ^(−1/2) of x
-    frame = np.linalg.solve(root, vectors[:, kept]) if isinstance(law, Gaussian) else vectors[:, kept]
+    frame = vectors[:, kept] if root is None else np.linalg.solve(root, vectors[:, kept])
     student = (frame * (values[kept] + c)) @ frame.T
     dropped = values[left_out_by_the_example(values, rank, outer)]
     return Barrier(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.objective.function_space import RCOND
 from shallows.model.problem import Problem
@@ -77,11 +76,10 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
     ([[2.0, -3.0], [-3.0, 1.0]], True)
     """
     require_quadratic(problem)
-    span = None
-    if isinstance(problem.data, Samples):
-        span = spans_symmetric(problem.data.X)
-        if not span and not minimum_norm:
-            require_span(problem.data.X, "The least-squares optimum")
+    samples = problem.data.as_samples()
+    span = None if samples is None else spans_symmetric(samples.X)
+    if samples is not None and not span and not minimum_norm:
+        require_span(samples.X, "The least-squares optimum")
     matrix = problem.target_tensor().to_matrix()
     values = np.linalg.eigvalsh(matrix)
     zero = NO_EIGENVALUE * float(np.max(np.abs(values)))

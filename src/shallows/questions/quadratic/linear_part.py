@@ -14,7 +14,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from shallows.model.data.base import InnerProduct
-from shallows.model.data.gaussian import Gaussian
 from shallows.model.network import Network
 from shallows.questions.quadratic.closed_form_barrier import Barrier, standard_barrier
 from shallows.questions.quadratic.teachers import quadratic_coefficients
@@ -32,7 +31,7 @@ def barrier_with_linear_part(
     teacher: Network, T: Array, rank: int, law: InnerProduct, rng: int | np.random.Generator
 ) -> Barrier:
     """Lower bound, the paper's example and the lowest loss found."""
-    if not np.all(teacher.a == 1.0) or not isinstance(law, Gaussian) or not _is_standard(law):
+    if not np.all(teacher.a == 1.0) or not _is_standard(law):
         raise InvalidProblem(
             "Corollary 2.2 is for outer weights 1 and x ~ N(0, I); use β = 0 for anything else."
         )
@@ -51,8 +50,15 @@ def barrier_with_linear_part(
     )
 
 
-def _is_standard(law: Gaussian) -> bool:
-    return bool(law.centred and np.array_equal(law.covariance, np.eye(law.n)))
+def _is_standard(law: InnerProduct) -> bool:
+    """Whether the moments of orders 2 to 4 are those of N(0, I): that is what the formula needs."""
+    metrics = [law.rotation_invariance(degree) for degree in (1, 2)]
+    alike = all(
+        m is not None and m.coefficients.tolist() == s
+        for m, s in zip(metrics, ([1.0], [2.0, 1.0]), strict=True)
+    )
+    white = alike and all(m is not None and m.covariance is None for m in metrics)
+    return white and not np.any(law.cross_gram(1, 2))
 
 
 def _example_shift(teacher: Network, rank: int) -> float:

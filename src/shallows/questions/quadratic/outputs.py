@@ -16,7 +16,6 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power
-from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.methods.control import Control
@@ -101,8 +100,9 @@ def basis_network(problem: Problem) -> Network:
     """
     if problem.activation != Power(2):
         raise InvalidProblem(f"Lemma E.1 is for Power(2); the activation is {problem.activation!r}.")
-    if isinstance(problem.data, Samples):
-        require_span(problem.data.X, "The least-squares optimum")
+    samples = problem.data.as_samples()
+    if samples is not None:
+        require_span(samples.X, "The least-squares optimum")
     W = basis_neurons(problem.n)
     a = np.linalg.solve(coordinates.monomials(W, 2).T, problem._optimum[0].T).T
     return Network(W, a if problem.outputs > 1 else a[0])

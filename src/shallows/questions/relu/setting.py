@@ -37,13 +37,13 @@ def relu_problem(k: int, width: int | None = None, inputs: int | None = None) ->
 
 def teacher_of(problem: Problem) -> tuple[Array, Array]:
     """Neurons V and outer weights b of a ReLU problem with N(0, I) data, one output and fixed outer weights."""
-    target, data = problem.target, problem.data
+    target, data = problem.target, problem.data.as_gaussian()
     if not (isinstance(problem.activation, ReLU) and isinstance(target, Network)):
         raise InvalidProblem(f"A ReLU student and a teacher network are needed; this is {problem!r}.")
     if not isinstance(target.activation, ReLU) or np.any(target.norm):
         raise InvalidProblem(f"The teacher must be a ReLU network; it is {target!r}.")
-    if not (isinstance(data, Gaussian) and data.centred and np.array_equal(data.covariance, np.eye(data.n))):
-        raise InvalidProblem(f"The data must be N(0, I): Gaussian({problem.n}); it is {data!r}.")
+    if data is None or not (data.centred and data.white):
+        raise InvalidProblem(f"The data must be N(0, I): Gaussian({problem.n}); it is {problem.data!r}.")
     if problem.outputs != 1 or problem.outer is None or problem.orthogonality:
         raise InvalidProblem(
             "One output with fixed outer weights is needed: trained ones leave a scaling of every neuron free, so that "

@@ -16,7 +16,6 @@ from itertools import chain, combinations, product
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.data.iid import IID
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.assembling import Counts, Found, assemble, origin
 from shallows.questions.charts.points.family import CriticalFamily
@@ -29,19 +28,20 @@ ZERO = 1e-12
 
 def applies(problem: Problem) -> bool:
     """Whether the closed form is for this problem: width one, degree two, centred i.i.d. data, diagonal target."""
-    if problem.degree != 2 or problem.width != 1 or not isinstance(problem.data, IID):
+    if problem.degree != 2 or problem.width != 1:
         return False
-    data = problem.data
+    moments = problem.data.coordinate_moments(4)
     matrix = problem.target_tensor().to_matrix()
     diagonal = not np.any(matrix - np.diag(np.diag(matrix)))
-    return diagonal and data.moment(1) == 0 and data.moment(4) != 3 * data.moment(2) ** 2
+    return moments is not None and diagonal and moments[1] == 0 and bool(moments[4] != 3 * moments[2] ** 2)
 
 
 def iid_diagonal_chart(problem: Problem, certify: bool) -> Chart:
     """All critical points of rank at most one."""
-    assert isinstance(problem.data, IID)
+    moments = problem.data.coordinate_moments(4)
+    assert moments is not None
     t = np.diag(problem.target_tensor().to_matrix())
-    mu2, mu4 = problem.data.moment(2), problem.data.moment(4)
+    mu2, mu4 = float(moments[2]), float(moments[4])
     found, families, complex_count = [origin(problem)], [], 0
     scale = max(float(np.max(np.abs(t))), 1e-300)
     for support in _supports(problem.n):

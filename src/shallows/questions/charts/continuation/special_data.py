@@ -17,20 +17,13 @@ Algebra Number Theory 12, 2018, Theorem 8.1).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from math import comb, prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import InnerProduct
-from shallows.model.data.gaussian import Gaussian, isserlis
-from shallows.model.data.metric import Frobenius
-from shallows.model.data.mixture import Mixture
-from shallows.model.data.radial import Radial
+from shallows.model.data.gaussian_line import GaussianLine
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.support.checks import Array
 
@@ -49,58 +42,30 @@ class SpecialData:
 
 def special_data(data: InnerProduct, degree: int) -> SpecialData | None:
     """How these data are special; None when nothing is known."""
-    n = data.n
-    if isinstance(data, Frobenius):
-        return SpecialData(SpecialMetrics("Frobenius", degree, n), np.ones(1), np.eye(n))
-    if isinstance(data, Radial):
-        ratio = np.array([data.gaussian_ratio(2 * degree)])
-        return SpecialData(SpecialMetrics("Gaussian", degree, n), ratio, np.eye(n))
-    line = _line(data)
+    metric, line = data.rotation_invariance(degree), data.gaussian_line()
+    if metric is not None:
+        white = np.eye(data.n) if metric.covariance is None else _whitening(metric.covariance)
+        metrics = SpecialMetrics(metric.family, degree, data.n)
+        return None if white is None else SpecialData(metrics, np.array([metric.scale]), white)
     return None if line is None else _in_white_coordinates(line, degree)
 
 
-@dataclass(frozen=True)
-class _Line:
-    """Inputs s·a + z: z ~ N(0, Σ), a random number s independent of it, with these values and probabilities."""
-
-    covariance: Array
-    direction: Array
-    values: Array
-    weights: Array
-
-
-def _line(data: InnerProduct) -> _Line | None:
-    """A Gaussian, or a mixture of Gaussians with one covariance and their means on a line through the origin."""
-    parts = data.parts if isinstance(data, Mixture) else (data,)
-    weights = data.weights if isinstance(data, Mixture) else np.ones(1)
-    gaussians = [part for part in parts if isinstance(part, Gaussian)]
-    if len(gaussians) < len(parts):
-        return None
-    covariance = gaussians[0].covariance
-    means = np.array([part.mean for part in gaussians])
-    longest = means[np.argmax(np.linalg.norm(means, axis=1))]
-    square = float(longest @ longest)
-    values = means @ longest / square if square else np.zeros(len(means))
-    one = all(np.array_equal(part.covariance, covariance) for part in gaussians)
+def _whitening(covariance: Array) -> Array | None:
+    """L⁻ᵀ of Σ = LLᵀ; None where Σ is too thin to invert."""
     spectrum = np.linalg.eigvalsh(covariance)
-    if not (
-        one and np.array_equal(np.outer(values, longest), means) and spectrum[0] > THINNEST * spectrum[-1]
-    ):
+    if spectrum[0] <= THINNEST * spectrum[-1]:
         return None
-    return _Line(covariance, longest, values, weights)
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance).T), np.float64)
 
 
-def _in_white_coordinates(line: _Line, degree: int) -> SpecialData | None:
+def _in_white_coordinates(line: GaussianLine, degree: int) -> SpecialData | None:
     """Coordinates in which the inputs are (c(z₁ + m s), z₂, …, z_n), z standard normal."""
     n = len(line.direction)
+    if n == 2 or _whitening(line.covariance) is None:
+        return None  # n = 2: as many points as under a generic metric, {q = l = 0} is empty
     L = np.asarray(np.linalg.cholesky(line.covariance), np.float64)
     mean = np.asarray(np.linalg.solve(L, line.direction), np.float64)
     m = float(np.linalg.norm(mean))
-    if n == 2 and m:
-        return None  # as many points as under a generic metric: {q = l = 0} is empty
-    if not m:
-        white = np.asarray(np.linalg.inv(L.T), np.float64)
-        return SpecialData(SpecialMetrics("Gaussian", degree, n), np.ones(1), white)
     rotation = np.asarray(np.linalg.qr(np.column_stack([mean / m, np.eye(n)]))[0])  # first column ±mean/m
     moments = [
         sum(w * _normal_moment(2 * j, m * s) for w, s in zip(line.weights, line.values, strict=True))
@@ -131,36 +96,6 @@ def _normal_moment(order: int, mean: float) -> float:
     """E[(z + m)^k] = Σ_j (k choose 2j) (2j−1)!! m^{k−2j}."""
     terms = range(order // 2 + 1)
     return sum(comb(order, 2 * j) * prod(range(1, 2 * j, 2)) * mean ** (order - 2 * j) for j in terms)
-
-
-def exact_gram(data: InnerProduct, degree: int) -> NDArray[Any]:
-    """G as the exact numbers that Σ, μ, weights and radii give, as fractions; the doubles of `data.gram` otherwise.
-
-    A theorem about Gaussian metrics is no theorem about their rounded Gram matrices: proofs use this one.
-    """
-    moments = _exact_moments(data, 2 * degree)
-    if moments is None:
-        return data.gram(degree)
-    weights = coordinates.multiplicities(data.n, degree).astype(int).astype(object)
-    return np.asarray(np.outer(weights, weights) * moments[coordinates.product_table(data.n, degree, degree)])
-
-
-def _exact_moments(data: InnerProduct, order: int) -> NDArray[Any] | None:
-    """E[x^K] as fractions for Gaussians, their mixtures and rotation-invariant data."""
-    if isinstance(data, Gaussian):
-        mean = np.array([Fraction(x) for x in data.mean.tolist()], dtype=object)
-        covariance = np.array([[Fraction(x) for x in row] for row in data.covariance.tolist()], dtype=object)
-        return isserlis(mean, covariance, order)
-    if isinstance(data, Radial):
-        standard = _exact_moments(Gaussian(data.n), order)
-        return None if standard is None else standard * Fraction(data.gaussian_ratio(order))
-    if not isinstance(data, Mixture):
-        return None
-    parts = [_exact_moments(part, order) for part in data.parts]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    return np.asarray(sum(Fraction(w) * part for w, part in zip(data.weights.tolist(), known, strict=True)))
 
 
 def rank_one_count(metrics: SpecialMetrics) -> int:

@@ -40,7 +40,7 @@ class BinaryProblem:
         """The metric and target of a problem in two variables, read as the rational numbers they are."""
         d = problem.degree
         change = fmpq_mat([[_q(Fraction(c)) for c in row] for row in moment_change(frame, d)])
-        gram = fmpq_mat([[_q(Fraction(float(x))) for x in row] for row in problem.gram()])
+        gram = fmpq_mat([[_q(Fraction(x)) for x in row] for row in problem.data.exact_gram(d).tolist()])
         target = fmpq_mat([[_q(Fraction(float(x)))] for x in problem.target_tensor().entries])
         inverse = (change.transpose() * gram * change).inv()
         solved = change.inv() * target

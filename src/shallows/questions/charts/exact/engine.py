@@ -107,7 +107,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found],
             paired += 1
             continue
         vectors, signs = neurons
-        system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, tuple(signs.tolist()))
+        system = PowerSystem.of(problem, shape, tuple(signs.tolist()))
         part = sort_real(system, vectors.reshape(1, -1), True)
         found += part.found
         open_ += part.undecided
@@ -172,7 +172,7 @@ def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
     """∂_x of (ε τ(u)ᵀGτ(u)/2 − gᵀτ(u)) as exact polynomials in u."""
     n, d = problem.n, problem.degree
     exponents = [tuple(int(c) for c in row) for row in coordinates.exponents(n, d)]
-    gram = [[Fraction(float(x)) for x in row] for row in problem.gram()]
+    gram = [[Fraction(x) for x in row] for row in problem.data.exact_gram(d).tolist()]
     target = [Fraction(float(x)) for x in problem.target_tensor().entries]
     g = [sum((a * t for a, t in zip(row, target, strict=True)), Fraction(0)) for row in gram]
     equations: list[Polynomial] = []
@@ -198,10 +198,5 @@ def _points(problem: Problem, sign: int) -> list[Found]:
         if lead is None or (problem.degree % 2 == 0 and lead[1] < 0):
             continue
         vectors.append(_middle(box))
-    system = PowerSystem(
-        PowerShape(problem.degree, problem.n, 1),
-        problem.gram(),
-        problem.target_tensor().entries,
-        (float(sign),),
-    )
+    system = PowerSystem.of(problem, PowerShape(problem.degree, problem.n, 1), (float(sign),))
     return sort_real(system, np.array(vectors), True).found if vectors else []

@@ -33,7 +33,7 @@ def rank_equations(problem: Problem, rank: int, frame: Array) -> list[Polynomial
     RU = _product(R, U)
     S = _product(_product(RU, A), _transposed(RU))
     pairs = list(combinations_with_replacement(range(n), 2))
-    gram = [[Fraction(float(x)) for x in row] for row in problem.gram()]
+    gram = [[Fraction(x) for x in row] for row in problem.data.exact_gram(2).tolist()]
     target = [Fraction(float(x)) for x in problem.target_tensor().entries]
     gaps = [total([S[i][j], constant(shape.unknowns, -t)]) for (i, j), t in zip(pairs, target, strict=True)]
     M: Table = [[{} for _ in range(n)] for _ in range(n)]

@@ -25,7 +25,6 @@ from shallows.questions.charts.continuation.balance import Balanced
 from shallows.questions.charts.continuation.members import Run, Tell, run_member, run_under, silently
 from shallows.questions.charts.continuation.special_data import (
     count_source,
-    exact_gram,
     moved_gaussian,
     rank_one_count,
 )
@@ -55,7 +54,7 @@ class Stratum:
 
 def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Tell = silently) -> Stratum:
     """All critical points of rank one at degree 2."""
-    gram = exact_gram(problem.data, 2)
+    gram = problem.data.exact_gram(2)
     B = slope_matrix(problem, problem.gram() @ problem.target_tensor().entries)
     system, mirror = RankOneSystem.from_gram(gram, B), RankOneSystem.from_gram(gram, -B)
     special = moved_gaussian(problem.data, 2)

@@ -15,7 +15,6 @@ from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.special_data import exact_gram
 from shallows.questions.charts.powers.family import PowerShape
 from shallows.support.checks import Array
 
@@ -40,7 +39,7 @@ class PowerSystem:
     @classmethod
     def of(cls, problem: Problem, shape: PowerShape, signs: tuple[float, ...]) -> PowerSystem:
         """A problem's critical equations for neurons of these signs."""
-        exact = exact_gram(problem.data, problem.degree)
+        exact = problem.data.exact_gram(problem.degree)
         return cls(shape, problem.gram(), problem.target_tensor().entries, signs, exact)
 
     def ball_evaluator(self, bits: int) -> PowerBalls:

@@ -44,10 +44,11 @@ def _in_function_space(problem: Problem) -> bool:
 
 def residual_of(problem: Problem) -> Residual:
     """θ (batch, p) ↦ r (batch, R) and ∂r/∂θ (batch, R, p)."""
+    samples = problem.data.as_samples()
     if _in_function_space(problem):
         main = _function_space(problem)
-    elif isinstance(problem.data, Samples):
-        main = _on_samples(problem)
+    elif samples is not None:
+        main = _on_samples(problem, samples)
     else:
         raise InvalidProblem(
             f"Levenberg-Marquardt needs a loss that is a finite sum of squares: a Power activation, or any activation "
@@ -102,9 +103,8 @@ def _join_columns(problem: Problem, inner: Array, outer: Array, scale: Array | N
     return np.concatenate(parts, axis=1).swapaxes(-1, -2)
 
 
-def _on_samples(problem: Problem) -> Residual:
-    assert isinstance(problem.data, Samples)
-    X, labels = problem.data.X, labels_of(problem.target, problem.data)
+def _on_samples(problem: Problem, samples: Samples) -> Residual:
+    X, labels = samples.X, labels_of(problem.target, samples)
     squares, scale, outputs = np.sum(X**2, axis=1), 1 / np.sqrt(len(X)), problem.outputs
 
     def residual(thetas: Array) -> tuple[Array, Array]:

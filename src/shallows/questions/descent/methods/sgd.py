@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.model.data.base import Distribution
-from shallows.model.data.samples import Samples
 from shallows.model.objective.build import labels_of
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate
@@ -32,10 +31,11 @@ class Minibatches:
                 "cannot be sampled. Use method='gd', or Samples(X, y)."
             )
         self.problem, self.data, self.sources = problem, problem.data, sources
+        self.samples = problem.data.as_samples()
         self.size = positive_integer("batch_size", size)
-        if isinstance(self.data, Samples):
-            self.size = min(self.size, self.data.count)
-            self.labels = labels_of(problem.target, self.data)
+        if self.samples is not None:
+            self.size = min(self.size, self.samples.count)
+            self.labels = labels_of(problem.target, self.samples)
         self.steps = max(1, DRAWS // self.size)
         self.X = np.empty((len(sources), self.steps, self.size, problem.n))
         self.Y = np.empty((len(sources), self.steps, self.size, problem.outputs))
@@ -50,9 +50,9 @@ class Minibatches:
 
     def _refill(self, row: int) -> None:
         count = self.steps * self.size
-        if isinstance(self.data, Samples):
-            chosen = self.sources[row].integers(self.data.count, size=count)
-            X, Y = self.data.X[chosen], self.labels[chosen]
+        if self.samples is not None:
+            chosen = self.sources[row].integers(self.samples.count, size=count)
+            X, Y = self.samples.X[chosen], self.labels[chosen]
         else:
             assert self.problem.target is not None
             X = self.data.sample(count, self.sources[row])

@@ -16,7 +16,6 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power, ReLU
-from shallows.model.data.gaussian import Gaussian
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.results.coordinate_symmetries import coordinate_group
@@ -129,8 +128,8 @@ def _teacher_columns(problem: Problem) -> tuple[Array, np.ndarray]:
     With a teacher network whose neurons span the inputs, under N(0, Σ), the columns are Σvⱼ: then M decides W, and
     permuting columns is a symmetry when the Gram matrix VΣVᵀ and the outer weights allow it.
     """
-    target, data = problem.target, problem.data
-    if not (isinstance(target, Network) and isinstance(data, Gaussian) and data.centred):
+    target, data = problem.target, problem.data.as_gaussian()
+    if not isinstance(target, Network) or data is None or not data.centred:
         return np.eye(problem.n), np.arange(problem.n)
     if np.linalg.matrix_rank(target.W) < problem.n or target.width != problem.n or np.any(target.norm):
         return np.eye(problem.n), np.arange(problem.n)

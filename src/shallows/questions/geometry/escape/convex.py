@@ -13,7 +13,6 @@ from scipy.optimize import brentq, minimize
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
-from shallows.model.data.gaussian import Gaussian
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.geometry.fibers.components import square
@@ -174,10 +173,8 @@ class GaussianLandscape(ProblemLandscape):
     @staticmethod
     def applies(problem: Problem) -> bool:
         """Whether the loss has this form."""
-        data = problem.data
-        if not (isinstance(data, Gaussian) and data.centred and problem.activation == Power(2)):
-            return False
-        return bool(np.array_equal(data.covariance, np.eye(data.n)))
+        metric = problem.data.rotation_invariance(2) if problem.activation == Power(2) else None
+        return metric is not None and metric.covariance is None and metric.coefficients.tolist() == [2.0, 1.0]
 
     def loss(self, net: Network) -> float:
         """2‖D‖² + (tr D)², D = S − T."""
