@@ -9,7 +9,7 @@ import numpy as np
 import shallows as sh
 from bench.report import Row, show_time, side_by_side
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.members import generic_member
+from shallows.questions.charts.continuation.generic_members import SOLVED
 
 #: n, width, degree
 SHAPES = {
@@ -77,7 +77,7 @@ def second_problem(name: str, first: sh.Problem, second: sh.Problem, promised: f
 
 
 def _afresh(given: sh.Problem) -> None:
-    generic_member.cache_clear()
+    SOLVED.clear()
     sh.chart(given, certify=False)
 
 

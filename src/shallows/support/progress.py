@@ -84,3 +84,15 @@ def _new_bar(text: str, total: int) -> tuple[Any, Any]:
     task = bar.add_task(text, total=total)
     bar.start()
     return bar, task
+
+
+@contextmanager
+def status_line(title: str, shown: bool) -> Iterator[Shown]:
+    """A line on stderr while something runs, gone when it is done; what it yields is told what the line should add."""
+    if not shown:
+        yield False
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as status:
+        yield lambda text: status.update(f"{title}: {text}")

@@ -6,10 +6,11 @@ import pytest
 import shallows as sh
 from shallows.homotopy import check_homotopy
 from shallows.mathematics.homotopy.parameter import random_parameters
-from shallows.questions.charts.continuation.members import Member, family, solved_generic
+from shallows.questions.charts.continuation.equations import Member, family
+from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.matrices.balls import LowRankSystem
-from shallows.questions.charts.matrices.family import Shape, frame_action
-from shallows.questions.charts.points.signs import sharp_inertias
+from shallows.questions.charts.matrices.equations import LowRankEquations, frame_action
+from shallows.questions.charts.points.proved_signature import sharp_inertias
 from shallows.questions.geometry.manifolds.focal import index_by_eigenvalues, index_by_focal_points
 
 
@@ -173,10 +174,10 @@ def test_fixed_signs_filter_real_points(generic):
 
 def test_the_compiled_evaluator_has_the_right_jacobian(rng):
     for n, r in [(3, 1), (3, 2), (4, 2), (5, 3)]:
-        shape = Shape(n, r)
-        members = family(shape)
+        equations = LowRankEquations(n, r)
+        members = family(equations)
         start, end = random_parameters(members, rng), random_parameters(members, rng)
-        x = rng.standard_normal(shape.unknowns) + 1j * rng.standard_normal(shape.unknowns)
+        x = rng.standard_normal(equations.unknowns) + 1j * rng.standard_normal(equations.unknowns)
         assert check_homotopy(members.segment(start, end), x) < 1e-7
 
 
@@ -185,18 +186,18 @@ def test_the_ball_evaluator_is_the_compiled_one(generic, rng):
     from shallows.mathematics.homotopy._compiled.entry_points import evaluate_once
 
     problem = generic(4, 2, 3)
-    shape, gram, target = Shape(4, 2), problem.gram(), problem.target_tensor().entries
+    equations, gram, target = LowRankEquations(4, 2), problem.gram(), problem.target_tensor().entries
     frame, _ = np.linalg.qr(rng.standard_normal((4, 4)))
     action = frame_action(frame)
     p = Member.of(action.T @ gram @ action, action.T @ gram @ target).parameters
-    x = rng.standard_normal(shape.unknowns)
-    value, jacobian = evaluate_once(family(shape).segment(p, p), np.append(x, 0.0))
-    balls = LowRankSystem(shape, gram, target, frame).ball_evaluator(128)
+    x = rng.standard_normal(equations.unknowns)
+    value, jacobian = evaluate_once(family(equations).segment(p, p), np.append(x, 0.0))
+    balls = LowRankSystem(equations, gram, target, frame).ball_evaluator(128)
     from flint import arb
 
     exact, slope = balls([arb(float(v)) for v in x])
     np.testing.assert_allclose([float(v) for v in exact.entries()], value.real, atol=1e-10)
-    dense = np.array([float(v) for v in slope.entries()]).reshape(shape.unknowns, shape.unknowns)
+    dense = np.array([float(v) for v in slope.entries()]).reshape(equations.unknowns, equations.unknowns)
     np.testing.assert_allclose(dense, jacobian[:, :-1].real, atol=1e-10)
 
 
@@ -204,15 +205,15 @@ def test_the_hessian_in_a_frame_is_that_of_central_differences(generic, rng):
     from shallows.questions.charts.matrices.hessian import half_hessian
 
     problem = generic(4, 2, 1)
-    gram, target, shape = problem.gram(), problem.target_tensor().entries, Shape(4, 2)
+    gram, target, equations = problem.gram(), problem.target_tensor().entries, LowRankEquations(4, 2)
     frame, _ = np.linalg.qr(rng.standard_normal((4, 4)))
 
     def loss(x):
-        S = frame @ shape.matrix(x.astype(complex)).real @ frame.T
+        S = frame @ equations.matrix(x.astype(complex)).real @ frame.T
         gap = S[np.triu_indices(4)] - target
         return gap @ gram @ gap
 
-    x, step, unit = rng.standard_normal(shape.unknowns), 1e-4, np.eye(shape.unknowns)
+    x, step, unit = rng.standard_normal(equations.unknowns), 1e-4, np.eye(equations.unknowns)
     differences = [
         [
             sum(s * t * loss(x + step * (s * a + t * b)) for s in (1, -1) for t in (1, -1)) / (4 * step**2)
@@ -220,18 +221,18 @@ def test_the_hessian_in_a_frame_is_that_of_central_differences(generic, rng):
         ]
         for b in unit
     ]
-    exact = 2 * half_hessian(LowRankSystem(shape, gram, target, frame), x)[0]
+    exact = 2 * half_hessian(LowRankSystem(equations, gram, target, frame), x)[0]
     np.testing.assert_allclose(exact, differences, atol=1e-5 * np.abs(exact).max())
 
 
 @pytest.mark.parametrize(("n", "r", "count"), [(3, 2, 13), (4, 2, 122), (4, 3, 40)])
 def test_monodromy_finds_the_ed_degree(n, r, count):
-    assert len(solved_generic(Shape(n, r)).points) == count == Shape(n, r).count
+    assert len(generic_member(LowRankEquations(n, r)).points) == count == LowRankEquations(n, r).count
 
 
 @pytest.mark.thorough
 def test_monodromy_finds_the_ed_degree_5x5():
-    assert len(solved_generic(Shape(5, 4)).points) == 121
+    assert len(generic_member(LowRankEquations(5, 4)).points) == 121
 
 
 def test_a_count_above_the_limit_is_refused_before_work_starts():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.mathematics.tensors import coordinates as co
-from shallows.questions.charts.continuation.balance import Balanced, balanced_frame, power_action
+from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 
 
 @given(st.integers(2, 4), st.integers(1, 5), st.integers(0, 10**6))
@@ -37,7 +38,7 @@ def test_a_gaussian_becomes_isotropic(n, degree, rng):
 def test_points_come_back_to_the_problems_coordinates(generic, rng):
     """⟨s′ − t′, s′ − t′⟩ in balanced coordinates is the loss of the restored neurons, up to the units."""
     problem = generic(3, 2, 0, 3)
-    even = Balanced.of(problem)
+    even = BalancedProblem.of(problem)
     point = rng.standard_normal((1, 6))
     W = even.restored(point + 0j).real.reshape(2, 3)
     gap = co.monomials(point.reshape(2, 3), 3).sum(axis=0) - even.target

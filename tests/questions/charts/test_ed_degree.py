@@ -8,11 +8,12 @@ import pytest
 import shallows as sh
 from shallows.homotopy import linear_trace_test, monodromy
 from shallows.mathematics.ed_degree import low_rank_degree, powers_degree
-from shallows.questions.charts.continuation.members import draw, family, solved_generic
+from shallows.questions.charts.continuation.equations import draw, family
+from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import estimated_count
-from shallows.questions.charts.matrices.family import Shape
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.matrices.equations import LowRankEquations
+from shallows.questions.charts.powers.equations import PowerEquations
 
 #: Ottaviani, Spaenlehauer, Sturmfels, "Exact solutions in structured low-rank approximation" (2014), generic weights.
 PUBLISHED = {
@@ -58,52 +59,52 @@ def test_students_that_fill_the_space_have_the_target_alone(d, n, r):
     assert r * n == comb(n + d - 1, d) and powers_degree(d, n, r) == 1
 
 
-def _without_a_target(shape, seed):
+def _without_a_target(equations, seed):
     """Monodromy that does not know the count: it stops when the linear trace test passes."""
     rng = np.random.default_rng(seed)
-    gram = draw(rng, shape.entries, shape.entries)
+    gram = draw(rng, equations.entries, equations.entries)
     gram = gram + gram.T
-    x, g = shape.first(gram, rng)
-    own = family(shape, OneMetric(gram))
+    x, g = equations.first(gram, rng)
+    own = family(equations, OneMetric(gram))
 
     def trace(found, generator):
-        return linear_trace_test(own, found.points, g, shape.tensors, generator)
+        return linear_trace_test(own, found.points, g, equations.tensors, generator)
 
-    found = monodromy(own, x[None, :], g, rng=seed, invariants=shape.tensors, trace=trace)
+    found = monodromy(own, x[None, :], g, rng=seed, invariants=equations.tensors, trace=trace)
     assert found.completeness == "trace-tested"
     return found.count
 
 
 @pytest.mark.parametrize(("d", "n", "r"), [(4, 2, 2), (5, 2, 2), (6, 2, 3)])
 def test_monodromy_that_is_not_told_finds_as_many(d, n, r):
-    assert _without_a_target(PowerShape(d, n, r), seed=1) == powers_degree(d, n, r)
+    assert _without_a_target(PowerEquations(d, n, r), seed=1) == powers_degree(d, n, r)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("d", "n", "r"), [(6, 2, 2), (7, 2, 2), (3, 3, 2), (7, 2, 3), (8, 2, 4)])
 def test_monodromy_that_is_not_told_finds_as_many_again(d, n, r, seed):
-    assert _without_a_target(PowerShape(d, n, r), seed) == powers_degree(d, n, r)
+    assert _without_a_target(PowerEquations(d, n, r), seed) == powers_degree(d, n, r)
 
 
 @pytest.mark.thorough
 def test_quartics_of_two_neurons_in_three_variables_and_matrices_of_rank_two():
-    assert _without_a_target(PowerShape(4, 3, 2), seed=0) == powers_degree(4, 3, 2) == 1825
-    assert _without_a_target(Shape(5, 2), seed=0) == low_rank_degree(5, 2) == 1042
+    assert _without_a_target(PowerEquations(4, 3, 2), seed=0) == powers_degree(4, 3, 2) == 1825
+    assert _without_a_target(LowRankEquations(5, 2), seed=0) == low_rank_degree(5, 2) == 1042
 
 
 @pytest.mark.thorough
 def test_cubics_of_two_neurons_in_four_variables():
     """9,801 orbits: monodromy stops there, and no further loop or trace finds one more."""
-    shape = PowerShape(3, 4, 2)
-    member = solved_generic(shape)
+    equations = PowerEquations(3, 4, 2)
+    member = generic_member(equations)
     assert len(member.points) == powers_degree(3, 4, 2) == 9801
-    pairs = shape.entries * (shape.entries + 1) // 2
-    full = np.zeros((shape.entries, shape.entries), complex)
-    full[np.triu_indices(shape.entries)] = member.parameters[:pairs]
+    pairs = equations.entries * (equations.entries + 1) // 2
+    full = np.zeros((equations.entries, equations.entries), complex)
+    full[np.triu_indices(equations.entries)] = member.parameters[:pairs]
     gram, g = full + np.triu(full, 1).T, member.parameters[pairs:]
     test = linear_trace_test(
-        family(shape, OneMetric(gram)), member.points, g, shape.tensors, np.random.default_rng(0)
+        family(equations, OneMetric(gram)), member.points, g, equations.tensors, np.random.default_rng(0)
     )
     assert test.passed
 

@@ -7,10 +7,11 @@ import shallows as sh
 from shallows.homotopy import check_homotopy, linear_trace_test
 from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.tensors import coordinates as co
-from shallows.questions.charts.continuation.members import family, solved_generic
+from shallows.questions.charts.continuation.equations import family
+from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.powers.balls import PowerSystem
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.geometry.manifolds.focal import index_by_eigenvalues
 
 
@@ -41,7 +42,9 @@ def test_frobenius_rank_one_counts(d, n, count, rng):
 )
 def test_rotation_invariant_metrics_have_as_many_rank_one_points_as_a_tensor_has_eigenvectors(data, rng):
     """((d−1)ⁿ−1)/(d−2) = 3 at d = 3, n = 2: the paper counts them for Frobenius; the generic path count agrees."""
-    from shallows.questions.charts.continuation.members import Member, run_member
+    from shallows.questions.charts.continuation.detours import Detours
+    from shallows.questions.charts.continuation.equations import Member
+    from shallows.questions.charts.continuation.lost_paths import settle
 
     target = sh.SymmetricTensor(rng.standard_normal(4), 2, 3)
     problem = sh.Problem(target, data, 1)
@@ -49,8 +52,10 @@ def test_rotation_invariant_metrics_have_as_many_rank_one_points_as_a_tensor_has
     assert chart.completeness == "proved" and chart.complex_count[1] == 3
     _check(chart)
     gram = problem.gram() / np.abs(problem.gram()).max()
-    run = run_member(PowerShape(3, 2, 1), Member.of(gram, gram @ target.entries), seed=0)
-    assert (run.solutions.finite.count, run.solutions.at_infinity.count) == (3, 4)  # of 7 generic paths
+    equations = PowerEquations(3, 2, 1)
+    wanted = Member.of(gram, gram @ target.entries)
+    run = settle(Detours(equations, generic_member(equations), wanted, seed=0))
+    assert (run.finite.count, run.at_infinity) == (3, 4)  # of 7 generic paths
 
 
 def test_an_orthogonal_cubic_has_its_known_eigenvectors():
@@ -73,10 +78,10 @@ def _check(chart):
 
 def test_the_compiled_evaluator_has_the_right_jacobian(rng):
     for d, n, r in [(3, 2, 1), (3, 3, 2), (4, 2, 2), (5, 2, 1)]:
-        shape = PowerShape(d, n, r)
-        members = family(shape)
+        equations = PowerEquations(d, n, r)
+        members = family(equations)
         start, end = random_parameters(members, rng), random_parameters(members, rng)
-        x = rng.standard_normal(shape.unknowns) + 1j * rng.standard_normal(shape.unknowns)
+        x = rng.standard_normal(equations.unknowns) + 1j * rng.standard_normal(equations.unknowns)
         assert check_homotopy(members.segment(start, end), x / np.abs(x).max()) < 1e-7
 
 
@@ -86,15 +91,15 @@ def test_far_away_rows_are_scaled_and_newton_steps_are_not(size, generic, rng):
     from flint import arb
 
     from shallows.mathematics.homotopy._compiled.entry_points import evaluate_once
-    from shallows.questions.charts.continuation.members import Member
+    from shallows.questions.charts.continuation.equations import Member
 
-    problem, shape = generic(2, 2, 0, 4), PowerShape(4, 2, 2)
+    problem, equations = generic(2, 2, 0, 4), PowerEquations(4, 2, 2)
     gram, target = problem.gram(), problem.target_tensor().entries
-    u = rng.standard_normal(shape.unknowns)
+    u = rng.standard_normal(equations.unknowns)
     u *= size / np.abs(u).max()
     p = Member.of(gram, gram @ target).parameters
-    value, jacobian = evaluate_once(family(shape).segment(p, p), np.append(u, 0.0))
-    exact, slope = PowerSystem(shape, gram, target, (1.0, 1.0)).ball_evaluator(128)([arb(x) for x in u])
+    value, jacobian = evaluate_once(family(equations).segment(p, p), np.append(u, 0.0))
+    exact, slope = PowerSystem(equations, gram, target, (1.0, 1.0)).ball_evaluator(128)([arb(x) for x in u])
     values = np.array([float(v) for v in exact.entries()])
     dense = np.array([float(v) for v in slope.entries()]).reshape(len(u), len(u))
     np.testing.assert_allclose(
@@ -109,8 +114,8 @@ def test_the_ball_evaluator_agrees_with_finite_differences(generic, rng):
     from flint import arb
 
     problem = generic(2, 2, 1, 4)
-    shape = PowerShape(4, 2, 2)
-    system = PowerSystem(shape, problem.gram(), problem.target_tensor().entries, (1.0, -1.0))
+    equations = PowerEquations(4, 2, 2)
+    system = PowerSystem(equations, problem.gram(), problem.target_tensor().entries, (1.0, -1.0))
     balls = system.ball_evaluator(128)
     u = rng.standard_normal(4)
     fixed = sh.Problem(problem.target, problem.data, 2, outer=[1.0, -1.0])
@@ -174,17 +179,17 @@ def test_paths_to_infinity_are_counted_and_lose_nothing(rng):
 
 def test_the_sum_of_all_critical_points_is_linear_in_the_target_and_no_partial_sum_is(rng):
     """`linear_trace_test` passes on all 13 points and on no 12 of them."""
-    shape = PowerShape(4, 2, 2)
-    member = solved_generic(shape)
-    pairs = shape.entries * (shape.entries + 1) // 2
-    full = np.zeros((shape.entries, shape.entries), complex)
-    full[np.triu_indices(shape.entries)] = member.parameters[:pairs]
+    equations = PowerEquations(4, 2, 2)
+    member = generic_member(equations)
+    pairs = equations.entries * (equations.entries + 1) // 2
+    full = np.zeros((equations.entries, equations.entries), complex)
+    full[np.triu_indices(equations.entries)] = member.parameters[:pairs]
     gram, g = full + np.triu(full, 1).T, member.parameters[pairs:]
-    whole = linear_trace_test(family(shape, OneMetric(gram)), member.points, g, shape.tensors, rng)
+    whole = linear_trace_test(family(equations, OneMetric(gram)), member.points, g, equations.tensors, rng)
     assert whole.passed and whole.defect < 1e-12
     for k in range(len(member.points)):
         rest = np.delete(member.points, k, axis=0)
-        partial = linear_trace_test(family(shape, OneMetric(gram)), rest, g, shape.tensors, rng)
+        partial = linear_trace_test(family(equations, OneMetric(gram)), rest, g, equations.tensors, rng)
         assert not partial.passed and partial.defect > 1e-6
 
 
@@ -193,11 +198,13 @@ def test_a_rank_certificate_needs_independent_neurons():
 
     from shallows.questions.charts.powers.real import rank_is_proved
 
-    shape = PowerShape(3, 3, 2)
-    assert rank_is_proved(shape, [arb(x) for x in (1, 0, 0, 1, 1, 0)])
-    assert not rank_is_proved(shape, [arb(x) for x in (1, 2, 0, 2, 4, 0)])
-    assert not rank_is_proved(PowerShape(3, 2, 3), [arb(x) for x in (1, 0, 0, 1, 1, 1)])  # 3 > n, d//2 = 1
-    assert rank_is_proved(PowerShape(4, 2, 3), [arb(x) for x in (1, 0, 0, 1, 1, 1)])
+    equations = PowerEquations(3, 3, 2)
+    assert rank_is_proved(equations, [arb(x) for x in (1, 0, 0, 1, 1, 0)])
+    assert not rank_is_proved(equations, [arb(x) for x in (1, 2, 0, 2, 4, 0)])
+    assert not rank_is_proved(
+        PowerEquations(3, 2, 3), [arb(x) for x in (1, 0, 0, 1, 1, 1)]
+    )  # 3 > n, d//2 = 1
+    assert rank_is_proved(PowerEquations(4, 2, 3), [arb(x) for x in (1, 0, 0, 1, 1, 1)])
 
 
 def test_a_family_of_rank_one_quartics():
@@ -211,8 +218,8 @@ def test_a_family_of_rank_one_quartics():
 
 def test_monodromy_reaches_the_count():
     for d, n in [(3, 2), (3, 3)]:
-        shape = PowerShape(d, n, 1)
-        assert len(solved_generic(shape).points) == shape.count
+        equations = PowerEquations(d, n, 1)
+        assert len(generic_member(equations).points) == equations.count
 
 
 def test_paths_that_one_way_loses_are_found_by_another():

@@ -11,16 +11,19 @@ import shallows as sh
 from shallows.homotopy import monodromy
 from shallows.mathematics.ed_degree import powers_degree
 from shallows.mathematics.tensors import coordinates as co
-from shallows.questions.charts.continuation.balance import Balanced, power_action
-from shallows.questions.charts.continuation.members import family, solved_generic
+from shallows.questions.charts.continuation.balanced_coordinates import power_action
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import family
+from shallows.questions.charts.continuation.generic_members import special_member
 from shallows.questions.charts.continuation.metrics import SpecialMetrics, two_product, two_sum
-from shallows.questions.charts.continuation.special_data import (
+from shallows.questions.charts.continuation.special_counts import (
     euler_number,
     moved_gaussian_degree,
     rank_one_count,
-    special_data,
 )
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.continuation.special_data import exact_gram, special_data
+from shallows.questions.charts.powers.equations import PowerEquations
 
 
 def gaussian(n, seed, factor=1.5):
@@ -149,15 +152,17 @@ def test_aluffi_and_harris_give_the_known_counts(d, n):
 )
 def test_monodromy_that_is_not_told_the_number_finds_it(d, n):
     """Among moved Gaussian metrics, from one solution: 3n − 2 at degree 2; 7, 19, 43 cubics; 37 quartics."""
-    shape, metrics = PowerShape(d, n, 1), SpecialMetrics("moved Gaussian", d, n)
+    equations, metrics = PowerEquations(d, n, 1), SpecialMetrics("moved Gaussian", d, n)
     rng = np.random.default_rng(d + n)
     u = np.round((rng.standard_normal(d + 1) + 1j * rng.standard_normal(d + 1)) * 1024) / 1024
-    x, g = shape.first(metrics.at(u).high, rng)
+    x, g = equations.first(metrics.at(u).high, rng)
     start = np.concatenate([u, g])
     found = monodromy(
-        family(shape, metrics), x[None], start, invariants=shape.tensors, trace=False, members=7
+        family(equations, metrics), x[None], start, invariants=equations.tensors, trace=False, members=7
     )
-    assert found.count == moved_gaussian_degree(d, n) == len(solved_generic(shape, metrics).points)
+    assert (
+        found.count == moved_gaussian_degree(d, n) == len(special_member(equations, metrics, Detours).points)
+    )
 
 
 @pytest.mark.parametrize(
@@ -256,7 +261,7 @@ def test_three_cubic_neurons_under_a_moved_gaussian(rng):
 def test_balanced_coordinates_of_special_data_keep_the_loss(rng):
     """⟨s′ − t′, s′ − t′⟩ there is the loss of the restored neurons, up to the units."""
     problem = sh.Problem(sh.SymmetricTensor(rng.standard_normal(10), 3, 3), DATA["moved"], 1)
-    even = Balanced.of(problem)
+    even = BalancedProblem.of(problem)
     point = rng.standard_normal((1, 3))
     W = even.restored(point + 0j).real
     gap = co.monomials(point, 3).sum(axis=0) - even.target

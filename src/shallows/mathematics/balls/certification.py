@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from shallows.mathematics.balls.contraction import Contraction, contract
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.checks import counted
+from shallows.support.progress import Shown
 
 #: The bits of a double, in which roots are proved at once.
 DOUBLE = 53
@@ -101,7 +101,7 @@ def certify(
     digits: int = 10,
     bits: int = 80,
     bound: int | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Shown = False,
 ) -> Certification:
     """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic (see `CertifiedRoot`).
 
@@ -129,7 +129,7 @@ def certify(
         with precision(working):
             for done, k in enumerate(waiting):
                 roots[k] = _prove(system, evaluator, table[k], working)
-                if progress is not None and done % 50 == 0:
+                if callable(progress) and done % 50 == 0:
                     progress(f"proving points at {working} bits: {done:,} of {len(waiting):,}")
         waiting = [k for k in waiting if roots[k] is None]
     roots = [root if root is None or root.digits >= digits else root.refine(digits) for root in roots]

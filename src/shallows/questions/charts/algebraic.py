@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
 from shallows.questions.charts.completeness import weakest
-from shallows.questions.charts.continuation.members import Tell, silently
 from shallows.questions.charts.limits import require_chartable
-from shallows.questions.charts.matrices.rank_one import Stratum, rank_one_stratum
+from shallows.questions.charts.matrices.rank_one import rank_one_stratum
 from shallows.questions.charts.matrices.rank_r import low_rank_stratum
-from shallows.questions.charts.points.assembling import Counts, assemble, origin
+from shallows.questions.charts.points.stratum import Counts, Stratum, origin
 from shallows.questions.charts.powers.sums import powers_stratum, special_count
 from shallows.questions.charts.result import Chart
+from shallows.support.progress import Shown, status_line
 
 
 def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
@@ -25,7 +23,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
     for rank in range(1, top + 1):
-        with _status(f"rank {rank} of {top}", progress) as tell:
+        with status_line(f"rank {rank} of {top}", progress) as tell:
             stratum = _stratum(problem, rank, certify, seed, tell)
         found += stratum.found
         counts[rank] = stratum.counts
@@ -33,7 +31,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         notes += stratum.notes
         levels.append(stratum.completeness)
     completeness = weakest(levels)
-    return assemble(
+    return chart_of_points(
         problem,
         found,
         counts,
@@ -46,19 +44,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     )
 
 
-@contextmanager
-def _status(title: str, progress: bool) -> Iterator[Tell]:
-    """A line on stderr while something runs, gone when it is done; what it yields changes the line."""
-    if not progress:
-        yield silently
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(title) as status:
-        yield lambda text: status.update(f"{title}: {text}")
-
-
-def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Tell) -> Stratum:
+def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown) -> Stratum:
     if problem.degree == 2 and rank == problem.n:
         return _full_rank(problem, certify)
     if problem.degree == 2 and rank == 1:

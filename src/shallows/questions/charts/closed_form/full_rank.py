@@ -7,12 +7,12 @@ import numpy as np
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.assembling import Found
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.stratum import RealPoint
 
 
-def full_rank_points(problem: Problem, certify: bool) -> list[Found]:
+def full_rank_points(problem: Problem, certify: bool) -> list[RealPoint]:
     """The target as a critical point of rank n, or nothing when it is singular.
 
     The Hessian on the stratum is 2G. Certified: G is positive definite and T has rank n (interval LDLᵀ of the numbers
@@ -23,7 +23,7 @@ def full_rank_points(problem: Problem, certify: bool) -> list[Found]:
         return []
     vectors, signs = spectral_terms(T.to_matrix(), problem.n)
     size = len(T.entries)
-    point = Found(vectors, signs, (size, 0, 0))
+    point = RealPoint(vectors, signs, (size, 0, 0))
     if not certify:
         return [point]
     gap = np.abs(signs @ coordinates.monomials(vectors, 2) - T.entries)
@@ -34,4 +34,4 @@ def full_rank_points(problem: Problem, certify: bool) -> list[Found]:
         inertia(T.to_matrix().tolist()).certified,
         "interval LDLᵀ of the metric and the target",
     )
-    return [Found(vectors, signs, (size, 0, 0), proof)]
+    return [RealPoint(vectors, signs, (size, 0, 0), proof)]

@@ -17,9 +17,10 @@ import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.assembling import Counts, Found, assemble, origin
+from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.stratum import Counts, RealPoint, origin
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
@@ -57,7 +58,9 @@ def iid_diagonal_chart(problem: Problem, certify: bool) -> Chart:
         0: Counts(1, 1, "the zero tensor"),
         1: Counts(complex_count, (3**problem.n - 1) // 2, "(3ⁿ−1)/2, paper 000 Theorem 36 (generic metric)"),
     }
-    return assemble(problem, found, counts, completeness="proved", method="closed-form", families=families)
+    return chart_of_points(
+        problem, found, counts, completeness="proved", method="closed-form", families=families
+    )
 
 
 def _supports(n: int) -> chain[tuple[int, ...]]:
@@ -79,7 +82,7 @@ def _points(
     sign: float,
     law: tuple[Array, float, float],
     certify: bool,
-) -> list[Found]:
+) -> list[RealPoint]:
     """One point a sign pattern; they are related by reflections, so one signature serves all."""
     v = np.zeros(problem.n)
     v[list(support)] = np.sqrt(np.abs(values))
@@ -93,7 +96,7 @@ def _points(
     for pattern in product((1.0, -1.0), repeat=len(support) - 1):
         turned = v.copy()
         turned[list(support[1:])] *= pattern
-        points.append(Found(turned[None, :], np.array([sign]), signature, certificate))
+        points.append(RealPoint(turned[None, :], np.array([sign]), signature, certificate))
     return points
 
 

@@ -26,17 +26,18 @@ from shallows.mathematics.exact.msolve import ExactRealRoots, real_roots
 from shallows.mathematics.exact.polynomials import Polynomial
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
 from shallows.questions.charts.matrices.balls import LowRankSystem
-from shallows.questions.charts.matrices.family import Shape
+from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.rank_r import real_points
-from shallows.questions.charts.points.assembling import Counts, Found, assemble, origin
+from shallows.questions.charts.points.stratum import Counts, RealPoint, origin
 from shallows.questions.charts.powers.balls import BITS, PowerSystem
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import sort_real
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
@@ -71,7 +72,7 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
             notes += [] if whole else [f"rank {rank}: points not transverse to the frame may be missing"]
         found += points
     completeness = weakest(levels)
-    return assemble(
+    return chart_of_points(
         problem,
         found,
         counts,
@@ -95,11 +96,11 @@ def _require_binary(problem: Problem) -> None:
     )
 
 
-def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool, list[str]]:
+def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoint], Counts, bool, list[str]]:
     """Sums of powers in two variables by apolarity (see `exact_binary`), each certified as a real root in u."""
     binary, whole = _clear_frame(problem, rank, seed)
     roots = _isolated(real_roots(binary.equations(rank), bits=2 * BITS, timeout=TIMEOUT))
-    shape = PowerShape(problem.degree, 2, rank)
+    equations = PowerEquations(problem.degree, 2, rank)
     found, paired, open_ = [], 0, 0
     for x in roots.points:
         neurons = binary.neurons(rank, x)
@@ -107,7 +108,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found],
             paired += 1
             continue
         vectors, signs = neurons
-        system = PowerSystem.of(problem, shape, tuple(signs.tolist()))
+        system = PowerSystem.of(problem, equations, tuple(signs.tolist()))
         part = sort_real(system, vectors.reshape(1, -1), True)
         found += part.found
         open_ += part.undecided
@@ -142,15 +143,15 @@ def _signs(problem: Problem) -> tuple[int, ...]:
     return (1, -1) if problem.degree % 2 == 0 else (1,)
 
 
-def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[Found], Counts, bool]:
+def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoint], Counts, bool]:
     """S = R U A Uᵀ Rᵀ in a frame of integers; complete when there are as many complex solutions as there can be."""
-    shape = Shape(problem.n, rank)
+    equations = LowRankEquations(problem.n, rank)
     frame = integer_frame(problem.n, seed)
     roots = _isolated(real_roots(rank_equations(problem, rank, frame), bits=2 * BITS))
-    expected = comb(problem.n, rank) if spectrum_of(problem) is not None else shape.count
+    expected = comb(problem.n, rank) if spectrum_of(problem) is not None else equations.count
     source = "C(n,r), paper 000 Theorems 34, 35" if spectrum_of(problem) is not None else "generic ED degree"
-    system = LowRankSystem(shape, problem.gram(), problem.target_tensor().entries, frame)
-    points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, shape.unknowns) + 0j
+    system = LowRankSystem(equations, problem.gram(), problem.target_tensor().entries, frame)
+    points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, equations.unknowns) + 0j
     found = real_points(system, points, certify(system, points).roots)
     return found, Counts(roots.degree, expected, source), roots.degree == expected
 
@@ -190,7 +191,7 @@ def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
     return equations
 
 
-def _points(problem: Problem, sign: int) -> list[Found]:
+def _points(problem: Problem, sign: int) -> list[RealPoint]:
     roots = _isolated(real_roots(critical_equations(problem, sign), bits=2 * BITS))
     vectors: list[Array] = []
     for box in roots.boxes or ():
@@ -198,5 +199,5 @@ def _points(problem: Problem, sign: int) -> list[Found]:
         if lead is None or (problem.degree % 2 == 0 and lead[1] < 0):
             continue
         vectors.append(_middle(box))
-    system = PowerSystem.of(problem, PowerShape(problem.degree, problem.n, 1), (float(sign),))
+    system = PowerSystem.of(problem, PowerEquations(problem.degree, problem.n, 1), (float(sign),))
     return sort_real(system, np.array(vectors), True).found if vectors else []

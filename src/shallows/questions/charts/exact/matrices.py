@@ -9,7 +9,7 @@ import numpy as np
 
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
 from shallows.model.problem import Problem
-from shallows.questions.charts.matrices.family import Shape
+from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.support.checks import Array
 
 Table = list[list[Polynomial]]
@@ -26,16 +26,18 @@ def integer_frame(n: int, seed: int) -> Array:
 
 def rank_equations(problem: Problem, rank: int, frame: Array) -> list[Polynomial]:
     """The lower block of RᵀMRU and the upper triangle of its top block: S = R U A Uᵀ Rᵀ, M the matrix of G(s − t)."""
-    shape = Shape(problem.n, rank)
-    n, r = shape.n, shape.r
-    A, U = _unknowns(shape)
-    R = [[constant(shape.unknowns, Fraction(int(x))) for x in row] for row in frame]
+    equations = LowRankEquations(problem.n, rank)
+    n, r = equations.n, equations.r
+    A, U = _unknowns(equations)
+    R = [[constant(equations.unknowns, Fraction(int(x))) for x in row] for row in frame]
     RU = _product(R, U)
     S = _product(_product(RU, A), _transposed(RU))
     pairs = list(combinations_with_replacement(range(n), 2))
     gram = [[Fraction(x) for x in row] for row in problem.data.exact_gram(2).tolist()]
     target = [Fraction(float(x)) for x in problem.target_tensor().entries]
-    gaps = [total([S[i][j], constant(shape.unknowns, -t)]) for (i, j), t in zip(pairs, target, strict=True)]
+    gaps = [
+        total([S[i][j], constant(equations.unknowns, -t)]) for (i, j), t in zip(pairs, target, strict=True)
+    ]
     M: Table = [[{} for _ in range(n)] for _ in range(n)]
     for (i, j), row in zip(pairs, gram, strict=True):
         scale = Fraction(1) if i == j else Fraction(1, 2)
@@ -47,18 +49,18 @@ def rank_equations(problem: Problem, rank: int, frame: Array) -> list[Polynomial
     return lower + [MU[a][b] for a in range(r) for b in range(a, r)]
 
 
-def _unknowns(shape: Shape) -> tuple[Table, Table]:
+def _unknowns(equations: LowRankEquations) -> tuple[Table, Table]:
     """A and U = (I; Z) in the order of `Shape.split`."""
-    n, r = shape.n, shape.r
+    n, r = equations.n, equations.r
     A: Table = [[{} for _ in range(r)] for _ in range(r)]
     k = 0
     for a in range(r):
         for b in range(a, r):
-            A[a][b] = A[b][a] = variable(shape.unknowns, k)
+            A[a][b] = A[b][a] = variable(equations.unknowns, k)
             k += 1
-    U: Table = [[constant(shape.unknowns, Fraction(int(i == a))) for a in range(r)] for i in range(r)]
+    U: Table = [[constant(equations.unknowns, Fraction(int(i == a))) for a in range(r)] for i in range(r)]
     for _ in range(r, n):
-        U.append([variable(shape.unknowns, k + a) for a in range(r)])
+        U.append([variable(equations.unknowns, k + a) for a in range(r)])
         k += r
     return A, U
 

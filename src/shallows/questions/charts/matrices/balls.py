@@ -11,7 +11,7 @@ from flint import acb, acb_mat, arb, arb_mat
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.matrices.family import Shape
+from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.support.checks import Array
 
 BITS = 128
@@ -21,7 +21,7 @@ BITS = 128
 class LowRankSystem:
     """M(S) R U = 0, multiplied by Rᵀ: S = R U A Uᵀ Rᵀ, with G, t and the frame R read as the exact numbers they are."""
 
-    shape: Shape
+    equations: LowRankEquations
     gram: Array
     target: Array
     frame: Array
@@ -37,16 +37,16 @@ class LowRankBalls:
     is_real = True
 
     def __init__(self, system: LowRankSystem, bits: int) -> None:
-        self.shape, self.n = system.shape, system.shape.unknowns
+        self.equations, self.n = system.equations, system.equations.unknowns
         with precision(max(bits, BITS)):
             self.gram = _exact(system.gram)
             self.g = self.gram * arb_mat([[arb(float(x))] for x in system.target])
             self.frame = _exact(system.frame)
-        indices = coordinates.indices(self.shape.n, 2)
+        indices = coordinates.indices(self.equations.n, 2)
         self.pairs = [(int(i), int(j)) for i, j in indices]
 
     def _split(self, x: Sequence[Any], kind: Any) -> tuple[Any, Any]:
-        n, r = self.shape.n, self.shape.r
+        n, r = self.equations.n, self.equations.r
         A = kind(r, r)
         k = 0
         for a in range(r):
@@ -64,7 +64,7 @@ class LowRankBalls:
 
     def _slope(self, S: Any, kind: Any, subtract: bool) -> Any:
         """Rᵀ M R with M the matrix of G s (− g)."""
-        n = self.shape.n
+        n = self.equations.n
         frame, gram = kind(self.frame), kind(self.gram)
         full = frame * S * frame.transpose()
         e = gram * kind([[full[i, j]] for i, j in self.pairs])
@@ -78,14 +78,14 @@ class LowRankBalls:
         return frame.transpose() * M * frame
 
     def _flatten(self, MU: Any) -> list[Any]:
-        n, r = self.shape.n, self.shape.r
+        n, r = self.equations.n, self.equations.r
         lower = [MU[i, a] for i in range(r, n) for a in range(r)]
         return lower + [MU[a, b] for a in range(r) for b in range(a, r)]
 
     def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
         """Value and Jacobian at the balls x."""
         kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
-        n, r = self.shape.n, self.shape.r
+        n, r = self.equations.n, self.equations.r
         A, U = self._split(x, kind)
         M = self._slope(U * A * U.transpose(), kind, True)
         value = self._flatten(M * U)
@@ -115,7 +115,7 @@ class LowRankBalls:
         h at A_ab is c_ab ((MU)_ab + Σ_k Z_ka (MU)_kb), c = 1 on the diagonal and 2 off it; at Z_kl it is
         2 Σ_b (MU)_kb A_bl.
         """
-        n, r = self.shape.n, self.shape.r
+        n, r = self.equations.n, self.equations.r
         A, U = self._split(x, arb_mat)
         lower = (n - r) * r
         T = arb_mat(self.n, self.n)

@@ -30,9 +30,9 @@ def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
     With P = RᵀMR, M the matrix of G(s − t): ∂²s in A and Z_kl gives 2(∂A UᵀP)_{l,r+k}, in Z_kl and Z_mn
     2 P_{r+k,r+m} A_ln.
     """
-    shape, R = system.shape, system.frame
-    n, r = shape.n, shape.r
-    A, U = (part.real for part in shape.split(x.astype(np.complex128)))
+    equations, R = system.equations, system.frame
+    n, r = equations.n, equations.r
+    A, U = (part.real for part in equations.split(x.astype(np.complex128)))
     rows, columns = coordinates.indices(n, 2).T
     heads = list(zip(*np.triu_indices(r), strict=True))
     changes = []

@@ -17,114 +17,103 @@ from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
-from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.balance import Balanced
-from shallows.questions.charts.continuation.members import Run, Tell, run_member, run_under, silently
-from shallows.questions.charts.continuation.special_data import (
-    count_source,
-    moved_gaussian,
-    rank_one_count,
-)
-from shallows.questions.charts.points.assembling import Counts, Found, slope_matrix
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import Member
+from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
+from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, Settled, settle
+from shallows.questions.charts.continuation.metrics import OneMetric
+from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
+from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
+from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
+from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
+from shallows.support.progress import Shown
 
-#: Why paths to infinity leave a chart under a Gaussian moved along a line incomplete.
-FAR_OUT = "of the points are too far out to be told from infinity: the data are nearly centred"
+Complex = NDArray[np.complex128]
 REAL = 1e-7
 DEGENERATE = 1e-3
 
 
 @dataclass(frozen=True)
-class Stratum:
-    """The critical points of one rank: those that are real, the counts, and what is proved."""
+class _Ends:
+    """Isolated solutions v, how often the degenerate ones count, and points on positive-dimensional sets."""
 
-    found: list[Found]
-    counts: Counts
-    families: list[CriticalFamily]
-    notes: list[str]
+    points: Complex
+    multiplicities: list[int]
+    continuum: Complex
     completeness: str
+    notes: list[str]
 
 
-def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Tell = silently) -> Stratum:
+def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Shown = False) -> Stratum:
     """All critical points of rank one at degree 2."""
     gram = problem.data.exact_gram(2)
     B = slope_matrix(problem, problem.gram() @ problem.target_tensor().entries)
     system, mirror = RankOneSystem.from_gram(gram, B), RankOneSystem.from_gram(gram, -B)
     special = moved_gaussian(problem.data, 2)
-    count = (3**problem.n - 1) // 2 if special is None else rank_one_count(special.metrics)
-    source = (
-        "(3ⁿ−1)/2, the ED degree of a generic metric" if special is None else count_source(special.metrics)
-    )
     if special is None:
-        solutions, completeness, notes = _solve(problem, system, problem.gram(), B, seed, tell)
+        count, source = (3**problem.n - 1) // 2, "(3ⁿ−1)/2, the ED degree of a generic metric"
+        ends = _solve(problem, system, seed, tell)
     else:
-        solutions, completeness, notes = _solve_special(problem, system, seed, tell)
-    points = solutions.isolated.points
-    proof = certify(system, points, bound=count, progress=tell) if certify_points else None
-    real = _real_points(points, system, mirror, proof)
+        count, source = rank_one_count(special.metrics), count_source(special.metrics)
+        ends = _solve_special(problem, seed, tell)
+    completeness, notes = ends.completeness, ends.notes
+    proof = certify(system, ends.points, bound=count, progress=tell) if certify_points else None
+    real = _real_points(ends.points, system, mirror, proof)
     if proof is not None and proof.complete:
         completeness = "proved"
-    if solutions.singular.count:
-        notes.append(_singular_note(solutions))
-    counts = Counts(len(points), count, source)
-    return Stratum(real, counts, _families(problem, solutions), notes, completeness)
-
-
-def _solve_special(
-    problem: Problem, system: RankOneSystem, seed: int, tell: Tell
-) -> tuple[Solutions, str, list[str]]:
-    """From a generic member of the data's own kind: no path runs to infinity for being special."""
-    even = Balanced.of(problem)
-    run = run_member(PowerShape(2, problem.n, 1), even.member, seed, tell)
-    far = run.solutions.at_infinity.count
-    completeness = "sampled" if far else run.completeness
-    notes = [f"rank 1: {run.how} ({completeness})"]
-    notes += [f"rank 1: {far} {FAR_OUT}"] if far else []
-    return _restored(run, system, even), completeness, notes
-
-
-def _restored(run: Run, system: RankOneSystem, even: Balanced) -> Solutions:
-    """A run in the problem's coordinates, as solutions of its system: ends that move are on a continuum."""
-    moving = {tuple(x) for x in run.moving.tolist()}
-    finite: list[Solution] = []
-    singular: list[Solution] = []
-    continuum: list[Solution] = []
-    for kind, solutions in ((finite, run.solutions.finite), (singular, run.solutions.singular)):
-        for s in solutions:
-            chosen = continuum if tuple(s.point.tolist()) in moving else kind
-            chosen.append(replace(s, point=even.restored(s.point[None])[0]))
-    return replace(
-        run.solutions,
-        system=system,
-        finite=SolutionSet(tuple(finite), system.n),
-        singular=SolutionSet(tuple(singular), system.n),
-        continuum=SolutionSet(tuple(continuum), system.n),
-        at_infinity=SolutionSet((), system.n),
+    if ends.multiplicities:
+        shown = ", ".join(map(str, ends.multiplicities))
+        notes.append(
+            f"rank 1: {len(ends.multiplicities)} degenerate points (multiplicities {shown}): on the discriminant"
+        )
+    return Stratum(
+        real, Counts(len(ends.points), count, source), _families(problem, ends.continuum), notes, completeness
     )
 
 
-def _solve(
-    problem: Problem, system: RankOneSystem, gram: Array, B: Array, seed: int, tell: Tell
-) -> tuple[Solutions, str, list[str]]:
+def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:
     """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself."""
     solutions = solve(system, rng=seed, progress=tell, on_incomplete="return")
     if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
-        return solutions, "count-matched", []
-    shape = PowerShape(2, problem.n, 1)
-    even = Balanced.plain(problem)
-    run = run_under(shape, even.gram, even.gram @ even.target, seed, tell)
-    return (
-        _restored(run, system, even),
-        run.completeness,
-        [f"rank 1: this metric is not generic: {run.how} ({run.completeness})"],
-    )
+        singular = solutions.singular.multiplicities
+        return _Ends(solutions.isolated.points, singular, solutions.continuum.points, "count-matched", [])
+    equations = PowerEquations(2, problem.n, 1)
+    even = BalancedProblem.plain(problem)
+    metric = OneMetric(even.gram.astype(np.complex128))
+    own = solved_target(equations, metric, seed, tell)
+    run = settle(Detours(equations, own, Member(metric, np.zeros(0), even.gram @ even.target), seed, tell))
+    return _restored(run, even, "this metric is not generic: monodromy over targets under this metric")
+
+
+def _solve_special(problem: Problem, seed: int, tell: Shown) -> _Ends:
+    """From a generic member of the data's own kind: no path runs to infinity for being special."""
+    equations = PowerEquations(2, problem.n, 1)
+    even = BalancedProblem.of(problem)
+    start = starting_member(equations, even.member.special, Detours, tell)
+    run = settle(Detours(equations, start, even.member, seed, tell))
+    far = run.at_infinity
+    ends = _restored(run.sampled if far else run, even, even.member.how)
+    return replace(ends, notes=[*ends.notes, f"rank 1: {far} {FAR_OUT}"]) if far else ends
+
+
+def _restored(run: Settled, even: BalancedProblem, how: str) -> _Ends:
+    """The ends in the problem's coordinates: those that move are on a continuum."""
+    points = np.concatenate([run.finite.points, run.degenerate])
+    multiplicities = [
+        m for m, isolated in zip(run.singular.multiplicities, run.isolated, strict=True) if isolated
+    ]
+    notes = [f"rank 1: {how} ({run.completeness})"]
+    notes += [f"rank 1: {run.lost} {LOST}"] if run.lost else []
+    return _Ends(even.restored(points), multiplicities, even.restored(run.moving), run.completeness, notes)
 
 
 def _real_points(
@@ -132,9 +121,9 @@ def _real_points(
     system: RankOneSystem,
     mirror: RankOneSystem,
     proof: Certification | None,
-) -> list[Found]:
+) -> list[RealPoint]:
     """Those with v real (S = vvᵀ) or purely imaginary (S = −uuᵀ), each with its signature."""
-    found: list[Found] = []
+    found: list[RealPoint] = []
     balls = {id(owner): ball_evaluator(owner, 128) for owner in (system, mirror)}
     for i, v in enumerate(points):
         size = float(np.max(np.abs(v)))
@@ -152,7 +141,7 @@ def _real_points(
     return found
 
 
-def _close(u: Array, sign: float, other: Found) -> bool:
+def _close(u: Array, sign: float, other: RealPoint) -> bool:
     """Whether two uncertified points are one to the accuracy of a multiple root."""
     if other.certificate is not None or other.signs[0] != sign:
         return False
@@ -163,7 +152,7 @@ def _close(u: Array, sign: float, other: Found) -> bool:
 
 def _found(
     u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | None, balls: BallEvaluator
-) -> Found:
+) -> RealPoint:
     if root is not None:
         u = root.point.real
     hessian = _hessian(u, system)
@@ -173,12 +162,12 @@ def _found(
     signature = (len(u) - negative - zero, zero, negative)
     vectors, signs = u[None, :], np.array([sign])
     if root is None:
-        return Found(vectors, signs, signature)
+        return RealPoint(vectors, signs, signature)
     # the root's box proves existence and realness; the Jacobian over the box proves the signature
     (proof,) = sharp_inertias(root, lambda box: (inertia(balls(box)[1]),))
     radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
     certificate = Certificate(radius, proof.certified, True, "Krawczyk")
-    return Found(vectors, signs, proved_signature(proof, signature), certificate)
+    return RealPoint(vectors, signs, proved_signature(proof, signature), certificate)
 
 
 def _hessian(u: Array, system: RankOneSystem) -> Array:
@@ -191,18 +180,11 @@ def _hessian(u: Array, system: RankOneSystem) -> Array:
     return np.asarray(3 * Q - np.array([[float(entry) for entry in row] for row in system.linear]))
 
 
-def _singular_note(solutions: Solutions) -> str:
-    multiplicities = ", ".join(map(str, solutions.singular.multiplicities))
-    count = solutions.singular.count
-    return f"rank 1: {count} degenerate points (multiplicities {multiplicities}): on the discriminant"
-
-
-def _families(problem: Problem, solutions: Solutions) -> list[CriticalFamily]:
+def _families(problem: Problem, continuum: Complex) -> list[CriticalFamily]:
     """Real points of positive-dimensional critical sets, one record a loss value."""
     gram, target = problem.gram(), problem.target_tensor().entries
     samples: dict[str, list[tuple[float, SymmetricTensor]]] = {}
-    for solution in solutions.continuum:
-        v = solution.point
+    for v in continuum:
         S = np.outer(v, v)
         if np.max(np.abs(S.imag)) > 1e-5 * np.max(np.abs(S)):
             continue

@@ -2,71 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.balance import Balanced
-from shallows.questions.charts.continuation.members import Tell, silently
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.generic_members import starting_member
+from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, Settled, settle
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.questions.charts.matrices.balls import LowRankSystem, prove_box
-from shallows.questions.charts.matrices.family import Shape
-from shallows.questions.charts.matrices.frames import FramedRun, run_in_frames
+from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.hessian import curvatures
-from shallows.questions.charts.matrices.rank_one import FAR_OUT, Stratum
-from shallows.questions.charts.points.assembling import Counts, Found
+from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
+from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
+from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
 from shallows.support.checks import Array
+from shallows.support.progress import Shown
 
 REAL = 1e-7
 ZERO = 1e-10
 
 
 def low_rank_stratum(
-    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Tell = silently
+    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Shown = False
 ) -> Stratum:
     """All critical points of one rank at degree 2."""
-    shape = Shape(problem.n, rank)
-    even = Balanced.plain(problem)
+    equations = LowRankEquations(problem.n, rank)
+    even = BalancedProblem.plain(problem)
     turn, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
-    run = run_in_frames(shape, even.member, turn, seed, tell)
-    points, singular = _rescale(shape, run.finite, even.unit), _rescale(shape, run.singular, even.unit)
+    start = starting_member(equations, even.member.special, Frames, tell)
+    run = settle(Frames(equations, start, even.member, seed, tell, first=turn))
+    points = _rescale(equations, run.finite.points, even.unit)
+    singular = _rescale(equations, run.singular.points, even.unit)
     target = problem.target_tensor().entries
-    system = LowRankSystem(shape, problem.gram(), target, even.frame @ turn)
+    system = LowRankSystem(equations, problem.gram(), target, even.frame @ turn)
     proof = None
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
         proof = certify(system, points, progress=tell)
     found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
-    counts = _counts(shape, len(points), even.member.special)
+    counts = _counts(equations, len(points), even.member.special)
     whole = proof is not None and proof.count == counts.bound
     far = even.member.special is not None and run.at_infinity > 0
-    run = replace(run, completeness="sampled") if far else run
+    run = run.sampled if far else run
     return Stratum(
         found,
         counts,
         degenerate_families(
             problem,
             rank,
-            [Start.of_matrix(system.frame @ shape.matrix(x) @ system.frame.T, rank) for x in singular],
+            [Start.of_matrix(system.frame @ equations.matrix(x) @ system.frame.T, rank) for x in singular],
         ),
-        _notes(rank, even.member.how, run, len(singular)),
+        _notes(rank, even.member.how, run, len(singular), far),
         "proved" if whole else run.completeness,
     )
 
 
-def _counts(shape: Shape, count: int, special: SpecialMetrics | None) -> Counts:
+def _counts(equations: LowRankEquations, count: int, special: SpecialMetrics | None) -> Counts:
     if special is not None:
         return Counts(count, None, f"not known beforehand for {special.kind} metrics")
     source = "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
-    return Counts(count, shape.count, source, bound=shape.count)
+    return Counts(count, equations.count, source, bound=equations.count)
 
 
 def _regular_after_all(
@@ -83,10 +84,12 @@ def _regular_after_all(
     return np.concatenate([points, everything[joined]]), everything[rest]
 
 
-def _rescale(shape: Shape, points: NDArray[np.complex128], unit: float) -> NDArray[np.complex128]:
+def _rescale(
+    equations: LowRankEquations, points: NDArray[np.complex128], unit: float
+) -> NDArray[np.complex128]:
     """Only A carries the units of S."""
     moved = points.copy()
-    moved[:, : shape.r * (shape.r + 1) // 2] *= unit
+    moved[:, : equations.r * (equations.r + 1) // 2] *= unit
     return moved
 
 
@@ -94,7 +97,7 @@ def real_points(
     system: LowRankSystem,
     points: NDArray[np.complex128],
     roots: tuple[CertifiedRoot | None, ...],
-) -> list[Found]:
+) -> list[RealPoint]:
     """The real ones, with what their certified `roots` prove: in a real frame S is real exactly when A and Z are."""
     found = []
     for point, root in zip(points, roots, strict=True):
@@ -107,35 +110,37 @@ def real_points(
     return found
 
 
-def _in_frame(shape: Shape, frame: Array, x: Array) -> Array:
+def _in_frame(equations: LowRankEquations, frame: Array, x: Array) -> Array:
     """S = R U A Uᵀ Rᵀ for real unknowns, exactly symmetric."""
-    S = np.asarray(frame @ shape.matrix(x.astype(np.complex128)).real @ frame.T, dtype=np.float64)
+    S = np.asarray(frame @ equations.matrix(x.astype(np.complex128)).real @ frame.T, dtype=np.float64)
     return (S + S.T) / 2
 
 
-def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> Found:
-    vectors, signs = spectral_terms(_in_frame(system.shape, system.frame, x), system.shape.r)
+def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> RealPoint:
+    vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
     values = curvatures(system, x)
     small = ZERO * float(np.max(np.abs(values)))
     negative, zero = int(np.sum(values < -small)), int(np.sum(np.abs(values) <= small))
     signature = (len(x) - negative - zero, zero, negative)
     if root is None:
-        return Found(vectors, signs, signature)
+        return RealPoint(vectors, signs, signature)
     hessian, rank = sharp_inertias(root, lambda box: prove_box(system, box))
     signature = proved_signature(hessian, signature)
     size = float(np.abs(root.point).max())
     frame = max(1.0, float(np.abs(system.frame).max())) ** 2  # 1 unless the frame is not orthogonal
-    radius = 4 * system.shape.n**2 * frame * (1 + size) ** 2 * (root.radius + 1e-15 * size)
-    return Found(
+    radius = 4 * system.equations.n**2 * frame * (1 + size) ** 2 * (root.radius + 1e-15 * size)
+    return RealPoint(
         vectors, signs, signature, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
     )
 
 
-def _notes(rank: int, how: str, run: FramedRun, degenerate: int) -> list[str]:
+def _notes(rank: int, how: str, run: Settled, degenerate: int, far: bool) -> list[str]:
     notes = [f"rank {rank}: {how} ({run.completeness})"]
     if degenerate:
         notes.append(f"rank {rank}: {degenerate} paths end at degenerate points: see families")
     if run.at_infinity:
-        text = FAR_OUT if run.completeness == "sampled" else "paths to infinity: this metric is not generic"
+        text = FAR_OUT if far else "paths to infinity: this metric is not generic"
         notes.append(f"rank {rank}: {run.at_infinity} {text}")
+    if run.lost:
+        notes.append(f"rank {rank}: {run.lost} {LOST}")
     return notes

@@ -15,7 +15,7 @@ from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 
 BITS = 128
@@ -30,17 +30,17 @@ class PowerSystem:
     So is G, unless its exact entries are known to be other numbers, which doubles round.
     """
 
-    shape: PowerShape
+    equations: PowerEquations
     gram: Array
     target: Array
     signs: tuple[float, ...]
     exact: NDArray[Any] | None = None
 
     @classmethod
-    def of(cls, problem: Problem, shape: PowerShape, signs: tuple[float, ...]) -> PowerSystem:
+    def of(cls, problem: Problem, equations: PowerEquations, signs: tuple[float, ...]) -> PowerSystem:
         """A problem's critical equations for neurons of these signs."""
         exact = problem.data.exact_gram(problem.degree)
-        return cls(shape, problem.gram(), problem.target_tensor().entries, signs, exact)
+        return cls(equations, problem.gram(), problem.target_tensor().entries, signs, exact)
 
     def ball_evaluator(self, bits: int) -> PowerBalls:
         """What `certify` asks for."""
@@ -53,12 +53,12 @@ class PowerBalls:
     is_real = True
 
     def __init__(self, system: PowerSystem, bits: int) -> None:
-        self.shape, self.n, self.signs = system.shape, system.shape.unknowns, system.signs
+        self.equations, self.n, self.signs = system.equations, system.equations.unknowns, system.signs
         with precision(max(bits, BITS)):
             gram = system.gram if system.exact is None else system.exact
             self.gram = arb_mat([[exact_ball(x) for x in row] for row in gram.tolist()])
             self.g = self.gram * arb_mat([[arb(float(x))] for x in system.target])
-        table = coordinates.exponents(self.shape.n, self.shape.degree)
+        table = coordinates.exponents(self.equations.n, self.equations.degree)
         self.exponents = [[int(c) for c in row] for row in table]
 
     def _monomial(self, powers: list[list[Any]], row: list[int], down: tuple[int, ...]) -> Any:
@@ -80,7 +80,7 @@ class PowerBalls:
         """Value and Jacobian at the balls x."""
         kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
         scalar: Any = acb if kind is acb_mat else arb
-        n, r, size = self.shape.n, self.shape.r, self.shape.entries
+        n, r, size = self.equations.n, self.equations.r, self.equations.entries
         tables = [self._powers(x[j * n : (j + 1) * n], scalar) for j in range(r)]
         s = kind(size, 1)
         D = kind(self.n, size)
@@ -111,7 +111,7 @@ class PowerBalls:
         table = []
         for entry in w:
             row = [scalar(1)]
-            for _ in range(self.shape.degree):
+            for _ in range(self.equations.degree):
                 row.append(row[-1] * entry)
             table.append(row)
         return table

@@ -22,13 +22,13 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.members import Tell, silently
-from shallows.questions.charts.points.assembling import Found
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.signs import proved_signature, sharp_inertias
+from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
+from shallows.questions.charts.points.stratum import RealPoint
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
+from shallows.support.progress import Shown
 
 REAL = 1e-7
 ZERO = 1e-10
@@ -42,34 +42,34 @@ class Sorted:
     `proved` are entries of tensors in balls, one a certified solution, real or not.
     """
 
-    found: list[Found] = field(default_factory=list)
+    found: list[RealPoint] = field(default_factory=list)
     paired: int = 0
     undecided: int = 0
     proved: list[list[acb]] = field(default_factory=list)
 
 
 def sort_points(
-    problem: Problem, shape: PowerShape, points: Complex, certify_points: bool, tell: Tell = silently
+    problem: Problem, equations: PowerEquations, points: Complex, certify_points: bool, tell: Shown = False
 ) -> Sorted:
     """Real networks apart from the rest, with certificates when `certify_points`."""
     result = Sorted()
     by_signs: dict[tuple[float, ...], list[Array]] = {}
     rest: list[Complex] = []
     for x in points:
-        turned = [turn(w, shape.degree) for w in x.reshape(shape.r, shape.n)]
+        turned = [turn(w, equations.degree) for w in x.reshape(equations.r, equations.n)]
         if any(t is None for t in turned):
             rest.append(x)
             continue
         signs = tuple(t[1] for t in turned if t is not None)
         by_signs.setdefault(signs, []).append(np.concatenate([t[0] for t in turned if t is not None]))
     for signs, vectors in by_signs.items():
-        system = PowerSystem.of(problem, shape, signs)
+        system = PowerSystem.of(problem, equations, signs)
         part = sort_real(system, np.array(vectors), certify_points, tell)
         result.found += part.found
         result.undecided += part.undecided
         result.proved += part.proved
     if rest:
-        ones = PowerSystem.of(problem, shape, (1.0,) * shape.r)
+        ones = PowerSystem.of(problem, equations, (1.0,) * equations.r)
         _add_rest(result, ones, np.array(rest), certify_points, tell)
     return result
 
@@ -86,7 +86,7 @@ def turn(w: Complex, degree: int, tolerance: float = REAL) -> tuple[Array, float
     return (sign * u.real, 1.0) if degree % 2 else (u.real, sign)
 
 
-def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: Tell = silently) -> Sorted:
+def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: Shown = False) -> Sorted:
     """Real neurons u, a row a point, with the signs of the system."""
     result = Sorted()
     if not certify_points:
@@ -103,9 +103,11 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: T
     return result
 
 
-def _add_rest(result: Sorted, system: PowerSystem, points: Complex, certify_points: bool, tell: Tell) -> None:
+def _add_rest(
+    result: Sorted, system: PowerSystem, points: Complex, certify_points: bool, tell: Shown
+) -> None:
     if not certify_points:
-        tensors = system.shape.tensors(points)
+        tensors = system.equations.tensors(points)
         real = np.abs(tensors.imag).max(axis=1) < REAL * np.abs(tensors).max(axis=1)
         result.paired += int(np.count_nonzero(real))
         return
@@ -117,66 +119,66 @@ def _add_rest(result: Sorted, system: PowerSystem, points: Complex, certify_poin
         result.proved.append(entries)
         if any(not entry.imag.contains(0) for entry in entries):
             continue
-        if _is_self_conjugate(system.shape, root):
+        if _is_self_conjugate(system.equations, root):
             result.paired += 1
         else:
             result.undecided += 1
 
 
-def found_at(system: PowerSystem, u: Array, tolerance: float = ZERO) -> Found:
+def found_at(system: PowerSystem, u: Array, tolerance: float = ZERO) -> RealPoint:
     """A real point with its signature, nothing proved."""
     values = np.linalg.eigvalsh(half_hessian(system, u))
     small = tolerance * float(np.max(np.abs(values)))
     negative, zero = int(np.sum(values < -small)), int(np.sum(np.abs(values) <= small))
     signature = (len(u) - negative - zero, zero, negative)
-    shape = system.shape
-    return Found(u.reshape(shape.r, shape.n), np.array(system.signs), signature)
+    equations = system.equations
+    return RealPoint(u.reshape(equations.r, equations.n), np.array(system.signs), signature)
 
 
-def _certified(system: PowerSystem, root: CertifiedRoot) -> Found:
-    shape = system.shape
+def _certified(system: PowerSystem, root: CertifiedRoot) -> RealPoint:
+    equations = system.equations
     point = found_at(system, root.point.real)
     (hessian,) = sharp_inertias(root, lambda box: prove_signature(system, box))
     size = max(float(np.max(np.abs(point.vectors))), 1e-300)
-    radius = shape.r * shape.degree * size ** (shape.degree - 1) * (root.radius + 4e-16 * size)
-    rank = rank_is_proved(shape, list(root.box))
+    radius = equations.r * equations.degree * size ** (equations.degree - 1) * (root.radius + 4e-16 * size)
+    rank = rank_is_proved(equations, list(root.box))
     certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
-    return Found(point.vectors, point.signs, proved_signature(hessian, point.signature), certificate)
+    return RealPoint(point.vectors, point.signs, proved_signature(hessian, point.signature), certificate)
 
 
-def rank_is_proved(shape: PowerShape, box: list[Any]) -> bool:
+def rank_is_proved(equations: PowerEquations, box: list[Any]) -> bool:
     """Whether Σ ε_j u_j^⊗d has rank r for all u in a real box.
 
     If the u_j^⊗k, k = ⌊d/2⌋, are independent, so are the u_j^⊗(d−k), and the flattening Sym^k → Sym^(d−k) of the
     tensor has rank r. They are independent when their Gram matrix ((u_i·u_j)^k) is proved positive definite.
     """
     with precision(BITS):
-        U = arb_mat(shape.r, shape.n, box)
+        U = arb_mat(equations.r, equations.n, box)
         products = U * U.transpose()
-        power = shape.degree // 2
-        gram = [[products[i, j] ** power for j in range(shape.r)] for i in range(shape.r)]
-        return inertia(gram).positive == shape.r
+        power = equations.degree // 2
+        gram = [[products[i, j] ** power for j in range(equations.r)] for i in range(equations.r)]
+        return inertia(gram).positive == equations.r
 
 
 def _tensor_balls(system: PowerSystem, root: CertifiedRoot) -> list[acb]:
     """The entries of Σ ε_j w_j^⊗d over the root's box."""
-    shape = system.shape
+    equations = system.equations
     with precision(BITS):
         entries = []
-        for index in coordinates.indices(shape.n, shape.degree).tolist():
+        for index in coordinates.indices(equations.n, equations.degree).tolist():
             total = acb(0)
             for j, sign in enumerate(system.signs):
                 term = acb(int(sign))
                 for x in index:
-                    term = term * root.box[j * shape.n + x]
+                    term = term * root.box[j * equations.n + x]
                 total = total + term
             entries.append(total)
         return entries
 
 
-def _is_self_conjugate(shape: PowerShape, root: CertifiedRoot) -> bool:
+def _is_self_conjugate(equations: PowerEquations, root: CertifiedRoot) -> bool:
     """Whether an image of the conjugate of the root lies where the root is the only one: then they are equal."""
-    n, r, d = shape.n, shape.r, shape.degree
+    n, r, d = equations.n, equations.r, equations.degree
     W = root.point.reshape(r, n)
     roots = np.exp(2j * np.pi * np.arange(d) / d)
     gaps = np.abs(roots[:, None, None] * W.conj() - W[:, None, None, :]).max(axis=-1)  # place, turn, source
@@ -207,11 +209,11 @@ def proved_different(tensors: list[list[acb]]) -> int:
 
 def half_hessian(system: PowerSystem, u: Array) -> Array:
     """Half the Hessian of ℓ(Σ ε_j u_j^⊗d) in u."""
-    shape = system.shape
-    n, d = shape.n, shape.degree
-    U, signs = u.reshape(shape.r, n), np.array(system.signs)
+    equations = system.equations
+    n, d = equations.n, equations.degree
+    U, signs = u.reshape(equations.r, n), np.array(system.signs)
     e = system.gram @ (signs @ coordinates.monomials(U, d) - system.target)
-    slopes = coordinates.gradient_matrix(np.eye(shape.entries), n, d)
+    slopes = coordinates.gradient_matrix(np.eye(equations.entries), n, d)
     D = np.concatenate(
         [
             s * np.einsum("m,imx->xi", w, slopes)

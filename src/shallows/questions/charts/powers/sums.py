@@ -2,75 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.homotopy.points import PointSet
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.balance import Balanced
-from shallows.questions.charts.continuation.members import (
-    Regular,
-    Run,
-    Tell,
-    count_under,
-    run_member,
-    silently,
-)
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.generic_members import count_under, starting_member
+from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
-from shallows.questions.charts.continuation.special_data import count_source, rank_one_count, special_data
-from shallows.questions.charts.matrices.rank_one import Stratum
-from shallows.questions.charts.points.assembling import Counts, Found
+from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
+from shallows.questions.charts.continuation.special_data import special_data
 from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
-from shallows.questions.charts.powers.family import PowerShape
+from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import Sorted, found_at, proved_different, sort_points, turn
+from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
 
 
 def powers_stratum(
-    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Tell = silently
+    problem: Problem, rank: int, certify_points: bool, seed: int, tell: Shown = False
 ) -> Stratum:
     """All critical points that are sums of exactly `rank` powers."""
-    shape = PowerShape(problem.degree, problem.n, rank)
-    even = Balanced.of(problem)
+    equations = PowerEquations(problem.degree, problem.n, rank)
+    even = BalancedProblem.of(problem)
     special = even.member.special
-    run = run_member(shape, even.member, seed, tell, _proved_regular(shape, even))
-    hidden = _hidden(shape, even, run, seed, tell)
+    start = starting_member(equations, special, Detours, tell)
+    run = settle(Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even)))
+    hidden = _hidden(equations, even, run, seed, tell)
     if hidden:
-        run = replace(run, completeness="sampled")
-    points = even.restored(_distinct(shape, run.solutions.finite.points))
-    result = sort_points(problem, shape, points, certify_points, tell)
-    degenerate = _degenerate(problem, shape, even.restored(_distinct(shape, run.degenerate)))
-    families = _families(problem, shape, even.restored(run.moving))
-    counts = _counts(shape, len(points), special)
+        run = run.sampled
+    points = even.restored(_distinct(equations, run.finite.points))
+    result = sort_points(problem, equations, points, certify_points, tell)
+    degenerate = _degenerate(problem, equations, even.restored(_distinct(equations, run.degenerate)))
+    families = _families(problem, equations, even.restored(run.moving))
+    counts = _counts(equations, len(points), special)
     return Stratum(
         result.found + degenerate,
         counts,
         families,
-        _notes(rank, run, result, len(degenerate), hidden),
+        _notes(rank, even.member.how, run, result, len(degenerate), hidden),
         _completeness(run, result, counts),
     )
 
 
-def _hidden(shape: PowerShape, even: Balanced, run: Run, seed: int, tell: Tell) -> int:
+def _hidden(equations: PowerEquations, even: BalancedProblem, run: Settled, seed: int, tell: Shown) -> int:
     """How many of the paths that seem to run to infinity must end at finite points, far out."""
-    solutions, special = run.solutions, even.member.special
+    special = even.member.special
     if special is not None:
-        return solutions.at_infinity.count if special.kind == "moved Gaussian" else 0
-    if not solutions.at_infinity.count:
+        return run.at_infinity if special.kind == "moved Gaussian" else 0
+    if not run.at_infinity:
         return 0
-    ends = solutions.finite.count + sum(solutions.singular.multiplicities) + solutions.failed.count
-    return max(count_under(shape, even.gram, seed, tell) - ends, 0)
+    ends = run.finite.count + sum(run.singular.multiplicities) + run.lost
+    return max(count_under(equations, even.gram, seed, tell) - ends, 0)
 
 
-def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:
+def _proved_regular(equations: PowerEquations, even: BalancedProblem) -> Regular:
     """Whether a badly conditioned end (neurons that nearly cancel) is, once sharpened, regular: Krawczyk decides."""
-    system = PowerSystem(shape, even.gram, even.target, (1.0,) * shape.r)
+    system = PowerSystem(equations, even.gram, even.target, (1.0,) * equations.r)
 
     def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
         points = np.array([sharpened(system, x) for x in ends])
@@ -79,7 +74,7 @@ def _proved_regular(shape: PowerShape, even: Balanced) -> Regular:
     return regular
 
 
-def _completeness(run: Run, result: Sorted, counts: Counts) -> str:
+def _completeness(run: Settled, result: Sorted, counts: Counts) -> str:
     """Proved when as many solutions are certified, and pairwise different, as a theorem allows."""
     if run.completeness == "sampled":
         return "sampled"
@@ -88,16 +83,16 @@ def _completeness(run: Run, result: Sorted, counts: Counts) -> str:
     return run.completeness
 
 
-def _counts(shape: PowerShape, count: int, special: SpecialMetrics | None) -> Counts:
-    if special is not None and shape.r == 1:
+def _counts(equations: PowerEquations, count: int, special: SpecialMetrics | None) -> Counts:
+    if special is not None and equations.r == 1:
         own = rank_one_count(special)
         return Counts(count, own, count_source(special), bound=own)
     if special is not None:
         return Counts(count, None, f"not known beforehand for {special.kind} metrics")
-    if shape.count is None:
+    if equations.count is None:
         return Counts(count, None, "not known beforehand")
-    formula = "((2d−1)ⁿ−(d−1)ⁿ)/d" if shape.r == 1 else "Bott's residue formula"
-    return Counts(count, shape.count, f"generic ED degree: {formula}", bound=shape.count)
+    formula = "((2d−1)ⁿ−(d−1)ⁿ)/d" if equations.r == 1 else "Bott's residue formula"
+    return Counts(count, equations.count, f"generic ED degree: {formula}", bound=equations.count)
 
 
 def special_count(problem: Problem, rank: int) -> int | None:
@@ -106,49 +101,48 @@ def special_count(problem: Problem, rank: int) -> int | None:
     return rank_one_count(special.metrics) if rank == 1 and special is not None else None
 
 
-def _distinct(shape: PowerShape, points: Complex) -> Complex:
+def _distinct(equations: PowerEquations, points: Complex) -> Complex:
     """One point a tensor: different orbits can meet at a special member, and lower ranks are not of this stratum."""
-    lengths = np.abs(points.reshape(len(points), shape.r, shape.n)).max(axis=2)
+    lengths = np.abs(points.reshape(len(points), equations.r, equations.n)).max(axis=2)
     whole = lengths.min(axis=1, initial=np.inf) > 1e-4 * lengths.max(axis=1, initial=0.0)
-    return PointSet(points[whole], invariants=shape.tensors).points
+    return PointSet(points[whole], invariants=equations.tensors).points
 
 
-def _degenerate(problem: Problem, shape: PowerShape, points: Complex) -> list[Found]:
+def _degenerate(problem: Problem, equations: PowerEquations, points: Complex) -> list[RealPoint]:
     """Real singular points that two ways round agree on: on the discriminant, with a degenerate Hessian."""
     found = []
     for x in points:
-        turned = [turn(w, shape.degree, tolerance=1e-4) for w in x.reshape(shape.r, shape.n)]
+        turned = [turn(w, equations.degree, tolerance=1e-4) for w in x.reshape(equations.r, equations.n)]
         real = [t for t in turned if t is not None]
-        if len(real) < shape.r:
+        if len(real) < equations.r:
             continue
         u, signs = np.concatenate([t[0] for t in real]), tuple(t[1] for t in real)
-        system = PowerSystem.of(problem, shape, signs)
+        system = PowerSystem.of(problem, equations, signs)
         found.append(found_at(system, u, tolerance=1e-4))
     return found
 
 
-def _families(problem: Problem, shape: PowerShape, ends: Complex) -> list[CriticalFamily]:
+def _families(problem: Problem, equations: PowerEquations, ends: Complex) -> list[CriticalFamily]:
     """Positive-dimensional critical sets, from ends that move with the way round."""
     starts: list[Start] = []
     for x in ends:
-        W = x.reshape(shape.r, shape.n)
-        lead = W[np.arange(shape.r), np.abs(W).argmax(axis=1)]
+        W = x.reshape(equations.r, equations.n)
+        lead = W[np.arange(equations.r), np.abs(W).argmax(axis=1)]
         zeta = lead / np.maximum(np.abs(lead), 1e-300)
-        vectors, signs = (W / zeta[:, None]).real, np.sign((zeta**shape.degree).real)
-        starts.append(Start(shape.tensor(x), vectors, signs))
-    return degenerate_families(problem, shape.r, starts)
+        vectors, signs = (W / zeta[:, None]).real, np.sign((zeta**equations.degree).real)
+        starts.append(Start(equations.tensor(x), vectors, signs))
+    return degenerate_families(problem, equations.r, starts)
 
 
-def _notes(rank: int, run: Run, result: Sorted, degenerate: int, hidden: int) -> list[str]:
+def _notes(rank: int, how: str, run: Settled, result: Sorted, degenerate: int, hidden: int) -> list[str]:
     """What a reader of the chart should know about this rank."""
-    solutions = run.solutions
-    notes = [f"rank {rank}: {run.how} ({run.completeness})"]
+    notes = [f"rank {rank}: {how} ({run.completeness})"]
     said = [
-        (solutions.at_infinity.count, "paths run to infinity: this metric or target is not generic"),
+        (run.at_infinity, "paths run to infinity: this metric or target is not generic"),
         (result.paired, "real tensors with neurons in conjugate pairs: no real networks"),
         (degenerate, "degenerate points: on the discriminant"),
         (len(run.moving), "paths end on positive-dimensional sets, or at lower rank: see families"),
-        (solutions.failed.count, "paths were lost: points may be missing; try another rng"),
+        (run.lost, LOST),
         (result.undecided, "points without a certificate"),
         (
             hidden,

@@ -1,4 +1,4 @@
-"""The family of rank-r critical equations at degree 2, over all symmetric G and all g = Gt, and one solved member.
+"""The family of rank-r critical equations at degree 2, over all symmetric G and all g = Gt.
 
 In a frame, S = U A Uᵀ with U = (I; Z): A symmetric r×r, Z (n−r)×r. S is critical on the rank-r matrices when M U = 0,
 M the matrix of G(s − t) (paper 000, Prop. 29); the lower block of MU and the upper triangle of its top block are as
@@ -15,14 +15,14 @@ import numpy as np
 from shallows.mathematics.ed_degree import low_rank_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.members import Complex, draw, rounding
+from shallows.questions.charts.continuation.equations import Complex, draw, rounding
 from shallows.questions.charts.continuation.metrics import Pair
 from shallows.support.checks import Array
 
 
 @dataclass(frozen=True)
-class Shape:
-    """n×n matrices of rank r."""
+class LowRankEquations:
+    """The equations of n×n matrices of rank r."""
 
     n: int
     r: int
@@ -64,9 +64,9 @@ class Shape:
         U = np.concatenate([top, points[:, heads:].reshape(count, self.n - r, r)], axis=1)
         return np.asarray(U @ A @ U.transpose(0, 2, 1))
 
-    def unknowns_of(self, S: Complex) -> Complex:
-        """The unknowns, a row a matrix, of matrices S = (I; Z) A (I; Z)ᵀ."""
-        r = self.r
+    def unknowns_in(self, frame: Array, matrices: Complex) -> Complex:
+        """The unknowns, a row a matrix, with Rᵀ S R = (I; Z) A (I; Z)ᵀ in an orthogonal frame R."""
+        r, S = self.r, frame.T @ matrices @ frame
         rows, columns = np.triu_indices(r)
         A = S[:, :r, :r]
         Z = np.linalg.solve(A, S[:, r:, :r].transpose(0, 2, 1)).transpose(0, 2, 1)

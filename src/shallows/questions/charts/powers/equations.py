@@ -15,13 +15,13 @@ import numpy as np
 from shallows.mathematics.ed_degree import powers_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.members import Complex, draw, rounding
+from shallows.questions.charts.continuation.equations import Complex, draw, rounding
 from shallows.questions.charts.continuation.metrics import Pair
 
 
 @dataclass(frozen=True)
-class PowerShape:
-    """Sums of r powers of degree d in n variables."""
+class PowerEquations:
+    """The equations of sums of r powers of degree d in n variables."""
 
     degree: int
     n: int

@@ -1,0 +1,134 @@
+"""The critical equations F(x; G, g) of one kind of student: a family with a member for every metric G and g = Gt.
+
+The parameter homotopy from a generic (G, g) reaches every isolated critical point of any other (Sommese and Wampler
+2005, Theorem 7.1.1). A special metric (Frobenius, Gaussian, i.i.d. at rank two) has fewer: the other paths run to
+infinity, and are counted. Where the special metrics of a kind are known (`metrics`), the generic member is taken among
+them, and no path runs to infinity for the metric's sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy.families import CompiledFamily
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.questions.charts.continuation.metrics import AllMetrics, Metrics, Pair, SpecialMetrics
+from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
+
+Complex = NDArray[np.complex128]
+#: Residuals below so many ε an entry of the metric are rounding: G and g are of size about one, s and the neurons of size
+#: up to about ten, which makes 10² a term, and ten roundings each.
+ROUNDING = 1e3
+
+
+class CriticalEquations(Hashable, Protocol):
+    """What the critical equations of one kind of student bring: sizes, an evaluator, a first solution."""
+
+    @property
+    def entries(self) -> int:
+        """N, the dimension of Sym^d(R^n)."""
+        ...
+
+    @property
+    def unknowns(self) -> int:
+        """The number of unknowns x."""
+        ...
+
+    @property
+    def count(self) -> int | None:
+        """The number of solutions (up to symmetry) for generic (G, g), where it is known."""
+        ...
+
+    @property
+    def r(self) -> int:
+        """The rank."""
+        ...
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """F along the segment from (G, g) = start to target."""
+        ...
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """A random x and a g with F(x; G, g) = 0."""
+        ...
+
+    def orbit(self, x: Complex) -> Complex:
+        """All images of x under the symmetries that leave the student unchanged, one a row."""
+        ...
+
+    def tensors(self, points: Complex) -> Complex:
+        """The student's entries, a row a point: equal exactly for points of one orbit."""
+        ...
+
+
+@dataclass(frozen=True)
+class Member:
+    """A metric, by its parameters u among metrics of its kind, and g; G and g are of size about one."""
+
+    metrics: Metrics
+    u: Array | Complex
+    g: Array | Complex
+
+    @classmethod
+    def of(cls, gram: Array | Complex, g: Array | Complex) -> Member:
+        """Any metric."""
+        return cls(AllMetrics(len(gram)), gram[np.triu_indices(len(gram))], g)
+
+    @property
+    def gram(self) -> Array:
+        """G, rounded."""
+        return np.asarray(self.metrics.at(self.u.astype(np.complex128)).high.real)
+
+    @property
+    def special(self) -> SpecialMetrics | None:
+        """Which special kind of metrics this is one of, if any."""
+        return self.metrics if isinstance(self.metrics, SpecialMetrics) else None
+
+    @property
+    def how(self) -> str:
+        """How it is solved, in words."""
+        kind = "" if self.special is None else f" among {self.special.kind} metrics"
+        return f"parameter homotopy from a generic member{kind}"
+
+    @property
+    def parameters(self) -> Complex:
+        """(u, g) as one vector."""
+        return np.concatenate([self.u, self.g]).astype(np.complex128)
+
+
+@dataclass(frozen=True)
+class SolvedMember:
+    """All solutions (one an orbit) at some parameters (u, g), and how complete they are known to be."""
+
+    parameters: Complex
+    points: Complex
+    completeness: str
+
+
+def family(equations: CriticalEquations, metrics: Metrics | None = None) -> CompiledFamily:
+    """F over all g and some metrics, all symmetric G by default: parameters (u, g)."""
+    chosen = AllMetrics(equations.entries) if metrics is None else metrics
+    split = chosen.parameters
+
+    def make(start: Complex, target: Complex) -> Homotopy:
+        return equations.homotopy(
+            (chosen.at(start[:split]), start[split:]), (chosen.at(target[:split]), target[split:])
+        )
+
+    return CompiledFamily(equations.unknowns, split + equations.entries, make)
+
+
+def rounding(size: int) -> float:
+    """Residuals below this are rounding."""
+    return ROUNDING * EPSILON * size
+
+
+def draw(rng: np.random.Generator, *size: int) -> Complex:
+    """Complex standard normal numbers."""
+    return np.asarray(rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2)

@@ -1,0 +1,174 @@
+"""Members of a family that everything starts from, solved once a process: among all metrics, or among special ones.
+
+A member is solved by monodromy, from one solution that is known by construction. *Completeness.* Students are a cone
+X, and for a generic metric X and its singular strata are transverse to the isotropic quadric ⟨s, s⟩ = 0. Then no
+critical point runs to infinity at finite g: its direction s would satisfy Gs ⟂ T_s X. So the sum of the critical points
+is a polynomial in g, homogeneous of degree 1 because critical points scale with g: it is linear, which
+`linear_trace_test` checks at the cost of two paths a point.
+
+Among special metrics monodromy is told the number of solutions where that is a theorem: rank one. Otherwise the paths
+from a generic metric are followed to a special one: as many as there are special solutions end, the others run to
+infinity, and every one is accounted for; monodromy among the special metrics then finds no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from shallows.mathematics.homotopy.monodromy import monodromy
+from shallows.mathematics.homotopy.points import PointSet
+from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
+from shallows.questions.charts.continuation.equations import (
+    CriticalEquations,
+    Member,
+    SolvedMember,
+    draw,
+    family,
+)
+from shallows.questions.charts.continuation.lost_paths import SETTINGS, Ways, settle
+from shallows.questions.charts.continuation.metrics import OneMetric, SpecialMetrics
+from shallows.questions.charts.continuation.special_counts import rank_one_count
+from shallows.questions.charts.limits import LARGEST_COUNT
+from shallows.support.checks import Array
+from shallows.support.progress import Shown
+
+Equations = TypeVar("Equations", bound=CriticalEquations)
+#: The ways from a solved member to a wanted one, for one kind of equations: (equations, known, wanted, seed, tell).
+MakeWays = Callable[[Equations, SolvedMember, Member, int, Shown], Ways]
+#: Members of the graph that counts solutions under one metric.
+COUNTING = 7
+#: Members of the graph that looks for a known number of solutions.
+MOST = 40
+#: Random members among special metrics that are tried, by seed. Measured: from the first no path of up to three cubic
+#: neurons is lost.
+SPECIAL_SEEDS = (3, 2, 1)
+#: Parameters of special metrics have so few binary digits that every u_j A_j is exact.
+DIGITS = 2.0**20
+#: The members that were solved in this process, by equations and kind of metrics.
+SOLVED: dict[tuple[CriticalEquations, SpecialMetrics | None], SolvedMember] = {}
+
+
+def starting_member(
+    equations: Equations, special: SpecialMetrics | None, ways: MakeWays[Equations], tell: Shown = False
+) -> SolvedMember:
+    """Where every problem with such equations and metrics starts from.
+
+    `ways` lead from a generic metric to a special one; `tell` shows how far the work is, if there is any.
+    """
+    return (
+        generic_member(equations, tell) if special is None else special_member(equations, special, ways, tell)
+    )
+
+
+def generic_member(equations: CriticalEquations, tell: Shown = False) -> SolvedMember:
+    """A generic (G, g)."""
+    if (equations, None) not in SOLVED:
+        SOLVED[equations, None] = _solve_generic(equations, tell)
+    return SOLVED[equations, None]
+
+
+def special_member(
+    equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], tell: Shown = False
+) -> SolvedMember:
+    """A generic one among special metrics; another where paths are lost."""
+    if (equations, special) not in SOLVED:
+        for seed in SPECIAL_SEEDS:
+            found = _solve_special(equations, special, ways, seed, tell)
+            if found.completeness != "sampled":
+                break
+        SOLVED[equations, special] = found
+    return SOLVED[equations, special]
+
+
+def _solve_generic(equations: CriticalEquations, tell: Shown) -> SolvedMember:
+    rng = np.random.default_rng([0, equations.unknowns, equations.entries])
+    gram = draw(rng, equations.entries, equations.entries)
+    gram = gram + gram.T
+    x, g = equations.first(gram, rng)
+
+    def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
+        fixed = family(equations, OneMetric(gram))
+        return linear_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
+
+    p = np.concatenate([gram[np.triu_indices(len(gram))], g])
+    result = monodromy(
+        family(equations),
+        x[None, :],
+        p,
+        rng=0,
+        invariants=equations.tensors,
+        target=equations.count,
+        limit=LARGEST_COUNT,
+        trace=test,
+        settings=SETTINGS,
+        progress=tell,
+    )
+    return SolvedMember(p, result.points, result.completeness)
+
+
+def _solve_special(
+    equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], seed: int, tell: Shown
+) -> SolvedMember:
+    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
+    u = np.round(draw(rng, special.parameters) * DIGITS) / DIGITS
+    gram = special.at(u).high
+    x, g = equations.first(gram, rng)
+    count = rank_one_count(special) if equations.r == 1 else None
+    starts, completeness = x[None, :], "count-matched"
+    if count is None:
+        paths = settle(ways(equations, generic_member(equations, tell), Member.of(gram, g), seed, tell))
+        starts, completeness = paths.finite.points, paths.completeness
+    found = monodromy(
+        family(equations, special),
+        starts,
+        np.concatenate([u, g]),
+        rng=seed,
+        invariants=equations.tensors,
+        target=count,
+        trace=False,
+        max_members=MOST,
+        settings=SETTINGS,
+        progress=tell,
+    )
+    if found.count != (len(starts) if count is None else count):
+        completeness = "sampled"
+    return SolvedMember(found.parameters, found.points, completeness)
+
+
+def solved_target(equations: CriticalEquations, metric: OneMetric, seed: int, tell: Shown) -> SolvedMember:
+    """A generic target under one given metric."""
+    x, g = equations.first(metric.gram, np.random.default_rng([seed, 1]))
+    result = monodromy(
+        family(equations, metric),
+        x[None, :],
+        g,
+        rng=seed,
+        group=equations.orbit,
+        settings=SETTINGS,
+        progress=tell,
+    )
+    return SolvedMember(g, result.points, result.completeness)
+
+
+def count_under(equations: CriticalEquations, gram: Array, seed: int, tell: Shown) -> int:
+    """How many solutions a generic target has under one given metric, as far as monodromy finds them: at least so many.
+
+    Points that are nearly at infinity for the wanted target are not for a random one.
+    """
+    metric = OneMetric(gram.astype(np.complex128))
+    x, g = equations.first(metric.gram, np.random.default_rng([seed, 1]))
+    found = monodromy(
+        family(equations, metric),
+        x[None, :],
+        g,
+        rng=seed,
+        invariants=equations.tensors,
+        trace=False,
+        members=COUNTING,
+        settings=SETTINGS,
+        progress=tell,
+    )
+    return found.count

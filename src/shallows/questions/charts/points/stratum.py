@@ -1,0 +1,54 @@
+"""The critical points of one rank: those that are real, how many there are over C, and how complete the list is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.family import CriticalFamily
+from shallows.questions.charts.points.point import Certificate
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True)
+class RealPoint:
+    """A real critical tensor Σ signsᵢ vectorsᵢ^⊗d with its signature on the rank stratum."""
+
+    vectors: Array
+    signs: Array
+    signature: tuple[int, int, int]
+    certificate: Certificate | None = None
+
+    @property
+    def rank(self) -> int:
+        """The number of terms."""
+        return len(self.vectors)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is known about the number of critical points of one rank; `bound` when a theorem allows no more."""
+
+    complex: int | None
+    expected: int | None
+    source: str
+    bound: int | None = None
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The critical points of one rank: those that are real, the counts, and what is proved."""
+
+    found: list[RealPoint]
+    counts: Counts
+    families: list[CriticalFamily]
+    notes: list[str]
+    completeness: str
+
+
+def origin(problem: Problem) -> RealPoint:
+    """The zero tensor, the one point of rank 0; it is critical on its stratum by definition."""
+    proof = Certificate(0.0, True, True, "exact")
+    return RealPoint(np.zeros((0, problem.n)), np.zeros(0), (0, 0, 0), proof)
