@@ -1,15 +1,21 @@
 """The compiled evaluator of the critical equations of Σ w_j^⊗d, along a segment of (metric, target).
 
-Importing this module imports numba: do it inside functions. The signature is that of `homotopy.evaluators`.
+Importing this module imports numba: do it inside functions. The signature is that of `homotopy.evaluators`. Numbers lie
+one after the other in `work`:
+
+    powers (rn × (d+1)) | D (rn × N) | D G (rn × N) | s | e | drift | G(t)
+
+and `program` holds n, r, d, N, then the exponents I_x, N×n.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc
+from numba import cfunc, njit
 
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
+from shallows.questions.charts.continuation._loop import gap
 from shallows.questions.charts.powers._sharp_loop import sharp
 
 #: Lengths of the longest neuron from which on rows are scaled; the value has 31 digits; the Jacobian has them too; and
@@ -17,33 +23,13 @@ from shallows.questions.charts.powers._sharp_loop import sharp
 FAR, CANCELLING, FARTHER, FARTHEST = 2.0, 8.0, 200.0, 2e3
 
 
-@cfunc(SIGNATURE, cache=True)
-def powers(
-    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
-) -> None:
-    """F_{i,x} = Σ_I e_I ∂_x (w_i^I), e = G(t) s − g(t), s_I = Σ_j w_j^I.
-
-    `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1, then what the
-    entries of G0 and G1 lack to be exact. `program`: n, r, d, N, then the
-    exponents I_x, N×n. The Jacobian is D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_i^I). Once a neuron is
-    larger than FAR all rows, value and derivatives alike, are divided by its (2d−1)-st power over FAR's: Newton steps
-    and tangents stay the same, and the residual that is nothing but rounding does not grow on the way to infinity.
-    From CANCELLING on the value has 31 digits, and rounding is no concern before FARTHEST; from FARTHER on the Jacobian
-    has them, too.
-    """
+@njit(nogil=True, error_model="numpy")
+def _students(point: Any, program: Any, work: Any) -> None:
+    """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
-    unknowns = n * r
-    width = unknowns + 1
-    t = point[unknowns]
-    square = size * size
-    steps = degree + 1
-    # work: powers (rn × (d+1)) | D (rn × N) | D G (rn × N) | s | e | drift | G(t)
+    unknowns, steps = n * r, degree + 1
     at_d = unknowns * steps
-    at_dg = at_d + unknowns * size
-    at_s = at_dg + unknowns * size
-    at_e = at_s + size
-    at_drift = at_e + size
-    at_g = at_drift + size
+    at_s = at_d + 2 * unknowns * size
     for v in range(unknowns):
         power = 1.0 + 0.0j
         for k in range(steps):
@@ -68,17 +54,15 @@ def powers(
                     if y != x:
                         slope = slope * work[(j * n + y) * steps + program[exponents + y]]
                 work[at_d + (j * n + x) * size + i] = slope
-    for i in range(size):
-        total = -(complexes[2 * square + i] + t * complexes[2 * square + size + i])
-        drift = -complexes[2 * square + size + i]
-        for k in range(size):
-            slope = complexes[square + i * size + k]
-            entry = complexes[i * size + k] + t * slope
-            work[at_g + i * size + k] = entry
-            total += entry * work[at_s + k]
-            drift += slope * work[at_s + k]
-        work[at_e + i] = total
-        work[at_drift + i] = drift
+
+
+@njit(nogil=True, error_model="numpy")
+def _first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jacobian: Any) -> None:
+    """The value D e, its derivative in t, and D G Dᵀ."""
+    width = unknowns + 1
+    at_dg = at_d + unknowns * size
+    at_e = at_dg + unknowns * size + size
+    at_drift, at_g = at_e + size, at_e + 2 * size
     for v in range(unknowns):
         total = 0.0 + 0.0j
         drift = 0.0 + 0.0j
@@ -98,6 +82,13 @@ def powers(
             for k in range(size):
                 total += work[at_dg + v * size + k] * work[at_d + w * size + k]
             jacobian[v * width + w] = total
+
+
+@njit(nogil=True, error_model="numpy")
+def _add_second_order(program: Any, work: Any, at_e: int, jacobian: Any) -> None:
+    """Add Σ_I e_I ∂_x∂_y (w_j^I) to the diagonal blocks of the Jacobian."""
+    n, r, degree, size = program[0], program[1], program[2], program[3]
+    steps, width = degree + 1, n * r + 1
     for j in range(r):
         for x in range(n):
             for y in range(n):
@@ -114,6 +105,30 @@ def powers(
                         term = term * work[(j * n + z) * steps + program[exponents + z] - down]
                     total += term
                 jacobian[(j * n + x) * width + j * n + y] += total
+
+
+@cfunc(SIGNATURE, cache=True)
+def powers(
+    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
+) -> None:
+    """F_{i,x} = Σ_I e_I ∂_x (w_i^I), e = G(t) s − g(t), s_I = Σ_j w_j^I.
+
+    `complexes` holds G and g at t = 0 and their slopes in t: G0, G1 (N×N), g0, g1, then what the entries of G0 and G1
+    lack to be exact. The Jacobian is D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_i^I). Once a neuron is
+    larger than FAR all rows, value and derivatives alike, are divided by its (2d−1)-st power over FAR's: Newton steps
+    and tangents stay the same, and the residual that is nothing but rounding does not grow on the way to infinity.
+    From CANCELLING on the value has 31 digits, and rounding is no concern before FARTHEST; from FARTHER on the Jacobian
+    has them, too.
+    """
+    n, r, degree, size = program[0], program[1], program[2], program[3]
+    unknowns = n * r
+    width = unknowns + 1
+    at_d = unknowns * (degree + 1)
+    at_s = at_d + 2 * unknowns * size
+    _students(point, program, work)
+    gap(point[unknowns], complexes, work, at_s, size)
+    _first_order(work, at_d, unknowns, size, value, jacobian)
+    _add_second_order(program, work, at_s + size, jacobian)
     largest = 0.0
     for v in range(unknowns):
         largest = max(largest, abs(point[v]))

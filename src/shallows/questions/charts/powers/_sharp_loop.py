@@ -43,24 +43,13 @@ def product_of_powers(
 
 
 @njit(nogil=True, error_model="numpy")
-def sharp(
-    point: Any, complexes: Any, program: Any, numbers: Any, value: Any, jacobian: Any, whole: bool
-) -> None:
-    """Value and t-derivative as in `powers`, and the Jacobian when `whole`; all rounded at the end."""
+def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
+    """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
-    unknowns, square, steps = n * r, size * size, degree + 1
-    width, lows = unknowns + 1, 2 * (square + size)
-    # numbers: powers (rn × (d+1)) | D (rn × N) | D G (rn × N) | G(t) | s | e | drift | t | four to spare
+    unknowns, steps = n * r, degree + 1
     at_d = PLACES * unknowns * steps
-    at_dg = at_d + PLACES * unknowns * size
-    at_g = at_dg + PLACES * unknowns * size
-    at_s = at_g + PLACES * square
-    at_e = at_s + PLACES * size
-    at_drift = at_e + PLACES * size
-    at_t = at_drift + PLACES * size
-    total, other = at_t + PLACES, at_t + 2 * PLACES
-    here, there = at_t + 3 * PLACES, at_t + 4 * PLACES
-    store(numbers, at_t, point[unknowns])
+    at_s = at_d + PLACES * (2 * unknowns * size + size * size)
+    other, here, there = spare
     for v in range(unknowns):
         first = PLACES * v * steps
         store(numbers, first, 1.0 + 0.0j)
@@ -82,8 +71,16 @@ def sharp(
                     found = product_of_powers(numbers, first, steps, program, row, n, (here, there, x, -1))
                     scale(numbers, found, 1.0 * program[row + x])
                     add_number(numbers, slope, found)
+
+
+@njit(nogil=True, error_model="numpy")
+def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: Any) -> None:
+    """e = G(t) s − g(t), its derivative in t, and G(t)."""
+    square, other, here = size * size, spare[0], spare[1]
+    lows = 2 * (square + size)
+    at_s = at_g + PLACES * square
     for i in range(size):
-        error, drift = at_e + PLACES * i, at_drift + PLACES * i
+        error, drift = at_s + PLACES * (size + i), at_s + PLACES * (2 * size + i)
         store(numbers, error, -complexes[2 * square + i])
         store(numbers, drift, -complexes[2 * square + size + i])
         add_product(numbers, error, at_t, drift)
@@ -98,17 +95,17 @@ def sharp(
             add_product(numbers, entry, other, at_t)
             add_product(numbers, error, entry, at_s + PLACES * k)
             add_product(numbers, drift, other, at_s + PLACES * k)
-    for v in range(unknowns):
-        store(numbers, total, 0.0j)
-        store(numbers, other, 0.0j)
-        for i in range(size):
-            slope = at_d + PLACES * (v * size + i)
-            add_product(numbers, total, slope, at_e + PLACES * i)
-            add_product(numbers, other, slope, at_drift + PLACES * i)
-        value[v] = rounded(numbers, total)
-        jacobian[v * width + unknowns] = rounded(numbers, other)
-    if not whole:
-        return
+
+
+@njit(nogil=True, error_model="numpy")
+def _derivatives(program: Any, numbers: Any, at_e: int, jacobian: Any, spare: Any) -> None:
+    """D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_j^I)."""
+    n, r, degree, size = program[0], program[1], program[2], program[3]
+    unknowns, steps = n * r, degree + 1
+    at_d = PLACES * unknowns * steps
+    at_dg = at_d + PLACES * unknowns * size
+    at_g = at_dg + PLACES * unknowns * size
+    total, here, there = spare
     for v in range(unknowns):
         for k in range(size):
             entry = at_dg + PLACES * (v * size + k)
@@ -130,4 +127,35 @@ def sharp(
                     found = product_of_powers(numbers, first, steps, program, row, n, (here, there, x, y))
                     scale(numbers, found, 1.0 * factor)
                     add_product(numbers, total, found, at_e + PLACES * i)
-            jacobian[v * width + w] = rounded(numbers, total)
+            jacobian[v * (unknowns + 1) + w] = rounded(numbers, total)
+
+
+@njit(nogil=True, error_model="numpy")
+def sharp(
+    point: Any, complexes: Any, program: Any, numbers: Any, value: Any, jacobian: Any, whole: bool
+) -> None:
+    """Value and t-derivative as in `powers`, and the Jacobian when `whole`; all rounded at the end.
+
+    `numbers` holds powers (rn × (d+1)) | D (rn × N) | D G (rn × N) | G(t) | s | e | drift | t | four to spare.
+    """
+    unknowns, size = program[0] * program[1], program[3]
+    at_d = PLACES * unknowns * (program[2] + 1)
+    at_g = at_d + PLACES * 2 * unknowns * size
+    at_e = at_g + PLACES * (size * size + size)
+    at_drift, at_t = at_e + PLACES * size, at_e + 2 * PLACES * size
+    total, other = at_t + PLACES, at_t + 2 * PLACES
+    here, there = at_t + 3 * PLACES, at_t + 4 * PLACES
+    store(numbers, at_t, point[unknowns])
+    _students(point, program, numbers, (other, here, there))
+    _gap(complexes, numbers, at_g, at_t, size, (other, here))
+    for v in range(unknowns):
+        store(numbers, total, 0.0j)
+        store(numbers, other, 0.0j)
+        for i in range(size):
+            slope = at_d + PLACES * (v * size + i)
+            add_product(numbers, total, slope, at_e + PLACES * i)
+            add_product(numbers, other, slope, at_drift + PLACES * i)
+        value[v] = rounded(numbers, total)
+        jacobian[v * (unknowns + 1) + unknowns] = rounded(numbers, other)
+    if whole:
+        _derivatives(program, numbers, at_e, jacobian, (total, here, there))
