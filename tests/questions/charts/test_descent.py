@@ -19,5 +19,6 @@ def test_relu_minima_of_paper_003():
 def test_descent_finds_only_points_of_the_chart():
     problem = sh.Problem(np.diag([1.0, 0.8, 0.6, 0.3]), sh.Gaussian(4), 2)
     whole, sampled = sh.chart(problem), sh.chart(problem, method="descent")
+    assert len(sampled.points) > 0
     for point in sampled.points:
         assert np.min(np.abs(whole.losses - point.loss)) < 1e-8
