@@ -18,6 +18,7 @@ from shallows.mathematics.homotopy.families import PolynomialFamily
 from shallows.mathematics.homotopy.parameter import random_parameters, solve_member
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.questions.geometry.manifolds.students import SumsOfPowers
@@ -125,7 +126,7 @@ class RankOneFamily:
         for k in np.flatnonzero(real):
             neurons[k], signs[k] = real_neuron(tensors[k].real, self.n, self.degree)
             curvatures = np.linalg.eigvalsh(self.hessian(neurons[k], float(signs[k]), gram, target))
-            indices[k] = int(np.sum(curvatures < 0))
+            indices[k] = signature(curvatures)[2]
         return RankOnePoints(tensors, real, indices, neurons, signs)
 
     def gradient(self, u: Array, sign: float, gram: Array, target: Array) -> Array:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -138,7 +139,7 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
     gradient = problem.gradient(net)
     R = residual_matrices(problem, net)
     values = np.asarray(np.linalg.eigvalsh(R), dtype=np.float64)
-    signs = _definiteness(values, tolerance * np.sqrt(scale) * _feature_size(problem))
+    signs = _definiteness(values, tolerance, np.sqrt(scale) * _feature_size(problem))
     size = 1.0 + float(np.max(np.abs(problem.pack(net))))
     stationary = bool(np.max(np.abs(gradient)) <= tolerance * scale * size)
     fit = _fit(problem, net)
@@ -177,13 +178,11 @@ def _feature_size(problem: Problem) -> float:
     return float(np.sqrt(identity @ problem.gram() @ identity))
 
 
-def _definiteness(values: Array, zero: float) -> str:
-    low, high = float(values.min()), float(values.max())
-    if max(-low, high) <= zero:
-        return "zero"
-    if low >= -zero:
-        return "positive"
-    return "negative" if high <= zero else "indefinite"
+def _definiteness(values: Array, error: float, scale: float) -> str:
+    positive, _, negative = signature(values, error, scale)
+    if positive and negative:
+        return "indefinite"
+    return "positive" if positive else "negative" if negative else "zero"
 
 
 def _rank(W: Array) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.model.network import Network
 from shallows.model.objective.function_space import RCOND
 from shallows.model.problem import Problem
@@ -81,9 +82,7 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
     if samples is not None and not span and not minimum_norm:
         require_span(samples.X, "The least-squares optimum")
     matrix = problem.target_tensor().to_matrix()
-    values = np.linalg.eigvalsh(matrix)
-    zero = NO_EIGENVALUE * float(np.max(np.abs(values)))
-    positive, negative = int(np.sum(values > zero)), int(np.sum(values < -zero))
+    positive, _, negative = signature(np.linalg.eigvalsh(matrix), NO_EIGENVALUE)
     unique, rounding = span is None or span.full, 0.0 if span is None else _rounding(problem)
     return ConvexOptimum(matrix, problem.floor, unique, positive, negative, span, rounding)
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial, Power
 from shallows.model.network import Network
 from shallows.support.checks import Array, describe, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 
-#: Eigenvalues below this share of the largest in size are zero: float64 leaves about n ε (1e-14) of one that is.
+#: The relative error of a teacher's matrix Σ aᵢ wᵢwᵢᵀ, summed in floating point: 4000 ε, room for as many terms.
 RANK_TOLERANCE = 1e-12
 
 
@@ -45,15 +46,13 @@ def quadratic_coefficients(teacher: Network) -> tuple[float, float, float]:
 
 
 def is_positive_semidefinite(matrix: Array) -> bool:
-    """Whether all eigenvalues are at least −`RANK_TOLERANCE` of the largest in size."""
-    values = np.linalg.eigvalsh(matrix)
-    return bool(values[0] >= -RANK_TOLERANCE * np.max(np.abs(values), initial=0.0))
+    """Whether no eigenvalue is negative beyond the error of a teacher's matrix."""
+    return signature(np.linalg.eigvalsh(matrix), RANK_TOLERANCE)[2] == 0
 
 
 def matrix_rank(matrix: Array) -> int:
-    """The number of eigenvalues above `RANK_TOLERANCE` of the largest in size."""
-    values = np.abs(np.linalg.eigvalsh(matrix))
-    return int(np.sum(values > RANK_TOLERANCE * np.max(values, initial=0.0)))
+    """The number of eigenvalues that are not zero beyond the error of a teacher's matrix."""
+    return len(matrix) - signature(np.linalg.eigvalsh(matrix), RANK_TOLERANCE)[1]
 
 
 def network_of(matrix: Array, width: int, tolerance: float = RANK_TOLERANCE) -> Network:

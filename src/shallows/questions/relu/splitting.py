@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.model.kernels.relu import Angles
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -71,7 +72,7 @@ class Splits:
     @property
     def saddles(self) -> np.ndarray:
         """The neurons whose splits are saddles (Theorem 9): H′ᵢᵢ has a negative eigenvalue."""
-        return np.flatnonzero(self.eigenvalues[:, 0] < -FLAT)
+        return np.flatnonzero([signature(values, FLAT)[2] for values in self.eigenvalues])
 
     @property
     def all_saddles(self) -> bool:
@@ -91,7 +92,7 @@ class Splits:
     def escape(self, i: int, alpha: float = 0.5) -> Array:
         """The unit direction (…, u, −u, …)/√2 of the split network along which the loss curves down."""
         i = _checked(i, len(self.blocks))
-        if self.eigenvalues[i, 0] >= -FLAT:
+        if i not in self.saddles:
             raise InvalidProblem(
                 f"H′ of neuron {i} has no negative eigenvalue (smallest {self.eigenvalues[i, 0]:.3g}): Theorem 9 says "
                 f"nothing about its splits. Neurons with one: {self.saddles.tolist()}."

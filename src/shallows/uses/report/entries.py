@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import error_bound
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import CriticalPoint
@@ -105,7 +106,7 @@ def _smallest(problem: Problem | None, net: Network) -> Array | None:
     except NotDifferentiable:  # a zero ReLU neuron: there is no Hessian to show
         return None
     values = np.linalg.eigvalsh(hessian)
-    return np.where(np.abs(values) <= FLAT * np.abs(values).max(initial=0.0), 0.0, values)[:SHOWN_EIGENVALUES]
+    return np.where(np.abs(values) <= error_bound(values, FLAT), 0.0, values)[:SHOWN_EIGENVALUES]
 
 
 def shares_of(chart: Chart, runs: Ensemble) -> tuple[dict[int, float], float]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.run import Run
 from shallows.support.checks import Array
 from shallows.support.errors import ShallowsError
-from shallows.support.tolerances import TINY
 
 RECORDED = 12
 STEPS = 600
@@ -75,7 +75,7 @@ def _way(problem: Problem, start: Array) -> Way:
 def _index(problem: Problem, theta: Array) -> int:
     """How many Hessian eigenvalues are negative, beyond rounding."""
     values = np.linalg.eigvalsh(problem.hessian(problem.unpack(theta)))
-    return int(np.sum(values < -FLAT * max(float(np.abs(values).max()), TINY)))
+    return signature(values, FLAT)[2]
 
 
 def same_problem(chart: Chart, runs: Ensemble) -> bool:

@@ -15,12 +15,13 @@ from itertools import chain, combinations, product
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import Counts, RealPoint, origin
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, origin
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
@@ -86,17 +87,13 @@ def _points(
     """One point a sign pattern; they are related by reflections, so one signature serves all."""
     v = np.zeros(problem.n)
     v[list(support)] = np.sqrt(np.abs(values))
-    eigenvalues = np.linalg.eigvalsh(hessian(v, sign, *law))
-    tolerance = 1e-10 * float(np.max(np.abs(eigenvalues)))
-    negative = int(np.sum(eigenvalues < -tolerance))
-    zero = int(np.sum(np.abs(eigenvalues) <= tolerance))
-    signature = (problem.n - negative - zero, zero, negative)
-    certificate = _certificate(support, signature, law) if certify else None
+    seen = signature(np.linalg.eigvalsh(hessian(v, sign, *law)), POINT_ERROR)
+    certificate = _certificate(support, seen, law) if certify else None
     points = []
     for pattern in product((1.0, -1.0), repeat=len(support) - 1):
         turned = v.copy()
         turned[list(support[1:])] *= pattern
-        points.append(RealPoint(turned[None, :], np.array([sign]), signature, certificate))
+        points.append(RealPoint(turned[None, :], np.array([sign]), seen, certificate))
     return points
 
 
@@ -111,7 +108,7 @@ def hessian(v: Array, sign: float, t: Array, mu2: float, mu4: float) -> Array:
 
 
 def _certificate(
-    support: tuple[int, ...], signature: tuple[int, int, int], law: tuple[Array, float, float]
+    support: tuple[int, ...], seen: tuple[int, int, int], law: tuple[Array, float, float]
 ) -> Certificate | None:
     """The squares as exact rationals, the Hessian in balls around their roots."""
     from fractions import Fraction
@@ -147,7 +144,7 @@ def _certificate(
             rows[i][i] += level - ball(4 * sign * ((mu4 - mu2**2) * t[i] + mu2**2 * total))
         proof = inertia(arb_mat(rows))
         size = max(float(x.upper()) for x in v)
-    agrees = (proof.positive, 0, proof.negative) == signature
+    agrees = (proof.positive, 0, proof.negative) == seen
     radius = 8 * np.finfo(float).eps * size**2
     return Certificate(
         radius, proof.certified and agrees, True, "exact squares, interval signature (Theorem 36)"

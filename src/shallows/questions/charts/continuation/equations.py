@@ -22,8 +22,8 @@ from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON
 
 Complex = NDArray[np.complex128]
-#: Residuals below so many ε an entry of the metric are rounding: G and g are of size about one, s and the neurons of size
-#: up to about ten, which makes 10² a term, and ten roundings each.
+#: Residuals below so many ε an entry of the metric are rounding: G and g are of size about one, s and the neurons of
+#: size up to about ten, which makes 10² a term, and ten roundings each.
 ROUNDING = 1e3
 
 

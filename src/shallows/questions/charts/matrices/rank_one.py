@@ -18,6 +18,7 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
 from shallows.mathematics.homotopy.solve import solve
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
@@ -32,7 +33,7 @@ from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
-from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -155,19 +156,15 @@ def _found(
 ) -> RealPoint:
     if root is not None:
         u = root.point.real
-    hessian = _hessian(u, system)
-    values = np.linalg.eigvalsh(hessian)
-    tolerance = 1e-10 * float(np.max(np.abs(values)))
-    negative, zero = int(np.sum(values < -tolerance)), int(np.sum(np.abs(values) <= tolerance))
-    signature = (len(u) - negative - zero, zero, negative)
+    seen = signature(np.linalg.eigvalsh(_hessian(u, system)), POINT_ERROR)
     vectors, signs = u[None, :], np.array([sign])
     if root is None:
-        return RealPoint(vectors, signs, signature)
+        return RealPoint(vectors, signs, seen)
     # the root's box proves existence and realness; the Jacobian over the box proves the signature
     (proof,) = sharp_inertias(root, lambda box: (inertia(balls(box)[1]),))
     radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
     certificate = Certificate(radius, proof.certified, True, "Krawczyk")
-    return RealPoint(vectors, signs, proved_signature(proof, signature), certificate)
+    return RealPoint(vectors, signs, proved_signature(proof, seen), certificate)
 
 
 def _hessian(u: Array, system: RankOneSystem) -> Array:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.generic_members import starting_member
@@ -19,13 +20,12 @@ from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
-from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
 REAL = 1e-7
-ZERO = 1e-10
 
 
 def low_rank_stratum(
@@ -118,19 +118,16 @@ def _in_frame(equations: LowRankEquations, frame: Array, x: Array) -> Array:
 
 def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> RealPoint:
     vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
-    values = curvatures(system, x)
-    small = ZERO * float(np.max(np.abs(values)))
-    negative, zero = int(np.sum(values < -small)), int(np.sum(np.abs(values) <= small))
-    signature = (len(x) - negative - zero, zero, negative)
+    seen = signature(curvatures(system, x), POINT_ERROR)
     if root is None:
-        return RealPoint(vectors, signs, signature)
+        return RealPoint(vectors, signs, seen)
     hessian, rank = sharp_inertias(root, lambda box: prove_box(system, box))
-    signature = proved_signature(hessian, signature)
+    proved = proved_signature(hessian, seen)
     size = float(np.abs(root.point).max())
     frame = max(1.0, float(np.abs(system.frame).max())) ** 2  # 1 unless the frame is not orthogonal
     radius = 4 * system.equations.n**2 * frame * (1 + size) ** 2 * (root.radius + 1e-15 * size)
     return RealPoint(
-        vectors, signs, signature, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
+        vectors, signs, proved, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
     )
 
 

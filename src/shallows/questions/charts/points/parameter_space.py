@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.coordinates import gradient_matrix, monomials
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 
-TOLERANCE = 1e-8
+#: The Hessian at a chart's network is known to ten digits, like the point; two are left for its dependence on neurons
+#: that are roots of small eigenvalues.
+HESSIAN_ERROR = 1e-8
 
 
 @dataclass(frozen=True)
@@ -28,20 +31,16 @@ class ParameterSignature:
         return self.zero - self.fiber
 
 
-def parameter_signature(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> ParameterSignature:
-    """Signs of the eigenvalues of ∇²L at `net`, zero meaning below `tolerance` times the largest.
+def parameter_signature(problem: Problem, net: Network) -> ParameterSignature:
+    """Signs of the eigenvalues of ∇²L at `net`, zero meaning below HESSIAN_ERROR times the largest.
 
     `fiber` is dim ker dτ at the network: directions in which the function does not change to first order. At a
     critical point they are in the Hessian's kernel where τ is a submersion onto the stratum; elsewhere a zero
     neuron's directions can curve (that is how Example 15's minima arise).
     """
-    values = np.linalg.eigvalsh(problem.hessian(net))
-    scale = tolerance * max(float(np.max(np.abs(values))), 1e-300)
-    zero = int(np.sum(np.abs(values) <= scale))
+    positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(net)), HESSIAN_ERROR)
     kernel = problem.size - int(np.linalg.matrix_rank(differential(problem, net), tol=None))
-    return ParameterSignature(
-        int(np.sum(values > scale)), zero, int(np.sum(values < -scale)), min(zero, kernel)
-    )
+    return ParameterSignature(positive, zero, negative, min(zero, kernel))
 
 
 def differential(problem: Problem, net: Network) -> np.ndarray:

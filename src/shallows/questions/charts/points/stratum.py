@@ -11,6 +11,10 @@ from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array
 
+#: Points are refined to ten digits (`certify`), and so is the Hessian there: eigenvalues closer to zero, relatively to
+#: the largest, say nothing.
+POINT_ERROR = 1e-10
+
 
 @dataclass(frozen=True)
 class RealPoint:

@@ -20,18 +20,18 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
-from shallows.questions.charts.points.stratum import RealPoint
+from shallows.questions.charts.points.stratum import POINT_ERROR, RealPoint
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
 REAL = 1e-7
-ZERO = 1e-10
 Complex = NDArray[np.complex128]
 
 
@@ -90,13 +90,13 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: S
     """Real neurons u, a row a point, with the signs of the system."""
     result = Sorted()
     if not certify_points:
-        result.found += [found_at(system, u) for u in vectors]
+        result.found += [real_point(system, u) for u in vectors]
         return result
     proof = certify(system, vectors.astype(np.complex128), progress=tell)
     for u, root in zip(vectors, proof.roots, strict=True):
         if root is None or root.real is not True:
             result.undecided += 1
-            result.found.append(found_at(system, u))
+            result.found.append(real_point(system, u))
             continue
         result.proved.append(_tensor_balls(system, root))
         result.found.append(_certified(system, root))
@@ -125,19 +125,16 @@ def _add_rest(
             result.undecided += 1
 
 
-def found_at(system: PowerSystem, u: Array, tolerance: float = ZERO) -> RealPoint:
-    """A real point with its signature, nothing proved."""
-    values = np.linalg.eigvalsh(half_hessian(system, u))
-    small = tolerance * float(np.max(np.abs(values)))
-    negative, zero = int(np.sum(values < -small)), int(np.sum(np.abs(values) <= small))
-    signature = (len(u) - negative - zero, zero, negative)
+def real_point(system: PowerSystem, u: Array, error: float = POINT_ERROR) -> RealPoint:
+    """A real point, known up to an error, with its signature, nothing proved."""
+    seen = signature(np.linalg.eigvalsh(half_hessian(system, u)), error)
     equations = system.equations
-    return RealPoint(u.reshape(equations.r, equations.n), np.array(system.signs), signature)
+    return RealPoint(u.reshape(equations.r, equations.n), np.array(system.signs), seen)
 
 
 def _certified(system: PowerSystem, root: CertifiedRoot) -> RealPoint:
     equations = system.equations
-    point = found_at(system, root.point.real)
+    point = real_point(system, root.point.real)
     (hessian,) = sharp_inertias(root, lambda box: prove_signature(system, box))
     size = max(float(np.max(np.abs(point.vectors))), 1e-300)
     radius = equations.r * equations.degree * size ** (equations.degree - 1) * (root.radius + 4e-16 * size)

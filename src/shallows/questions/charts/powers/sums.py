@@ -20,10 +20,12 @@ from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
 from shallows.questions.charts.powers.equations import PowerEquations
-from shallows.questions.charts.powers.real import Sorted, found_at, proved_different, sort_points, turn
+from shallows.questions.charts.powers.real import Sorted, proved_different, real_point, sort_points, turn
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
+#: How well a degenerate point is known, and its Hessian: a triple root to ε^{1/3} = 6·10⁻⁶, one of four to ε^{1/4}.
+DOUBLE_ROOT_ERROR = 1e-4
 
 
 def powers_stratum(
@@ -112,13 +114,16 @@ def _degenerate(problem: Problem, equations: PowerEquations, points: Complex) ->
     """Real singular points that two ways round agree on: on the discriminant, with a degenerate Hessian."""
     found = []
     for x in points:
-        turned = [turn(w, equations.degree, tolerance=1e-4) for w in x.reshape(equations.r, equations.n)]
+        turned = [
+            turn(w, equations.degree, tolerance=DOUBLE_ROOT_ERROR)
+            for w in x.reshape(equations.r, equations.n)
+        ]
         real = [t for t in turned if t is not None]
         if len(real) < equations.r:
             continue
         u, signs = np.concatenate([t[0] for t in real]), tuple(t[1] for t in real)
         system = PowerSystem.of(problem, equations, signs)
-        found.append(found_at(system, u, tolerance=1e-4))
+        found.append(real_point(system, u, DOUBLE_ROOT_ERROR))
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -14,6 +15,7 @@ from shallows.support.checks import Array
 
 LARGEST_DENSE = 900
 SMALLEST = 3
+#: The Hessian's relative error at an end point: what descents stop at is known to six or seven digits.
 FLAT = 1e-7
 
 
@@ -77,7 +79,7 @@ def distinct(
 def _minimum(problem: Problem, thetas: Array, losses: Array, norms: Array, members: np.ndarray) -> Minimum:
     best = int(members[np.argmin(norms[members])])
     theta = thetas[best]
-    values, vectors, signature = _curvature(problem, theta)
+    values, vectors, signs = _curvature(problem, theta)
     return Minimum(
         count=len(members),
         share=len(members) / len(thetas),
@@ -85,7 +87,7 @@ def _minimum(problem: Problem, thetas: Array, losses: Array, norms: Array, membe
         gradient_norm=float(norms[best]),
         theta=theta,
         network=problem.unpack(theta),
-        signature=signature,
+        signature=signs,
         eigenvalues=values,
         directions=vectors,
         rank=matrix_rank(problem, theta),
@@ -97,13 +99,7 @@ def _curvature(problem: Problem, theta: Array) -> tuple[Array, Array, tuple[int,
     """The smallest eigenvalues with eigenvectors as rows, and the signature when the Hessian is small enough."""
     if problem.size <= LARGEST_DENSE:
         values, vectors = np.linalg.eigh(problem.hessian(problem.unpack(theta)))
-        small = FLAT * max(float(np.abs(values).max()), 1e-300)
-        signature = (
-            int(np.sum(values > small)),
-            int(np.sum(np.abs(values) <= small)),
-            int(np.sum(values < -small)),
-        )
-        return values[:SMALLEST], vectors.T[:SMALLEST], signature
+        return values[:SMALLEST], vectors.T[:SMALLEST], signature(values, FLAT)
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     def product(v: Array) -> Array:

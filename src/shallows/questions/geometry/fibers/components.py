@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.mathematics.signature import error_bound
 from shallows.mathematics.tensors.coordinates import indices
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
@@ -105,7 +106,7 @@ class Spectrum:
     def of(cls, S: Array, scale: float | None = None) -> Spectrum:
         """Eigenvalues below RANK_TOLERANCE · scale (default Σ|λ|) in size count as zero."""
         values, vectors = np.linalg.eigh(S)
-        floor = RANK_TOLERANCE * max(float(np.sum(np.abs(values))), scale or 0.0)
+        floor = error_bound(values, RANK_TOLERANCE, max(float(np.sum(np.abs(values))), scale or 0.0))
         above, below = values > floor, values < -floor
         return cls(S, values[above], vectors[:, above], values[below], vectors[:, below])
 

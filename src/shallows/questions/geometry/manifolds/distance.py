@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from shallows.mathematics.signature import signature
 from shallows.questions.geometry.manifolds.students import Chart
 from shallows.support.checks import Array, finite_array, finite_number, symmetric_matrix
 from shallows.support.errors import InvalidProblem
@@ -156,14 +157,12 @@ class LocalGeometry:
         """(positive, zero, negative) eigenvalues of the Hessian at a critical point.
 
         In coordinates with G = Id the Hessian is 2(Id − K) with K the shape operator; an eigenvalue 1 − κ counts
-        as zero below `tolerance` times the largest of 1 and |κ|. A point that is not critical is refused: its
+        as zero below `tolerance` times the largest of 1 and |1 − κ|. A point that is not critical is refused: its
         signature depends on the chart.
         """
         v = self.normal_to(target, tolerance)
         curvatures = np.linalg.eigvalsh(self.shape_operator(v))
-        small = tolerance * float(np.max(np.abs(curvatures), initial=1.0))
-        negative, positive = int(np.sum(curvatures > 1 + small)), int(np.sum(curvatures < 1 - small))
-        return positive, len(curvatures) - positive - negative, negative
+        return signature(1 - curvatures, tolerance, scale=1.0)
 
     def normal_to(self, target: ArrayLike, tolerance: float = NULL_TOLERANCE) -> Array:
         """v = t − s, which is normal exactly at critical points (equation 20).
