@@ -22,7 +22,7 @@ from shallows.questions.charts.continuation.special_counts import (
     moved_gaussian_degree,
     rank_one_count,
 )
-from shallows.questions.charts.continuation.special_data import exact_gram, special_data
+from shallows.questions.charts.continuation.special_data import special_data
 from shallows.questions.charts.powers.equations import PowerEquations
 
 
