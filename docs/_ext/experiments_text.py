@@ -8,6 +8,7 @@ paper 002) uses its rows.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,10 +57,9 @@ def stored_result(experiment: Any) -> dict[str, Any] | None:
 
 
 def _computed(experiment: Any, cells: list[dict[str, Any]]) -> tuple[list[Any], float]:
-    from shallows.uses.papers.experiments.run import timed
-
-    finished = [timed(experiment.compute, settings) for settings in cells]
-    return [row for each in finished for row in each.rows], sum(each.seconds for each in finished)
+    begin = time.process_time()
+    rows = [row for settings in cells for row in experiment.compute(settings)]
+    return rows, time.process_time() - begin
 
 
 def _agreement(result: Any) -> str:
@@ -106,7 +106,7 @@ def _origin(result: Any) -> str:
     kept = "" if stored_result(result.experiment) is None else ", kept with the source"
     seconds = f"{result.seconds:.1f}" if result.seconds < 10 else f"{result.seconds:.0f}"
     command = f"`shallows reproduce {result.experiment.name}{scale}`"
-    return f"{command}: {words}, seed {result.plan.seed}, {seconds} s of processor time{kept}."
+    return f"{command}: {words}, seed {result.plan.seed}, {seconds} s on one core{kept}."
 
 
 def _comparisons(result: Any) -> list[str]:

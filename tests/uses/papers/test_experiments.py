@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shallows.support.errors import InvalidProblem
+from shallows.support.errors import InvalidProblem, MissingExtra
 from shallows.uses.papers.experiments.experiment import (
     SCALES,
     Comparison,
@@ -27,9 +27,9 @@ from shallows.uses.papers.experiments.experiment import (
 )
 from shallows.uses.papers.experiments.library import experiments, find_experiments
 from shallows.uses.papers.experiments.looks import same_share
-from shallows.uses.papers.experiments.run import reproduce, timed
-from shallows.uses.papers.experiments.store import Finished, Store, key_of
+from shallows.uses.papers.experiments.run import reproduce, sweep_of
 from shallows.uses.papers.experiments.write import page
+from shallows.uses.sweep.faults import SweepStopped
 
 ALL = experiments()
 NAMES = {
@@ -65,7 +65,7 @@ def test_every_figure_and_table_is_there() -> None:
 def test_cells_are_plain_and_distinct(experiment: Experiment) -> None:
     for scale in SCALES:
         cells = experiment.cells(Plan(scale, 3))
-        assert len({key_of(settings) for settings in cells}) == len(cells) > 0
+        assert len(set(sweep_of(experiment, Plan(scale, 3)).keys())) == len(cells) > 0
         for settings in cells:
             assert json.loads(json.dumps(settings)) == settings
 
@@ -122,22 +122,24 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_interrupted_run_goes_on(tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHALLOWS_TEST_STOP", "2")
+    monkeypatch.setenv("SHALLOWS_TEST_STOP", "1")  # the third in the order of the sweep
     with pytest.raises(KeyboardInterrupt):
         reproduce([SQUARES], Plan(), tmp_path / "out", jobs=1)
+    before = len(log.read_text().split()) - 1
+    assert before > 0
     monkeypatch.delenv("SHALLOWS_TEST_STOP")
     (result,) = reproduce([SQUARES], Plan(), tmp_path / "out", jobs=1)
-    assert (result.cells, result.reused) == (4, 2)
-    assert log.read_text().split() == ["0", "1", "2", "2", "3"]
+    assert (result.cells, result.reused) == (4, before)
+    assert sorted(log.read_text().split()) == ["0", "1", "1", "2", "3"]
     (larger,) = reproduce([SQUARES], Plan("paper"), tmp_path / "out", jobs=1)
     assert (larger.cells, larger.reused) == (6, 4)
     (other_seed,) = reproduce([SQUARES], Plan(seed=1), tmp_path / "out", jobs=1)
     assert other_seed.reused == 0
-    assert not list((tmp_path / "out").rglob(".*"))
+    assert {path.name for path in (tmp_path / "out").rglob(".*")} == {".lock"}
 
 
 def test_processes_compute_the_same_rows(tmp_path: Path) -> None:
-    (experiment,) = find_experiments("003-figure-2")
+    (experiment,) = find_experiments("000-figure-2")
     before = dict(os.environ)
     (alone,) = reproduce([experiment], Plan(), tmp_path / "one", jobs=1)
     (together,) = reproduce([experiment], Plan(), tmp_path / "two", jobs=2)
@@ -159,7 +161,7 @@ def test_a_cell_that_answers_an_interrupt_with_less_is_not_kept(tmp_path: Path) 
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         reproduce([replace(SQUARES, compute=_swallows_the_interrupt)], Plan(), tmp_path, jobs=1)
-    assert not list(tmp_path.rglob("*.jsonl"))
+    assert not list(tmp_path.rglob("*.parquet"))
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -183,19 +185,24 @@ def test_a_disagreement_is_shown(tmp_path: Path, log: Path) -> None:
     assert 'class="disagrees"' in page(result) and "✗ sum: 14 | 55" in repr(result)
 
 
-def test_the_store_refuses_what_is_damaged(tmp_path: Path) -> None:
-    path = tmp_path / "cells" / "task.jsonl"
-    store = Store(path)
-    store.put({"x": 1}, Finished([{"y": 0.1}], 2.5))
-    store.put({"x": 2}, Finished([{"y": None}], 0.0))
-    again = Store(path)
-    assert again.get({"x": 1}) == Finished([{"y": 0.1}], 2.5)
-    assert again.get({"x": 3}) is None
-    path.write_text(path.read_text()[:-20])
-    with pytest.raises(InvalidProblem, match="line 2, is not a finished cell"):
-        Store(path)
-    path.write_text(json.dumps({"version": "0.0.0", "settings": {"x": 1}, "rows": [], "seconds": 0.0}) + "\n")
-    assert Store(path).get({"x": 1}) is None
+def _fails(settings: Settings) -> list[Row]:
+    if settings["x"] == 2:
+        raise InvalidProblem("no 2 here")
+    return _square(settings)
+
+
+def test_a_cell_that_fails_is_named_and_computed_again(tmp_path: Path, log: Path) -> None:
+    failing = replace(SQUARES, compute=_fails)
+    for _ in range(2):
+        with pytest.raises(SweepStopped, match=r'1 of 4 cells .*"x": 2,.* no 2 here'):
+            reproduce([failing], Plan(), tmp_path, jobs=1)
+    assert sorted(log.read_text().split()) == ["0", "1", "3"]
+
+
+def test_without_the_extra_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shallows.uses.sweep.extra.find_spec", lambda name: None if name == "dask" else name)
+    with pytest.raises(MissingExtra, match=r"shallows\[sweep\]"):
+        reproduce([SQUARES], Plan(), tmp_path, jobs=1)
 
 
 def test_names_and_plans_are_checked() -> None:
@@ -207,10 +214,6 @@ def test_names_and_plans_are_checked() -> None:
         Plan("huge")  # type: ignore[arg-type]
     with pytest.raises(InvalidProblem, match="non-negative integer"):
         Plan(seed=-1)
-
-
-def test_time_is_the_processors(log: Path) -> None:
-    assert timed(_square, {"x": 3}).seconds < 1.0
 
 
 @pytest.mark.parametrize(

@@ -71,11 +71,9 @@ def reproduce(
 def _kept(out: Path) -> str:
     """What an interrupted run leaves for the next one."""
     cells = out / "cells"
-    return (
-        f"finished cells are in {cells}: the same command goes on"
-        if cells.exists()
-        else "nothing was finished"
-    )
+    if not any(cells.rglob("*.parquet")):
+        return "nothing was finished"
+    return f"finished cells are in {cells}: the same command goes on"
 
 
 def _scale(text: str) -> Any:

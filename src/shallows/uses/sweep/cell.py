@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,9 @@ from shallows.support.version import __version__
 from shallows.uses.sweep.file import HEAD, RESERVED, computations, prefixes
 from shallows.uses.sweep.functions import asked_for, importable, resolve
 from shallows.uses.sweep.interrupts import given_up
-from shallows.uses.sweep.plan import Cell, Plan, cached_plan
-from shallows.uses.sweep.problems import build_problem
+from shallows.uses.sweep.plan import Plan, cached_plan
 from shallows.uses.sweep.quantities import QUANTITIES
+from shallows.uses.sweep.rows import Cell
 
 Row = dict[str, Any]
 
@@ -67,8 +69,9 @@ def head(cell: Cell, status: str, message: str | None, seconds: float) -> Row:
 
 def _quantities(plan: Plan, cell: Cell) -> Row:
     offered: dict[str, Any] = {"rng": np.random.default_rng(cell.seed), "seed": cell.seed}
-    if cell.document["problem"] is not None:
-        offered["problem"] = build_problem(cell.document["problem"], plan.folder, cell.seed, plan.function)
+    problem = plan.problem(cell)
+    if problem is not None:
+        offered["problem"] = problem
     sections = computations(cell.document)
     columns: Row = {}
     for section, prefix in zip(sections, prefixes(sections), strict=True):
@@ -88,8 +91,10 @@ def _quantities(plan: Plan, cell: Cell) -> Row:
 def flat(result: Any, target: str) -> Row:
     """A number, or a mapping of names to numbers, text and booleans, as columns of plain Python values.
 
-    >>> flat(np.float64(0.5), "module:function")
-    {'value': 0.5}
+    Lists and tables of them are written as JSON, as those of an axis are.
+
+    >>> flat(np.float64(0.5), "module:function"), flat([{"k": 6}], "module:function")
+    ({'value': 0.5}, {'value': '[{"k": 6}]'})
     """
     given = result if isinstance(result, Mapping) else {"value": result}
     return {str(name): _scalar(value, str(name), target) for name, value in given.items()}
@@ -102,8 +107,12 @@ def _scalar(value: Any, name: str, target: str) -> bool | int | float | str | No
         value = value.item()
     if isinstance(value, (bool, float, str)) or (isinstance(value, int) and abs(value) < 2**63):
         return value
+    if isinstance(value, (list, tuple, dict)):
+        with suppress(TypeError):  # something in it is no plain value
+            return json.dumps(value, ensure_ascii=False)
     raise InvalidProblem(
-        f"{target!r} returned {name} = {type(value).__name__}; expected a number, text or a boolean, or a dict of them."
+        f"{target!r} returned {name} = {type(value).__name__}; expected a number, text or a boolean, or lists and "
+        "dicts of them."
     )
 
 

@@ -11,54 +11,50 @@ from pathlib import Path
 from typing import Any
 
 from shallows.support.errors import InvalidProblem, ShallowsError
-from shallows.support.version import __version__
 from shallows.uses.sweep.documents import pieces
 from shallows.uses.sweep.file import SweepSection, computations, prefixes
-from shallows.uses.sweep.functions import check_call, digest, importable, resolve
-from shallows.uses.sweep.plan import Plan
-from shallows.uses.sweep.problems import MAKERS, build_problem, maker_of
+from shallows.uses.sweep.functions import check_call, digest, resolve
+from shallows.uses.sweep.problems import MAKERS, maker_of
 from shallows.uses.sweep.quantities import QUANTITIES
+from shallows.uses.sweep.rows import Rows
 
 TRIED = 500
 FILE = "problem.data.file"
 
 
-def checked_plan(section: SweepSection, folder: str, source: str) -> Plan:
-    """The plan of a sweep, or `InvalidProblem` with the first thing that is wrong."""
-    importable(folder)
-    plan = Plan(section, __version__, _digests(section, folder), folder, source)
-    pieces(section.template(), plan.grid.paths)
-    _check_figures(section)
-    _check_names(section)
-    for cell in _tried(plan):
+def check(rows: Rows) -> None:
+    """Raise `InvalidProblem` with the first thing that is wrong, if anything is."""
+    pieces(rows.section.template(), rows.grid.paths)
+    _check_figures(rows.section)
+    _check_names(rows.section)
+    for cell in _tried(rows):
         try:
-            _check_cell(plan, cell)
+            _check_cell(rows, cell)
         except ShallowsError as error:
-            labels = plan.grid.labels(cell)
+            labels = rows.grid.labels(cell)
             where = ", ".join(f"{name} = {value}" for name, value in labels.items()) or "the only cell"
             raise InvalidProblem(f"At {where}: {error}") from error
-    _check_distinct(plan)
-    return plan
+    _check_distinct(rows)
 
 
-def _tried(plan: Plan) -> list[int]:
-    chosen = plan.grid.one_at_a_time()
+def _tried(rows: Rows) -> list[int]:
+    chosen = rows.grid.one_at_a_time()
     return chosen[:: max(1, -(-len(chosen) // TRIED))]
 
 
-def _check_cell(plan: Plan, cell: int) -> None:
-    document = plan.document(cell)
+def _check_cell(rows: Rows, cell: int) -> None:
+    document = rows.document(cell)
     problem = document["problem"]
     offered: dict[str, Any] = {"rng": None, "seed": None}
     if problem is not None:
         maker = maker_of(problem)
         if maker is not None:
-            check_call(plan.function(maker[0]), *maker, offered)
-        build_problem(problem, plan.folder, plan.cell(cell * plan.section.repeats).seed, plan.function)
+            check_call(rows.function(maker[0]), *maker, offered)
+        rows.problem(rows.cell(cell * rows.section.repeats))
         offered["problem"] = None
     for section in computations(document):
         target = resolve(section.what, QUANTITIES, "quantity")
-        check_call(plan.function(target), target, section.settings, offered)
+        check_call(rows.function(target), target, section.settings, offered)
 
 
 def _check_names(section: SweepSection) -> None:
@@ -80,19 +76,19 @@ def _check_figures(section: SweepSection) -> None:
                 )
 
 
-def _check_distinct(plan: Plan) -> None:
+def _check_distinct(rows: Rows) -> None:
     first: dict[str, int] = {}
-    for row, key in enumerate(plan.keys()):
+    for row, key in enumerate(rows.keys()):
         if key in first:
-            one, other = plan.split(first[key])[0], plan.split(row)[0]
+            one, other = rows.split(first[key])[0], rows.split(row)[0]
             raise InvalidProblem(
-                f"Cells {plan.grid.labels(one)} and {plan.grid.labels(other)} are the same problem with the same "
+                f"Cells {rows.grid.labels(one)} and {rows.grid.labels(other)} are the same problem with the same "
                 "settings. Fix: an axis without path belongs into a zip; more runs of a cell are repeats."
             )
         first[key] = row
 
 
-def _digests(section: SweepSection, folder: str) -> dict[str, str]:
+def digests(section: SweepSection, folder: str) -> dict[str, str]:
     """Hashes of the files that results depend on: users' functions, and data beside the sweep file."""
     grid, template = section.grid(), section.template()
     values = {path: group.values[path] for group in grid.groups for path in group.values}

@@ -6,6 +6,7 @@ An engine takes chunks of row numbers and gives back outcomes, in whatever order
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import time
 from collections import deque
@@ -169,7 +170,7 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
         "distributed.admin.system-monitor.interval": "5s",
         "distributed.nanny.pre-spawn-environ": {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": "65536"},
     }
-    with dask.config.set(settings):
+    with dask.config.set(settings), _environment_kept():
         try:
             cluster = LocalCluster(
                 n_workers=count,
@@ -186,6 +187,18 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
         with cluster, Client(cluster, set_as_default=False) as client:
             client.register_plugin(_deaf_to_ctrl_c())
             yield from _working(OnDask(plan, client, PATIENCE))
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Dask puts what it gives to the workers into this process's environment; it is taken out again."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _deaf_to_ctrl_c() -> Any:

@@ -13,11 +13,6 @@ from contextlib import contextmanager
 from typing import Any
 
 
-def ignore() -> None:
-    """For processes that work for another one: Ctrl-C is for that one to answer, by ending them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 @contextmanager
 def given_up() -> Iterator[None]:
     """Raise `KeyboardInterrupt` at the end of the block if there was one during it, whoever caught it."""

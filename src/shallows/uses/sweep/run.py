@@ -168,7 +168,7 @@ class Driver:
         """Until nothing is left to do."""
         in_flight = 0
         before = self.total - len(self.work)
-        with Progress(self.total, self.plan.section.title or "sweep") as bar:
+        with Progress(self.total, self.plan.section.title or "sweep", shown=progress) as bar:
             while self.work or in_flight:
                 in_flight += self._submit(engine, in_flight)
                 outcome = engine.next(FLUSH)
@@ -177,8 +177,7 @@ class Driver:
                     self._take(outcome)
                 if len(self.buffer) >= BUFFER or time.monotonic() - self.flushed >= FLUSH:
                     self.flush()
-                if progress:
-                    bar.update(before + self.computed)
+                bar.update(before + self.computed)
 
     def _submit(self, engine: Engine, in_flight: int) -> int:
         """Chunks for every worker, and one more each to go on with; never more, so that memory stays bounded."""

@@ -1,8 +1,8 @@
 """What an experiment is: cells to compute, and a way to present them beside what the paper printed.
 
 A cell is a plain function of plain settings (numbers and text, the seed among them) that returns rows of plain values.
-So it can be stored under its settings, computed in another process, and found again after an interruption; experiments
-that need the same trainings (Figures 2 and 3 of paper 002) share their cells.
+So it is a cell of a sweep (`uses.sweep`): stored under its settings, computed in another process, found again after an
+interruption; experiments that need the same trainings (Figures 2 and 3 of paper 002) share their cells.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Experiment:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """An experiment that was run: its rows, its presentation, and what it took (processor seconds of all cells)."""
+    """An experiment that was run: its rows, its presentation, and what it took (seconds of all cells, on one core)."""
 
     experiment: Experiment
     plan: Plan
