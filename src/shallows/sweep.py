@@ -9,7 +9,7 @@ from shallows.uses.sweep.results import load_sweep as load_sweep
 from shallows.uses.sweep.results import sweep_status as sweep_status
 from shallows.uses.sweep.run import SweepRun as SweepRun
 from shallows.uses.sweep.run import run_sweep as run_sweep
-from shallows.uses.sweep.store import StoreError
+from shallows.uses.sweep.store import StoreError, load_plan
 
 # `name as name`: a name of `shallows` itself; older scripts have it from here.
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "estimate_sweep",
     "heat_map",
     "line",
+    "load_plan",
     "phase_diagram",
 ]

@@ -18,8 +18,10 @@ from shallows.model.problem import Problem
 from shallows.support.checks import describe
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
+from shallows.support.files import Arrays, Contents
 
-Arrays = dict[str, NDArray[Any]]
+#: What stands before the names of a problem's arrays in a file that holds others too.
+_PREFIX = "problem."
 
 
 def to_document(problem: Problem) -> tuple[dict[str, Any], Arrays]:
@@ -47,6 +49,39 @@ def from_document(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"The document describes {describe(problem)}; expected a Problem.")
     return problem
+
+
+def stored_with(problem: Problem | None) -> tuple[dict[str, Any], Arrays]:
+    """What a file keeps of the problem it is about: `problem`, how it is made, and `about`, how it is shown.
+
+    A problem that cannot be stored leaves a note, `unstored`, which says why.
+    """
+    if problem is None:
+        return {"problem": None, "about": ""}, {}
+    try:
+        document, arrays = to_document(problem)
+    except InvalidProblem as error:
+        return {"problem": None, "about": repr(problem), "unstored": str(error)}, {}
+    kept = {_PREFIX + name: array for name, array in arrays.items()}
+    return {"problem": document, "about": repr(problem)}, kept
+
+
+def problem_with(contents: Contents, given: Problem | None) -> Problem | None:
+    """The problem that a file is about: the one given, or the one it keeps; None if it was written without."""
+    if given is not None:
+        return given
+    if "unstored" in contents.document:
+        raise InvalidProblem(
+            f"{contents.path} is about {contents.document['about']}, which could not be stored with it: "
+            f"{contents.document['unstored']} Fix: give it again, problem=…"
+        )
+    document = contents.document["problem"]
+    if not isinstance(document, Mapping):  # None, or what the first version kept: a text
+        return None
+    arrays = contents.arrays.items()
+    return from_document(
+        document, {name.removeprefix(_PREFIX): a for name, a in arrays if name.startswith(_PREFIX)}
+    )
 
 
 def _written(value: Any, place: str, arrays: Arrays) -> Any:

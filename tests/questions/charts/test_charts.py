@@ -1,6 +1,7 @@
 """Charts as results: text, files, frames, figures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,9 +39,54 @@ def test_save_and_load(tmp_path, chart):
         np.testing.assert_array_equal(mine.network.W, theirs.network.W)
         assert mine.certificate == theirs.certificate
         assert (mine.escape is None) == (theirs.escape is None)
-    assert loaded.points[0].parameter_signature is None
-    again = sh.load_chart(path, problem=chart.problem)
-    assert again.points[0].parameter_signature == chart.points[0].parameter_signature
+    for again in (loaded, sh.load_chart(path, problem=chart.problem)):
+        assert again.points[0].parameter_signature == chart.points[0].parameter_signature
+    assert repr(loaded) == repr(chart)
+
+
+def test_names_with_a_dot_do_not_overwrite_each_other(tmp_path):
+    for kurtosis in ("2.5", "2.75"):
+        problem = sh.Problem(np.diag([2.0, 1.0]), sh.IID(2, [1, 0, 1, 0, float(kurtosis)]), width=1)
+        assert sh.chart(problem).save(tmp_path / f"kurtosis-{kurtosis}").name == f"kurtosis-{kurtosis}.json"
+    assert len(list(tmp_path.iterdir())) == 4
+    assert "2.5]" in repr(sh.load_chart(tmp_path / "kurtosis-2.5").problem.data)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), width=2, outer="ones"),
+        sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1, norm_neuron=True),
+        sh.Problem(None, sh.Samples(np.eye(2), np.eye(2)), width=1),
+    ],
+    ids=["ReLU", "norm neuron", "two outputs"],
+)
+def test_charts_by_descent_are_saved_and_loaded(tmp_path, problem):
+    chart = sh.chart(problem, method="descent")
+    loaded = sh.load_chart(chart.save(tmp_path / "chart"))
+    assert repr(loaded) == repr(chart)
+    for mine, theirs in zip(chart.points, loaded.points, strict=True):
+        np.testing.assert_array_equal(problem.pack(mine.network), problem.pack(theirs.network))
+        assert loaded.problem.loss(theirs.network) == problem.loss(mine.network)
+
+
+def test_a_problem_that_cannot_be_stored_is_asked_for(tmp_path, chart):
+    activation = sh.Smooth(lambda z: np.tanh(z))
+    problem = sh.Problem(sh.Network([[0.5, 0.2]], activation=activation), sh.Gaussian(2), width=1)
+    chart = replace(chart, problem=problem)  # a chart of such a problem takes minutes
+    path = chart.save(tmp_path / "chart")
+    with pytest.raises(sh.InvalidProblem, match=r"could not be stored .* Fix: give it again, problem="):
+        sh.load_chart(path)
+    assert repr(sh.load_chart(path, problem)) == repr(chart)
+
+
+def test_a_damaged_chart_is_named(tmp_path, chart):
+    path = chart.save(tmp_path / "chart")
+    document = json.loads(path.read_text())
+    del document["counts"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(sh.InvalidProblem, match=r"chart\.json is damaged: KeyError 'counts'"):
+        sh.load_chart(path)
 
 
 def test_files_of_another_kind_are_refused(tmp_path, chart):

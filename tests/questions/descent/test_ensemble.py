@@ -150,9 +150,11 @@ def test_samples_reach_the_least_squares_floor():
 def test_save_and_load_without_pickle(tmp_path):
     runs = ensemble(GAUSSIAN, 40)
     path = runs.save(tmp_path / "runs")
-    again = load_ensemble(path, GAUSSIAN)
-    assert np.array_equal(runs.thetas, again.thetas) and again.counts() == runs.counts()
-    assert [m.count for m in again.minima] == [m.count for m in runs.minima]
+    assert path == tmp_path / "runs.json"
+    for again in (load_ensemble(path), load_ensemble(path, GAUSSIAN)):
+        assert np.array_equal(runs.thetas, again.thetas) and again.counts() == runs.counts()
+        assert [m.count for m in again.minima] == [m.count for m in runs.minima]
+        assert repr(again) == repr(runs)
     with pytest.raises(sh.InvalidProblem, match="belongs to"):
         load_ensemble(path, sh.Problem(np.eye(4), sh.Gaussian(4), 3))
     with pytest.raises(sh.InvalidProblem, match="losses"):

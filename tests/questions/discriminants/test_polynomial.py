@@ -309,7 +309,7 @@ def test_damaged_files_are_refused(tmp_path):
     with pytest.raises(sh.InvalidProblem, match="not a JSON"):
         load(path)
     path.write_text('{"format": "other"}')
-    with pytest.raises(sh.InvalidProblem, match="no discriminant"):
+    with pytest.raises(sh.InvalidProblem, match="format 'other'"):
         load(path)
     path.write_text('{"format": "shallows discriminant", "version": 1}')
     with pytest.raises(sh.InvalidProblem, match="damaged"):

@@ -122,14 +122,14 @@ class Chart:
 
 
 def load_chart(path: str | Path, problem: Problem | None = None) -> Chart:
-    """A chart written by `chart.save(path)`; give the problem to have parameter-space signatures again.
+    """A chart written by `chart.save(path)`, with its problem; `problem` stands for one that could not be stored.
 
     >>> import tempfile
     >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = sh.chart(problem).save(f"{folder}/eckart-young")
-    ...     chart = sh.load_chart(file, problem)
-    >>> file.name, chart.losses.tolist()
-    ('eckart-young.json', [5.0, 10.0, 13.0, 14.0])
+    ...     chart = sh.load_chart(file)
+    >>> file.name, chart.losses.tolist(), chart.problem.data
+    ('eckart-young.json', [5.0, 10.0, 13.0, 14.0], Frobenius(3))
     """
     return Chart(**read_chart(path, problem))

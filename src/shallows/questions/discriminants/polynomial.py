@@ -173,9 +173,9 @@ class Discriminant:
         """The polynomial in LaTeX."""
         return to_latex(self._expanded())
 
-    def save(self, path: str | Path) -> None:
-        """Write a JSON file that `load` reads back."""
-        storage.write(self, path)
+    def save(self, path: str | Path) -> Path:
+        """Write `path`.json, which `load` reads back; returns its path."""
+        return storage.write(self, path)
 
     # -- values ----------------------------------------------------------------------------------------
 
@@ -342,8 +342,8 @@ def load(path: str | Path) -> Discriminant:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sh.discriminants.ellipse(4, 1).save(f"{folder}/ellipse.json")
-    ...     sh.discriminants.load(f"{folder}/ellipse.json")
+    ...     file = sh.discriminants.ellipse(4, 1).save(f"{folder}/ellipse")
+    ...     sh.discriminants.load(file)
     Discriminant(the ellipse x^2/4 + y^2/1 = 1; 152 terms, bidegree (6, 6); variables x, y, m11, m12, m22)
     """
     return Discriminant(**storage.read(path))

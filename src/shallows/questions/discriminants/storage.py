@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -17,21 +16,18 @@ from shallows.questions.discriminants.curves import (
     StudentCurve,
 )
 from shallows.questions.discriminants.values import ring
-from shallows.support.errors import InvalidProblem
+from shallows.support.files import Format
 
 if TYPE_CHECKING:
     from shallows.questions.discriminants.polynomial import Discriminant
 
-FORMAT = "shallows discriminant"
-VERSION = 1
+FORMAT = Format("shallows discriminant", 1, with_arrays=False, indent=None)
 
 
-def write(discriminant: Discriminant, path: str | Path) -> None:
-    """Write the discriminant to a JSON file; numbers are text, so that no digit is lost."""
+def write(discriminant: Discriminant, path: str | Path) -> Path:
+    """Write the discriminant to `path`.json; numbers are text, so that no digit is lost."""
     polynomial = discriminant.polynomial
     content = {
-        "format": FORMAT,
-        "version": VERSION,
         "curve": _describe(discriminant.curve),
         "teacher": list(discriminant.teacher),
         "metric": list(discriminant.metric),
@@ -39,25 +35,14 @@ def write(discriminant: Discriminant, path: str | Path) -> None:
         "gram": [[_rows(entry) for entry in row] for row in discriminant.gram],
         "terms": None if polynomial is None else _rows(polynomial),
     }
-    Path(path).write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+    return FORMAT.save(path, content)
 
 
 def read(path: str | Path) -> dict[str, Any]:
     """The fields of the discriminant in a file that `write` wrote."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidProblem(f"Cannot read {path}: {error.strerror}.") from None
-    except ValueError:
-        raise InvalidProblem(f"{path} is not a JSON file.") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
-        raise InvalidProblem(
-            f"{path} is no discriminant of version {VERSION}; expected a file written by Discriminant.save."
-        )
-    try:
-        return _fields(content)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InvalidProblem(f"{path} is damaged: {type(error).__name__} {error}.") from None
+    contents = FORMAT.load(path)
+    with contents.reading():
+        return _fields(contents.document)
 
 
 def _fields(content: dict[str, Any]) -> dict[str, Any]:

@@ -122,9 +122,9 @@ def _estimate(output: Output, plan: Plan, folder: Path) -> None:
 def _draw(output: Output, folder: Path) -> None:
     """The figures of the file, as far as there are rows for them."""
     from shallows.uses.sweep.figures import write_figures
-    from shallows.uses.sweep.store import stored_plan
+    from shallows.uses.sweep.store import load_plan
 
-    if not stored_plan(folder).section.figures:
+    if not load_plan(folder).section.figures:
         return
     try:
         output.wrote(write_figures(folder))

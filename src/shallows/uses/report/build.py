@@ -108,7 +108,9 @@ def _training(chart: Chart, runs: Ensemble | None, count: int) -> Training:
         return Training(None)
     if chart.problem is None:
         return Training(
-            None, (), "The chart was loaded without its problem: load_chart(path, problem=...) has it."
+            None,
+            (),
+            "The chart is from an earlier version and has no problem: load_chart(path, problem=...).",
         )
     return train_runs(chart.problem, count, chart.seed)
 

@@ -13,7 +13,7 @@ from shallows.support.theme import CYCLE
 from shallows.uses.sweep.file import FigureSection
 from shallows.uses.sweep.pooling import is_boolean, pooled
 from shallows.uses.sweep.results import load_sweep, sweep_status
-from shallows.uses.sweep.store import stored_plan
+from shallows.uses.sweep.store import load_plan
 
 PAGE = "figures.html"
 FEW = 20
@@ -136,7 +136,7 @@ def write_figures(path: str | Path, out: str | Path | None = None) -> Path:
     """Draw the figures of a sweep's file from the rows there are, as one page without outside parts."""
     import plotly.io
 
-    plan = stored_plan(path)
+    plan = load_plan(path)
     if not plan.section.figures:
         raise InvalidProblem(
             f"The sweep in {path} has no [[figures]]; add some to its file and run it again."

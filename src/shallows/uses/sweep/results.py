@@ -12,7 +12,7 @@ import numpy as np
 from shallows.uses.sweep.cell import DONE, FAILED, SET_ASIDE
 from shallows.uses.sweep.extra import need
 from shallows.uses.sweep.file import RESERVED
-from shallows.uses.sweep.store import parts, read_table, stored_plan
+from shallows.uses.sweep.store import load_plan, parts, read_table
 
 SHOWN = 8
 
@@ -36,7 +36,7 @@ def load_sweep(path: str | Path, everything: bool = False) -> Any:
     need("pyarrow", "pandas")
     import pandas
 
-    plan = stored_plan(path)
+    plan = load_plan(path)
     frame = read_table(path).to_pandas()
     order = {key: row for row, key in enumerate(plan.keys())}
     place = frame["key"].map(order)
@@ -138,7 +138,7 @@ def sweep_status(path: str | Path) -> SweepStatus:
     >>> status.rows, status.done, status.failed, status.missing, status.complete
     (3, 2, 1, 0, False)
     """
-    plan = stored_plan(path)
+    plan = load_plan(path)
     table = read_table(path)
     files = parts(Path(path))
     keys = set(plan.keys())

@@ -16,16 +16,18 @@ import shutil
 import time
 import uuid
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from shallows.support.errors import InvalidProblem, ShallowsError
+from shallows.support.files import TEMPORARY, whole
 from shallows.uses.sweep.cell import Row
 from shallows.uses.sweep.columns import Columns
 from shallows.uses.sweep.extra import need
 from shallows.uses.sweep.plan import Plan
 
-PLAN, LOCK, TEMPORARY = "plan.json", ".lock", ".writing-"
+PLAN, LOCK, PROBE = "plan.json", ".lock", f"{TEMPORARY}probe"
 #: Parts of about the same size (within a factor of 32) that may lie side by side before they are merged.
 SIDE_BY_SIDE = 32
 LEAST_FREE = 8 * 2**20
@@ -101,10 +103,9 @@ class Store:
         except OSError as error:
             raise self._unusable(error) from None
         try:
-            probe = self.path / f"{TEMPORARY}probe"
-            probe.write_bytes(bytes(1024))
-            _to_disk(probe)
-            probe.unlink()
+            with whole(self.path / PROBE) as probe:
+                probe.write_bytes(bytes(1024))
+            (self.path / PROBE).unlink()
             free = shutil.disk_usage(self.path).free
         except OSError as error:
             self._lock.close()
@@ -124,7 +125,7 @@ class Store:
     def _refuse_other_sweeps(self) -> None:
         if not (self.path / PLAN).exists():
             return
-        old = stored_plan(self.path)
+        old = load_plan(self.path)
         for what, one, other in (
             ("axes", old.grid.columns, self.plan.grid.columns),
             ("quantities", _names(old), _names(self.plan)),
@@ -160,23 +161,16 @@ class Store:
         self._parts[name] = table.num_rows
         return name
 
-    def _write_file(self, name: str, write: Any) -> None:
-        """Temporary name, to the disk, rename; after an error nothing is left."""
-        temporary = self.path / f"{TEMPORARY}{uuid.uuid4().hex[:8]}"
+    def _write_file(self, name: str, write: Callable[[Path], object]) -> None:
+        """The file whole, or nothing and the reason."""
         try:
-            write(temporary)
-            _to_disk(temporary)
-            os.replace(temporary, self.path / name)
-            _to_disk(self.path)
+            with whole(self.path / name) as temporary:
+                write(temporary)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise StoreError(
                 f"Cannot write {self.path / name}: {error.strerror or error}. Rows written before are safe: make room "
                 "and run the same command again, and it goes on from there."
             ) from error
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
 
     def _merge_where_crowded(self) -> None:
         sizes = defaultdict(list)
@@ -199,8 +193,18 @@ def parts(path: Path) -> list[Path]:
     return sorted(path.glob("part-*.parquet"))
 
 
-def stored_plan(path: str | Path) -> Plan:
-    """The plan of the last run in a folder of results."""
+def load_plan(path: str | Path) -> Plan:
+    """The plan of the last run in a folder of results: its rows can be built again.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> problem = {"width": 1, "target": {"diagonal": [2.0, 1.0]}, "data": {"law": "gaussian", "n": 2}}
+    >>> document = {"problem": problem, "compute": {"what": "chart"}}
+    >>> with TemporaryDirectory() as out:
+    ...     run = sh.run_sweep(sh.sweep.Plan.from_document(document), out, engine="process")
+    ...     plan = sh.sweep.load_plan(out)
+    >>> plan.problem(plan.cell(0)).data
+    Gaussian(2)
+    """
     try:
         return Plan.from_json((Path(path) / PLAN).read_text(encoding="utf-8"))
     except OSError as error:
@@ -276,11 +280,3 @@ def _locked(path: Path) -> Any:
     file.write(f"process {os.getpid()} on {os.uname().nodename}")
     file.flush()
     return file
-
-
-def _to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

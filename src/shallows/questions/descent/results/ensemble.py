@@ -1,8 +1,7 @@
-"""The result of an ensemble: end points, distinct minima, shares; saved as NPZ and JSON, without pickle."""
+"""The result of an ensemble: end points, distinct minima, shares; saved and loaded with its problem."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shallows.model.problem import Problem
+from shallows.model.stored_problem import problem_with, stored_with
 from shallows.questions.descent.results.matching import Match, match
 from shallows.questions.descent.results.minima import Minimum, distinct
 from shallows.questions.descent.results.run import Status
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
+from shallows.support.files import Format
+from shallows.support.tolerances import SQRT_EPSILON
 
 if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
 
-FORMAT = "shallows-ensemble-1"
+FORMAT = Format("shallows-ensemble", 2, earlier={"shallows-ensemble-1": 1})
 GLOBAL = 1e-7
 ARRAYS = ("thetas", "losses", "gradient_norms", "status", "iterations", "starts", "index")
+WORDS = ("method", "step", "tolerance", "loss_tolerance", "requested", "seed", "scale", "seconds", "note")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,8 @@ class Ensemble:
     @property
     def converged(self) -> np.ndarray:
         """Which runs reached the tolerance (or the loss they were asked for)."""
-        return np.isin(self.status, (Status.CONVERGED, Status.GOAL))
+        found: np.ndarray = np.isin(self.status, (Status.CONVERGED, Status.GOAL))
+        return found
 
     @property
     def ended(self) -> np.ndarray:
@@ -135,56 +139,40 @@ class Ensemble:
         return ensemble_report(self, path)
 
     def save(self, path: str | Path) -> Path:
-        """Write arrays to PATH.npz and the rest to PATH.json; returns the path of the NPZ file."""
-        base = Path(path).with_suffix("")
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        npz = base.with_suffix(".npz")
-        np.savez_compressed(npz, **arrays)
-        document = {
-            "format": FORMAT,
-            "problem": repr(self.problem),
-            "size": self.problem.size,
-            "method": self.method,
-            "step": self.step,
-            "tolerance": self.tolerance,
-            "loss_tolerance": self.loss_tolerance,
-            "requested": self.requested,
-            "seed": self.seed,
-            "scale": self.scale,
-            "seconds": self.seconds,
-            "note": self.note,
-        }
-        base.with_suffix(".json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-        return npz
+        """Write `path`.json and `path`.npz; returns the path of the JSON file."""
+        about, arrays = stored_with(self.problem)
+        document = about | {name: getattr(self, name) for name in WORDS}
+        return FORMAT.save(path, document, arrays | {name: getattr(self, name) for name in ARRAYS})
 
 
-def load_ensemble(path: str | Path, problem: Problem) -> Ensemble:
-    """Read what `Ensemble.save` wrote; the problem is given again and must be the same one.
+def load_ensemble(path: str | Path, problem: Problem | None = None) -> Ensemble:
+    """Read what `Ensemble.save` wrote, with its problem; one that is given must be the same one.
 
     >>> from tempfile import TemporaryDirectory
-    >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
-    >>> runs = sh.ensemble(problem, runs=10, rng=0)
+    >>> runs = sh.ensemble(sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1), runs=10, rng=0)
     >>> with TemporaryDirectory() as folder:
-    ...     again = sh.load_ensemble(runs.save(f"{folder}/runs"), problem)
+    ...     again = sh.load_ensemble(runs.save(f"{folder}/runs"))
     >>> len(again), again.method, again.seed, np.array_equal(again.thetas, runs.thetas)
     (10, 'gd', '0', True)
     """
-    base = Path(path).with_suffix("")
-    try:
-        document = json.loads(base.with_suffix(".json").read_text(encoding="utf-8"))
-        with np.load(base.with_suffix(".npz"), allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in ARRAYS}
-    except (OSError, ValueError, KeyError) as error:
-        raise InvalidProblem(f"Cannot read an ensemble from {base}.npz and .json: {error}") from None
-    if document.get("format") != FORMAT:
-        raise InvalidProblem(f"{base}.json has format {document.get('format')!r}; expected {FORMAT!r}.")
-    if document["size"] != problem.size or document["problem"] != repr(problem):
-        raise InvalidProblem(
-            f"This ensemble belongs to {document['problem']} with {document['size']} parameters, not to {problem!r} "
-            f"with {problem.size}."
-        )
-    again = problem.value(arrays["thetas"]) if len(arrays["thetas"]) else np.zeros(0)
-    if np.any(np.abs(again - arrays["losses"]) > 1e-8 * (document["scale"] + np.abs(again))):
-        raise InvalidProblem("The stored losses are not those of this problem: its target or data differ.")
-    names = ("method", "step", "tolerance", "loss_tolerance", "requested", "seed", "scale", "seconds", "note")
-    return Ensemble(problem=problem, **arrays, **{name: document[name] for name in names})
+    contents = FORMAT.load(path)
+    with contents.reading():
+        problem = problem_with(contents, problem)
+        if problem is None:
+            raise InvalidProblem(
+                f"{contents.path} was written by an earlier version of shallows, which did not store the problem. Fix: "
+                f"load_ensemble(path, problem) with {contents.document['problem']}."
+            )
+        arrays: dict[str, Any] = {name: contents.arrays[name] for name in ARRAYS}
+        words = {name: contents.document[name] for name in WORDS}
+        if arrays["thetas"].shape[1:] != (problem.size,):
+            raise InvalidProblem(
+                f"This ensemble has {arrays['thetas'].shape[-1]} parameters and {problem!r} has {problem.size}: it "
+                "belongs to another problem."
+            )
+        again = problem.value(arrays["thetas"]) if len(arrays["thetas"]) else np.zeros(0)
+        if np.any(np.abs(again - arrays["losses"]) > SQRT_EPSILON * (words["scale"] + np.abs(again))):
+            raise InvalidProblem(
+                f"The losses stored in {contents.path} are not those of {problem!r}: its target or data differ."
+            )
+        return Ensemble(problem=problem, **arrays, **words)

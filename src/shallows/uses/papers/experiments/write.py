@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import os
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 
+from shallows.support.files import whole
 from shallows.uses.papers.experiments.experiment import Result
 from shallows.uses.papers.library import PAPERS
 from shallows.uses.report.page import figure_json
@@ -18,21 +18,20 @@ def write_csv(result: Result, out: Path) -> Path:
     """All rows, one column a name; numbers in full precision."""
     path = out / f"{result.experiment.name}.csv"
     columns = list(dict.fromkeys(name for row in result.rows for name in row))
-    beside = _beside(path)
-    with beside.open("w", encoding="utf-8", newline="") as file:
+    out.mkdir(parents=True, exist_ok=True)
+    with whole(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         writer.writerows(result.rows)
-    beside.replace(path)
     return path
 
 
 def write_page(result: Result, out: Path) -> Path:
     """The page: figures with captions, published numbers beside ours, how to make it again."""
     path = out / f"{result.experiment.name}.html"
-    beside = _beside(path)
-    beside.write_text(page(result), encoding="utf-8")
-    beside.replace(path)
+    out.mkdir(parents=True, exist_ok=True)
+    with whole(path) as beside:
+        beside.write_text(page(result), encoding="utf-8")
     return path
 
 
@@ -58,11 +57,6 @@ def page(result: Result) -> str:
         plotly=get_plotlyjs().replace("</script", "<\\/script"),
         figure_json=figure_json,
     )
-
-
-def _beside(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def _resource(package: str, name: str) -> str:
