@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from shallows.mathematics.balls.arrays import Ball, stacked
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.frame import Frame, features
-from shallows.questions.learn.least_squares import Solution, dense
+from shallows.questions.learn.fitting.frame import Frame, features
+from shallows.questions.learn.fitting.least_squares import Solution, dense
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.form import feature_balls, layer_values, power_values, transformed
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
 from shallows.questions.learn.proofs.optimality import point_from_statistics, point_on_data
 from shallows.questions.learn.proofs.rank_bound import singular_value_bounds
 from shallows.questions.learn.proofs.ridge import _general, _quadratic
-from shallows.questions.learn.statistics import Statistics
 
 exact = np.vectorize(Fraction, otypes=[object])
 seeds = st.integers(0, 10_000)

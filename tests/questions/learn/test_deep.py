@@ -10,10 +10,10 @@ from shallows.questions.learn.deep.factors import Factors, through_forms
 from shallows.questions.learn.deep.full_width import full_width
 from shallows.questions.learn.deep.layers import Shape, forward
 from shallows.questions.learn.deep.losses import Quadratic, collector, in_function_space, on_samples
-from shallows.questions.learn.frame import Frame, features, to_matrix
-from shallows.questions.learn.least_squares import dense
-from shallows.questions.learn.solve import mean_square
-from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.fitting.frame import Frame, features, to_matrix
+from shallows.questions.learn.fitting.least_squares import dense
+from shallows.questions.learn.fitting.solve import mean_square
+from shallows.questions.learn.fitting.statistics import Statistics
 
 
 def setting(rng, hidden=(4,), outputs=1, count=200, n=3):

@@ -22,7 +22,7 @@ from shallows.learn import (
     receptive_field,
     simulate_spikes,
 )
-from shallows.questions.learn.quadratic_fit import neurons_of
+from shallows.questions.learn.fitting.quadratic_fit import neurons_of
 
 
 @pytest.fixture

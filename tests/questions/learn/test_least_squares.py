@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
-from shallows.questions.learn.conjugate import conjugate
-from shallows.questions.learn.frame import Frame, features, from_matrix, homogenise, to_matrix
-from shallows.questions.learn.least_squares import dense, fewer_samples, from_statistics
-from shallows.questions.learn.solve import choose_method, solve
-from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.fitting.conjugate import conjugate
+from shallows.questions.learn.fitting.frame import Frame, features, from_matrix, homogenise, to_matrix
+from shallows.questions.learn.fitting.least_squares import dense, fewer_samples, from_statistics
+from shallows.questions.learn.fitting.solve import choose_method, solve
+from shallows.questions.learn.fitting.statistics import Statistics
 
 
 def data(rng, count=300, columns=4, outputs=2):

@@ -8,14 +8,14 @@ import pytest
 
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.frame import Frame, features, from_matrix, homogenise
-from shallows.questions.learn.least_squares import Solution, from_statistics
-from shallows.questions.learn.low_rank import best_low_rank
+from shallows.questions.learn.fitting.frame import Frame, features, from_matrix, homogenise
+from shallows.questions.learn.fitting.least_squares import Solution, from_statistics
+from shallows.questions.learn.fitting.low_rank import best_low_rank
+from shallows.questions.learn.fitting.signed_factor import fit_factor
+from shallows.questions.learn.fitting.solve import solve
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import check_optimality, check_statistics
 from shallows.questions.learn.proofs.rank_bound import least_excess
-from shallows.questions.learn.signed_factor import fit_factor
-from shallows.questions.learn.solve import solve
-from shallows.questions.learn.statistics import Statistics
 
 
 def integers(rng, count=40, columns=2):

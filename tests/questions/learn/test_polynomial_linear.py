@@ -6,7 +6,7 @@ import pytest
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.polynomial_linear import PolynomialLinear, tensor_penalty, train_polynomial
-from shallows.questions.learn.frame import features
+from shallows.questions.learn.fitting.frame import features
 
 
 def test_forward_is_sums_of_powers(rng):

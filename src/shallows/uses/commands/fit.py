@@ -38,8 +38,8 @@ def fit(
 
     from rich.console import Console
 
-    from shallows.questions.learn.regressor import QuadraticNetRegressor
-    from shallows.questions.learn.report import fit_json, load_table, show_fit, write_report
+    from shallows.questions.learn.estimators.quadratic_regressor import QuadraticNetRegressor
+    from shallows.uses.report.fit import fit_json, load_table, show_fit, write_report
 
     output = Output(json, quiet)
     path = report if report is not None else file.with_suffix(".fit.html")

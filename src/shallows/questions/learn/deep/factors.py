@@ -15,7 +15,7 @@ import numpy as np
 
 from shallows.questions.learn.deep.layers import Shape
 from shallows.questions.learn.deep.losses import Evaluate
-from shallows.questions.learn.frame import from_matrix, to_matrix
+from shallows.questions.learn.fitting.frame import from_matrix, to_matrix
 from shallows.support.checks import Array
 
 

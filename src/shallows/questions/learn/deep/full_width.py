@@ -12,7 +12,7 @@ import numpy as np
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.layers import Shape
 from shallows.questions.learn.deep.losses import collector
-from shallows.questions.learn.frame import from_matrix
+from shallows.questions.learn.fitting.frame import from_matrix
 from shallows.support.checks import Array
 
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.frame import features
+from shallows.questions.learn.fitting.frame import features
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 

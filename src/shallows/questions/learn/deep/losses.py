@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.layers import Shape, penalty
-from shallows.questions.learn.frame import chunks, features
+from shallows.questions.learn.fitting.frame import chunks, features
 from shallows.support.checks import Array
 
 Evaluate = Callable[[Array], tuple[Array, Array]]

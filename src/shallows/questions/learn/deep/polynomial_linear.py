@@ -19,9 +19,9 @@ from shallows.mathematics.tensors import coordinates
 from shallows.questions.descent.methods.control import Control
 from shallows.questions.learn.deep.losses import Evaluate
 from shallows.questions.learn.deep.training import STATIONARY, checked_input, convex_counterpart, run_batch
-from shallows.questions.learn.frame import homogenise
-from shallows.questions.learn.polynomial_network import realise, spanning_directions
-from shallows.questions.learn.solve import mean_square
+from shallows.questions.learn.fitting.frame import homogenise
+from shallows.questions.learn.fitting.solve import mean_square
+from shallows.questions.learn.fitting.spanning_powers import realise, spanning_directions
 from shallows.support.checks import Array, counted, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 

@@ -26,10 +26,10 @@ from shallows.questions.learn.deep.losses import (
     in_function_space,
     on_samples,
 )
-from shallows.questions.learn.frame import Frame, features, homogenise
-from shallows.questions.learn.least_squares import dense, fewer_samples
-from shallows.questions.learn.solve import mean_square
-from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.fitting.frame import Frame, features, homogenise
+from shallows.questions.learn.fitting.least_squares import dense, fewer_samples
+from shallows.questions.learn.fitting.solve import mean_square
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array, counted, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Progress

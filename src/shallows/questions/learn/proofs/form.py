@@ -12,7 +12,7 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import Ball, raised, stacked
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.frame import Frame, from_matrix, to_matrix
+from shallows.questions.learn.fitting.frame import Frame, from_matrix, to_matrix
 from shallows.support.checks import Array
 
 

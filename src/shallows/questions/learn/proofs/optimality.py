@@ -21,12 +21,12 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import Ball, raised_number
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.frame import Frame, chunks
-from shallows.questions.learn.least_squares import Solution
+from shallows.questions.learn.fitting.frame import Frame, chunks
+from shallows.questions.learn.fitting.least_squares import Solution
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.form import entries_ball, feature_balls, matrix_ball, transformed
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
 from shallows.questions.learn.proofs.ridge import ridge
-from shallows.questions.learn.statistics import Statistics
 from shallows.support.checks import Array
 
 #: Features of the largest Gram matrix whose curvature is proved.

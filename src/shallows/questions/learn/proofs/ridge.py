@@ -9,7 +9,7 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.least_squares import Solution
+from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.questions.learn.proofs.form import entries_ball, frame_ball, matrix_ball
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.training import DeepRuns, train_deep
-from shallows.questions.learn.frame import features
+from shallows.questions.learn.fitting.frame import features
 from shallows.support.checks import Array
 from shallows.support.theme import BLUE, CYCLE, GREEN, ORANGE
 from shallows.uses.papers.experiments.experiment import (

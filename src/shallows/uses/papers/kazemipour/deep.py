@@ -9,9 +9,9 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.training import train_deep
-from shallows.questions.learn.deep_regressor import DeepQuadraticRegressor
-from shallows.questions.learn.polynomial import PolynomialNetRegressor
-from shallows.questions.learn.polynomial_network import spanning_directions
+from shallows.questions.learn.estimators.deep_regressor import DeepQuadraticRegressor
+from shallows.questions.learn.estimators.polynomial_regressor import PolynomialNetRegressor
+from shallows.questions.learn.fitting.spanning_powers import spanning_directions
 from shallows.support.checks import Array
 from shallows.uses.papers.claim import Trial, claim
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact

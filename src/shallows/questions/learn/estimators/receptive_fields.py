@@ -18,7 +18,7 @@ from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
 if TYPE_CHECKING:
-    from shallows.questions.learn.regressor import QuadraticNetRegressor
+    from shallows.questions.learn.estimators.quadratic_regressor import QuadraticNetRegressor
 
 
 @dataclass(frozen=True, eq=False)

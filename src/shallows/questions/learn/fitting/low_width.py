@@ -8,10 +8,10 @@ from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.ensemble import ensemble
-from shallows.questions.learn.frame import Frame
-from shallows.questions.learn.least_squares import Solution
-from shallows.questions.learn.polynomial_network import realise
-from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.fitting.frame import Frame
+from shallows.questions.learn.fitting.least_squares import Solution
+from shallows.questions.learn.fitting.spanning_powers import realise
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
 from shallows.support.seeds import generator
 

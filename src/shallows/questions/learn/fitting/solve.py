@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.conjugate import conjugate
-from shallows.questions.learn.frame import Frame
-from shallows.questions.learn.least_squares import Solution, dense, fewer_samples, from_statistics
+from shallows.questions.learn.fitting.conjugate import conjugate
+from shallows.questions.learn.fitting.frame import Frame
+from shallows.questions.learn.fitting.least_squares import Solution, dense, fewer_samples, from_statistics
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import Optimality, check_optimality
-from shallows.questions.learn.statistics import Statistics
 from shallows.questions.learn.warnings import UndeterminedWarning
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from shallows.questions.learn.regressor import QuadraticForms
+from shallows.questions.learn.estimators.quadratic_regressor import QuadraticForms
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 

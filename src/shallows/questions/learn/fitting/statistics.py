@@ -15,7 +15,7 @@ import numpy as np
 from shallows.mathematics.balls.arrays import UNIT, gamma, raised, raised_number
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.metric import Metric
-from shallows.questions.learn.frame import Frame, chunks, features
+from shallows.questions.learn.fitting.frame import Frame, chunks, features
 from shallows.questions.learn.proofs.form import transformed
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem

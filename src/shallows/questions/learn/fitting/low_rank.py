@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.questions.learn.frame import inputs_of, to_matrix
-from shallows.questions.learn.signed_factor import Factor, fit_factor
+from shallows.questions.learn.fitting.frame import inputs_of, to_matrix
+from shallows.questions.learn.fitting.signed_factor import Factor, fit_factor
 from shallows.support.checks import Array
 from shallows.support.progress import Progress
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from shallows.questions.learn.solve import METHODS
+from shallows.questions.learn.fitting.solve import METHODS
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.questions.learn.frame import Frame, chunks, from_matrix
-from shallows.questions.learn.least_squares import Solution
+from shallows.questions.learn.fitting.frame import Frame, chunks, from_matrix
+from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.support.checks import Array
 from shallows.support.progress import Progress
 

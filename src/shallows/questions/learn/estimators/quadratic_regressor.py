@@ -12,16 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
-from shallows.questions.learn.base import FormEstimator, FormRegressor, as_columns
-from shallows.questions.learn.frame import Frame, chunks, from_matrix, to_matrix
-from shallows.questions.learn.least_squares import Solution, from_statistics
-from shallows.questions.learn.proofs.optimality import (
-    Optimality,
-    check_statistics,
-    point_from_statistics,
-    point_on_data,
-)
-from shallows.questions.learn.quadratic_fit import (
+from shallows.questions.learn.estimators.base import FormEstimator, FormRegressor, as_columns
+from shallows.questions.learn.fitting.frame import Frame, chunks, from_matrix, to_matrix
+from shallows.questions.learn.fitting.least_squares import Solution, from_statistics
+from shallows.questions.learn.fitting.quadratic_fit import (
     Neurons,
     checked_width,
     descend,
@@ -33,8 +27,14 @@ from shallows.questions.learn.quadratic_fit import (
     useful_width,
     with_norm,
 )
-from shallows.questions.learn.solve import solve, warn_undetermined
-from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.fitting.solve import solve, warn_undetermined
+from shallows.questions.learn.fitting.statistics import Statistics
+from shallows.questions.learn.proofs.optimality import (
+    Optimality,
+    check_statistics,
+    point_from_statistics,
+    point_on_data,
+)
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.base import FormRegressor, as_columns
 from shallows.questions.learn.deep.full_width import full_width
 from shallows.questions.learn.deep.layers import Shape, forward
 from shallows.questions.learn.deep.training import DeepRuns, train_deep
-from shallows.questions.learn.frame import homogenise
-from shallows.questions.learn.least_squares import Solution
+from shallows.questions.learn.estimators.base import FormRegressor, as_columns
+from shallows.questions.learn.fitting.frame import homogenise
+from shallows.questions.learn.fitting.least_squares import Solution
+from shallows.questions.learn.fitting.solve import solve, warn_undetermined
 from shallows.questions.learn.proofs.form import layer_values
 from shallows.questions.learn.proofs.optimality import Optimality, mean_square_ball
-from shallows.questions.learn.solve import solve, warn_undetermined
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power
 from shallows.model.network import Network
-from shallows.questions.learn.base import FormRegressor, as_columns
-from shallows.questions.learn.frame import homogenise
-from shallows.questions.learn.low_width import best_low_width
-from shallows.questions.learn.polynomial_network import realise
+from shallows.questions.learn.estimators.base import FormRegressor, as_columns
+from shallows.questions.learn.fitting.frame import homogenise
+from shallows.questions.learn.fitting.low_width import best_low_width
+from shallows.questions.learn.fitting.solve import solve, warn_undetermined
+from shallows.questions.learn.fitting.spanning_powers import realise
 from shallows.questions.learn.proofs.form import power_values
 from shallows.questions.learn.proofs.optimality import mean_square_ball
-from shallows.questions.learn.solve import solve, warn_undetermined
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 

@@ -15,7 +15,7 @@ from shallows.support.errors import InvalidProblem, MissingExtra
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from shallows.questions.learn.regressor import QuadraticNetRegressor
+    from shallows.questions.learn.estimators.quadratic_regressor import QuadraticNetRegressor
 
 SHOWN_NEURONS, SHOWN_COLUMNS = 12, 4
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.questions.learn.frame import from_matrix
+from shallows.questions.learn.fitting.frame import from_matrix
 from shallows.support.checks import Array
 
 LARGEST_DAMPING = 1e8

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular, svd
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.learn.frame import Frame, features
-from shallows.questions.learn.statistics import Statistics
+from shallows.questions.learn.fitting.frame import Frame, features
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 

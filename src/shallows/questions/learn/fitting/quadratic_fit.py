@@ -14,13 +14,13 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.ensemble import Ensemble
-from shallows.questions.learn.frame import Frame, to_matrix
-from shallows.questions.learn.least_squares import Solution, penalty_matrix
-from shallows.questions.learn.low_rank import LowRank, best_low_rank
-from shallows.questions.learn.low_width import TRAINED
+from shallows.questions.learn.fitting.frame import Frame, to_matrix
+from shallows.questions.learn.fitting.least_squares import Solution, penalty_matrix
+from shallows.questions.learn.fitting.low_rank import LowRank, best_low_rank
+from shallows.questions.learn.fitting.low_width import TRAINED
+from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import Optimality, Point
 from shallows.questions.learn.proofs.rank_bound import least_excess
-from shallows.questions.learn.statistics import Statistics
 from shallows.questions.learn.warnings import WidthWarning
 from shallows.support.checks import Array
 
