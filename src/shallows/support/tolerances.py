@@ -14,5 +14,7 @@ SQRT_EPSILON = 2.0**-26
 #: Added to a divisor that may be zero with its numerator: far above the smallest normal double (2.2e-308), so that
 #: quotients of ordinary numbers do not overflow, and far below any scale that inputs have.
 TINY = 1e-300
+#: What no computation should reach, 1/TINY: numbers beyond it, infinite ones and NaN are refused (`not x < HUGE`).
+HUGE = 1e300
 #: Losses of critical points that agree to nine digits are shown as one: charts know them to about twelve.
 SAME_LOSS = 1e-9

@@ -123,7 +123,8 @@ def test_wilkinsons_polynomial_many_seeds(seed):
 
 
 def test_multiple_precision_agrees_with_double(rng):
-    from shallows.mathematics.homotopy.paths import PathStatus, track
+    from shallows.mathematics.homotopy._compiled.codes import PathStatus
+    from shallows.mathematics.homotopy.paths import track
     from shallows.mathematics.homotopy.prepared import SparseProblem
 
     problem = SparseProblem(PolynomialSystem.read(noon(3)))

@@ -183,15 +183,13 @@ def test_the_compiled_evaluator_has_the_right_jacobian(rng):
 
 def test_the_ball_evaluator_is_the_compiled_one(generic, rng):
     """Two implementations of one system, in floats and in balls."""
-    from shallows.mathematics.homotopy._compiled.entry_points import evaluate_once
-
     problem = generic(4, 2, 3)
     equations, gram, target = LowRankEquations(4, 2), problem.gram(), problem.target_tensor().entries
     frame, _ = np.linalg.qr(rng.standard_normal((4, 4)))
     action = frame_action(frame)
     p = Member.of(action.T @ gram @ action, action.T @ gram @ target).parameters
     x = rng.standard_normal(equations.unknowns)
-    value, jacobian = evaluate_once(family(equations).segment(p, p), np.append(x, 0.0))
+    value, jacobian = family(equations).segment(p, p).at(np.append(x, 0.0))
     balls = LowRankSystem(equations, gram, target, frame).ball_evaluator(128)
     from flint import arb
 

@@ -90,7 +90,6 @@ def test_far_away_rows_are_scaled_and_newton_steps_are_not(size, generic, rng):
     """The evaluator divides value and Jacobian by one number when neurons are large: against the ball evaluator."""
     from flint import arb
 
-    from shallows.mathematics.homotopy._compiled.entry_points import evaluate_once
     from shallows.questions.charts.continuation.equations import Member
 
     problem, equations = generic(2, 2, 0, 4), PowerEquations(4, 2, 2)
@@ -98,7 +97,7 @@ def test_far_away_rows_are_scaled_and_newton_steps_are_not(size, generic, rng):
     u = rng.standard_normal(equations.unknowns)
     u *= size / np.abs(u).max()
     p = Member.of(gram, gram @ target).parameters
-    value, jacobian = evaluate_once(family(equations).segment(p, p), np.append(u, 0.0))
+    value, jacobian = family(equations).segment(p, p).at(np.append(u, 0.0))
     exact, slope = PowerSystem(equations, gram, target, (1.0, 1.0)).ball_evaluator(128)([arb(x) for x in u])
     values = np.array([float(v) for v in exact.entries()])
     dense = np.array([float(v) for v in slope.entries()]).reshape(len(u), len(u))

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.paths import PENCIL, PROJECTIVE, Homotopy, Paths, PathStatus
+from shallows.mathematics.homotopy._compiled.codes import PENCIL, PROJECTIVE, PathStatus
+from shallows.mathematics.homotopy.paths import Homotopy, Paths
 
 LOST, REGULAR, SINGULAR, INFINITE = 0, 1, 2, 3
 #: Condition numbers above which an end point is taken as singular.

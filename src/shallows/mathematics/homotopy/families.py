@@ -120,17 +120,15 @@ def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, s
     >>> sh.homotopy.check_homotopy(homotopy, np.array([0.7 + 0.2j])) < 1e-7
     True
     """
-    from shallows.mathematics.homotopy._compiled.entry_points import evaluate_once
-
     where = np.append(np.asarray(point, np.complex128), t)
-    _, jacobian = evaluate_once(homotopy, where)
+    _, jacobian = homotopy.at(where)
     size = max(float(np.abs(jacobian).max()), 1e-300)
     worst = 0.0
     for j in range(len(where)):
         change = np.zeros_like(where)
         change[j] = step * max(1.0, abs(where[j]))
-        ahead, _ = evaluate_once(homotopy, where + change)
-        behind, _ = evaluate_once(homotopy, where - change)
+        ahead, _ = homotopy.at(where + change)
+        behind, _ = homotopy.at(where - change)
         slope = (ahead - behind) / (2 * change[j])
         worst = max(worst, float(np.abs(slope - jacobian[:, j]).max()) / size)
     return worst

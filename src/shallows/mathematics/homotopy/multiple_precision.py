@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
-from shallows.mathematics.homotopy.paths import Paths, PathStatus
+from shallows.mathematics.homotopy.paths import Paths
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 
 _LADDER = (128, 256, 512)

@@ -7,50 +7,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
-
-AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
-
-
-class PathStatus(IntEnum):
-    """How a path ended; `sentence` says it in words."""
-
-    ARRIVED = 0
-    STEP_TOO_SMALL = 1
-    TOO_MANY_STEPS = 2
-    HANDED_OVER = 3
-    DIVERGED = 4
-    CONVERGED = 5
-    UNCLOSED = 6
-    INFINITE = 7
-    PRECISE_REGULAR = 8
-    PRECISE_SINGULAR = 9
-
-    @property
-    def sentence(self) -> str:
-        """The status in words."""
-        return _SENTENCES[self]
-
-
-_SENTENCES = {
-    PathStatus.ARRIVED: "the path reached t = 0 by Newton steps",
-    PathStatus.STEP_TOO_SMALL: "the step became too small before the end",
-    PathStatus.TOO_MANY_STEPS: "the path took more steps than allowed",
-    PathStatus.HANDED_OVER: "the path was left at the door of the endgame",
-    PathStatus.DIVERGED: "the path left every bounded region",
-    PathStatus.CONVERGED: "the Cauchy endgame converged",
-    PathStatus.INFINITE: "the path runs to infinity",
-    PathStatus.PRECISE_REGULAR: "the path reached t = 0 in multiple precision",
-    PathStatus.PRECISE_SINGULAR: "the path converged to a singular end in multiple precision",
-    PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
-}
 
 
 @dataclass(frozen=True)
@@ -86,6 +50,18 @@ class Homotopy:
         from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 
         return SIGNATURE
+
+    def at(self, point: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """The value and the extended Jacobian [∂H/∂x | ∂H/∂t] at the point (x, t)."""
+        from shallows.mathematics.homotopy._compiled.entry_points import evaluate_one
+
+        equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
+        value = np.zeros(equations, np.complex128)
+        jacobian = np.zeros((equations, self.unknowns + 1), np.complex128)
+        room = (np.empty(self.work, np.complex128), np.empty(self.scratch))
+        place = np.ascontiguousarray(point, dtype=np.complex128)
+        evaluate_one(self.evaluate, self.complexes, self.reals, self.program, room, place, (value, jacobian))
+        return value, jacobian
 
 
 @dataclass(frozen=True)

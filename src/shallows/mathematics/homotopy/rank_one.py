@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import AFFINE
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
-from shallows.mathematics.homotopy.paths import AFFINE, Homotopy
+from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
 from shallows.support.errors import InvalidProblem

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy import classify as ends_of
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.classify import Ends, chart_coordinates, classify
-from shallows.mathematics.homotopy.paths import Homotopy, Paths, PathStatus, TrackerSettings, track
+from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status, realness
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
 from shallows.support.errors import IncompleteChart, InvalidProblem

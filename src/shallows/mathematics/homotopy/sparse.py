@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.paths import AFFINE, PROJECTIVE, Homotopy
+from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
+from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
 
 Coefficients = Mapping[Exponents, complex]

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import PENCIL
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
-from shallows.mathematics.homotopy.paths import PENCIL, Paths, TrackerSettings, track
+from shallows.mathematics.homotopy.paths import Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.points import Invariants, PointSet
 from shallows.support.checks import counted
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from numba import njit
 
+from shallows.support.tolerances import HUGE
+
 
 @njit(nogil=True, error_model="numpy")
 def factor(matrix: Any, pivots: Any) -> bool:
@@ -17,7 +19,7 @@ def factor(matrix: Any, pivots: Any) -> bool:
             weight = abs(matrix[i, k].real) + abs(matrix[i, k].imag)
             if weight > best:
                 best, where = weight, i
-        if not (best > 0.0 and best < 1e300):
+        if not (best > 0.0 and best < HUGE):
             return False
         pivots[k] = where
         if where != k:

@@ -1,0 +1,51 @@
+"""The numbers that cross the border to compiled code: kinds of homotopies, and how paths end."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+#: Modes of a homotopy. AFFINE: as many equations as unknowns. PROJECTIVE: one homogeneous unknown more and the equation
+#: ⟨patch, z⟩ = 1, the patch following the point. PENCIL: t itself is an unknown and the extra equation
+#: (t − c)(ℓ·x + ℓ₀) = s moves (the trace test).
+AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
+
+
+class PathStatus(IntEnum):
+    """How a path ended; `sentence` says it in words."""
+
+    ARRIVED = 0
+    STEP_TOO_SMALL = 1
+    TOO_MANY_STEPS = 2
+    HANDED_OVER = 3
+    DIVERGED = 4
+    CONVERGED = 5
+    UNCLOSED = 6
+    INFINITE = 7
+    PRECISE_REGULAR = 8
+    PRECISE_SINGULAR = 9
+
+    @property
+    def sentence(self) -> str:
+        """The status in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    PathStatus.ARRIVED: "the path reached t = 0 by Newton steps",
+    PathStatus.STEP_TOO_SMALL: "the step became too small before the end",
+    PathStatus.TOO_MANY_STEPS: "the path took more steps than allowed",
+    PathStatus.HANDED_OVER: "the path was left at the door of the endgame",
+    PathStatus.DIVERGED: "the path left every bounded region",
+    PathStatus.CONVERGED: "the Cauchy endgame converged",
+    PathStatus.INFINITE: "the path runs to infinity",
+    PathStatus.PRECISE_REGULAR: "the path reached t = 0 in multiple precision",
+    PathStatus.PRECISE_SINGULAR: "the path converged to a singular end in multiple precision",
+    PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
+}
+#: The same for compiled code, and GOING, which is no end. NumPy's integers, here and for other arguments of compiled
+#: functions: each of Python's literals is a type of its own, for which numba compiles the function again.
+ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER = map(np.int64, list(PathStatus)[:4])
+DIVERGED, CONVERGED, UNCLOSED, INFINITE = map(np.int64, list(PathStatus)[4:8])
+GOING = np.int64(-1)
