@@ -104,7 +104,7 @@ class _Path:
     def point(self) -> NDArray[np.complex128]:
         """The present point, rounded to double and of unit length."""
         z = np.array([complex(entry) for entry in self.z.entries()])
-        return z / np.linalg.norm(z)
+        return np.asarray(z / np.linalg.norm(z))
 
     def _linear_system(self, z: Any, t: float) -> tuple[Any, Any, Any]:
         """Jacobian with the patch as last row, value, and ∂H/∂t, at an exact point."""

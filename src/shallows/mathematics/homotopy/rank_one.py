@@ -91,7 +91,7 @@ class RankOneSystem:
     @property
     def path_count(self) -> int:
         """(3ⁿ−1)/2."""
-        return (3**self.n - 1) // 2
+        return int(3**self.n - 1) // 2
 
     @property
     def root_bound(self) -> int:

@@ -171,7 +171,7 @@ def settle(
 
 def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
     """Singular ends of a single path that are no continuum: an earlier run came near, or n = 1."""
-    lone = ends.kind == ends_of.SINGULAR
+    lone: NDArray[np.bool_] = ends.kind == ends_of.SINGULAR
     counts = np.bincount(ends.cluster[ends.cluster >= 0], minlength=1)
     lone[lone] = counts[ends.cluster[lone]] == 1
     if ends.points.shape[1] == 1 or not lone.any():

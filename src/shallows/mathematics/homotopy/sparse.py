@@ -26,11 +26,7 @@ class Scaling:
 
     def out(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """From scaled coordinates y to x."""
-        return points * np.exp2(self.variables.astype(float))
-
-    def into(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
-        """From x to scaled coordinates y."""
-        return points * np.exp2(-self.variables.astype(float))
+        return np.asarray(points * np.exp2(self.variables.astype(float)))
 
 
 def scaling(system: PolynomialSystem) -> Scaling:

@@ -25,7 +25,7 @@ class StartSystem:
 
 def unit(rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> NDArray[np.complex128]:
     """Random complex numbers on the unit circle."""
-    return np.exp(2j * np.pi * rng.random(size))
+    return np.asarray(np.exp(2j * np.pi * rng.random(size)))
 
 
 def total_degree(degrees: Sequence[int], rng: np.random.Generator) -> StartSystem:

@@ -64,7 +64,7 @@ def exponents(n: int, degree: int) -> NDArray[np.intp]:
 def multiplicities(n: int, degree: int) -> Array:
     """mult(I) = d! / Π_j I_j!, the number of places of the full n^d array that hold entry I."""
     factorials = np.cumprod([1.0, *range(1, degree + 1)])
-    result = factorials[degree] / np.prod(factorials[exponents(n, degree)], axis=1)
+    result: Array = factorials[degree] / np.prod(factorials[exponents(n, degree)], axis=1)
     result.setflags(write=False)
     return result
 

@@ -17,6 +17,7 @@ from shallows.mathematics.homotopy._compiled.codes import (
     INFINITE,
     PROJECTIVE,
     STEP_TOO_SMALL,
+    variable,
 )
 from shallows.mathematics.homotopy._compiled.endgame import finish
 from shallows.mathematics.homotopy._compiled.equations import Equations, assemble, copy, length, polish
@@ -26,7 +27,7 @@ from shallows.mathematics.homotopy._compiled.tracker import MOVING, Settings, fo
 #: The first step tried on a path, as a share of the way.
 FIRST_STEP = 0.02
 #: Newton steps that sharpen an end: they stop before, when they no longer shrink.
-END_STEPS = np.int64(6)
+END_STEPS = variable(6)
 #: An end is regular beyond doubt when Newton's last step is below this. Else its convergence may have been an accident
 #: of rounding, and the endgame is asked, if the path came by its beginning.
 BEYOND_DOUBT = 1e-10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -10,6 +11,7 @@ import numpy as np
 #: ⟨patch, z⟩ = 1, the patch following the point. PENCIL: t itself is an unknown and the extra equation
 #: (t − c)(ℓ·x + ℓ₀) = s moves (the trace test).
 AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
+Number = TypeVar("Number", int, bool)
 
 
 class PathStatus(IntEnum):
@@ -44,8 +46,16 @@ _SENTENCES = {
     PathStatus.PRECISE_SINGULAR: "the path converged to a singular end in multiple precision",
     PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
 }
-#: The same for compiled code, and GOING, which is no end. NumPy's integers, here and for other arguments of compiled
-#: functions: each of Python's literals is a type of its own, for which numba compiles the function again.
-ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER = map(np.int64, list(PathStatus)[:4])
-DIVERGED, CONVERGED, UNCLOSED, INFINITE = map(np.int64, list(PathStatus)[4:8])
-GOING = np.int64(-1)
+
+
+def variable(value: Number) -> Number:
+    """A constant as an argument of compiled functions: each of Python's literals is a type of its own, for which numba
+    compiles a function again, NumPy's numbers are not."""
+    number: Any = np.bool_(value) if isinstance(value, bool) else np.int64(value)
+    return cast(Number, number)
+
+
+#: The same for compiled code, and GOING, which is no end.
+ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER = (variable(k.value) for k in list(PathStatus)[:4])
+DIVERGED, CONVERGED, UNCLOSED, INFINITE = (variable(k.value) for k in list(PathStatus)[4:8])
+GOING = variable(-1)

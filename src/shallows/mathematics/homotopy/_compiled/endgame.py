@@ -24,6 +24,7 @@ from shallows.mathematics.homotopy._compiled.codes import (
     INFINITE,
     PROJECTIVE,
     UNCLOSED,
+    variable,
 )
 from shallows.mathematics.homotopy._compiled.equations import assemble, copy, distance, largest, polish
 from shallows.mathematics.homotopy._compiled.linear import factor
@@ -41,7 +42,7 @@ SMALLEST = 1e-11
 #: First steps tried: a share of a polygon's side, and of the way to the next circle.
 FIRST_ON_SIDE, FIRST_INWARD = 0.3, 0.1
 #: Newton steps that sharpen a corner.
-CORNER_STEPS = np.int64(4)
+CORNER_STEPS = variable(4)
 #: A walk is closed when its ends differ by less than this share of its extent, or this share of the point's size.
 CLOSED, CLOSED_BY_ROUNDING = 1e-4, 1e-11
 #: Errors of an end at or near the origin are relative to this share of the point's size at the first circle.
@@ -149,7 +150,7 @@ def solves(equations: Any, mean: Any, loops: int, gap: float, noise: float) -> b
 
 
 @njit(nogil=True, error_model="numpy", inline="always")
-def inverse_size(x: Any, mode: int) -> complex:
+def inverse_size(x: Any, mode: int) -> Any:
     """What vanishes at infinity: the homogenising coordinate, or 1/‖x‖ of an affine point."""
     if mode == PROJECTIVE:
         return x[x.shape[0] - 1]

@@ -105,7 +105,7 @@ def largest(vector: Any) -> float:
         square = vector[j].real * vector[j].real + vector[j].imag * vector[j].imag
         if not (square <= best):  # also true for NaN
             best = square
-    return np.sqrt(best)
+    return float(np.sqrt(best))
 
 
 @njit(nogil=True, error_model="numpy")

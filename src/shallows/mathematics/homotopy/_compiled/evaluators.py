@@ -19,11 +19,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import carray, cfunc, types
+from numba import cfunc, types
+from numba.np.numpy_support import carray
 
-_COMPLEX = types.CPointer(types.complex128)
-_REAL = types.CPointer(types.float64)
-_INTEGER = types.CPointer(types.int64)
+_pointer: Any = types.CPointer
+_COMPLEX = _pointer(types.complex128)
+_REAL = _pointer(types.float64)
+_INTEGER = _pointer(types.int64)
 SIGNATURE = types.void(_COMPLEX, _COMPLEX, _REAL, _INTEGER, _COMPLEX, _REAL, _COMPLEX, _COMPLEX)
 #: Positions in the header of a sparse program (see `sparse.compile_sparse`).
 HEADER = 12

@@ -39,7 +39,7 @@ STEADY_CHANGE = 0.1
 @njit(nogil=True, error_model="numpy")
 def from_infinity(point: Any) -> float:
     """How far a projective point is from infinity: |x₀|/‖x‖, x₀ the last, homogenising coordinate."""
-    return abs(point[point.shape[0] - 1]) / np.sqrt(length(point))
+    return float(abs(point[point.shape[0] - 1]) / np.sqrt(length(point)))
 
 
 @njit(nogil=True, error_model="numpy")
@@ -72,7 +72,7 @@ def exponent(marks: Any, radius: float, away: float) -> float:
     """The exponent v in x₀ ~ t^v, from the last mark that lies well before: 0 when there is none."""
     if not (marks[0] > MEASURABLE * radius and away > 0.0):
         return 1.0 if away == 0.0 and marks[0] > 0.0 else 0.0
-    return np.log(marks[1] / away) / np.log(marks[0] / radius)
+    return float(np.log(marks[1] / away) / np.log(marks[0] / radius))
 
 
 @njit(nogil=True, error_model="numpy")
@@ -87,7 +87,7 @@ def steady(decades: Any, radius: float, size: float) -> bool:
         return False
     before = np.log(decades[3] / decades[1]) / np.log(decades[0] / decades[2])
     now = np.log(size / decades[3]) / np.log(decades[2] / radius)
-    return now > STEADY_EXPONENT and abs(now - before) < STEADY_CHANGE * now
+    return bool(now > STEADY_EXPONENT and abs(now - before) < STEADY_CHANGE * now)
 
 
 @njit(nogil=True, error_model="numpy")

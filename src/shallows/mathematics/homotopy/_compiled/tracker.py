@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import njit
 
 from shallows.mathematics.homotopy._compiled.codes import (
@@ -29,6 +28,7 @@ from shallows.mathematics.homotopy._compiled.codes import (
     PROJECTIVE,
     STEP_TOO_SMALL,
     TOO_MANY_STEPS,
+    variable,
 )
 from shallows.mathematics.homotopy._compiled.equations import (
     CONVERGED_STEP,
@@ -81,7 +81,11 @@ STUCK_NEAR, STUCK_EXPONENT = 1e-6, 0.25
 
 
 #: Whether the patch of a projective path stays where it is, or follows the point.
-STILL, MOVING = np.bool_(True), np.bool_(False)
+STILL, MOVING = variable(True), variable(False)
+
+
+#: How many points of a path are known at its start.
+FIRST_KNOWN = variable(1)
 
 
 class Settings(NamedTuple):
@@ -141,7 +145,7 @@ def next_step(settings: Any, step: float, first: float, ratio: float, known: int
     """The length of the next step, from how good a prediction of order 2·known was."""
     error = max(first / settings.prediction, ratio / settings.contraction, SMALLEST_ERROR)
     step *= min(max(SAFETY * error ** (-1.0 / (2.0 * known)), LEAST_CHANGE), MOST_CHANGE)
-    return min(step, settings.longest)
+    return float(min(step, settings.longest))
 
 
 @njit(nogil=True, error_model="numpy")
@@ -214,7 +218,7 @@ def follow(
     step = min(step, settings.longest)
     if not begin(equations, x, start, direction, history):
         return STEP_TOO_SMALL, 0.0, step, 0
-    at, steps, known, failures = 0.0, 0, np.int64(1), 0
+    at, steps, known, failures = 0.0, 0, FIRST_KNOWN, 0
     at_end = x.shape[0]
     history.saved[at_end] = -1.0
     set_marks(history, abs(start), x)
