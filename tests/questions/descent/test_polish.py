@@ -50,25 +50,40 @@ def test_difference_products_against_exact_ones(problem):
     assert np.allclose(ours, exact, rtol=1e-6, atol=1e-7 * np.abs(exact).max(axis=1, keepdims=True))
 
 
-def test_newton_cg_refuses_a_saddle_and_lanczos_sees_it():
-    problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 1, outer="ones")
-    evaluate = evaluator(problem)
-    saddle = np.array([[0.0, np.sqrt((3 * 1.0 + 2.0 - 0.0) / 3)]])  # the rank-one critical point along e₂
-    minimum = np.array([[np.sqrt((2 * 2.0 + 3.0) / 3), 0.0]])
-    for point in (saddle, minimum):
+SADDLE_PROBLEM = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 1, outer="ones")
+SADDLE = np.array([[0.0, np.sqrt(5 / 3)]])  # critical: of index 1, and of index 0 below
+MINIMUM = np.array([[np.sqrt(7 / 3), 0.0]])
+
+
+def test_lanczos_tells_a_saddle_from_a_minimum():
+    evaluate = evaluator(SADDLE_PROBLEM)
+    for point in (SADDLE, MINIMUM):
         assert np.linalg.norm(evaluate(point)[1]) < 1e-12
-    assert is_saddle(evaluate, saddle)[0] and not is_saddle(evaluate, minimum)[0]
-    near = saddle + np.array([[0.02, 0.0]])
+    assert is_saddle(evaluate, SADDLE)[0] and not is_saddle(evaluate, MINIMUM)[0]
+
+
+@pytest.mark.parametrize("away", [0.02, 1e-3, 1e-6])
+def test_newton_cg_refuses_a_saddle(away):
+    """Plain Newton steps from here end at the saddle; conjugate gradients meet negative curvature and stay."""
+    evaluate = evaluator(SADDLE_PROBLEM)
+    near = SADDLE + np.array([[away, 0.0]])
+    newton = near[0]
+    for _ in range(8):
+        hessian = SADDLE_PROBLEM.hessian(SADDLE_PROBLEM.unpack(newton))
+        newton = newton - np.linalg.solve(hessian, SADDLE_PROBLEM.value_and_gradient(newton)[1])
+    assert np.allclose(newton, SADDLE[0], atol=1e-10)
     theta, _, norm = newton_cg(evaluate, near, Control(1e-12))
-    assert norm[0] > 1e-12 or is_saddle(evaluate, theta)[0]
-    theta, _, norm = newton_cg(evaluate, minimum + 0.01, Control(1e-12))
-    assert norm[0] <= 1e-12 and np.allclose(theta, minimum, atol=1e-10)
+    assert np.array_equal(theta, near) and norm[0] == np.linalg.norm(evaluate(near)[1])
+
+
+def test_newton_cg_ends_at_a_minimum():
+    theta, _, norm = newton_cg(evaluator(SADDLE_PROBLEM), MINIMUM + 0.01, Control(1e-12))
+    assert norm[0] <= 1e-12 and np.allclose(theta, MINIMUM, atol=1e-10)
 
 
 def test_runs_started_on_the_ridge_of_a_saddle_still_end_at_a_minimum():
-    problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 1, outer="ones")
     begin = np.array([[1e-5, 0.7], [-1e-5, 0.7], [1e-4, -2.0]])
-    runs = ensemble(problem, 3, init=begin)
+    runs = ensemble(SADDLE_PROBLEM, 3, init=begin)
     assert np.allclose(runs.losses, 2 * 1 + 2 * 1 / 3)  # the index-0 point, not the saddle above it
     assert runs.minima[0].kind == "minimum"
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import shallows as sh
+from shallows.mathematics.solvers.levenberg_marquardt import gram_root
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, features, from_matrix, homogenise
 from shallows.questions.learn.fitting.least_squares import Solution, from_statistics
@@ -150,7 +151,7 @@ def test_gaussian_low_rank_reaches_the_exact_minimum(width):
 def test_factor_gradient_vanishes_at_the_end(rng):
     vectors = rng.standard_normal((40, 10))
     gram, optimum = vectors.T @ vectors / 40, rng.standard_normal(10)
-    end = fit_factor(gram, optimum, rng.standard_normal((2, 4)), np.array([1.0, -1.0]))
+    end = fit_factor(gram_root(gram), optimum, rng.standard_normal((2, 4)), np.array([1.0, -1.0]))
     move = np.random.default_rng(1).standard_normal((2, 4))
 
     def excess(W):

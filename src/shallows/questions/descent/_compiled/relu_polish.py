@@ -1,5 +1,7 @@
 """Newton-CG on ReLU losses with fixed outer weights, in compiled code; its slow twin is `polish.newton_cg`.
 
+`_newton_step` is the compiled twin of `mathematics.solvers.conjugate_gradients`, with the products of this loss inside.
+
 The same rules decide: a step is refused on negative curvature, when the gradient norm does not halve, or when the point
 has moved by more than a quarter of its length; an end point at which a Lanczos run finds a negative eigenvalue is a
 saddle. Hessian products are exact.

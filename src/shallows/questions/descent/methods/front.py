@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent.evaluate import Evaluate
 from shallows.questions.descent.methods.control import Control, Recorder
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.support.checks import Array
 
 BLOW_UP = 1e8
-
-
-def norms_of(gradients: Array) -> Array:
-    """Euclidean norms of rows; a non-finite row gives a non-finite norm."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", gradients, gradients)))
 
 
 class Front:
@@ -27,7 +23,7 @@ class Front:
         self.iteration = 0
         if len(self.rows):
             self.loss, self.gradient = evaluate(self.theta)
-            self.norm = norms_of(self.gradient)
+            self.norm = row_norms(self.gradient)
             self.cap = BLOW_UP * (1 + self.loss)
             broken = ~(np.isfinite(self.loss) & np.isfinite(self.norm))
             if broken.any():
@@ -71,7 +67,7 @@ class Front:
     def advance(self, theta: Array) -> None:
         """Move all rows to these points; rows whose loss blows up end at the point before."""
         loss, gradient = self.evaluate(theta)
-        norm = norms_of(gradient)
+        norm = row_norms(gradient)
         self.iteration += 1
         broken = ~((loss <= self.cap) & np.isfinite(norm))
         if broken.any():

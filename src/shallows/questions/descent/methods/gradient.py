@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent._compiled.problems import Compiled
 from shallows.questions.descent.evaluate import Evaluate
 from shallows.questions.descent.methods.control import Control, Recorder
 from shallows.questions.descent.methods.first_order import iterate
-from shallows.questions.descent.methods.front import Front, norms_of
+from shallows.questions.descent.methods.front import Front
 from shallows.questions.descent.results.run import Batch
 from shallows.support.checks import Array
 
@@ -44,7 +45,7 @@ def line_search(evaluate: Evaluate, batch: Batch, control: Control, recorder: Re
         front = Front(evaluate, batch, control, recorder or Recorder(None))
         if not len(front):
             return
-        lengths = norms_of(front.theta)
+        lengths = row_norms(front.theta)
         steps = 0.01 * (lengths + 1e-3) / np.maximum(front.norm, 1e-300)
         smallest = SMALLEST_STEP * steps
         while len(front):
@@ -59,7 +60,7 @@ def _try(front: Front, steps: Array) -> Array:
     """One trial for all runs; those refused stay where they are. Returns the next steps."""
     trial = front.theta - steps[:, None] * front.gradient
     loss, gradient = front.evaluate(trial)
-    norm = norms_of(gradient)
+    norm = row_norms(gradient)
     drop, needed = front.loss - loss, DECREASE * steps * front.norm**2
     slope = np.einsum("ij,ij->i", gradient, front.gradient)
     noise = RESOLUTION * (np.abs(front.loss) + front.control.scale)

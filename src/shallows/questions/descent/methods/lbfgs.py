@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent.evaluate import Evaluate
 from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.front import Front, norms_of
+from shallows.questions.descent.methods.front import Front
 from shallows.questions.descent.results.run import Batch
 from shallows.support.checks import Array
 
@@ -30,7 +31,7 @@ class Memory:
     def add(self, rows: np.ndarray, s: Array, y: Array) -> None:
         """Store a pair for these rows where its curvature is positive."""
         product = np.einsum("ij,ij->i", s, y)
-        sound = product > 1e-12 * norms_of(s) * norms_of(y)
+        sound = product > 1e-12 * row_norms(s) * row_norms(y)
         rows, s, y, product = rows[sound], s[sound], y[sound], product[sound]
         for store, new in ((self.s, s), (self.y, y), (self.product, product)):
             store[rows, :-1] = store[rows, 1:]
@@ -76,12 +77,12 @@ def _try(front: Front, memory: Memory, steps: Array) -> Array:
     """One trial along −H g for all runs; returns the next steps."""
     direction = memory.direction(front.gradient)
     fresh = memory.product[:, -1] == 0
-    direction[fresh] *= (0.01 * (norms_of(front.theta) + 1e-3) / np.maximum(front.norm, 1e-300))[fresh, None]
+    direction[fresh] *= (0.01 * (row_norms(front.theta) + 1e-3) / np.maximum(front.norm, 1e-300))[fresh, None]
     slope = np.einsum("ij,ij->i", direction, front.gradient)
     memory.forget(np.flatnonzero((slope >= 0) | ~np.isfinite(slope)))
     trial = front.theta + steps[:, None] * direction
     loss, gradient = front.evaluate(trial)
-    norm = norms_of(gradient)
+    norm = row_norms(gradient)
     noise = RESOLUTION * (np.abs(front.loss) + front.control.scale)
     drop, needed = front.loss - loss, -DECREASE * steps * slope
     hidden = (-steps * slope < noise) & (drop > -noise) & (norm <= 2 * front.norm)

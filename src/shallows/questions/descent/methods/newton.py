@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.solvers.conjugate_gradients import End, conjugate_gradients
 from shallows.model.problem import Problem
 from shallows.questions.descent.methods.control import Control, Recorder
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.support.checks import Array
 
+#: A predicted decrease below this share of E y² is hidden by rounding of the loss, which carries 1e-15 to 1e-13 of it.
 RESOLUTION = 1e-12
+#: Curvature below this share of the largest one met is rounding of exact Hessian products.
+FLAT = 1e-14
 
 
 def newton(problem: Problem, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
@@ -79,33 +83,13 @@ def _quality(
 def steihaug(problem: Problem, theta: Array, gradient: Array, radius: float) -> tuple[Array, float, bool]:
     """The step, its predicted decrease −g·s − ½sᵀHs, and whether it ends on the boundary ‖s‖ = radius."""
     norm = float(np.linalg.norm(gradient))
-    forcing = min(0.1, float(np.sqrt(norm))) * norm
-    step, curved = np.zeros_like(gradient), np.zeros_like(gradient)  # s and Hs
-    residual, direction = gradient.copy(), -gradient
-    square = norm**2
-    for _ in range(2 * len(gradient) + 5):
-        image = problem.hessian_product(theta, direction)
-        curvature = float(direction @ image)
-        if curvature <= 1e-14 * float(direction @ direction):
-            return _to_edge(step, curved, direction, image, gradient, radius)
-        length = square / curvature
-        following = step + length * direction
-        if np.linalg.norm(following) >= radius:
-            return _to_edge(step, curved, direction, image, gradient, radius)
-        step, curved, residual = following, curved + length * image, residual + length * image
-        new_square = float(residual @ residual)
-        if new_square <= forcing**2:
-            break
-        direction, square = -residual + (new_square / square) * direction, new_square
-    return step, -float(gradient @ step) - 0.5 * float(step @ curved), False
-
-
-def _to_edge(
-    step: Array, curved: Array, direction: Array, image: Array, gradient: Array, radius: float
-) -> tuple[Array, float, bool]:
-    """Go on along `direction` to the boundary."""
-    a, b = float(direction @ direction), 2 * float(step @ direction)
-    c = float(step @ step) - radius**2
-    length = (-b + max(b * b - 4 * a * c, 0.0) ** 0.5) / (2 * a)
-    step, curved = step + length * direction, curved + length * image
-    return step, -float(gradient @ step) - 0.5 * float(step @ curved), True
+    found = conjugate_gradients(
+        lambda directions, _: problem.hessian_product(theta, directions[0])[None],
+        -gradient[None],
+        min(0.1, float(np.sqrt(norm))) * norm,
+        2 * len(gradient) + 5,
+        flat=FLAT,
+        radius=radius,
+    )
+    step, curved = found.x[0], -gradient - found.residual[0]  # s and Hs
+    return step, -float(gradient @ step) - 0.5 * float(step @ curved), found.end[0] == End.EDGE

@@ -18,17 +18,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shallows.mathematics.solvers.conjugate_gradients import Precondition, conjugate_gradients
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.model.activations import ReLU
 from shallows.model.problem import Problem
 from shallows.questions.descent._compiled.problems import ReLURuns
 from shallows.questions.descent.evaluate import Evaluate
 from shallows.questions.descent.methods.control import Control
-from shallows.questions.descent.methods.front import norms_of
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
 Descent = Callable[[Batch, Control], None]
-Precondition = Callable[[Array], Array]
 
 FIRST_LEVEL = 1e-3
 TRANSIENT = 0.05
@@ -63,7 +64,7 @@ def descend_and_polish(
     rows = batch.running()
     _, gradient = evaluate(batch.thetas[rows])
     level = np.zeros(len(batch.thetas))
-    level[rows] = FIRST_LEVEL * np.minimum(1.0, norms_of(gradient))
+    level[rows] = FIRST_LEVEL * np.minimum(1.0, row_norms(gradient))
     accuracy = min(ACCURATE, LONG_WAY / evaluate.width**0.5) if isinstance(evaluate, ReLURuns) else ACCURATE
     while len(rows) and not control.interrupted.is_set():
         _approach(evaluate, batch, descent, control.tightened(np.maximum(level, control.tolerance)), accuracy)
@@ -122,19 +123,19 @@ def newton_cg(
     """End points, losses and gradient norms; a run that has to be rejected stops where it was."""
     theta = start.copy()
     loss, gradient = evaluate(theta)
-    norm = norms_of(gradient)
-    farthest = FARTHEST * norms_of(start)
+    norm = row_norms(gradient)
+    farthest = FARTHEST * row_norms(start)
     going = norm > control.tolerance
     for _ in range(NEWTON_STEPS):
         rows = np.flatnonzero(going)
         if not len(rows):
             break
-        step, curved = _cg(evaluate, theta[rows], gradient[rows], control.scale, precondition)
+        step, curved = _newton_steps(evaluate, theta[rows], gradient[rows], control.scale, precondition)
         trial = theta[rows] + step
         with np.errstate(over="ignore", invalid="ignore"):
             new_loss, new_gradient = evaluate(trial)
-            new_norm = norms_of(new_gradient)
-        near = norms_of(trial - start[rows]) <= farthest[rows]
+            new_norm = row_norms(new_gradient)
+        near = row_norms(trial - start[rows]) <= farthest[rows]
         good = curved & near & (new_norm <= 0.5 * norm[rows])
         taken = rows[good]
         theta[taken], loss[taken] = trial[good], new_loss[good]
@@ -146,44 +147,27 @@ def newton_cg(
 
 def hessian_products(evaluate: Evaluate, theta: Array, directions: Array) -> Array:
     """∇²L(θ)·p, row by row, by central differences of gradients."""
-    size = norms_of(directions)
-    h = DIFFERENCE * (norms_of(theta) + 1e-3)
+    size = row_norms(directions)
+    h = DIFFERENCE * (row_norms(theta) + 1e-3)
     shift = directions * (h / np.maximum(size, 1e-300))[:, None]
     both = evaluate(np.concatenate([theta + shift, theta - shift]))[1]
     return np.asarray((both[: len(theta)] - both[len(theta) :]) * (size / (2 * h))[:, None])
 
 
-def _cg(
+def _newton_steps(
     evaluate: Evaluate, theta: Array, gradient: Array, scale: float, precondition: Precondition | None
 ) -> tuple[Array, np.ndarray]:
     """Steps s with Hs ≈ −g, and whether no negative curvature was met; flat directions end the iteration."""
-    norm = norms_of(gradient)
-    forcing = np.minimum(0.1, np.sqrt(norm / max(scale, 1e-300))) * norm
-    apply = precondition or np.array
-    step, residual = np.zeros_like(gradient), -gradient
-    z = apply(residual)
-    direction, product = z, np.einsum("ij,ij->i", residual, z)
-    curved, steepest = np.ones(len(theta), dtype=bool), np.zeros(len(theta))
-    rows = np.arange(len(theta))
-    for _ in range(min(CG_STEPS, 2 * theta.shape[1] + 10)):
-        if not len(rows):
-            break
-        d = direction[rows]
-        image = hessian_products(evaluate, theta[rows], d)
-        square, curvature = np.einsum("ij,ij->i", d, d), np.einsum("ij,ij->i", d, image)
-        steepest[rows] = np.maximum(steepest[rows], np.abs(curvature) / square)
-        curved[rows[curvature < -SADDLE * steepest[rows] * square]] = False
-        sound = curvature > FLAT * steepest[rows] * square
-        rows, d, image, curvature = rows[sound], d[sound], image[sound], curvature[sound]
-        length = (product[rows] / curvature)[:, None]
-        step[rows] += length * d
-        residual[rows] -= length * image
-        z = apply(residual[rows])
-        following = np.einsum("ij,ij->i", residual[rows], z)
-        direction[rows] = z + (following / product[rows])[:, None] * d
-        product[rows] = following
-        rows = rows[norms_of(residual[rows]) > forcing[rows]]
-    return step, curved
+    norm = row_norms(gradient)
+    found = conjugate_gradients(
+        lambda directions, rows: hessian_products(evaluate, theta[rows], directions),
+        -gradient,
+        np.minimum(0.1, np.sqrt(norm / max(scale, TINY))) * norm,
+        min(CG_STEPS, 2 * theta.shape[1] + 10),
+        precondition=precondition,
+        flat=FLAT,
+    )
+    return found.x, found.curvature >= -SADDLE
 
 
 def is_saddle(evaluate: Evaluate, theta: Array) -> np.ndarray:
@@ -203,7 +187,7 @@ def is_saddle(evaluate: Evaluate, theta: Array) -> np.ndarray:
             image = image - np.einsum(
                 "bj,bjp->bp", np.einsum("bjp,bp->bj", basis[:, : j + 1], image), basis[:, : j + 1]
             )
-        length = norms_of(image)
+        length = row_norms(image)
         q = image / np.maximum(length, 1e-300)[:, None]
         q[length < 1e-12 * (1 + np.abs(projections).max(axis=1))] = 0.0
     values = np.linalg.eigvalsh(tridiagonal)

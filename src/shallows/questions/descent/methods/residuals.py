@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from shallows.mathematics.solvers.levenberg_marquardt import Residual, gram_root
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power
 from shallows.model.data.samples import Samples
@@ -19,9 +18,6 @@ from shallows.model.objective.sample_pass import SamplePassObjective
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
-
-Residual = Callable[[Array], tuple[Array, Array]]
-RCOND = 1e-14
 
 
 def constant_of(problem: Problem) -> float:
@@ -59,9 +55,7 @@ def residual_of(problem: Problem) -> Residual:
 
 def _function_space(problem: Problem) -> Residual:
     optimum, _ = problem._optimum
-    values, vectors = np.linalg.eigh(problem.gram())
-    keep = values > RCOND * values[-1]
-    root = vectors[:, keep] * np.sqrt(values[keep])
+    root = gram_root(problem.gram())
     n, d, outputs = problem.n, problem.degree, problem.outputs
     identity = coordinates.monomials(np.eye(n), 2).sum(axis=0) if problem.norm_neuron else None
 

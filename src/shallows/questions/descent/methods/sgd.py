@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.model.data.base import Distribution
 from shallows.model.objective.build import labels_of
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate
 from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.front import BLOW_UP, norms_of
+from shallows.questions.descent.methods.front import BLOW_UP
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
@@ -108,7 +109,7 @@ def sgd(
                 break
             value, gradient = minibatch_gradient(problem, theta, *minibatches.next(rows, steps))
             cap = np.minimum(cap, BLOW_UP * (1 + value)) if steps == 0 else cap
-            sound = (value <= cap) & np.isfinite(norms_of(gradient))
+            sound = (value <= cap) & np.isfinite(row_norms(gradient))
             if not sound.all():
                 batch.status[rows[~sound]] = Status.DIVERGED
                 batch.iterations[rows[~sound]] += steps
@@ -133,7 +134,7 @@ def _finish(
     batch.status[rows[~last]] = Status.DIVERGED
     batch.iterations[rows] += steps
     batch.losses[:], gradient = evaluate(batch.thetas)
-    batch.norms[:] = norms_of(gradient)
+    batch.norms[:] = row_norms(gradient)
     left = batch.running()
     batch.status[left] = Status.INTERRUPTED if control.interrupted.is_set() else Status.LIMIT
     batch.status[left[batch.norms[left] <= control.tolerance_of(left)]] = Status.CONVERGED

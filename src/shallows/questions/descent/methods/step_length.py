@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent.evaluate import Evaluate
 from shallows.questions.descent.methods.control import Control
-from shallows.questions.descent.methods.front import norms_of
 from shallows.questions.descent.methods.gradient import line_search
 from shallows.questions.descent.methods.polish import hessian_products
 from shallows.questions.descent.results.run import Batch
@@ -21,11 +21,11 @@ STAGES = (0, 10, 100, 1000)
 def largest_curvature(evaluate: Evaluate, thetas: Array) -> Array:
     """The largest |eigenvalue| of ∇²L at each θ, by 40 steps of power iteration (within a few percent)."""
     q = np.broadcast_to(np.random.default_rng(1).standard_normal(thetas.shape[1]), thetas.shape)
-    q = q / norms_of(q)[:, None]
+    q = q / row_norms(q)[:, None]
     size = np.zeros(len(thetas))
     for _ in range(POWER_STEPS):
         image = hessian_products(evaluate, thetas, q)
-        size = norms_of(image)
+        size = row_norms(image)
         q = image / np.maximum(size, 1e-300)[:, None]
     return size
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.solvers.conjugate_gradients import End, conjugate_gradients
 from shallows.questions.learn.fitting.frame import Frame, chunks, from_matrix
 from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.support.checks import Array
@@ -92,44 +93,35 @@ def conjugate(
     """Minimise Σ w (y − zᵀAz)² + α‖A‖², one output after the other, to a relative residual of `tolerance`.
 
     In a frame that does not whiten (chosen when the data leaves directions undetermined) the iteration
-    starts at zero and stays in the range of the operator, so that it ends at the solution of minimum norm.
+    starts at zero and stays in the range of the operator, so that it ends at the solution of minimum norm; a residual
+    in directions the operator does not see ends it too.
     """
     operator = Pass(X, weights, frame, alpha)
     whitened = not np.array_equal(frame.T, np.eye(frame.size))
+
+    def image(P: Array, _: np.ndarray) -> Array:
+        return operator(P.reshape(frame.size, frame.size)).reshape(1, -1)
+
+    def precondition(R: Array) -> Array:
+        return operator.precondition(R.reshape(frame.size, frame.size)).reshape(1, -1)
+
     matrices, iterations, converged = [], 0, True
     with Progress(Y.shape[1] * limit, "conjugate gradients") as bar:
         for m in range(Y.shape[1]):
             level = float(weights @ Y[:, m]) / operator.total if frame.affine else 0.0
             right = operator.without_constant(operator.spread(Y[:, m] - level))
-            A, steps, done = _iterate(operator, right, tolerance, limit, whitened, bar if progress else None)
+            found = conjugate_gradients(
+                image,
+                right.reshape(1, -1),
+                tolerance * float(np.linalg.norm(right)),
+                limit,
+                precondition=precondition if whitened else None,
+                watch=bar.update if progress else None,
+            )
+            A = found.x.reshape(right.shape)
             if frame.affine:
                 A[-1, -1] = level - np.vdot(operator.mean, A)
             matrices.append(A)
-            iterations, converged = max(iterations, steps), converged and done
+            iterations = max(iterations, int(found.steps[0]))
+            converged = converged and bool(found.end[0] != End.LIMIT)
     return Solution(frame, 2, from_matrix(np.array(matrices)), None, "conjugate", iterations, converged)
-
-
-def _iterate(
-    operator: Pass, right: Array, tolerance: float, limit: int, whitened: bool, bar: Progress | None
-) -> tuple[Array, int, bool]:
-    """Preconditioned conjugate gradients for operator(A) = right, from zero."""
-    condition = operator.precondition if whitened else np.asarray
-    A, R = np.zeros_like(right), right.copy()
-    S = condition(R)
-    P, product = S.copy(), float(np.vdot(R, S))
-    goal = tolerance**2 * max(product, 1e-300)
-    for step in range(limit):
-        if product <= goal:
-            return A, step, True
-        Q = operator(P)
-        curvature = float(np.vdot(P, Q))
-        if curvature <= 0:  # the rest of the residual lies in undetermined directions
-            return A, step, True
-        length = product / curvature
-        A, R = A + length * P, R - length * Q
-        S = condition(R)
-        product, before = float(np.vdot(R, S)), product
-        P = S + (product / before) * P
-        if bar is not None:
-            bar.update(step + 1)
-    return A, limit, product <= goal

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.solvers.levenberg_marquardt import gram_root
 from shallows.questions.learn.fitting.frame import inputs_of, to_matrix
 from shallows.questions.learn.fitting.signed_factor import Factor, fit_factor
 from shallows.support.checks import Array
@@ -65,9 +66,10 @@ def best_low_rank(
         shifted = full - centre * norm_form
         begin += [(W, signs, centre) for W, signs in _starts(shifted, width, random_starts, rng)]
     found: list[Factor] = []
+    root = gram_root(gram)
     with Progress(len(begin), f"rank {width}") as progress:
         for done, (W, signs, norm) in enumerate(begin, 1):
-            found.append(fit_factor(gram, optimum, W, signs, norm_form, norm))
+            found.append(fit_factor(root, optimum, W, signs, norm_form, norm))
             progress.update(done)
     least = min(factor.excess for factor in found)
     level = least * (1 + EQUAL) + EQUAL_SIZE * float(optimum @ gram @ optimum)

@@ -1,7 +1,7 @@
 """Levenberg-Marquardt over A = Wᵀ diag(s) W + νI with fixed signs s: the matrices of one signature and rank at most k.
 
 Fixing the signs and folding |a| into W leaves no scaling direction; what remains flat (O(p, q) acting on W) is damped.
-The excess ⟨A − A*, G(A − A*)⟩ has Gauss-Newton matrix KᵀGK with K = ∂ψ(A)/∂(W, ν), whatever the number of samples.
+The excess ⟨A − A*, G(A − A*)⟩ has residual Mᵀ(A − A*), G = MMᵀ, whatever the number of samples.
 """
 
 from __future__ import annotations
@@ -10,11 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.solvers.levenberg_marquardt import LevenbergMarquardt
+from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.learn.fitting.frame import from_matrix
 from shallows.support.checks import Array
 
-LARGEST_DAMPING = 1e8
-SMALLEST_DAMPING = 1e-12
+#: A slope below this share of √(‖J‖² ⟨A*, GA*⟩) is rounding: the residual's is ε √N of its size, N ≤ 500 or so.
+STATIONARY = 1e-13
+#: An excess below this share of ⟨A*, GA*⟩ is the square of a residual that is rounding: (1e-14)².
+EXACT_FIT = 1e-28
+#: A step taken that lowers the excess by less than this share of it has reached the end of float64.
+NO_PROGRESS = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,41 +39,8 @@ class Factor:
         return np.asarray((self.W.T * self.signs) @ self.W)
 
 
-@dataclass(frozen=True, eq=False)
-class Excess:
-    """θ = (W, ν) ↦ ⟨A − A*, G(A − A*)⟩, its displacement A − A* and Gauss-Newton matrix."""
-
-    gram: Array
-    optimum: Array
-    signs: Array
-    identity: Array | None
-
-    def unpack(self, theta: Array) -> tuple[Array, float]:
-        """W and ν (zero without a norm neuron)."""
-        if self.identity is None:
-            return theta.reshape(len(self.signs), -1), 0.0
-        return theta[:-1].reshape(len(self.signs), -1), float(theta[-1])
-
-    def displacement(self, theta: Array) -> Array:
-        """A − A* in orthonormal coordinates."""
-        W, norm = self.unpack(theta)
-        moved = from_matrix((W.T * self.signs) @ W) - self.optimum
-        return moved if self.identity is None else moved + norm * self.identity
-
-    def value(self, move: Array) -> float:
-        """The excess of a displacement."""
-        return float(move @ self.gram @ move)
-
-    def model(self, theta: Array, move: Array) -> tuple[Array, Array]:
-        """KᵀGK and KᵀG(A − A*)."""
-        W, _ = self.unpack(theta)
-        K = _derivative(W, self.signs, self.identity)
-        image = K @ self.gram
-        return image @ K.T, image @ move
-
-
 def fit_factor(
-    gram: Array,
+    root: Array,
     optimum: Array,
     W: Array,
     signs: Array,
@@ -75,43 +48,41 @@ def fit_factor(
     norm: float = 0.0,
     limit: int = 300,
 ) -> Factor:
-    """Minimise the excess from W; `norm_form` is the matrix of ‖z‖² in this frame, None without a norm neuron."""
+    """Minimise ⟨A − A*, G(A − A*)⟩ = ‖Mᵀ(A − A*)‖² from W, with `root` M of G = MMᵀ (`gram_root`).
+
+    `norm_form` is the matrix of ‖z‖² in this frame, None without a norm neuron.
+    """
     identity, unit = None, 1.0
     if norm_form is not None:  # scaled to unit norm: far from the origin ‖z‖² is huge in a frame that whitens
         identity = from_matrix(norm_form)
         unit = float(np.linalg.norm(identity))
         identity = identity / unit
-    function = Excess(gram, optimum, signs, identity)
+
+    def residual(thetas: Array) -> tuple[Array, Array]:
+        inner = thetas[0, : W.size].reshape(W.shape)
+        move = from_matrix((inner.T * signs) @ inner) - optimum
+        if identity is not None:
+            move = move + thetas[0, -1] * identity
+        return (move @ root)[None], (_derivative(inner, signs, identity) @ root).T[None]
+
     theta = W.ravel() if identity is None else np.append(W.ravel(), norm * unit)
-    theta, excess, converged = _levenberg(function, theta, limit)
-    found, weight = function.unpack(theta)
-    return Factor(found, signs, weight / unit, excess, converged)
-
-
-def _levenberg(function: Excess, theta: Array, limit: int) -> tuple[Array, float, bool]:
-    """Damped Gauss-Newton steps until the slope, or the progress, is down to rounding."""
-    scale, damping = function.value(function.optimum), 1e-3
-    move = function.displacement(theta)
-    excess = function.value(move)
-    matrix, slope = function.model(theta, move)
+    scale = float(np.sum((optimum @ root) ** 2))
+    state, converged = LevenbergMarquardt(residual, theta[None]), False
     for _ in range(limit):
-        top = float(matrix.diagonal().max())
-        if np.linalg.norm(slope) <= 1e-13 * np.sqrt(top * scale) or excess <= 1e-28 * scale:
-            return theta, excess, True
-        trial = theta - np.linalg.solve(matrix + damping * top * np.eye(len(matrix)), slope)
-        trial_move = function.displacement(trial)
-        lower = function.value(trial_move)
-        if not lower < excess:
-            damping *= 4
-            if damping > LARGEST_DAMPING:  # rounding stops progress: stationary to float64
-                return theta, excess, True
-            continue
-        small = excess - lower <= 1e-15 * excess
-        theta, move, excess, damping = trial, trial_move, lower, max(damping / 4, SMALLEST_DAMPING)
-        if small:
-            return theta, excess, True
-        matrix, slope = function.model(theta, move)
-    return theta, excess, False
+        before, excess = state.theta, float(state.squares()[0])
+        top = float(np.einsum("bri,bri->bi", state.J, state.J).max())
+        slope = float(row_norms(state.gradient)[0]) / 2
+        if slope <= STATIONARY * np.sqrt(top * scale) or excess <= EXACT_FIT * scale:
+            converged = True
+            break
+        state.step(scale)
+        small = excess - float(state.squares()[0]) <= NO_PROGRESS * excess
+        if state.stuck[0] or (small and not np.array_equal(before, state.theta)):
+            converged = True
+            break
+    found = state.theta[0, : W.size].reshape(W.shape)
+    weight = 0.0 if identity is None else float(state.theta[0, -1]) / unit
+    return Factor(found, signs, weight, float(state.squares()[0]), converged)
 
 
 def _derivative(W: Array, signs: Array, identity: Array | None) -> Array:

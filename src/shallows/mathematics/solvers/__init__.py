@@ -1,0 +1,1 @@
+"""Iterative solvers for batches: conjugate gradients and Levenberg-Marquardt, one of each."""
