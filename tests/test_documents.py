@@ -84,7 +84,7 @@ def test_errors_are_sentences_and_exit_status_2(tmp_path):
         ("width = ", "not valid TOML"),
         ("width = 1", "data: Field required"),
         ('width = 1\n[data]\nlaw = "cauchy"', "cauchy"),
-        ('width = 1\n[data]\nlaw = "iid"\nn = 2', "exactly one of moments, name"),
+        ('width = 1\n[data]\nlaw = "iid"\nn = 2', "needs moments; or name = one of normal"),
         ('width = 1\n[data]\nlaw = "iid"\nn = 2\nname = "student"', "df"),
         ('width = 1\n[target]\nentries = [1.0]\n[data]\nlaw = "gaussian"\nn = 1', "degree"),
         (

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -99,6 +101,20 @@ def test_every_kind_of_data_and_activation_is_stored_here():
         and kind.__module__.startswith("shallows.")
     }
     assert kinds <= covered
+
+
+def test_a_process_that_knows_no_law_yet_reads_them_all():
+    """Public names are loaded on first use: reading a document must not depend on what was used before."""
+    names = ("standard", "laplace", "sphere", "frobenius")
+    documents = {name: to_document(PROBLEMS[name])[0]["data"] for name in names}
+    code = (
+        "import json, sys\nfrom shallows.model.stored_problem import _read\n"
+        "print([repr(_read(part, {})) for part in json.load(sys.stdin).values()])"
+    )
+    read = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(documents), capture_output=True, text=True, check=True
+    )
+    assert eval(read.stdout) == [repr(DATA[name]) for name in names]
 
 
 def test_functions_without_a_name_cannot_be_stored():

@@ -15,23 +15,21 @@ moments = [1, 0, 1, 0, 30]
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Polynomial, Power, ReLU
-from shallows.model.data.base import Distribution, InnerProduct
-from shallows.model.data.gaussian import Gaussian
-from shallows.model.data.iid import IID
-from shallows.model.data.metric import Frobenius, Metric
-from shallows.model.data.mixture import Mixture
-from shallows.model.data.radial import Radial, Sphere
+from shallows.model.activations import Activation, Power
+from shallows.model.data.base import InnerProduct
 from shallows.model.data.samples import Samples
+from shallows.model.laws import activations, laws
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.support.errors import InvalidProblem
@@ -46,23 +44,63 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class ActivationSection(Section):
-    """One of: power = d, polynomial = [c0, c1, …], relu = true."""
+def _checked_activation(table: dict[str, Any]) -> dict[str, Any]:
+    """{ name = argument } or, for one without arguments, { name = true }, the name in small letters."""
+    known = activations()
+    if len(table) != 1 or next(iter(table)) not in known:
+        raise ValueError(f"give exactly one of {', '.join(known)}; {', '.join(table) or 'none'} was given")
+    (name, value) = next(iter(table.items()))
+    if not signature(known[name]).parameters and value is not True:
+        raise ValueError(f"{name} takes no argument: {name} = true")
+    return table
 
-    power: int | None = None
-    polynomial: Vector | None = None
-    relu: Literal[True] | None = None
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> ActivationSection:
-        _require_one(self, "power", "polynomial", "relu")
-        return self
+def _activation(table: dict[str, Any]) -> Activation:
+    ((name, value),) = table.items()
+    kind: Callable[..., Activation] = activations()[name]
+    return kind(value) if signature(kind).parameters else kind()
 
-    def build(self) -> Activation:
-        """The activation."""
-        if self.power is not None:
-            return Power(self.power)
-        return ReLU() if self.polynomial is None else Polynomial(self.polynomial)
+
+def _checked_law(table: dict[str, Any]) -> dict[str, Any]:
+    """`law`, and the arguments of its constructor under their names; `name` is a class method, as in IID.laplace."""
+    title, kind = f"law = {table.get('law')!r}", laws().get(str(table.get("law")))
+    if kind is None:
+        raise ValueError(f"{title}: expected one of {', '.join(laws())}")
+    if kind is Samples and "file" in table:
+        return table
+    given = {key for key in table if key not in ("law", "name")}
+    named = f"; or name = one of {', '.join(kind.constructors)}" if kind.constructors else ""
+    if "name" in table and table["name"] not in kind.constructors:
+        raise ValueError(f"{title}: name is {table['name']!r}{named}")
+    arguments = signature(_constructor(table)).parameters
+    missing = [key for key, p in arguments.items() if p.default is p.empty and key not in given]
+    if missing:
+        raise ValueError(f"{title} needs {' and '.join(missing)}{'' if 'name' in table else named}")
+    unknown = sorted(given - set(arguments))
+    if unknown:
+        raise ValueError(f"{title}: unknown {', '.join(unknown)}; expected {', '.join(arguments)}")
+    for part in table.get("parts", ()):
+        _checked_law(part)
+    return table
+
+
+def _constructor(table: dict[str, Any]) -> Callable[..., InnerProduct]:
+    kind = laws()[table["law"]]
+    return getattr(kind, table["name"]) if "name" in table else kind
+
+
+def _law(table: dict[str, Any], folder: Path) -> InnerProduct:
+    """The law of a checked table; samples may be in a CSV file beside the problem file."""
+    if "file" in table:
+        return _read_csv(folder / str(table["file"]), table.get("label"))
+    arguments = {key: value for key, value in table.items() if key not in ("law", "name")}
+    if "parts" in arguments:
+        arguments["parts"] = [_law(part, folder) for part in arguments["parts"]]
+    return _constructor(table)(**arguments)
+
+
+ActivationTable = Annotated[dict[str, Any], AfterValidator(_checked_activation)]
+LawTable = Annotated[dict[str, Any], AfterValidator(_checked_law)]
 
 
 class TargetSection(Section):
@@ -74,7 +112,7 @@ class TargetSection(Section):
     degree: int | None = None
     neurons: Matrix | None = None
     outer: Vector | Matrix | None = None
-    activation: ActivationSection | None = None
+    activation: ActivationTable | None = None
     norm: float = 0.0
 
     @model_validator(mode="after")
@@ -95,126 +133,8 @@ class TargetSection(Section):
         if self.entries is not None:
             assert self.degree is not None
             return SymmetricTensor(np.array(self.entries), n, self.degree)
-        activation = Power(2) if self.activation is None else self.activation.build()
+        activation = Power(2) if self.activation is None else _activation(self.activation)
         return Network(np.array(self.neurons), self.outer, activation, self.norm)
-
-
-class GaussianSection(Section):
-    """N(mean, covariance)."""
-
-    law: Literal["gaussian"]
-    n: int
-    covariance: Matrix | None = None
-    mean: Vector | None = None
-
-    def build(self, folder: Path) -> Distribution:
-        """The distribution."""
-        return Gaussian(self.n, self.covariance, self.mean)
-
-
-class IIDSection(Section):
-    """Independent coordinates, by moments or by name."""
-
-    law: Literal["iid"]
-    n: int
-    moments: Vector | None = None
-    name: Literal["normal", "uniform", "laplace", "rademacher", "student"] | None = None
-    df: float | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> IIDSection:
-        _require_one(self, "moments", "name")
-        if (self.name == "student") != (self.df is not None):
-            raise ValueError('df goes with name = "student", and that law needs it')
-        return self
-
-    def build(self, folder: Path) -> Distribution:
-        """The distribution."""
-        if self.moments is not None:
-            return IID(self.n, self.moments)
-        if self.name == "student":
-            assert self.df is not None
-            return IID.student(self.n, self.df)
-        return {
-            "normal": IID.normal,
-            "uniform": IID.uniform,
-            "laplace": IID.laplace,
-            "rademacher": IID.rademacher,
-        }[str(self.name)](self.n)
-
-
-class RadialSection(Section):
-    """Rotation-invariant data; without moments, the unit sphere."""
-
-    law: Literal["radial", "sphere"]
-    n: int
-    radial_moments: Vector | None = None
-
-    def build(self, folder: Path) -> Distribution:
-        """The distribution."""
-        if self.law == "sphere":
-            return Sphere(self.n)
-        return Radial(self.n, self.radial_moments or [])
-
-
-class MixtureSection(Section):
-    """A mixture of other laws."""
-
-    law: Literal["mixture"]
-    weights: Vector
-    parts: list[LawSection]
-
-    def build(self, folder: Path) -> Distribution:
-        """The distribution."""
-        return Mixture(self.weights, [part.build(folder) for part in self.parts])
-
-
-class SamplesSection(Section):
-    """Samples in the file itself (X, y) or in a CSV file beside it, with the label's column name."""
-
-    law: Literal["samples"]
-    X: Matrix | None = None
-    y: Vector | Matrix | None = None
-    file: str | None = None
-    label: str | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> SamplesSection:
-        _require_one(self, "X", "file")
-        return self
-
-    def build(self, folder: Path) -> Distribution:
-        """The empirical distribution."""
-        if self.X is not None:
-            return Samples(self.X, self.y)
-        return _read_csv(folder / str(self.file), self.label)
-
-
-class MetricSection(Section):
-    """An inner product no data needs to induce: Frobenius, or any Gram matrix."""
-
-    law: Literal["frobenius", "metric"]
-    n: int
-    degree: int | None = None
-    gram: Matrix | None = None
-
-    def build(self, folder: Path) -> InnerProduct:
-        """The inner product."""
-        if self.law == "frobenius":
-            return Frobenius(self.n)
-        if self.degree is None or self.gram is None:
-            raise InvalidProblem('law = "metric" needs degree and gram.')
-        return Metric(self.n, self.degree, self.gram)
-
-
-LawSection = Annotated[
-    GaussianSection | IIDSection | RadialSection | MixtureSection | SamplesSection, Field(discriminator="law")
-]
-DataSection = Annotated[
-    GaussianSection | IIDSection | RadialSection | MixtureSection | SamplesSection | MetricSection,
-    Field(discriminator="law"),
-]
-MixtureSection.model_rebuild()
 
 
 class ProblemSection(Section):
@@ -225,18 +145,18 @@ class ProblemSection(Section):
     outer: Literal["free", "ones"] | Vector | Matrix = "free"
     norm_neuron: bool = False
     orthogonality: float = 0.0
-    activation: ActivationSection | None = None
+    activation: ActivationTable | None = None
     target: TargetSection | None = None
-    data: DataSection
+    data: LawTable
 
     def build(self, folder: Path) -> Problem:
         """The problem."""
-        data = self.data.build(folder)
+        data = _law(self.data, folder)
         return Problem(
             None if self.target is None else self.target.build(data.n),
             data,
             self.width,
-            activation=None if self.activation is None else self.activation.build(),
+            activation=None if self.activation is None else _activation(self.activation),
             outer=self.outer,
             norm_neuron=self.norm_neuron,
             orthogonality=self.orthogonality,

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.model.laws import made
 from shallows.model.problem import Problem
 from shallows.support.checks import describe
-from shallows.support.construction import Constructed, Construction
+from shallows.support.construction import Constructed
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Arrays, Contents
 
@@ -86,12 +87,12 @@ def problem_with(contents: Contents, given: Problem | None) -> Problem | None:
 
 def _written(value: Any, place: str, arrays: Arrays) -> Any:
     if isinstance(value, Constructed):
-        made = value.construction()
+        construction = value.construction()
         inner = {
             key: _written(part, f"{place}.{key}" if place else key, arrays)
-            for key, part in made.arguments.items()
+            for key, part in construction.arguments.items()
         }
-        return {"make": made.name, **inner}
+        return {"make": construction.name, **inner}
     if isinstance(value, np.ndarray):
         arrays[place] = value
         return {"array": place}
@@ -112,7 +113,7 @@ def _read(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     if "make" in value:
         inner = {key: _read(part, arrays) for key, part in value.items() if key != "make"}
         try:
-            return Construction(str(value["make"]), inner).make()
+            return made(str(value["make"]), inner)
         except TypeError as error:
             raise InvalidProblem(f"The document's {value['make']!r} cannot be made: {error}.") from None
     if "function" in value:

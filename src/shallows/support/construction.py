@@ -20,10 +20,6 @@ class Construction:
     name: str
     arguments: Mapping[str, Any]
 
-    def make(self) -> Any:
-        """The object."""
-        return constructor(self.name)(**self.arguments)
-
 
 class Constructed:
     """An object that says how it is made. Subclasses are known by their names, wherever they are defined."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.model.problem_file import parse_problem
-from shallows.uses.report.recipe import LARGEST_SAMPLES, NoRecipe, python_of, toml_of, versions
+from shallows.uses.report.recipe import LARGEST_DATA, NoRecipe, python_of, toml_of, versions
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((12, 2))
@@ -15,7 +15,7 @@ PROBLEMS = {
     "diagonal": sh.Problem(np.diag([2.0, 1.5]), sh.Gaussian(2), 1),
     "matrix": sh.Problem([[1.0, 0.3], [0.3, -1.0]], sh.Gaussian(2, [[2.0, 0.1], [0.1, 1.0]], [0.5, 0.0]), 1),
     "moments": sh.Problem(np.eye(2), sh.IID(2, [1, 0, 1, 0, 1 / 3 + 5]), 1),
-    "student": sh.Problem(np.eye(2), sh.IID.student(2, 5.5), 1),
+    "student": sh.Problem(np.eye(2), sh.IID.student(2, 5 + 1 / 3), 1),
     "cubic": sh.Problem(sh.SymmetricTensor([1.0, 0.2, 0.1, -0.4], 2, 3), sh.IID.laplace(2), 1),
     "sphere": sh.Problem(np.eye(2), sh.Sphere(2), 1, outer=[-1.0]),
     "radial": sh.Problem(np.eye(2), sh.Radial(2, [1, 1, 2, 6, 30]), 1),
@@ -60,7 +60,7 @@ def test_what_cannot_be_written_down_says_so():
     for make in (toml_of, python_of):
         with pytest.raises(NoRecipe, match="Python function"):
             make(smooth)
-    many = sh.Samples(np.ones((LARGEST_SAMPLES, 1)), np.ones(LARGEST_SAMPLES))
+    many = sh.Samples(np.ones((LARGEST_DATA, 1)), np.ones(LARGEST_DATA))
     with pytest.raises(NoRecipe, match="too many"):
         toml_of(sh.Problem(None, many, 1))
 

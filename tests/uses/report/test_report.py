@@ -45,7 +45,7 @@ def test_it_says_how_many_of_which_kind_how_complete_and_how_certified(page):
         "Every point and its signature are proved",
         "dimension 3 in a space of 6",
         "Of 40 runs of gradient descent",
-        "sh.IID(3, [1.0, 0.0, 1.0, 0.0, 30.0])",
+        "sh.IID(3, moments=[1.0, 0.0, 1.0, 0.0, 30.0])",
         "moments = [1.0, 0.0, 1.0, 0.0, 30.0]",
         "seed 0",
     ):

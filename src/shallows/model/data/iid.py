@@ -21,7 +21,7 @@ from shallows.model.kernels.iid import IIDCumulants
 from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
 from shallows.model.kernels.price import PriceKernel
 from shallows.support.checks import Array, describe, finite_number, positive_integer
-from shallows.support.construction import Construction
+from shallows.support.construction import Construction, constructor
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -79,9 +79,9 @@ class IID(Distribution):
         """IID(n, moments), or the named law."""
         return self._construction
 
-    def __reduce__(self) -> tuple[Callable[[], IID], tuple[()]]:
+    def __reduce__(self) -> tuple[Callable[..., IID], tuple[Any, ...]]:
         """Copies and pickles are made as this one was, by the named law or from the moments."""
-        return self._construction.make, ()
+        return constructor(self._construction.name), tuple(self._construction.arguments.values())
 
     @classmethod
     def normal(cls, n: int) -> IID:

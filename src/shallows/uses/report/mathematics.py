@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from html import escape
 
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Polynomial, Power, ReLU
-from shallows.model.data.base import InnerProduct
+from shallows.model.data.base import Distribution, InnerProduct
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.iid import IID
 from shallows.model.data.metric import Frobenius, Metric
@@ -22,6 +23,13 @@ from shallows.support.checks import Array, counted
 #: Larger matrices are described in words.
 LARGEST_SHOWN = 7
 LONGEST_FORM = 12
+LAW_TITLES = {
+    "IID.normal": ", standard normal",
+    "IID.uniform": ", uniform",
+    "IID.laplace": ", Laplace",
+    "IID.rademacher": ", Rademacher (±1)",
+    "IID.student": ", Student’s t",
+}
 #: Larger numbers are written with an exponent.
 PLAIN = 1e4
 
@@ -90,7 +98,7 @@ def loss_formula(problem: Problem) -> str:
         gram = row(power(name("W"), sign("⊤")), name("W"), sign("−"), name("I"))
         norm = "<msubsup>" + fenced(gram, "‖", "‖") + name("F") + "<mn>2</mn></msubsup>"
         penalty = row(sign("+"), number(problem.orthogonality), norm)
-    if isinstance(problem.data, Frobenius | Metric):
+    if not isinstance(problem.data, Distribution):  # a norm of tensors, no mean over x
         lines = row(fenced(row(name("τ"), sign("−"), name("T")), "‖", "‖"))
         where = row(name("τ"), sign("="), _student_tensor(problem))
         mean = row(power(lines, "<mn>2</mn>"), sign(","), "<mspace width='1em'/>", where)
@@ -181,35 +189,27 @@ def _weights(target: Network) -> str:
     return f"<p>The teacher has {neurons} with {inputs}; it is drawn below.</p>"
 
 
+@singledispatch
 def data_formula(data: InnerProduct) -> str:
-    """The law of x, or the norm."""
-    x = row(name("x"), sign("∼"))
-    if isinstance(data, Gaussian):
-        return math(row(x, _gaussian(data))) if data.n <= LARGEST_SHOWN else _words(data)
-    if isinstance(data, IID):
-        return _iid(data)
-    if isinstance(data, Samples):
-        return f"<p>x runs over {data.count:,} samples in {data.n} dimensions.</p>"
-    if isinstance(data, Frobenius):
-        return "<p>‖·‖ is the Frobenius norm of tensors; no distribution of data induces it.</p>"
-    if isinstance(data, Metric):
-        return f"<p>‖·‖ is the norm of a given Gram matrix on Sym<sup>{data.degree}</sup>(ℝ<sup>{data.n}</sup>).</p>"
-    return _words(data)
+    """The law of x, or the norm; a law without a formula here is shown as it is printed."""
+    return f"<p>{escape(repr(data))}</p>"
 
 
+@data_formula.register
 def _gaussian(data: Gaussian) -> str:
-    mean = matrix(data.mean[:, None]) if data.mean.any() else "<mn>0</mn>"
-    plain = np.array_equal(data.covariance, np.eye(data.n))
-    spread = sub(name("I"), f"<mn>{data.n}</mn>") if plain else matrix(data.covariance)
-    return row(name("𝒩"), fenced(row(mean, sign(","), spread)))
+    if data.n > LARGEST_SHOWN:
+        law = "standard normal" if data.white and data.centred else "normal with a given mean and covariance"
+        return f"<p>x is {law} in {data.n} dimensions.</p>"
+    mean = "<mn>0</mn>" if data.centred else matrix(data.mean[:, None])
+    spread = sub(name("I"), f"<mn>{data.n}</mn>") if data.white else matrix(data.covariance)
+    return math(row(name("x"), sign("∼"), name("𝒩"), fenced(row(mean, sign(","), spread))))
 
 
+@data_formula.register
 def _iid(data: IID) -> str:
-    law = repr(data).partition(".")[2].partition("(")[0]
-    known = {"normal": "standard normal", "uniform": "uniform", "laplace": "Laplace", "rademacher": "Rademacher (±1)",
-             "student": "Student’s t"}  # fmt: skip
-    title = f", {known[law]}" if law in known else ""
-    orders = range(1, len(data._given)) if data._given is not None else (2, 4)
+    made = data.construction()
+    title = LAW_TITLES.get(made.name, "")
+    orders = range(1, len(made.arguments["moments"])) if "moments" in made.arguments else (2, 4)
     shown = []
     for order in orders:
         if order % 2 and data.moment(order) == 0:
@@ -223,22 +223,39 @@ def _iid(data: IID) -> str:
     )
 
 
-def _words(data: InnerProduct) -> str:
-    if isinstance(data, Gaussian):
-        plain = np.array_equal(data.covariance, np.eye(data.n)) and not data.mean.any()
-        law = "standard normal" if plain else "normal with a given mean and covariance"
-        return f"<p>x is {law} in {data.n} dimensions.</p>"
-    if isinstance(data, Sphere):
-        return f"<p>x is uniform on the unit sphere of ℝ<sup>{data.n}</sup>.</p>"
-    if isinstance(data, Radial):
-        return f"<p>x has a rotation-invariant law in {data.n} dimensions, given by its radial moments.</p>"
-    if isinstance(data, Mixture):
-        parts = ", ".join(
-            f"{weight:.3g} × {escape(repr(part))}"
-            for weight, part in zip(data.weights, data.parts, strict=True)
-        )
-        return f"<p>x is a mixture: {parts}.</p>"
-    return f"<p>{escape(repr(data))}</p>"
+@data_formula.register
+def _samples(data: Samples) -> str:
+    return f"<p>x runs over {data.count:,} samples in {data.n} dimensions.</p>"
+
+
+@data_formula.register
+def _frobenius(data: Frobenius) -> str:
+    return "<p>‖·‖ is the Frobenius norm of tensors; no distribution of data induces it.</p>"
+
+
+@data_formula.register
+def _metric(data: Metric) -> str:
+    return (
+        f"<p>‖·‖ is the norm of a given Gram matrix on Sym<sup>{data.degree}</sup>(ℝ<sup>{data.n}</sup>).</p>"
+    )
+
+
+@data_formula.register
+def _radial(data: Radial) -> str:
+    return f"<p>x has a rotation-invariant law in {data.n} dimensions, given by its radial moments.</p>"
+
+
+@data_formula.register
+def _sphere(data: Sphere) -> str:
+    return f"<p>x is uniform on the unit sphere of ℝ<sup>{data.n}</sup>.</p>"
+
+
+@data_formula.register
+def _mixture(data: Mixture) -> str:
+    parts = ", ".join(
+        f"{weight:.3g} × {escape(repr(part))}" for weight, part in zip(data.weights, data.parts, strict=True)
+    )
+    return f"<p>x is a mixture: {parts}.</p>"
 
 
 def activation_formula(activation: Activation) -> str:

@@ -258,11 +258,12 @@ def proposition_33(trial: Trial, law: object = None, from_zero: bool = False) ->
                 )
 
 
-def _normal_ray(trial: Trial, data: object, n: int, r: int) -> tuple[Array, Array]:
+def _normal_ray(trial: Trial, data: sh.Gaussian | sh.Frobenius, n: int, r: int) -> tuple[Array, Array]:
     """S of rank r and a normal direction at it: A with S(2A + tr(A) I) = 0 (Gaussian) or SA = 0 (Frobenius)."""
     Q, _ = np.linalg.qr(trial.rng.standard_normal((n, n)))
     kept, left = separated(trial.rng, r), separated(trial.rng, n - r)
-    c = left.sum() / (r + 2) if not isinstance(data, sh.Frobenius) else 0.0
+    metric = data.rotation_invariance(2)
+    c = left.sum() / (r + 2) if metric is not None and metric.family == "Gaussian" else 0.0
     S = (Q[:, :r] * kept) @ Q[:, :r].T
     A = (Q[:, r:] * left) @ Q[:, r:].T - c * Q[:, :r] @ Q[:, :r].T
     return S, A

@@ -29,7 +29,8 @@ def stationary_point(rng: np.random.Generator, problem: sh.Problem) -> sh.Networ
 
 def low_rank_chart(problem: sh.Problem, width: int) -> sh.Chart:
     """All critical points of fewer neurons; labelled samples are replaced by their least-squares target."""
-    data = sh.Samples(problem.data.X) if isinstance(problem.data, sh.Samples) else problem.data
+    samples = problem.data.as_samples()
+    data = problem.data if samples is None else sh.Samples(samples.X)
     return sh.chart(sh.Problem(problem.target_tensor(), data, width), certify=False)
 
 
