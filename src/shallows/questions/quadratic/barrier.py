@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from shallows.model.data.gaussian import Gaussian
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart import chart
+from shallows.questions.charts.closed_form.spectrum import Spectrum
 from shallows.questions.quadratic.closed_form_barrier import (
     Barrier,
     closed_form_barrier,
@@ -47,8 +49,8 @@ def energy_barrier(
 ) -> Barrier:
     """The least loss of a network of rank at most `rank` (d−1 by default) against a teacher (paper 001, Theorem 2.1).
 
-    - `data`: N(0, I) by default (N(0, Σ) and rotation-invariant laws have the closed form too); other laws take the
-      best point of the chart over all ranks up to `rank`, the positive semidefinite ones when `outer` is "ones";
+    - `data`: N(0, I) by default (N(0, Σ), rotation-invariant laws and Frobenius have the closed form too); others take
+      the best point of the chart over all ranks up to `rank`, the positive semidefinite ones when `outer` is "ones";
     - `outer`: "ones" (positive semidefinite students, as in paper 001) or "free" (any sign); by default "ones" for a
       positive semidefinite teacher, "free" otherwise. For the closed form it makes no difference when T ⪰ 0;
     - a teacher network with activation αz²+βz+γ is Corollary 2.2: exact for β = 0, a numerical minimum otherwise.
@@ -67,13 +69,12 @@ def energy_barrier(
     if isinstance(teacher, Network) and quadratic_coefficients(teacher)[1] != 0.0:
         return barrier_with_linear_part(teacher, T, rank, law, rng)
     metric = law.rotation_invariance(2)
-    if metric is None or metric.family != "Gaussian":
-        if isinstance(teacher, Network) and teacher.activation != Power(2):
-            raise InvalidProblem(
-                f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}."
-            )
+    spectrum = None if metric is None else Spectrum.of(T, metric)
+    if (spectrum is None or not spectrum.gaussian) and not _is_power(teacher):
+        raise InvalidProblem(f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}.")
+    if spectrum is None:
         return _from_chart(T, rank, law, outer, max(width, rank), rng)
-    barrier = closed_form_barrier(T, rank, metric, outer, max(width, rank))
+    barrier = closed_form_barrier(spectrum, rank, outer, max(width, rank))
     return _in_units_of(teacher, barrier) if isinstance(teacher, Network) else barrier
 
 
@@ -102,9 +103,13 @@ def _checked_outer(outer: str | None, T: Array) -> str:
     return outer
 
 
+def _is_power(teacher: Any) -> bool:
+    return not isinstance(teacher, Network) or teacher.activation == Power(2)
+
+
 def _in_units_of(teacher: Network, barrier: Barrier) -> Barrier:
     """The network with the teacher's own activation αz² + γ and outer weights 1: T, and so S, has the sign of α."""
-    if teacher.activation == Power(2):
+    if _is_power(teacher):
         return barrier
     if not np.all(teacher.a == 1.0):
         raise InvalidProblem("Corollary 2.2 is for outer weights 1; absorb them: wᵢ ← √aᵢ wᵢ, aᵢ ← 1.")

@@ -16,9 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.network import Network
+from shallows.questions.charts.closed_form.spectrum import Spectrum
 from shallows.questions.quadratic.teachers import is_positive_semidefinite, network_of
 from shallows.support.checks import Array
 
@@ -62,23 +64,23 @@ def natural_outer(T: Array) -> str:
 
 def standard_barrier(T: Array, rank: int) -> Barrier:
     """The barrier under N(0, I)."""
-    return closed_form_barrier(T, rank, RotationInvariance("Gaussian", 2, 1.0), natural_outer(T), rank)
+    spectrum = Spectrum.of(T, RotationInvariance("Gaussian", 2, 1.0))
+    assert spectrum is not None
+    return closed_form_barrier(spectrum, rank, natural_outer(T), rank)
 
 
-def closed_form_barrier(T: Array, rank: int, metric: RotationInvariance, outer: str, width: int) -> Barrier:
-    """The barrier of a Gaussian metric: L = κ (2‖S−T‖² + tr(S−T)²) after whitening."""
-    root, scale = metric.root(), metric.scale
-    values, vectors = np.linalg.eigh(T if root is None else root @ T @ root)
-    kept, c = _best_kept(values, rank, outer)
-    out = np.setdiff1d(np.arange(len(values)), kept)
-    # whitened coordinates z = Σ^(−1/2) x: a student M of z is Σ^(−1/2) M Σ^(−1/2) of x
-    frame = vectors[:, kept] if root is None else np.linalg.solve(root, vectors[:, kept])
-    student = (frame * (values[kept] + c)) @ frame.T
-    dropped = values[left_out_by_the_example(values, rank, outer)]
+def closed_form_barrier(spectrum: Spectrum, rank: int, outer: str, width: int) -> Barrier:
+    """The barrier under a rotation-invariant metric: the best critical point of paper 000, Theorems 34 and 35."""
+    sigma = spectrum.sigma
+    kept = _best_kept(spectrum, rank, outer)
+    loss, shift = _loss_and_shift(spectrum, kept)
+    student = spectrum.matrix(kept, sigma[kept] + shift)
+    dropped = sigma[left_out_by_the_example(sigma, rank, outer)]
+    squares = float(np.sum(dropped**2))
     return Barrier(
-        lower=scale * 2 * float(np.sum(dropped**2)),
-        exact=scale * _left_out_loss(values[out], len(kept)),
-        example=scale * (2 * float(np.sum(dropped**2)) + float(np.sum(dropped)) ** 2),
+        lower=spectrum.norm(0.0, squares),  # the weakest directions have no trace
+        exact=loss,
+        example=spectrum.norm(float(np.sum(dropped)), squares),
         network=network_of((student + student.T) / 2, width),
         rank=rank,
         method="closed form",
@@ -92,27 +94,22 @@ def left_out_by_the_example(values: Array, rank: int, outer: str) -> np.ndarray:
     return np.setdiff1d(np.arange(len(values)), kept[size[kept] > 0])
 
 
-def _left_out_loss(s: Array, rank: int) -> float:
-    """2Σs² + 2(Σs)²/(r+2)."""
-    return 2 * float(np.sum(s**2)) + 2 * float(np.sum(s)) ** 2 / (rank + 2)
+def _loss_and_shift(spectrum: Spectrum, kept: NDArray[np.intp]) -> tuple[float, float]:
+    """The loss and c of the critical point that keeps these eigenvalues."""
+    out = np.delete(spectrum.sigma, kept)
+    total, squares = np.asarray(np.sum(out)), np.asarray(np.sum(out**2))
+    return float(spectrum.loss(len(kept), total, squares)), float(spectrum.shift(len(kept), total))
 
 
-def _best_kept(values: Array, rank: int, outer: str) -> tuple[np.ndarray, float]:
-    """Which eigenvalues (ascending) to keep, and the shift c: consecutive ones are left out."""
-    d = len(values)
+def _best_kept(spectrum: Spectrum, rank: int, outer: str) -> NDArray[np.intp]:
+    """Which eigenvalues (ascending) to keep: consecutive ones are left out.
+
+    S ⪰ 0: the j ≤ r largest, j the largest number for which the last one, shifted, is positive.
+    """
+    sigma, d = spectrum.sigma, spectrum.n
     if outer == "ones":
-        return _best_positive(values, rank)
+        largest = (np.arange(d - j, d) for j in range(rank, 0, -1))
+        positive = (kept for kept in largest if sigma[kept[0]] + _loss_and_shift(spectrum, kept)[1] > 0)
+        return next(positive, np.zeros(0, np.intp))
     windows = [np.r_[0:i, i + d - rank : d] for i in range(rank + 1)]
-    losses = [_left_out_loss(np.delete(values, kept), rank) for kept in windows]
-    kept = windows[int(np.argmin(losses))]
-    return kept, float(np.sum(np.delete(values, kept))) / (rank + 2)
-
-
-def _best_positive(values: Array, rank: int) -> tuple[np.ndarray, float]:
-    """S ⪰ 0: keep the j ≤ r largest eigenvalues, j the largest number for which the last one, shifted, is positive."""
-    d = len(values)
-    for j in range(rank, 0, -1):
-        c = float(np.sum(values[: d - j])) / (j + 2)
-        if values[d - j] + c > 0:
-            return np.arange(d - j, d), c
-    return np.zeros(0, dtype=np.intp), 0.0
+    return min(windows, key=lambda kept: _loss_and_shift(spectrum, kept)[0])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.eigenpairs import EigenEnclosure, Whitening, enclose
+from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 
@@ -27,6 +28,20 @@ class Spectrum:
     covariance: Array | None
     white: Array
 
+    @classmethod
+    def of(cls, T: Array, metric: RotationInvariance) -> Spectrum | None:
+        """The spectrum of a target under a rotation-invariant metric; None when its change of variable is singular."""
+        gaussian = metric.family == "Gaussian"
+        if metric.covariance is None:
+            sigma, vectors = np.linalg.eigh(T)
+            return cls(sigma, vectors, metric.scale, gaussian, None, vectors)
+        if np.linalg.eigvalsh(metric.covariance)[0] <= 0:
+            return None
+        root = np.asarray(np.linalg.cholesky(metric.covariance), dtype=np.float64)
+        sigma, white = np.linalg.eigh(root.T @ T @ root)
+        vectors = np.linalg.solve(root.T, white)
+        return cls(sigma, vectors, metric.scale, gaussian, metric.covariance, white)
+
     @property
     def n(self) -> int:
         """The number of inputs."""
@@ -41,6 +56,10 @@ class Spectrum:
         if not self.gaussian:
             return self.scale * squares
         return self.scale * (2 * squares + 2 * left_out**2 / (rank + 2))
+
+    def norm(self, trace: float, squares: float) -> float:
+        """‖D‖² under the metric, from tr D and Σ of the squares of its eigenvalues."""
+        return self.scale * (2 * squares + trace**2) if self.gaussian else self.scale * squares
 
     def slope(self, values: Array) -> Array:
         """∇ℓ on the left-out eigenvectors, from σ_j + c_I."""
@@ -57,18 +76,7 @@ def spectrum_of(problem: Problem) -> Spectrum | None:
     if problem.degree != 2:
         return None
     metric = problem.data.rotation_invariance(2)
-    if metric is None:
-        return None
-    T, gaussian = problem.target_tensor().to_matrix(), metric.family == "Gaussian"
-    if metric.covariance is None:
-        sigma, vectors = np.linalg.eigh(T)
-        return Spectrum(sigma, vectors, metric.scale, gaussian, None, vectors)
-    if np.linalg.eigvalsh(metric.covariance)[0] <= 0:
-        return None
-    root = np.asarray(np.linalg.cholesky(metric.covariance), dtype=np.float64)
-    sigma, white = np.linalg.eigh(root.T @ T @ root)
-    vectors = np.linalg.solve(root.T, white)
-    return Spectrum(sigma, vectors, metric.scale, gaussian, metric.covariance, white)
+    return None if metric is None else Spectrum.of(problem.target_tensor().to_matrix(), metric)
 
 
 def enclosure_of(problem: Problem, spectrum: Spectrum) -> EigenEnclosure | None:
