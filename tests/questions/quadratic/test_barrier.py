@@ -170,3 +170,17 @@ def test_rotation_and_scaling(seed, scale):
 def test_bad_input(teacher, options, what):
     with pytest.raises(sh.InvalidProblem, match=what):
         energy_barrier(teacher, **options)
+
+
+@pytest.mark.parametrize(
+    "data", [sh.Frobenius(4), sh.Gaussian(4, np.diag([1.0, 2.0, 0.5, 1.5])), sh.Sphere(4)], ids=repr
+)
+@pytest.mark.parametrize("outer", ["free", "ones"])
+def test_the_closed_form_is_the_lowest_point_of_the_chart(data, outer, rng):
+    """One Theorem 35 (34 for Frobenius), two questions."""
+    A = rng.standard_normal((4, 4))
+    problem = sh.Problem(A + A.T, data, 2, outer=outer)
+    barrier = energy_barrier(A + A.T, 2, data=data, outer=outer)
+    assert barrier.method == "closed form"
+    assert barrier.exact == pytest.approx(sh.chart(problem).minimum.loss, rel=1e-12)
+    assert problem.loss(barrier.network) == pytest.approx(barrier.exact, rel=1e-9)
