@@ -22,10 +22,9 @@ from shallows.uses.papers.experiments.quadratic_training import (
     _without_neurons,
     cells,
     trainings,
-    variant_problem,
 )
 from shallows.uses.papers.experiments.reference import FIGURE_2, FIGURE_4, FIGURE_5
-from shallows.uses.papers.experiments.success_rates import figure_2_data, success_rate
+from shallows.uses.papers.experiments.success_rates import figure_2_data, success_rate, variant_problem
 
 
 def test_a_climb_is_the_lowest_pass() -> None:

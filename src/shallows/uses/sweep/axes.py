@@ -14,6 +14,9 @@ from shallows.model.problem_file import Section, _require_one
 from shallows.support.errors import InvalidProblem
 
 Label = int | float | bool | str
+#: (stop − start)/step of numbers as people write them is off by three roundings, 3·2⁻⁵³ of itself; a stop that is
+#: further than this from a whole number of steps is not on the axis.
+ROUNDING = 1e-12
 
 
 class RangeSection(Section):
@@ -27,7 +30,7 @@ class RangeSection(Section):
         """The values; integers when start and step are."""
         if self.step == 0 or (self.stop - self.start) / self.step < 0:
             raise ValueError(f"from {self.start} in steps of {self.step} one never gets to {self.stop}")
-        count = math.floor((self.stop - self.start) / self.step * (1 + 1e-12) + 1e-9) + 1
+        count = math.floor((self.stop - self.start) / self.step * (1 + ROUNDING)) + 1
         values = [self.start + i * self.step for i in range(count)]
         # 0.1, 0.2, 0.3 as one would write them, not 0.30000000000000004
         return [float(f"{value:.12g}") if isinstance(value, float) else value for value in values]

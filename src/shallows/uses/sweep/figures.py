@@ -176,4 +176,4 @@ def _text(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     def one(value: float, down: float, up: float) -> str:
         return "" if np.isnan(value) else f"{value:.2f}<br>{down:.2f}–{up:.2f}"
 
-    return np.vectorize(one, otypes=[object])(share, low, high)
+    return np.asarray(np.vectorize(one, otypes=[object])(share, low, high))

@@ -54,7 +54,8 @@ def find_function(target: str, folder: str = "", mark: str | None = None) -> Fun
             raise InvalidProblem(f"{module_name!r} has no {name!r}; {target!r} was asked for.")
     if not callable(found):
         raise InvalidProblem(f"{target!r} is no function but {type(found).__name__}.")
-    return found
+    function: Function = found
+    return function
 
 
 def digest(target: str, folder: str) -> str:

@@ -8,6 +8,10 @@ import math
 SECONDS = 0.5
 LARGEST = 2000
 GROWTH = 4
+#: How much the last chunk counts against those before it.
+RECENT = 0.3
+#: No cell is taken to be shorter, in seconds: below that a clock may show zero.
+SHORTEST = 1e-6
 
 
 class Pace:
@@ -19,8 +23,8 @@ class Pace:
 
     def learn(self, seconds: float, cells: int) -> None:
         """Take a finished chunk into account; recent ones count more."""
-        mean = max(seconds / cells, 1e-6)
-        self.mean = mean if self.mean is None else 0.7 * self.mean + 0.3 * mean
+        mean = max(seconds / cells, SHORTEST)
+        self.mean = mean if self.mean is None else (1 - RECENT) * self.mean + RECENT * mean
         self.size = min(max(1, int(SECONDS / self.mean)), GROWTH * self.size, LARGEST)
 
     def chunk(self, left: int, workers: int) -> int:

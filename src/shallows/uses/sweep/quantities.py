@@ -21,8 +21,6 @@ QUANTITIES = {
     "variant-success": "shallows.uses.sweep.quantities:variant_success",
 }
 REFERENCES = ("lowest", "chart", "floor")
-#: Relative errors below this are zero: the student is the teacher.
-GENERALISED = 1e-6
 
 
 def chart_counts(
@@ -144,11 +142,11 @@ def generalisation_error(
     Errors are in units of E y². From d(d+1)/2 samples on every interpolator generalises; below, there is one with an
     error of at least 2σ⁴ (paper 001, Theorems 2.6 and 2.9): `constructed` and `bound`.
     """
-    from shallows.uses.papers.experiments.generalisation import generalisation_jump
+    from shallows.uses.papers.experiments.generalisation import GENERALISES, generalisation_jump
 
     jump = generalisation_jump(d, [samples], runs=runs, width=width, tolerance=tolerance, rng=seed)
     trained = jump.trained[0]
-    generalised = int(np.count_nonzero(trained < GENERALISED))
+    generalised = int(np.count_nonzero(trained < GENERALISES))
     return {
         "threshold": d * (d + 1) // 2,
         "median_error": float(np.median(trained)),

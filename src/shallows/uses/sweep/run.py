@@ -9,6 +9,7 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -138,14 +139,9 @@ def _engine(
 
 
 def _provenance() -> dict[str, Any]:
-    import dask
-    import pyarrow
-
     return {
         "python": sys.version.split()[0],
-        "numpy": np.__version__,
-        "pyarrow": pyarrow.__version__,
-        "dask": dask.__version__,
+        **{package: version(package) for package in ("numpy", "pyarrow", "dask")},
         "platform": platform.platform(),
         "machine": platform.node(),
         "process": os.getpid(),

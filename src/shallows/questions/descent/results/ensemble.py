@@ -67,13 +67,12 @@ class Ensemble:
     @property
     def converged(self) -> np.ndarray:
         """Which runs reached the tolerance (or the loss they were asked for)."""
-        found: np.ndarray = np.isin(self.status, (Status.CONVERGED, Status.GOAL))
-        return found
+        return np.asarray(np.isin(self.status, (Status.CONVERGED, Status.GOAL)))
 
     @property
     def ended(self) -> np.ndarray:
         """Which runs ended at a point: converged, or as close as rounding allows."""
-        return self.converged | (self.status == Status.STALLED)
+        return np.asarray(self.converged | (self.status == Status.STALLED))
 
     @property
     def messages(self) -> list[str]:

@@ -31,6 +31,8 @@ from shallows.uses.papers.experiments.reference import FIGURE_4, FIGURE_5, LEAST
 from shallows.uses.report.page import Picture
 
 D, SAMPLES, WITHIN = 9, 1000, 0.005
+#: Where zero is drawn on the logarithmic axis.
+DRAWN_ZERO = 1e-12
 KINDS = {"planted": "planted Gaussian tensor", "independent": "independent labels"}
 PAIRS = ((4, 7), (3, 8))
 
@@ -128,7 +130,7 @@ def _errors(figure: Any, kind: str, mine: list[Row], hidden: list[int], number: 
     for block in sets:
         chosen = [row for row in mine if row["data_set"] == block]
         figure.add_scatter(
-            x=hidden, y=[max(_mean(chosen, "nmse_mean", h), 1e-12) for h in hidden], name=f"data set {block + 1}",
+            x=hidden, y=[max(_mean(chosen, "nmse_mean", h), DRAWN_ZERO) for h in hidden], name=f"data set {block + 1}",
             legendgroup=f"set {block}", showlegend=number == 0, **curve(CYCLE[block + 2]), **place(number, 3),
         )  # fmt: skip
         if kind == "independent":

@@ -82,19 +82,11 @@ def _right(points: int) -> list[Row]:
     rows: list[Row] = []
     for moment in MOMENTS:
         rays = focal_rays(moment, np.linspace(0, np.pi, points))
-        size = np.linalg.norm(rays, axis=1)
-        for ray, length in zip(rays, size, strict=True):
-            if length > 1e-12 * size.max():
-                t = ray / length
-                rows.append(
-                    {
-                        "part": "right",
-                        "curve": f"m0101={moment}",
-                        "x": float(t[0]),
-                        "y": float(t[1]),
-                        "z": float(t[2]),
-                    }
-                )
+        directions = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+        rows += [
+            {"part": "right", "curve": f"m0101={moment}", "x": float(x), "y": float(y), "z": float(z)}
+            for x, y, z in directions
+        ]
     return rows
 
 

@@ -34,6 +34,10 @@ from shallows.uses.report.page import Picture
 
 #: In units of the energy (the loss of the zero network): what a grid can tell from zero.
 RESOLVED = 0.05
+#: Losses below this, of E y², are zero: descents of panel (a) end below 4e-16 or at 1 (measured).
+ZERO_LOSS = 1e-6
+#: Relative rounding of a loss, with room: a sum of a few terms has errors of a few ε.
+ROUNDING = 1e-12
 TEACHER_B = (2.0, -1.5)
 
 
@@ -145,7 +149,7 @@ def _cubic(seed: int) -> Instance:
     ends = _scaled(problem, runs.thetas)
     around = _scaled(problem, runs.thetas[:, None] + moves).min(axis=1)
     return lambda w, a: _scaled(problem, np.stack([w, a], axis=-1)), bool(
-        np.any((ends > 1e-6) & (around >= ends))
+        np.any((ends > ZERO_LOSS) & (around >= ends))
     )
 
 
@@ -165,7 +169,7 @@ def _positive(seed: int) -> Instance:
     source = np.random.default_rng(seed)
     near = np.array([0.0, -1.0]) + 0.5 * source.uniform(-1, 1, (20_000, 2))
     return lambda w, a: _scaled(problem, np.stack([w, a], axis=-1)), bool(
-        np.all(_scaled(problem, near) >= 1 - 1e-12)
+        np.all(_scaled(problem, near) >= 1 - ROUNDING)
     )
 
 
