@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import Power
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.loci import (
     FocalCloud,
@@ -22,6 +21,7 @@ from shallows.questions.discriminants.loci import (
     make_cloud,
     student_chart,
 )
+from shallows.questions.discriminants.setting import require_power
 from shallows.questions.geometry.manifolds.distance import LocalGeometry
 from shallows.questions.geometry.manifolds.students import Chart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
@@ -68,8 +68,7 @@ def focal_slice(
     >>> sh.discriminants.rank_one(2).specialize(data=sh.IID.laplace(2), t01=0).factor()
     (11*t00 - 4*t11)^3 * (4*t00 - 11*t11)^3
     """
-    if not isinstance(problem.activation, Power) or problem.degree < 2:
-        raise InvalidProblem(f"The activation is {problem.activation!r}; expected Power(d) with d ≥ 2.")
+    require_power(problem)
     names = entry_names(problem.n, problem.degree)
     places = [_place(axis[0], names) for axis in (horizontal, vertical)]
     if places[0] == places[1]:

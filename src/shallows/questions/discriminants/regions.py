@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.model.activations import Power
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.counting import LandscapeCount, count_at, count_zeros, grid_forms
 from shallows.questions.discriminants.curves import RankOneCurve
 from shallows.questions.discriminants.known import rank_one
 from shallows.questions.discriminants.metrics import metric_values
 from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.setting import problem_values
 from shallows.questions.discriminants.signs import axis
 from shallows.support.checks import Array, counted, positive_integer
 from shallows.support.errors import InvalidProblem
@@ -184,29 +184,6 @@ def landscape_regions(
     return LandscapeRegions(
         discriminant, name_x, name_y, x, y, real, minima, labels, regions, _walls(labels, regions), exact
     )
-
-
-def problem_values(problem: Problem) -> tuple[RankOneCurve, dict[str, object]]:
-    """The curve of a rank-one problem with two inputs and values of all its variables."""
-    if not isinstance(problem.activation, Power) or problem.degree < 2:
-        raise InvalidProblem(
-            f"The activation is {problem.activation!r}; discriminants are for Power(d), d ≥ 2."
-        )
-    if problem.n != 2 or problem.width != 1:
-        raise InvalidProblem(
-            f"This problem has {problem.n} inputs and width {problem.width}; a polynomial discriminant is known "
-            "for 2 inputs and width 1. Fix: use focal_cloud or focal_slice, which are numeric."
-        )
-    if problem.outer is not None and problem.degree % 2 == 0:
-        raise InvalidProblem(
-            "The outer weight is fixed, so that only one sign of rank-one tensors is realisable; the discriminant is "
-            'for all of them. Fix: outer="free".'
-        )
-    if problem.norm_neuron or problem.orthogonality:
-        raise InvalidProblem("The problem has a norm neuron or a penalty. Fix: leave them out.")
-    curve = RankOneCurve(problem.degree)
-    entries = problem.target_tensor().entries
-    return curve, {name: float(value) for name, value in zip(curve.teacher, entries, strict=True)}
 
 
 def _on_slice(

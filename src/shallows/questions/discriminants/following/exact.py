@@ -18,7 +18,7 @@ from shallows.questions.discriminants.following.result import Event
 from shallows.questions.discriminants.known import rank_one
 from shallows.questions.discriminants.metrics import metric_values, number
 from shallows.questions.discriminants.polynomial import Discriminant
-from shallows.questions.discriminants.regions import problem_values
+from shallows.questions.discriminants.setting import problem_values
 from shallows.questions.discriminants.values import rational
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.model.activations import Power
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.following.exact import exact_events
 from shallows.questions.discriminants.following.result import Following
 from shallows.questions.discriminants.following.sampled import Segment, sampled_events, tracks
+from shallows.questions.discriminants.setting import require_rank_one
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -44,21 +44,3 @@ def follow(problem0: Problem, problem1: Problem, *, samples: int = 65) -> Follow
         return Following(positions, tensors, real, events, "proved", problem0.degree, discriminant)
     events = sampled_events(segment, positions, points)
     return Following(positions, tensors, real, events, "sampled", problem0.degree)
-
-
-def require_rank_one(problem: Problem) -> None:
-    """Width 1, Power(d) with d ≥ 2, a free outer weight, no penalty."""
-    if not isinstance(problem, Problem):
-        raise InvalidProblem(f"{problem!r} was given; expected a Problem.")
-    if not isinstance(problem.activation, Power) or problem.degree < 2:
-        raise InvalidProblem(f"The activation is {problem.activation!r}; expected Power(d) with d ≥ 2.")
-    if problem.width != 1:
-        raise InvalidProblem(
-            f"The width is {problem.width}; rank-one critical points are those of width 1. Fix: width=1."
-        )
-    if problem.outer is not None and problem.degree % 2 == 0:
-        raise InvalidProblem(
-            'The outer weight is fixed, so that only one sign of rank-one tensors is realisable. Fix: outer="free".'
-        )
-    if problem.norm_neuron or problem.orthogonality:
-        raise InvalidProblem("The problem has a norm neuron or a penalty. Fix: leave them out.")
