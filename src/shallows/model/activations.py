@@ -27,6 +27,10 @@ class Activation(Constructed, ABC):
         """σ(z), elementwise."""
         return self.derivative(np.asarray(z, dtype=np.float64), 0)
 
+    def hermite_coefficients(self, shift: Array, scale: Array, count: int) -> tuple[Array, Array] | None:
+        """c_j = E[σ(α + s z) h_j(z)], j < count, and E σ², where there is a closed form; None: by quadrature."""
+        return None
+
 
 class PolynomialActivation(Activation):
     """What `Power` and `Polynomial` share: coefficients c_0, …, c_d of σ(z) = Σ c_j z^j."""
@@ -140,6 +144,26 @@ class ReLU(Activation):
         if order == 0:
             return np.maximum(z, 0.0)
         return (z > 0).astype(np.float64) if order == 1 else np.zeros_like(z)
+
+    def hermite_coefficients(self, shift: Array, scale: Array, count: int) -> tuple[Array, Array]:
+        """Its second derivative is a point mass, so with u = −α/s
+
+        c_0 = α Φ(−u) + s φ(u),   c_1 = s Φ(−u),   c_j = s φ(u) He_{j−2}(u) / √(j!).
+        """
+        from scipy.special import ndtr
+
+        safe = np.where(scale > 0, scale, 1.0)
+        u = -shift / safe
+        density, tail = np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi), ndtr(-u)
+        coefficients = np.empty((*u.shape, count))
+        coefficients[..., 0] = shift * tail + scale * density
+        coefficients[..., 1] = scale * tail
+        scaled = [density, u * density]  # φ(u) He_m(u) / √(m!)
+        for m in range(1, count - 3):
+            scaled.append((u * scaled[m] - np.sqrt(m) * scaled[m - 1]) / np.sqrt(m + 1))
+        j = np.arange(2, count)
+        coefficients[..., 2:] = scale[..., None] * np.stack(scaled, axis=-1) / np.sqrt(j * (j - 1.0))
+        return coefficients, (shift**2 + scale**2) * tail + shift * scale * density
 
     def construction(self) -> Construction:
         """ReLU()."""

@@ -10,9 +10,14 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 from shallows.support.seeds import generator
+from shallows.support.tolerances import EPSILON, SQRT_EPSILON, TINY
 
+#: Steps h of the Taylor remainders, four a decade: where they meet rounding depends on the problem.
 STEPS = np.logspace(-1, -7, 25)
+#: The least slope of a right derivative: it tends to 2, that of a wrong one to 1.
 SLOPE_WANTED = 1.8
+#: Remainders below this, relative to the loss, are rounding: a loss is a sum of up to some thousand rounded terms.
+ROUNDING = 1e4 * EPSILON
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class DerivativeCheck:
     def passed(self) -> bool:
         """Both remainders are of second order and the Hessian is symmetric."""
         slopes = min(self.gradient_slope, self.hessian_slope)
-        return slopes >= SLOPE_WANTED and self.symmetry < 1e-8
+        return slopes >= SLOPE_WANTED and self.symmetry < SQRT_EPSILON
 
     def __bool__(self) -> bool:
         return self.passed
@@ -69,7 +74,7 @@ def check_derivatives(problem: Problem, net: Network, rng: int | np.random.Gener
     values, slopes = problem.value_and_gradient(moved)
     first = np.abs(values - value - STEPS * (slope @ u))
     second = np.linalg.norm(slopes - slope - STEPS[:, None] * product[0], axis=-1)
-    scale = max(float(np.max(np.abs(product))), 1e-300)
+    scale = max(float(np.max(np.abs(product))), TINY)
     return DerivativeCheck(
         gradient_slope=_slope(first, max(abs(float(value)), float(np.max(np.abs(values))))),
         hessian_slope=_slope(second, max(float(np.linalg.norm(slope)), scale)),
@@ -84,7 +89,7 @@ def _unit(x: Array) -> Array:
 
 def _slope(errors: Array, scale: float) -> float:
     """The slope of log error against log h over the smallest six steps whose error is above rounding."""
-    above = np.flatnonzero(errors > 1e4 * np.finfo(float).eps * max(scale, 1e-300))
+    above = np.flatnonzero(errors > ROUNDING * max(scale, TINY))
     if len(above) < 3:
         return float("inf")
     chosen = above[-6:]

@@ -23,6 +23,10 @@ from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: How negative the smallest eigenvalue of a covariance may be, relative to the largest: n·ε for n up to 4,500, what
+#: rounding makes of zero.
+INDEFINITE = 1e-12
+
 
 class Gaussian(Distribution):
     """N(mean, covariance) on R^n; standard by default. The covariance may be singular, not indefinite.
@@ -51,7 +55,7 @@ class Gaussian(Distribution):
         if len(covariance) != self.n:
             raise InvalidProblem(f"covariance has shape {covariance.shape}; expected ({self.n}, {self.n}).")
         lowest, highest = np.linalg.eigvalsh(covariance)[[0, -1]]
-        if lowest < -1e-12 * max(1.0, highest):
+        if lowest < -INDEFINITE * max(1.0, highest):
             raise InvalidProblem(
                 f"covariance is indefinite: its smallest eigenvalue is {lowest:.6g}; expected a positive "
                 "semidefinite matrix."

@@ -22,6 +22,9 @@ from shallows.support.seeds import generator
 if TYPE_CHECKING:
     from shallows.model.data.gaussian import Gaussian
 
+#: How far weights may sum from one: below the √ε = 1.5e-8 that NumPy's `choice` allows when a part is drawn.
+SUM_TO_ONE = 1e-9
+
 
 class Mixture(Distribution):
     """x drawn from parts[i] with probability weights[i]; parts may be mixtures themselves.
@@ -45,7 +48,7 @@ class Mixture(Distribution):
                 raise InvalidProblem(
                     f"part {i} is {part!r}; a mixture is made of distributions (Frobenius and Metric are none)."
                 )
-        if np.any(self.weights < 0) or abs(self.weights.sum() - 1.0) > 1e-9:
+        if np.any(self.weights < 0) or abs(self.weights.sum() - 1.0) > SUM_TO_ONE:
             raise InvalidProblem(
                 f"weights are {self.weights.tolist()}, with sum {self.weights.sum():.6g}; expected non-negative "
                 "numbers with sum 1."

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike
 from shallows.support.checks import Array, finite_array
 from shallows.support.errors import InvalidProblem
 
+#: How negative an eigenvalue of a scaled moment matrix may be: entries written with ten digits move the eigenvalues of
+#: a 10 × 10 matrix, one of order 18, by up to this much.
 TOLERANCE = 1e-9
+#: How far the moment of order 0 may be from one: some roundings.
+ONE = 1e-12
+#: Relative size of a Cholesky pivot below which the law has no more atoms. Measured: rounding leaves up to 7e-15 in
+#: place of zero (2 to 5 random atoms); true pivots of uniform, normal and Laplace moments to order 20 are above 3e-5.
+NO_PIVOT = 1e-10
 
 
 def checked_moments(name: str, given: ArrayLike, nonnegative: bool = False) -> Array:
@@ -21,7 +28,7 @@ def checked_moments(name: str, given: ArrayLike, nonnegative: bool = False) -> A
         raise InvalidProblem(
             f"{name} has {len(moments)} entries; expected [1, E x, E x², ...], at least up to E x²."
         )
-    if abs(moments[0] - 1.0) > 1e-12:
+    if abs(moments[0] - 1.0) > ONE:
         raise InvalidProblem(f"{name} starts with {moments[0]}; the moment of order 0 is 1.")
     for order in range(2, len(moments), 2):
         if moments[order] < 0:
@@ -105,7 +112,7 @@ def _leading_cholesky(matrix: Array) -> Array:
     rows: list[Array] = []
     rest = matrix.copy()
     for j in range(len(matrix)):
-        if rest[j, j] <= 1e-10 * matrix[j, j]:
+        if rest[j, j] <= NO_PIVOT * matrix[j, j]:
             break
         rows.append(rest[j] / np.sqrt(rest[j, j]))
         rest = rest - np.outer(rows[-1], rows[-1])

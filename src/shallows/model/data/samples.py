@@ -18,7 +18,11 @@ from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: Samples whose features are held at once.
 CHUNK = 4096
+#: Relative size below which a singular value of the evaluation matrix is zero: the rounding of singular values,
+#: max(count, N)·ε, stays below it up to 45,000 samples.
+VANISHING = 1e-11
 
 
 class Samples(Distribution):
@@ -95,14 +99,14 @@ class Samples(Distribution):
         """A non-zero T with T(xᵢ) = 0 for all samples, or None when there is none (paper 000, Prop. 20).
 
         Decided by the smallest singular value of the evaluation matrix, columns scaled to unit length; "zero"
-        means below 1e-11 of the largest. The returned tensor has Frobenius norm one and a positive largest entry.
+        means below `VANISHING` of the largest. The returned tensor has Frobenius norm one and a positive largest entry.
         """
         matrix = self.evaluation_matrix(positive_integer("degree", degree))
         lengths = np.linalg.norm(matrix, axis=0)
         lengths[lengths == 0] = 1.0
         _, values, vectors = np.linalg.svd(matrix / lengths, full_matrices=True)
         size = matrix.shape[1]
-        rank = int(np.sum(values > 1e-11 * values[0])) if len(values) and values[0] > 0 else 0
+        rank = int(np.sum(values > VANISHING * values[0])) if len(values) and values[0] > 0 else 0
         if rank == size:
             return None
         entries = vectors[-1] / lengths

@@ -16,6 +16,7 @@ from numpy.polynomial import chebyshev
 from shallows.model.kernels.relu import require_nonzero
 from shallows.support.checks import Array
 
+#: The degree at which the interpolant of θ/sin θ is exact to rounding (see `test_relu`).
 DEGREE = 21
 
 

@@ -23,7 +23,8 @@ from shallows.model.objective.sample_pass import SamplePassObjective
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
-LARGEST_STATISTIC = 2_000
+#: The largest Gram matrix gathered from samples in place of passes over them: 2,000 × 2,000 doubles are 32 MB.
+LARGEST_GATHERED = 2_000
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _on_samples(
     labels = labels_of(target, data)
     if isinstance(activation, Power):
         size = coordinates.dimension(data.n, activation.degree)
-        pays = size <= LARGEST_STATISTIC and size**2 <= 4 * data.count * data.n * width
+        pays = size <= LARGEST_GATHERED and size**2 <= 4 * data.count * data.n * width
         if pays and target is not None and _is_form(target, activation.degree):
             optimum = tensors_of(target, activation.degree)
             return FunctionSpaceObjective(

@@ -10,6 +10,7 @@ from shallows.model.objective.cross import TeacherCross
 from shallows.model.objective.pairwise import PairwiseObjective
 from shallows.support.checks import Array
 
+#: Networks from which on the fused loop is worth its call: fewer go through the accurate formulas.
 SMALLEST_BATCH = 4
 
 

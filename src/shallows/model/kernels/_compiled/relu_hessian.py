@@ -6,7 +6,7 @@ With unit vectors û, lengths λ, c = cos θ, h = 1/(2π sin θ) and x_ij = pᵢ
         + Σⱼ aⱼ h [(x_ji − c x_jj) ûⱼ + (x_jj − c x_ji) ûᵢ],
 
 the first and the last sum over students, the third over students and teachers, e = (a, −b).
-Pairs that are parallel to 1e-9 have no q-terms: they tend to zero there (Lemma 1).
+Pairs that are `PARALLEL` have no q-terms (the sums with h): they tend to zero there (Lemma 1).
 The slow twin is `Problem.hvp`.
 """
 
@@ -22,6 +22,8 @@ from shallows.model.kernels._compiled.relu_lanes import Teacher
 from shallows.model.kernels._compiled.relu_loop import OneSpace, pair_angles
 from shallows.support.checks import Array
 
+#: sin θ of a pair below which its q-terms, products of two factors of size sin θ with h = 1/(2π sin θ), are left out:
+#: they are of this size, while rounding would be divided by it.
 PARALLEL = 1e-9
 INVERSE_FOUR_PI_SQUARED = 1 / (4 * np.pi**2)
 
