@@ -12,6 +12,9 @@ from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: A metric of unit diagonal whose smallest eigenvalue is below this share of the largest is degenerate: its entries are
+#: sums in floating point, and 4000 ε of them is rounding.
+DEGENERATE = 1e-12
 METHODS = ("auto", "closed-form", "homotopy", "exact", "descent")
 
 
@@ -100,7 +103,7 @@ def _require_metric(problem: Problem) -> None:
     units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     units[units == 0.0] = 1.0
     values, vectors = np.linalg.eigh(gram / np.outer(units, units))
-    if values[0] > 1e-12 * values[-1]:
+    if values[0] > DEGENERATE * values[-1]:
         return
     vanishing = problem.data.vanishing_polynomial(problem.degree)
     direction = vectors[:, 0] / units

@@ -43,7 +43,8 @@ def estimated_count(degree: int, n: int, r: int) -> int:
     """
     one, two = powers_degree(degree, n, 1), powers_degree(degree, n, 2)
     assert one is not None and two is not None
-    return round(one**r / factorial(r) * (2 * two / one**2) ** (r * (r - 1) / 2))
+    guess: float = one**r / factorial(r) * (2 * two / one**2) ** (r * (r - 1) / 2)
+    return round(guess)
 
 
 def _require_few(count: int, where: str, limit: int) -> None:

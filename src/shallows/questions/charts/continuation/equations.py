@@ -131,4 +131,4 @@ def rounding(size: int) -> float:
 
 def draw(rng: np.random.Generator, *size: int) -> Complex:
     """Complex standard normal numbers."""
-    return np.asarray(rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2)
+    return np.asarray((rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2))

@@ -24,6 +24,9 @@ from shallows.model.problem import Problem
 from shallows.support.checks import Array
 
 Matrix = list[list[Fraction]]
+#: Roots of the kernel with imaginary parts above this are a conjugate pair: simple roots of low degree are known to
+#: about ε times a condition of 10⁶.
+PAIRED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class BinaryProblem:
         d = self.degree
         kernel = np.append(root[:rank], 1.0)
         z = np.roots(kernel[::-1])
-        if np.max(np.abs(z.imag), initial=0.0) > 1e-9 * (1 + np.max(np.abs(z))):
+        if np.max(np.abs(z.imag), initial=0.0) > PAIRED * (1 + np.max(np.abs(z))):
             return None
         moments = np.array([float(x) for x in self.solved])
         if 2 * rank <= d:

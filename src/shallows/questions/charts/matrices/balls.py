@@ -132,8 +132,9 @@ class LowRankBalls:
                 for b in range(r):
                     T[row, k * r + b] = A[b, l] * 2
                 row += 1
-        product = T * self(x)[1]
-        return (product + product.transpose()) / 2
+        product: arb_mat = T * self(x)[1]
+        symmetric: arb_mat = (product + product.transpose()) / 2
+        return symmetric
 
 
 def prove_box(system: LowRankSystem, box: list[arb]) -> tuple[Inertia, Inertia]:

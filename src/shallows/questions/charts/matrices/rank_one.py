@@ -33,13 +33,14 @@ from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
-from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, Stratum
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
+from shallows.support.tolerances import EPSILON
 
 Complex = NDArray[np.complex128]
-REAL = 1e-7
+#: Uncertified points closer than this, relatively, are one: multiple roots, of four to ε^{1/4} = 10⁻⁴.
 DEGENERATE = 1e-3
 
 
@@ -162,7 +163,7 @@ def _found(
         return RealPoint(vectors, signs, seen)
     # the root's box proves existence and realness; the Jacobian over the box proves the signature
     (proof,) = sharp_inertias(root, lambda box: (inertia(balls(box)[1]),))
-    radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * np.finfo(float).eps * float(np.max(u**2))
+    radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * EPSILON * float(np.max(u**2))
     certificate = Certificate(radius, proof.certified, True, "Krawczyk")
     return RealPoint(vectors, signs, proved_signature(proof, seen), certificate)
 

@@ -20,12 +20,13 @@ from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
-from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, Stratum
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.degenerate import Start, degenerate_families
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
-REAL = 1e-7
+#: What rounding adds to a point, relatively, when A and Z become a matrix: some ε.
+ROUNDED = 1e-15
 
 
 def low_rank_stratum(
@@ -125,7 +126,7 @@ def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> RealP
     proved = proved_signature(hessian, seen)
     size = float(np.abs(root.point).max())
     frame = max(1.0, float(np.abs(system.frame).max())) ** 2  # 1 unless the frame is not orthogonal
-    radius = 4 * system.equations.n**2 * frame * (1 + size) ** 2 * (root.radius + 1e-15 * size)
+    radius = 4 * system.equations.n**2 * frame * (1 + size) ** 2 * (root.radius + ROUNDED * size)
     return RealPoint(
         vectors, signs, proved, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
     )

@@ -9,6 +9,7 @@ from shallows.mathematics.balls.inertia import Inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.support.errors import NotConverged
 
+#: Digits of a root whose first box left a sign open: of the 38 that 128 bits hold.
 DIGITS = 30
 
 

@@ -21,6 +21,9 @@ from shallows.support.checks import Array
 BITS = 128
 #: Newton steps that sharpen an end, and how far, relatively, they may take it.
 NEWTON, NEAR = 12, 1e-3
+#: A sharpened end is one that Newton's method with 128 bits moves by less than this share in the end; it stops where it
+#: moves no double.
+SHARP, STILL = 1e-12, 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +138,11 @@ def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.
                 return point
             x = [acb((a - b).mid()) for a, b in zip(x, step.entries(), strict=True)]
             moved = max(float(abs(b).upper()) for b in step.entries())
-            if moved < 1e-16 * float(np.abs(point).max()):
+            if moved < STILL * float(np.abs(point).max()):
                 break
         found = np.array([complex(a) for a in x])
     near = np.abs(found - point).max() < NEAR * np.abs(point).max()
-    return found if near and moved < 1e-12 * float(np.abs(point).max()) else point
+    return found if near and moved < SHARP * float(np.abs(point).max()) else point
 
 
 def prove_signature(system: PowerSystem, box: list[Any]) -> tuple[Inertia]:

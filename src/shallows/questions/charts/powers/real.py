@@ -25,13 +25,15 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
-from shallows.questions.charts.points.stratum import POINT_ERROR, RealPoint
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
+from shallows.support.tolerances import TINY
 
-REAL = 1e-7
+#: What rounding adds to a neuron, relatively, when it becomes a tensor: two ε.
+ROUNDED = 4e-16
 Complex = NDArray[np.complex128]
 
 
@@ -136,8 +138,8 @@ def _certified(system: PowerSystem, root: CertifiedRoot) -> RealPoint:
     equations = system.equations
     point = real_point(system, root.point.real)
     (hessian,) = sharp_inertias(root, lambda box: prove_signature(system, box))
-    size = max(float(np.max(np.abs(point.vectors))), 1e-300)
-    radius = equations.r * equations.degree * size ** (equations.degree - 1) * (root.radius + 4e-16 * size)
+    size = max(float(np.max(np.abs(point.vectors))), TINY)
+    radius = equations.r * equations.degree * size ** (equations.degree - 1) * (root.radius + ROUNDED * size)
     rank = rank_is_proved(equations, list(root.box))
     certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
     return RealPoint(point.vectors, point.signs, proved_signature(hessian, point.signature), certificate)

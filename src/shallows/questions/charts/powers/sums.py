@@ -22,10 +22,13 @@ from shallows.questions.charts.powers.degenerate import Start, degenerate_famili
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import Sorted, proved_different, real_point, sort_points, turn
 from shallows.support.progress import Shown
+from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
 #: How well a degenerate point is known, and its Hessian: a triple root to ε^{1/3} = 6·10⁻⁶, one of four to ε^{1/4}.
 DOUBLE_ROOT_ERROR = 1e-4
+#: A neuron shorter than this share of the longest adds less than 10⁻¹² to a tensor of degree 3: the rank is lower.
+NO_NEURON = 1e-4
 
 
 def powers_stratum(
@@ -106,7 +109,7 @@ def special_count(problem: Problem, rank: int) -> int | None:
 def _distinct(equations: PowerEquations, points: Complex) -> Complex:
     """One point a tensor: different orbits can meet at a special member, and lower ranks are not of this stratum."""
     lengths = np.abs(points.reshape(len(points), equations.r, equations.n)).max(axis=2)
-    whole = lengths.min(axis=1, initial=np.inf) > 1e-4 * lengths.max(axis=1, initial=0.0)
+    whole = lengths.min(axis=1, initial=np.inf) > NO_NEURON * lengths.max(axis=1, initial=0.0)
     return PointSet(points[whole], invariants=equations.tensors).points
 
 
@@ -133,7 +136,7 @@ def _families(problem: Problem, equations: PowerEquations, ends: Complex) -> lis
     for x in ends:
         W = x.reshape(equations.r, equations.n)
         lead = W[np.arange(equations.r), np.abs(W).argmax(axis=1)]
-        zeta = lead / np.maximum(np.abs(lead), 1e-300)
+        zeta = lead / np.maximum(np.abs(lead), TINY)
         vectors, signs = (W / zeta[:, None]).real, np.sign((zeta**equations.degree).real)
         starts.append(Start(equations.tensor(x), vectors, signs))
     return degenerate_families(problem, equations.r, starts)
