@@ -14,7 +14,6 @@ moments = [1, 0, 1, 0, 30]
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Power
@@ -33,15 +32,10 @@ from shallows.model.laws import activations, laws
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.support.errors import InvalidProblem
+from shallows.support.tables import Section, checked, require_one, tables_of, text_of
 
 Vector = list[float]
 Matrix = list[Vector]
-
-
-class Section(BaseModel):
-    """A table of the file: unknown keys are errors, numbers are numbers."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 def _checked_activation(table: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +111,7 @@ class TargetSection(Section):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> TargetSection:
-        _require_one(self, "diagonal", "matrix", "entries", "neurons")
+        require_one(self, "diagonal", "matrix", "entries", "neurons")
         if self.entries is not None and self.degree is None:
             raise ValueError("entries need degree = d beside them")
         if self.neurons is None and (self.outer is not None or self.activation is not None or self.norm):
@@ -186,13 +180,7 @@ def parse_problem(text: str, source: str = "problem file", folder: Path | None =
 
 def parse_written(text: str, source: str = "problem file", folder: Path | None = None) -> WrittenProblem:
     """Everything that a TOML text says."""
-    try:
-        section = FileSection.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidProblem(f"{source} is not valid TOML: {error}") from None
-    except ValidationError as error:
-        lines = [f"  {_place(item)}: {item['msg']}" for item in error.errors()]
-        raise InvalidProblem(f"{source} is not a problem:\n" + "\n".join(lines)) from None
+    section = checked(FileSection, tables_of(text, source), f"{source} is not a problem")
     return WrittenProblem(section.title, section.build(folder or Path()), section.seed)
 
 
@@ -216,12 +204,7 @@ def load_problem(path: str | Path) -> Problem:
 
 def load_written(path: str | Path) -> WrittenProblem:
     """Everything that a TOML file says."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidProblem(f"Cannot read {file}: {error.strerror or error}.") from None
-    return parse_written(text, str(file), file.parent)
+    return parse_written(text_of(path), str(path), Path(path).parent)
 
 
 def embedded_problem(name: str) -> tuple[str, Problem]:
@@ -234,16 +217,6 @@ def embedded_written(name: str) -> WrittenProblem:
     """An example that ships with the package, as a file would have it."""
     file = resources.files("shallows.model") / "examples" / f"{name}.toml"
     return parse_written(file.read_text(encoding="utf-8"), f"{name}.toml")
-
-
-def _require_one(section: Section, *names: str) -> None:
-    given = [name for name in names if getattr(section, name) is not None]
-    if len(given) != 1:
-        raise ValueError(f"give exactly one of {', '.join(names)}; {', '.join(given) or 'none'} was given")
-
-
-def _place(item: Any) -> str:
-    return ".".join(str(part) for part in item["loc"]) or "file"
 
 
 def _read_csv(file: Path, label: str | None) -> Samples:

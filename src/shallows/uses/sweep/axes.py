@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from shallows.model.problem_file import Section, _require_one
 from shallows.support.errors import InvalidProblem
+from shallows.support.tables import Section, require_one
 
 Label = int | float | bool | str
 #: (stop − start)/step of numbers as people write them is off by three roundings, 3·2⁻⁵³ of itself; a stop that is
@@ -84,7 +84,7 @@ class AxisSection(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> AxisSection:
-        _require_one(self, "values", "range", "linspace", "logspace")
+        require_one(self, "values", "range", "linspace", "logspace")
         if not self.paths and not self.name:
             raise ValueError("give path (where the values go), or name (a column only), or both")
         count = len(self.expanded)

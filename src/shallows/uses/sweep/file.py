@@ -5,14 +5,12 @@ A sweep file can name any importable function, so it is code, as a Makefile is: 
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from shallows.model.problem_file import Section, _place
 from shallows.support.errors import InvalidProblem
+from shallows.support.tables import Section, checked, tables_of
 from shallows.uses.sweep.axes import AxisSection, Grid, Group, ZipSection
 from shallows.uses.sweep.documents import canonical, parts
 
@@ -127,26 +125,10 @@ def prefixes(sections: list[ComputeSection]) -> list[str]:
 
 def parse_sweep(text: str, source: str = "sweep file") -> SweepSection:
     """The sweep of a TOML text; all mistakes of its form come out as one `InvalidProblem`."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidProblem(f"{source} is not valid TOML: {error}") from None
-    return validated(document, source)
+    return validated(tables_of(text, source), source)
 
 
 def validated(document: Any, source: str = "sweep") -> SweepSection:
     """The sweep of a document that has been read already."""
     canonical(document)
-    try:
-        return SweepSection.model_validate(document)
-    except ValidationError as error:
-        lines = [f"  {_place(item)}: {item['msg']}" for item in error.errors()]
-        raise InvalidProblem(f"{source} is not a sweep:\n" + "\n".join(lines)) from None
-
-
-def read_text(path: str | Path) -> str:
-    """The text of a sweep file."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidProblem(f"Cannot read {path}: {error}.") from None
+    return checked(SweepSection, document, f"{source} is not a sweep")

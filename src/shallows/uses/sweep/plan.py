@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from shallows.support.errors import InvalidProblem
+from shallows.support.tables import text_of
 from shallows.support.version import __version__
 from shallows.uses.sweep.check import check, digests
-from shallows.uses.sweep.file import SweepSection, parse_sweep, read_text, validated
+from shallows.uses.sweep.file import SweepSection, parse_sweep, validated
 from shallows.uses.sweep.functions import importable
 from shallows.uses.sweep.rows import Rows
 
@@ -43,7 +44,7 @@ class Plan(Rows):
     @classmethod
     def from_file(cls, path: str | Path) -> Plan:
         """Read and check a sweep file: its form, its functions, its axes' values. Nothing is computed."""
-        text = read_text(path)
+        text = text_of(path)
         return cls._checked(parse_sweep(text, str(path)), str(Path(path).resolve().parent), text)
 
     @classmethod

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from shallows.model.problem import Problem
-from shallows.model.problem_file import ProblemSection, _place
+from shallows.model.problem_file import ProblemSection
 from shallows.questions.relu.setting import relu_problem
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
+from shallows.support.tables import checked
 from shallows.uses.sweep.functions import Function, asked_for, resolve
 
 MAKERS = {
@@ -39,7 +39,8 @@ def build_problem(
     """The problem of a cell; what is random in it comes from `default_rng([seed, 1])`, apart from the quantities."""
     maker = maker_of(document)
     if maker is None:
-        return _section(document).build(Path(folder))
+        section = checked(ProblemSection, document, "[problem] is not a problem", "problem.")
+        return section.build(Path(folder))
     target, settings = maker
     function = find(target)
     offered = {"rng": np.random.default_rng([seed, 1]), "seed": seed}
@@ -47,14 +48,6 @@ def build_problem(
     if not isinstance(problem, Problem):
         raise InvalidProblem(f"{target!r} returned {type(problem).__name__}; expected a shallows.Problem.")
     return problem
-
-
-def _section(document: Mapping[str, Any]) -> ProblemSection:
-    try:
-        return ProblemSection.model_validate(document)
-    except ValidationError as error:
-        lines = [f"  problem.{_place(item)}: {item['msg']}" for item in error.errors()]
-        raise InvalidProblem("[problem] is not a problem:\n" + "\n".join(lines)) from None
 
 
 def orthonormal_relu(k: int, extra: int = 0) -> Problem:
