@@ -31,6 +31,8 @@ from shallows.support.tolerances import TINY
 NEAR = 1e-5
 #: Points with imaginary parts below this share are tried as real ones; the proof decides.
 NEARLY_REAL = 1e-6
+#: Coordinates smaller than this share of their sensitivity are zero but for rounding and ill-conditioning.
+VANISHING = 1e-8
 #: The contraction must be this good, so that rounding in q cannot matter.
 CONTRACTS = 0.9
 #: Polydiscs that are tried, in multiples of the least one that could hold the root: wide ones tell roots apart better.
@@ -76,15 +78,9 @@ def contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Contr
 
 def _contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Contraction:
     count, n = points.shape
-    size = np.abs(points).max(axis=1, initial=0.0)
-    usable = np.isfinite(points).all(axis=1) & (size > 0)
-    x = np.where(usable[:, None], points, 1.0)
-    real = np.zeros(count, bool)
-    if evaluator.is_real:
-        real = np.abs(x.imag).max(axis=1, initial=0.0) <= NEARLY_REAL * size
-        x = np.where(real[:, None], x.real, x)
+    usable = np.isfinite(points).all(axis=1) & points.any(axis=1)
     with np.errstate(all="ignore"):  # what overflows is not proved
-        x, near = _improved(evaluator, x, real)
+        x, near, real = _improved(evaluator, np.where(usable[:, None], points, 1.0))
         value, slope = evaluator(Ball.exact(x))
         inverse = _inverses(slope.mid)
         step = (Ball.exact(inverse) @ value[:, :, None])[:, :, 0].size
@@ -108,14 +104,24 @@ def _contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Cont
 
 
 def _improved(
-    evaluator: BatchEvaluator, x: NDArray[np.complex128], real: NDArray[np.bool_]
-) -> tuple[NDArray[np.complex128], NDArray[np.bool_]]:
-    """One Newton step from each point, and which of them were short enough for the point to be an approximate root."""
+    evaluator: BatchEvaluator, points: NDArray[np.complex128]
+) -> tuple[NDArray[np.complex128], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Each point after a Newton step, on the real axis if it seems real; which moved so little; which seem real.
+
+    Moves are measured in each coordinate by its own size, or by what rounding makes of it where it vanishes.
+    """
+    _, slope = evaluator(Ball.exact(points))
+    rounding = VANISHING * _weights(_inverses(slope.mid), slope.mid, points)
+    size = np.maximum(np.abs(points), np.where(np.isfinite(rounding), rounding, 0.0))
+    real = np.zeros(len(points), bool)
+    if evaluator.is_real:
+        real = (np.abs(points.imag) <= NEARLY_REAL * size).all(axis=1)
+    x = np.where(real[:, None], points.real, points)
     value, slope = evaluator(Ball.exact(x))
-    step = (_inverses(slope.mid) @ value.mid[:, :, None])[:, :, 0]
-    near = np.abs(step).max(axis=1) <= NEAR * np.abs(x).max(axis=1)
-    moved = np.where(near[:, None], x - step, x)
-    return np.where(real[:, None], moved.real, moved), near
+    moved = x - (_inverses(slope.mid) @ value.mid[:, :, None])[:, :, 0]
+    moved = np.where(real[:, None], moved.real, moved)
+    near = (np.abs(moved - points) <= NEAR * size).all(axis=1)
+    return np.where(near[:, None], moved, x), near, real
 
 
 def _inverses(matrices: Any) -> Any:
