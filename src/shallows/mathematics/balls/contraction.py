@@ -115,12 +115,12 @@ def _improved(
     size = np.maximum(np.abs(points), np.where(np.isfinite(rounding), rounding, 0.0))
     real = np.zeros(len(points), bool)
     if evaluator.is_real:
-        real = (np.abs(points.imag) <= NEARLY_REAL * size).all(axis=1)
+        real = np.asarray((np.abs(points.imag) <= NEARLY_REAL * size).all(axis=1))
     x = np.where(real[:, None], points.real, points)
     value, slope = evaluator(Ball.exact(x))
     moved = x - (_inverses(slope.mid) @ value.mid[:, :, None])[:, :, 0]
     moved = np.where(real[:, None], moved.real, moved)
-    near = (np.abs(moved - points) <= NEAR * size).all(axis=1)
+    near = np.asarray((np.abs(moved - points) <= NEAR * size).all(axis=1))
     return np.where(near[:, None], moved, x), near, real
 
 
