@@ -28,8 +28,8 @@ from shallows.model.network import Network as Network
 from shallows.model.problem import Problem as Problem
 from shallows.model.problem_file import load_problem as load_problem
 from shallows.questions.charts.chart import chart as chart
-from shallows.questions.charts.points.family import CriticalFamily as CriticalFamily
 from shallows.questions.charts.points.point import Certificate as Certificate
+from shallows.questions.charts.points.point import CriticalFamily as CriticalFamily
 from shallows.questions.charts.points.point import CriticalPoint as CriticalPoint
 from shallows.questions.charts.result import Chart as Chart
 from shallows.questions.charts.result import load_chart as load_chart

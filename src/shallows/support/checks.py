@@ -23,8 +23,14 @@ def describe(value: Any) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """ "1 run", "2 runs", "3 local minima"."""
-    many = f"{noun[:-2]}a" if noun.endswith("imum") else f"{noun}s"
+    """ "1 run", "2 runs", "3 local minima", "4 families"."""
+    many = (
+        f"{noun[:-2]}a"
+        if noun.endswith("imum")
+        else f"{noun[:-1]}ies"
+        if noun.endswith("ily")
+        else f"{noun}s"
+    )
     return f"{count} {noun if count == 1 else many}"
 
 

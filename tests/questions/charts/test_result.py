@@ -101,14 +101,16 @@ def test_files_of_another_kind_are_refused(tmp_path, chart):
 
 def test_the_figure_has_one_mark_a_point(chart):
     figure = chart.figure()
-    assert sum(len(trace.x) for trace in figure.data) == len(chart.points)
+    assert sum(len(trace.x) for trace in figure.data) == len(chart.critical)
     assert {trace.name.split(" (")[0] for trace in figure.data} == set(chart.kinds())
 
 
 def test_points_behave_like_a_list(chart):
-    assert chart.points[-1].loss == chart.losses[-1]
-    assert [p.loss for p in chart.points[:3]] == chart.losses[:3].tolist()
-    assert chart.points[0] is chart.points[0]
+    for items in (chart.points, chart.critical):
+        assert items[-1].loss == items.table.loss[-1]
+        assert [p.loss for p in items[:3]] == items.table.loss[:3].tolist()
+        assert items[0] is items[0]
+    assert sorted([*chart.points, *chart.families], key=lambda p: p.loss)[0].loss == chart.minimum.loss
     with pytest.raises(IndexError):
         chart.points[len(chart.points)]
 
@@ -121,4 +123,4 @@ def test_a_data_frame_needs_pandas_and_says_so(chart):
             chart.to_dataframe()
     else:
         frame = chart.to_dataframe()
-        assert len(frame) == len(chart.points) and frame["certified"].dtype == bool
+        assert len(frame) == len(chart.critical) and frame["certified"].dtype == bool

@@ -81,7 +81,7 @@ def test_closed_form_and_homotopy_agree(rng):
 def test_repeated_eigenvalues_come_out_as_families():
     chart = sh.chart(sh.Problem(np.diag([2.0, 2.0, 1.0]), sh.Frobenius(3), 2))
     assert chart.real_count == {0: 1, 1: 1, 2: 1}
-    assert [(f.rank, f.dimension, f.loss) for f in chart.families] == [(1, 1, 5.0), (2, 1, 4.0)]
+    assert [(f.rank, f.dimension, f.loss) for f in chart.families] == [(2, 1, 4.0), (1, 1, 5.0)]
     problem = chart.problem
     for family in chart.families:
         for sample in family.samples:
@@ -94,8 +94,7 @@ def test_an_eigenvalue_that_becomes_zero_is_no_point_of_that_rank():
     """T = diag(−1, 3), Gaussian: I = {−1} has c = 1, so S_I = 0 (errata of Theorem 35)."""
     chart = sh.chart(sh.Problem(np.diag([-1.0, 3.0]), sh.Gaussian(2), 1))
     assert chart.real_count == {0: 1, 1: 1}
-    assert [(f.rank, f.dimension) for f in chart.families] == [(1, 0)]
-    assert "falls to lower rank" in chart.families[0].description
+    assert not chart.families and any("falls to lower rank" in note for note in chart.notes)
 
 
 def test_kinds_with_trained_outer_weights():

@@ -78,7 +78,7 @@ def contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Contr
 
 def _contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Contraction:
     count, n = points.shape
-    usable = np.isfinite(points).all(axis=1) & points.any(axis=1)
+    usable = np.asarray(np.isfinite(points).all(axis=1) & points.any(axis=1))
     with np.errstate(all="ignore"):  # what overflows is not proved
         x, near, real = _improved(evaluator, np.where(usable[:, None], points, 1.0))
         value, slope = evaluator(Ball.exact(x))

@@ -43,6 +43,8 @@ NEARLY_SINGULAR = 1e-9
 AT_LEAST = 1e-13
 #: Newton steps towards the least norm; quadratic convergence needs few, far starts a dozen.
 STEPS = 60
+#: From how many turns the way from one tensor to another is looked for: orbits are compact, and few starts get stuck.
+TURNS = 12
 #: The longest step exp(iτX): e² apart in size, where the quadratic model is still of use.
 LONGEST_STEP = 2.0
 
@@ -154,6 +156,22 @@ class Symmetry:
     def turn(self, coefficients: Sequence[float] | Array) -> Array:
         """exp(Σ cᵢXᵢ), a matrix that acts on neurons: w ↦ Mw."""
         return np.asarray(expm(np.tensordot(np.asarray(coefficients, dtype=np.float64), self.basis, axes=1)))
+
+    def same_orbit(self, first: Array, second: Array, tolerance: float) -> bool:
+        """Whether a turn takes one tensor to the other, within `tolerance` of its size: looked for from many turns."""
+        from scipy.optimize import least_squares
+
+        root = np.linalg.cholesky(self.gram).T
+        goal, size = root @ second, max(float(np.linalg.norm(root @ second)), TINY)
+        generators = [derivation(X, self.degree) for X in self.basis]
+
+        def gap(coefficients: Any) -> Any:
+            turned = expm(np.tensordot(coefficients, generators, axes=1)) @ first
+            return (root @ turned - goal) / size
+
+        rng = np.random.default_rng(0)
+        starts = np.pi * rng.standard_normal((TURNS, self.dimension))
+        return any(np.linalg.norm(least_squares(gap, start).fun) <= tolerance for start in starts)
 
     def least(self, vectors: Complex) -> Complex:
         """Neurons (rows) of the point of least norm on the complex orbit of Σ wⱼ^⊗d; real neurons stay as they are.

@@ -136,9 +136,14 @@ def teacher_energy(parts: list[TeacherPart], data: InnerProduct) -> tuple[float,
     for left in parts:
         for right in parts:
             pair = data.kernel(left.activation, right.activation)
-            total += float(np.sum((left.B.T @ right.B) * pair.value(left.V, right.V)))
-            size = float(np.sum(np.abs(left.B)) * np.sum(np.abs(right.B)))
-            error += size * pair.truncation_error(left.V, right.V)
+            with np.errstate(over="ignore", invalid="ignore"):
+                total += float(np.sum((left.B.T @ right.B) * pair.value(left.V, right.V)))
+                size = float(np.sum(np.abs(left.B)) * np.sum(np.abs(right.B)))
+                error += size * pair.truncation_error(left.V, right.V)
+    if not np.isfinite(total):
+        raise InvalidProblem(
+            "E‖y‖², the teacher's mean square, is more than a double holds. Fix: measure the teacher in other units."
+        )
     return total, error
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -47,6 +48,7 @@ def chart(
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
     _require_polynomial(problem)
     _require_metric(problem)
+    require_doubles(problem)
     result = None
     if method in ("auto", "closed-form"):
         result = _closed_form(problem, certify)

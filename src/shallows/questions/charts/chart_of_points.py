@@ -9,14 +9,14 @@ import numpy as np
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.first_order import escape, slope_range
-from shallows.questions.charts.points.kinds import Signs, kinds
+from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
 from shallows.questions.charts.points.networks import realise
 from shallows.questions.charts.points.point import Points, PointTable, Stored
-from shallows.questions.charts.points.stratum import Counts, RealPoint
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
 
 
 def chart_of_points(
@@ -27,7 +27,7 @@ def chart_of_points(
     completeness: str,
     method: str,
     attained: bool = True,
-    families: Sequence[CriticalFamily] = (),
+    families: Sequence[RealFamily] = (),
     notes: Sequence[str] = (),
     seed: int = 0,
 ) -> Chart:
@@ -36,54 +36,73 @@ def chart_of_points(
     `attained` says that the infimum of the loss is attained at a listed point, so that the lowest may be called the
     global minimum (for d ≥ 3 and rank ≥ 2 the set of networks is not closed: paper 000, Example 19).
     """
+    about = {len(found) + i: family for i, family in enumerate(families)}
+    found = [*found, *(family.point for family in families)]
     signs = Signs.of(problem)
     positive = np.array([int(np.sum(f.signs > 0)) for f in found], dtype=np.intp)
     negative = np.array([int(np.sum(f.signs < 0)) for f in found], dtype=np.intp)
-    keep = np.flatnonzero(signs.realisable(positive, negative))
-    found = [found[int(i)] for i in keep]
     entries = np.array([_entries(problem, f) for f in found])
-    gram, target = problem.gram(), problem.target_tensor().entries
-    gap = entries - target
-    loss = np.einsum("ij,ij->i", gap, gap @ gram) + problem.floor
-    slopes = 2 * gap @ gram
-    room = signs.room(positive[keep], negative[keep])
-    reach = [slope_range(problem, f, slope) for f, slope in zip(found, slopes, strict=True)]
-    low, high = np.array([r[0] for r in reach]), np.array([r[1] for r in reach])
+    slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
+    room = signs.room(positive, negative)
+    levels = _levels(problem, entries)
+    reach = np.array([slope_range(problem, f, slope) for f, slope in zip(found, slopes, strict=True)])
     signature = np.array([f.signature for f in found], dtype=np.intp)
-    lowest = min([*loss.tolist(), *(f.loss for f in families)]) if attained else None
-    scale = max(float(np.max(np.abs(2 * gram @ target))), 1e-300)
-    kind = kinds(loss, signature, room, (low, high), scale, lowest)
-    notes = [*notes, *_lowest_note(loss, families)] if attained else list(notes)
+    dimension = np.array([about[i].dimension if i in about else 0 for i in range(len(found))], dtype=np.intp)
+    kept = np.flatnonzero(signs.realisable(positive, negative))
+    kind = np.full(len(found), "", dtype="<U14")
+    kind[kept] = kinds(
+        Levels(levels.excess[kept], levels.energy),
+        signature[kept],
+        dimension[kept],
+        (room[0][kept], room[1][kept]),
+        (reach[kept, 0], reach[kept, 1]),
+        _slope_errors(problem, [found[i] for i in kept]),
+        attained,
+    )
     rank = np.array([f.rank for f in found], dtype=np.intp)
-    order = np.lexsort((rank, loss))
+    order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
     maker = Stored(
         [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
         [realise(problem, found[i].vectors, found[i].signs) for i in order],
         [found[i].certificate for i in order],
         [escape(problem, slopes[i], (bool(room[0][i]), bool(room[1][i])), found[i]) for i in order],
+        {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
     )
-    table = PointTable(loss[order], rank[order], signature[order], kind[order])
+    loss = levels.excess + problem.floor
+    table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order])
+    isolated = rank[order][dimension[order] == 0]
     return Chart(
-        points=Points(table, maker, problem),
+        critical=Points(table, maker, problem),
         completeness=completeness,
         method=method,
         complex_count={r: c.complex for r, c in counts.items() if c.complex is not None},
-        real_count={r: int(np.sum(rank == r)) for r in counts},
+        real_count={r: int(np.sum(isolated == r)) for r in counts},
         expected_count={r: c.expected for r, c in counts.items()},
         expected_source={r: c.source for r, c in counts.items()},
-        families=tuple(families),
         notes=tuple(notes),
         seed=seed,
         problem=problem,
     )
 
 
-def _lowest_note(loss: Array, families: Sequence[CriticalFamily]) -> list[str]:
-    """When a family lies below every point, the global minimum is not isolated."""
-    lowest = min((family.loss for family in families), default=np.inf)
-    if not lowest < float(np.min(loss)) * (1 - 1e-9):
-        return []
-    return [f"the global minimum is not isolated: it is a family, of loss {lowest:.8g}"]
+def _levels(problem: Problem, entries: Array) -> Levels:
+    """‖s − t‖² of each tensor, and ‖t‖²."""
+    gap = entries - problem.target_tensor().entries
+    return Levels(np.einsum("ij,ij->i", gap, gap @ problem.gram()), require_doubles(problem))
+
+
+def _slope_errors(problem: Problem, found: Sequence[RealPoint]) -> Array:
+    """How far ℓ′(u^⊗d) is off: 2‖G‖ times the point's own error, proved or assumed, and rounding of G(s − t)."""
+    gram, target = problem.gram(), problem.target_tensor().entries
+    scale = float(np.max(np.abs(2 * gram @ target)))
+    rounding = ROUNDINGS * EPSILON * float(np.max(2 * np.abs(gram) @ np.abs(target)))
+    size = 2 * float(np.max(np.sum(np.abs(gram), axis=1)))
+    return np.array(
+        [
+            rounding + (POINT_ERROR * scale if f.certificate is None else size * f.certificate.radius)
+            for f in found
+        ]
+    )
 
 
 def _entries(problem: Problem, found: RealPoint) -> Array:

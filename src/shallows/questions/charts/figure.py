@@ -17,7 +17,7 @@ def chart_figure(chart: Chart) -> Any:
     """Every critical point at (index on its stratum, loss); kinds differ in colour and in symbol."""
     import plotly.graph_objects as go
 
-    table = chart.points.table
+    table = chart.critical.table
     figure = go.Figure()
     spread = _spread(table.signature[:, 2], table.loss)
     for kind in chart.kinds():

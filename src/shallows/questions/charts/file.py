@@ -12,7 +12,6 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.stored_problem import problem_with, stored_with
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Arrays, Format
@@ -26,7 +25,7 @@ FORMAT = Format("shallows-chart", 2)
 
 def save_chart(chart: Chart, path: str | Path) -> Path:
     """Write the chart: `path`.json and `path`.npz; the path of the first."""
-    table = chart.points.table
+    table = chart.critical.table
     about, arrays = stored_with(chart.problem)
     document = about | {
         "title": chart.title,
@@ -37,7 +36,7 @@ def save_chart(chart: Chart, path: str | Path) -> Path:
         "seed": chart.seed,
         "notes": list(chart.notes),
         "kind": table.kind.tolist(),
-        "certificates": [None if p.certificate is None else asdict(p.certificate) for p in chart.points],
+        "certificates": [None if p.certificate is None else asdict(p.certificate) for p in chart.critical],
         "counts": {
             str(rank): {
                 "complex": chart.complex_count.get(rank),
@@ -47,14 +46,16 @@ def save_chart(chart: Chart, path: str | Path) -> Path:
             }
             for rank in chart.real_count
         },
-        "families": [
-            {"rank": f.rank, "dimension": f.dimension, "loss": f.loss, "description": f.description}
-            for f in chart.families
-        ],
+        "families": [family.description for family in chart.families],
     }
-    arrays |= {"loss": table.loss, "rank": table.rank, "signature": table.signature}
+    arrays |= {
+        "loss": table.loss,
+        "rank": table.rank,
+        "signature": table.signature,
+        "dimension": table.dimension,
+    }
     for name in ("W", "a", "norm"):
-        arrays[name] = np.array([getattr(point.network, name) for point in chart.points])
+        arrays[name] = np.array([getattr(item.network, name) for item in chart.critical])
     tensors = _tensors(chart)
     if tensors:
         document |= {"n": tensors[0].n, "degree": tensors[0].degree}
@@ -65,15 +66,15 @@ def save_chart(chart: Chart, path: str | Path) -> Path:
 def _tensors(chart: Chart) -> list[SymmetricTensor]:
     """The points and samples as tensors; none where the activation is no power."""
     try:
-        return [point.tensor for point in chart.points] + [s for f in chart.families for s in f.samples]
+        return [item.tensor for item in chart.critical]
     except InvalidProblem:
         return []
 
 
 def _tensor_arrays(chart: Chart, tensors: list[SymmetricTensor]) -> Arrays:
     none = np.full(len(tensors[0].entries), np.nan)
-    arrays = {"tensor": np.array([tensor.entries for tensor in tensors[: len(chart.points)]])}
-    arrays["escape"] = np.array([none if p.escape is None else p.escape.entries for p in chart.points])
+    arrays = {"tensor": np.array([tensor.entries for tensor in tensors])}
+    arrays["escape"] = np.array([none if p.escape is None else p.escape.entries for p in chart.critical])
     for i, family in enumerate(chart.families):
         arrays[f"family{i}"] = np.array([sample.entries for sample in family.samples])
     return arrays
@@ -86,11 +87,15 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
     with contents.reading():
         problem = problem_with(contents, problem)
         table = PointTable(
-            arrays["loss"], arrays["rank"], arrays["signature"], np.array(document["kind"], dtype=str)
+            arrays["loss"],
+            arrays["rank"],
+            arrays["signature"],
+            np.array(document["kind"], dtype=str),
+            arrays.get("dimension", np.zeros(len(arrays["loss"]), dtype=np.intp)),
         )
         counts = {int(rank): entry for rank, entry in document["counts"].items()}
         return {
-            "points": Points(table, _stored(document, arrays, problem), problem),
+            "critical": Points(table, _stored(document, arrays, problem), problem),
             "completeness": document["completeness"],
             "method": document["method"],
             "complex_count": {
@@ -99,8 +104,7 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
             "real_count": {r: entry["real"] for r, entry in counts.items()},
             "expected_count": {r: entry["expected"] for r, entry in counts.items()},
             "expected_source": {r: entry["source"] for r, entry in counts.items()},
-            "families": tuple(_family(document, arrays, i) for i in range(len(document["families"]))),
-            "notes": tuple(document["notes"]),
+            "notes": tuple(document["notes"] + _earlier_families(document)),
             "seed": document["seed"],
             "title": document["title"],
             "problem": problem,
@@ -121,11 +125,27 @@ def _stored(document: dict[str, Any], arrays: Arrays, problem: Problem | None) -
             None if entries is None or np.isnan(entries).any() else SymmetricTensor(entries, n, degree)
             for entries in escapes
         ],
+        _families(document, arrays),
     )
 
 
-def _family(document: dict[str, Any], arrays: Arrays, i: int) -> CriticalFamily:
-    samples = [
-        SymmetricTensor(entries, document["n"], document["degree"]) for entries in arrays[f"family{i}"]
+def _families(document: dict[str, Any], arrays: Arrays) -> dict[int, tuple[str, tuple[SymmetricTensor, ...]]]:
+    """What the rows that are families are, in words, and their samples."""
+    rows = np.flatnonzero(arrays.get("dimension", np.zeros(0)))
+    found = {}
+    for i, row in enumerate(rows.tolist()):
+        samples = [
+            SymmetricTensor(entries, document["n"], document["degree"]) for entries in arrays[f"family{i}"]
+        ]
+        found[row] = (document["families"][i], tuple(samples))
+    return found
+
+
+def _earlier_families(document: dict[str, Any]) -> list[str]:
+    """Files of version 1 describe families beside the points, without kind and network: they become notes."""
+    return [
+        f"family of rank {f['rank']}, dimension {f['dimension']}, loss {f['loss']:.8g}: {f['description']} (an "
+        "earlier version's file; chart again for its kind and networks)"
+        for f in document["families"]
+        if isinstance(f, dict)
     ]
-    return CriticalFamily(**document["families"][i], samples=tuple(samples))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,8 @@ import numpy as np
 
 from shallows.questions.charts.figure import chart_figure
 from shallows.questions.charts.file import read_chart, save_chart
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.kinds import KINDS
-from shallows.questions.charts.points.point import CriticalPoint, Points
+from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint, Points
 from shallows.questions.charts.text import chart_text
 from shallows.support.checks import Array
 from shallows.support.errors import MissingExtra
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 class Chart:
     """All critical points of a problem's loss in function space, for every rank up to the width.
 
-    `points` are sorted by loss, `families` are the sets of them that are not isolated. `complex_count`, `real_count`
-    and `expected_count` are {rank: number}; `completeness` says what they prove.
+    `critical` holds all of it, sorted by loss: `points`, which are isolated, and `families`, sets of critical points
+    that are not. `complex_count`, `real_count` and `expected_count` are of points, {rank: number}; `completeness` says
+    what they prove.
 
     >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)
@@ -52,32 +53,41 @@ class Chart:
     (13, 'proved', {'global minimum': 4, 'saddle': 10})
     """
 
-    points: Points
+    critical: Points
     completeness: str
     method: str
     complex_count: dict[int, int]
     real_count: dict[int, int]
     expected_count: dict[int, int | None]
     expected_source: dict[int, str]
-    families: tuple[CriticalFamily, ...] = ()
     notes: tuple[str, ...] = ()
     seed: int = 0
     title: str = ""
     problem: Problem | None = field(default=None, compare=False)
 
+    @cached_property
+    def points(self) -> Points:
+        """The isolated critical points, sorted by loss."""
+        return self.critical.where(self.critical.table.dimension == 0)
+
+    @cached_property
+    def families(self) -> tuple[CriticalFamily, ...]:
+        """The sets of critical points of positive dimension, sorted by loss."""
+        return tuple(item for item in self.critical if isinstance(item, CriticalFamily))
+
     @property
     def losses(self) -> Array:
-        """The losses of all points, ascending; no matrices are made."""
-        return self.points.table.loss
+        """The losses of all points and families, ascending; no matrices are made."""
+        return self.critical.table.loss
 
     @property
     def minimum(self) -> CriticalPoint:
-        """The point of lowest loss."""
-        return self.points[0]
+        """The lowest of all: a point, or a family (whose `network` is one of its points)."""
+        return self.critical[0]
 
     def count(self, kind: str | None = None, rank: int | None = None) -> int:
-        """How many points are of this kind and rank."""
-        table = self.points.table
+        """How many points and families are of this kind and rank."""
+        table = self.critical.table
         chosen = np.ones(len(table), bool)
         if kind is not None:
             chosen &= table.kind == kind
@@ -86,21 +96,22 @@ class Chart:
         return int(np.count_nonzero(chosen))
 
     def kinds(self) -> dict[str, int]:
-        """How many points there are of each kind that occurs."""
-        counts = Counter(self.points.table.kind.tolist())
+        """How many points and families there are of each kind that occurs."""
+        counts = Counter(self.critical.table.kind.tolist())
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame, a row a point."""
+        """A pandas DataFrame, a row a point or family; `dimension` is 0 for points."""
         try:
             import pandas
         except ImportError:
             raise MissingExtra("pandas", "learn") from None
-        table = self.points.table
+        table = self.critical.table
         names = ("positive", "zero", "negative")
         columns: dict[str, Any] = {"loss": table.loss, "rank": table.rank, "kind": table.kind}
+        columns["dimension"] = table.dimension
         columns |= {name: table.signature[:, i] for i, name in enumerate(names)}
-        columns["certified"] = [point.certificate is not None for point in self.points]
+        columns["certified"] = [item.certificate is not None for item in self.critical]
         return pandas.DataFrame(columns)
 
     def save(self, path: str | Path) -> Path:

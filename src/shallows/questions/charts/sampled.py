@@ -35,6 +35,7 @@ def descent_chart(problem: Problem, seed: int) -> Chart:
         ),
         np.array([minimum.signature for minimum in minima], dtype=np.intp),
         np.array([_kind(minimum, scale) for minimum in minima], dtype="<U14"),
+        np.zeros(len(minima), dtype=np.intp),
     )
     maker = Stored(
         [_tensor(problem, minimum) for minimum in minima],
@@ -44,7 +45,7 @@ def descent_chart(problem: Problem, seed: int) -> Chart:
     )
     ranks = sorted(set(table.rank.tolist()))
     return Chart(
-        points=Points(table, maker, problem),
+        critical=Points(table, maker, problem),
         completeness="sampled",
         method="descent",
         complex_count={},

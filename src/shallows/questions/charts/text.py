@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shallows.questions.charts.completeness import COMPLETENESS
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.support.checks import counted
 
 if TYPE_CHECKING:
+    from shallows.questions.charts.points.point import CriticalFamily
     from shallows.questions.charts.result import Chart
 
 SHOWN = 20
@@ -23,7 +23,7 @@ def chart_text(chart: Chart) -> str:
     lines.append(f"  {chart.completeness}: {COMPLETENESS[chart.completeness]}")
     lines.append("  " + ", ".join(_kinds(chart)))
     lines += _counts(chart)
-    lines += [_family(family) for family in chart.families]
+    lines += [f"  {family_line(family)}" for family in chart.families]
     lines += [f"  note: {note}" for note in chart.notes]
     lines += _points(chart)
     return "\n".join(lines)
@@ -46,17 +46,19 @@ def _counts(chart: Chart) -> list[str]:
     return lines
 
 
-def _family(family: CriticalFamily) -> str:
+def family_line(family: CriticalFamily) -> str:
+    """A family in one line."""
     size = f"dimension {family.dimension}"
-    return f"  family of rank {family.rank}, {size}, loss {family.loss:.8g}: {family.description}"
+    return f"family of rank {family.rank}, {size}, loss {family.loss:.8g}: {family.description}"
 
 
 def _points(chart: Chart) -> list[str]:
-    table = chart.points.table
+    table = chart.critical.table
     lines = [f"  {'loss':>14}  rank  (+, 0, −)       kind"]
     for i in range(min(len(table), SHOWN)):
         signature = "({}, {}, {})".format(*table.signature[i])
-        lines.append(f"  {table.loss[i]:>14.8g}  {table.rank[i]:>4}  {signature:<14}  {table.kind[i]}")
+        size = f", a family of dimension {table.dimension[i]}" if table.dimension[i] else ""
+        lines.append(f"  {table.loss[i]:>14.8g}  {table.rank[i]:>4}  {signature:<14}  {table.kind[i]}{size}")
     if len(table) > SHOWN:
-        lines.append(f"  … and {len(table) - SHOWN} more: chart.points, chart.to_dataframe()")
+        lines.append(f"  … and {len(table) - SHOWN} more: chart.critical, chart.to_dataframe()")
     return lines

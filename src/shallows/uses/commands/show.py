@@ -8,6 +8,7 @@ from shallows.model.activations import Power
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import COMPLETENESS
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.text import family_line
 from shallows.questions.geometry.ranks.widths import regime
 from shallows.support.tolerances import SAME_LOSS
 from shallows.uses.commands._common import table as empty_table
@@ -35,10 +36,7 @@ def tables(charts: list[tuple[str, Chart]]) -> list[Any]:
     shown: list[Any] = [_summary(charts)]
     for title, chart in charts:
         shown.append(_points(title, chart))
-        shown += [
-            f"  family of rank {family.rank}, dimension {family.dimension}: {family.description}"
-            for family in chart.families
-        ]
+        shown += [f"  {family_line(family)}" for family in chart.families]
         shown += [f"  {note}" for note in chart.notes]
     return shown
 
@@ -68,7 +66,7 @@ def _points(title: str, chart: Chart) -> Any:
     for heading in ("loss", "rank", "index", "(+, 0, −)", "kind", "certified"):
         number = heading in ("loss", "rank", "index")
         table.add_column(heading, justify="right" if number else "left", no_wrap=heading != "kind")
-    rows = chart.points.table
+    rows = chart.critical.table
     start = 0
     shown = 0
     while start < len(rows) and shown < SHOWN:
@@ -76,7 +74,9 @@ def _points(title: str, chart: Chart) -> Any:
         while stop < len(rows) and _alike(rows, start, stop):
             stop += 1
         count = f" × {stop - start}" if stop - start > 1 else ""
-        certificate = chart.points[start].certificate
+        if rows.dimension[start]:
+            count = f", a family of dimension {rows.dimension[start]}{count}"
+        certificate = chart.critical[start].certificate
         proved = "yes" if certificate is not None and certificate.signature_certified else "no"
         table.add_row(
             f"{rows.loss[start]:.8g}",
@@ -95,7 +95,8 @@ def _points(title: str, chart: Chart) -> Any:
 def _alike(rows: Any, i: int, j: int) -> bool:
     """Points that a symmetry makes equal in all that is shown."""
     same_loss = abs(rows.loss[i] - rows.loss[j]) <= SAME_LOSS * abs(rows.loss[i])
-    return bool(same_loss and rows.rank[i] == rows.rank[j] and (rows.signature[i] == rows.signature[j]).all())
+    same_place = rows.rank[i] == rows.rank[j] and rows.dimension[i] == rows.dimension[j]
+    return bool(same_loss and same_place and (rows.signature[i] == rows.signature[j]).all())
 
 
 def chart_documents(charts: list[tuple[str, Chart]]) -> list[dict[str, Any]]:
@@ -104,7 +105,7 @@ def chart_documents(charts: list[tuple[str, Chart]]) -> list[dict[str, Any]]:
 
 
 def _document(title: str, chart: Chart) -> dict[str, Any]:
-    rows = chart.points.table
+    rows = chart.critical.table
     return {
         "title": title,
         "completeness": chart.completeness,
@@ -113,12 +114,13 @@ def _document(title: str, chart: Chart) -> dict[str, Any]:
         "real": {str(rank): count for rank, count in chart.real_count.items()},
         "complex": {str(rank): count for rank, count in chart.complex_count.items()},
         "expected": {str(rank): count for rank, count in chart.expected_count.items()},
-        "points": [
+        "critical": [
             {
                 "loss": float(rows.loss[i]),
                 "rank": int(rows.rank[i]),
                 "signature": [int(x) for x in rows.signature[i]],
                 "kind": str(rows.kind[i]),
+                "dimension": int(rows.dimension[i]),
             }
             for i in range(len(rows))
         ],

@@ -11,7 +11,7 @@ from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.uses.report import drawings, figures, words
-from shallows.uses.report.entries import Entry, chart_entries, minima_entries, shares_of
+from shallows.uses.report.entries import Entry, chart_entries, listed_kind, minima_entries, shares_of
 from shallows.uses.report.mathematics import problem_html
 from shallows.uses.report.page import Cell, Picture, Section, render, write
 from shallows.uses.report.recipe import NoRecipe, python_of, toml_of
@@ -190,7 +190,7 @@ def _chart_tiles(chart: Chart, entries: Sequence[Entry], training: Training) -> 
     minima = sum("minimum" in entry.kind for entry in entries)
     certified = sum(entry.proof == "point and signature" for entry in entries)
     tiles = [
-        (str(len(entries)), "real critical points"),
+        (str(len(entries)), "real critical points" if not chart.families else "critical points and families"),
         (str(minima), "minimum" if minima == 1 else "minima"),
         (f"{certified}/{len(entries)}", "certified"),
         (chart.completeness, "completeness"),
@@ -219,7 +219,7 @@ def _table(entries: Sequence[Entry]) -> tuple[list[str], list[list[Cell]]]:
         ("rank", [_number(e.rank) for e in shown]),
         ("index", [_number(e.index) for e in shown]),
         ("signature", [_signature(e) for e in shown]),
-        ("kind", [Cell(e.kind, e.kind, numeric=False) for e in shown]),
+        ("kind", [Cell(listed_kind(e), e.kind, numeric=False) for e in shown]),
         ("proved", [Cell(e.proof, e.proof, numeric=False) for e in shown]),
         ("λ min", [_number(None if e.eigenvalues is None else float(e.eigenvalues[0])) for e in shown]),
         ("runs", [Cell("" if not e.share else words.percent(e.share), e.share or 0.0) for e in shown]),

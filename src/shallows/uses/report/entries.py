@@ -38,6 +38,7 @@ class Entry:
     rank: int | None
     signature: tuple[int, int, int] | None
     kind: str
+    dimension: int
     proof: str
     share: float | None
     network: Network
@@ -50,7 +51,7 @@ class Entry:
 
 
 def chart_entries(chart: Chart, shares: dict[int, float] | None, eigenvalues: bool = True) -> list[Entry]:
-    """The points of a chart; `shares` are of training runs by place in the chart, None without training."""
+    """The points and families of a chart; `shares` are of runs by place in `chart.critical`, None without training."""
     rows = EIGENVALUE_ROWS if eigenvalues else 0
     return [
         Entry(
@@ -59,13 +60,19 @@ def chart_entries(chart: Chart, shares: dict[int, float] | None, eigenvalues: bo
             rank=point.rank,
             signature=point.signature,
             kind=point.kind,
+            dimension=point.dimension,
             proof=_proof(point),
             share=None if shares is None else shares.get(i, 0.0),
             network=point.network,
             eigenvalues=_smallest(chart.problem, point.network) if i < rows else None,
         )
-        for i, point in enumerate(chart.points)
+        for i, point in enumerate(chart.critical)
     ]
+
+
+def listed_kind(point: CriticalPoint | Entry) -> str:
+    """The kind, and that it is a family where it is one."""
+    return f"{point.kind}, a family of dimension {point.dimension}" if point.dimension else point.kind
 
 
 def minima_entries(minima: Sequence[Minimum]) -> list[Entry]:
@@ -79,6 +86,7 @@ def minima_entries(minima: Sequence[Minimum]) -> list[Entry]:
             rank=minimum.rank,
             signature=minimum.signature,
             kind=f"lowest {minimum.kind}" if minimum.loss <= lowest + room else minimum.kind,
+            dimension=0,
             proof="no",
             share=minimum.share,
             network=minimum.network,

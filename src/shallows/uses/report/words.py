@@ -59,8 +59,7 @@ def regime_sentence(problem: Problem) -> str:
 def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
     """How many points of which kind, how complete, how certified."""
     kinds = joined([counted(count, kind) for kind, count in chart.kinds().items()])
-    total = len(chart.points)
-    sentences = [f"The loss has {counted(total, 'real critical point')}: {kinds}."]
+    sentences = [f"The loss has {_listed(chart)}: {kinds}."]
     ranks = [
         f"{chart.complex_count[rank]} over the complex numbers at rank {rank}, {chart.real_count[rank]} of them real"
         for rank in sorted(chart.complex_count)
@@ -76,6 +75,15 @@ def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
             f"{family.description}."
         )
     return sentences
+
+
+def _listed(chart: Chart) -> str:
+    """ "3 real critical points and a family of them"."""
+    points = counted(len(chart.points), "real critical point")
+    if not chart.families:
+        return points
+    families = counted(len(chart.families), "family")
+    return f"{points} and {families} of them" if len(chart.points) else f"{families} of real critical points"
 
 
 def _proof_sentence(entries: Sequence[Entry]) -> str:

@@ -16,10 +16,8 @@ from itertools import chain, combinations, product
 import numpy as np
 
 from shallows.mathematics.signature import signature
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, origin
 from shallows.questions.charts.result import Chart
@@ -46,12 +44,12 @@ def iid_diagonal_chart(problem: Problem, certify: bool) -> Chart:
     assert moments is not None
     t = np.diag(problem.target_tensor().to_matrix())
     mu2, mu4 = float(moments[2]), float(moments[4])
-    found, families, complex_count = [origin(problem)], [], 0
+    found, notes, complex_count = [origin(problem)], [], 0
     scale = max(float(np.max(np.abs(t))), TINY)
     for support in _supports(problem.n):
         values = squares(t, support, mu2, mu4)
         if np.any(np.abs(values) <= ZERO * scale):
-            families.append(_fallen(problem, support, values))
+            notes.append(_fallen(support))
             continue
         complex_count += 2 ** (len(support) - 1)
         sign = float(np.sign(values[0]))
@@ -61,9 +59,7 @@ def iid_diagonal_chart(problem: Problem, certify: bool) -> Chart:
         0: Counts(1, 1, "the zero tensor"),
         1: Counts(complex_count, (3**problem.n - 1) // 2, "(3ⁿ−1)/2, paper 000 Theorem 36 (generic metric)"),
     }
-    return chart_of_points(
-        problem, found, counts, completeness="proved", method="closed-form", families=families
-    )
+    return chart_of_points(problem, found, counts, completeness="proved", method="closed-form", notes=notes)
 
 
 def _supports(n: int) -> chain[tuple[int, ...]]:
@@ -153,19 +149,9 @@ def _certificate(
     )
 
 
-def _fallen(problem: Problem, support: tuple[int, ...], values: Array) -> CriticalFamily:
+def _fallen(support: tuple[int, ...]) -> str:
     """β + γ t_i = 0 somewhere on the support: the point belongs to a smaller support."""
-    v = np.zeros(problem.n)
-    sign = float(np.sign(values[np.argmax(np.abs(values))]))
-    v[list(support)] = np.sqrt(np.maximum(sign * values, 0.0))
-    tensor = SymmetricTensor.from_matrix(sign * np.outer(v, v))
-    gap = tensor.entries - problem.target_tensor().entries
-    loss = float(gap @ problem.gram() @ gap) + problem.floor
     names = ", ".join(str(i + 1) for i in support)
-    return CriticalFamily(
-        1,
-        0,
-        loss,
-        f"support {{{names}}}: a coordinate vanishes, so the point belongs to a smaller support",
-        (tensor,),
+    return (
+        f"rank 1: on the support {{{names}}} a coordinate vanishes, so the point belongs to a smaller support"
     )

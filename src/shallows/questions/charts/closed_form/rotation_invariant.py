@@ -14,7 +14,7 @@ Repeated eigenvalues give families (products of Grassmannians); σ_i + c_I = 0 m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from itertools import combinations, product
 from math import comb
 
@@ -26,15 +26,15 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.closed_form.spectrum import Spectrum, enclosure_of
-from shallows.questions.charts.points.family import CriticalFamily
-from shallows.questions.charts.points.kinds import Signs, kinds
+from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds
 from shallows.questions.charts.points.networks import realise
 from shallows.questions.charts.points.point import Certificate, Points, PointTable
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
 
-EQUAL = 1e-10
+SAMPLES = 3
 LARGEST_CHART = 2_000_000
 
 
@@ -47,59 +47,61 @@ def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart
             f"There are {total:,} critical points of rank up to {top} at n = {spectrum.n}, more than the limit of "
             f"{LARGEST_CHART:,}. Use a smaller width."
         )
-    simple, families = _split(spectrum, top)
     enclosure = enclosure_of(problem, spectrum) if certify else None
-    return _assemble(problem, spectrum, simple, families, enclosure)
+    labels = _clusters(spectrum, enclosure)
+    selections = [
+        _select(spectrum, sets, dimension, labels, enclosure)
+        for rank in range(top + 1)
+        for sets, dimension in _sets(labels, rank)
+    ]
+    return _assemble(problem, spectrum, selections, labels, enclosure)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Sets I of one rank, one a row, with what follows from the eigenvalues alone."""
+    """Sets I of one rank, one a row, with what follows from the eigenvalues alone; `dimension` 0 is a point."""
 
     rank: int
     sets: NDArray[np.intp]
+    dimension: NDArray[np.intp]
     loss: Array
     shift: Array
     index: NDArray[np.intp]
     slope: tuple[Array, Array]
     positive: NDArray[np.intp]
+    clear: NDArray[np.bool_]
     certified: NDArray[np.bool_]
 
 
-def _clusters(sigma: Array) -> list[NDArray[np.intp]]:
-    """Positions of equal eigenvalues (to rounding), ascending."""
-    scale = max(float(np.max(np.abs(sigma))), 1e-300)
-    cuts = np.flatnonzero(np.diff(sigma) > EQUAL * scale) + 1
-    return np.split(np.arange(len(sigma)), cuts)
+def _resolution(spectrum: Spectrum, enclosure: EigenEnclosure | None) -> float:
+    """Eigenvalues (and sums of a few) that differ by less cannot be told apart: rounding, or what is proved of it."""
+    rounding = ROUNDINGS * spectrum.n * EPSILON * float(np.max(np.abs(spectrum.sigma)))
+    return rounding if enclosure is None else max(rounding, enclosure.margin(spectrum.sigma))
 
 
-def _choices(clusters: list[NDArray[np.intp]], rank: int) -> Iterator[tuple[int, ...]]:
-    """How many eigenvectors to take from each cluster."""
+def _clusters(spectrum: Spectrum, enclosure: EigenEnclosure | None) -> NDArray[np.intp]:
+    """A label for each eigenvalue, the same for those that are equal to rounding; ascending."""
+    apart = np.diff(spectrum.sigma) > _resolution(spectrum, enclosure)
+    return np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
+
+
+def _sets(labels: NDArray[np.intp], rank: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """The sets I of one rank and the dimensions of what they give: all that are points, then families one by one.
+
+    Taking q of m equal eigenvalues leaves a Grassmannian of dimension q(m − q).
+    """
+    n = len(labels)
+    clusters = [np.flatnonzero(labels == label) for label in range(int(labels[-1]) + 1)]
+    if len(clusters) == n:
+        sets = _subsets(n, rank)
+        yield sets, np.zeros(len(sets), dtype=np.intp)
+        return
+    chosen, dimensions = [], []
     for counts in product(*(range(len(c) + 1) for c in clusters)):
         if sum(counts) == rank:
-            yield counts
-
-
-def _split(
-    spectrum: Spectrum, top: int
-) -> tuple[list[NDArray[np.intp]], list[tuple[int, NDArray[np.intp], int]]]:
-    """Sets that give isolated points, by rank; and (rank, a set, dimension) for families."""
-    clusters = _clusters(spectrum.sigma)
-    if len(clusters) == spectrum.n:
-        return [_subsets(spectrum.n, r) for r in range(top + 1)], []
-    isolated: list[NDArray[np.intp]] = []
-    families = []
-    for rank in range(top + 1):
-        points = []
-        for counts in _choices(clusters, rank):
-            chosen = np.concatenate([c[:q] for c, q in zip(clusters, counts, strict=True)]).astype(np.intp)
-            dimension = sum(q * (len(c) - q) for c, q in zip(clusters, counts, strict=True))
-            if dimension:
-                families.append((rank, chosen, dimension))
-            else:
-                points.append(chosen)
-        isolated.append(np.array(points, dtype=np.intp).reshape(len(points), rank))
-    return isolated, families
+            chosen.append(np.concatenate([c[:q] for c, q in zip(clusters, counts, strict=True)]))
+            dimensions.append(sum(q * (len(c) - q) for c, q in zip(clusters, counts, strict=True)))
+    yield np.array(chosen, dtype=np.intp).reshape(len(chosen), rank), np.array(dimensions, dtype=np.intp)
 
 
 def _subsets(n: int, rank: int) -> NDArray[np.intp]:
@@ -113,7 +115,13 @@ def _complement(sets: NDArray[np.intp], n: int) -> NDArray[np.intp]:
     return np.nonzero(mask)[1].reshape(len(sets), n - sets.shape[1])
 
 
-def _select(spectrum: Spectrum, sets: NDArray[np.intp], enclosure: EigenEnclosure | None) -> Selection:
+def _select(
+    spectrum: Spectrum,
+    sets: NDArray[np.intp],
+    dimension: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    enclosure: EigenEnclosure | None,
+) -> Selection:
     """Loss, index and slopes of the sets of one rank; an enclosure certifies signs."""
     rank, sigma = sets.shape[1], spectrum.sigma
     rest = _complement(sets, spectrum.n)
@@ -121,99 +129,70 @@ def _select(spectrum: Spectrum, sets: NDArray[np.intp], enclosure: EigenEnclosur
     shift = spectrum.shift(rank, left_out)
     inside, outside = sigma[sets] + shift[:, None], sigma[rest] + shift[:, None]
     # 1 − (σ_j+c)/(σ_i+c) < 0, the sign of the Hessian on the pair (i, j), without dividing by σ_j + c
-    negative = (outside[:, None, :] - inside[:, :, None]) * np.sign(inside)[:, :, None] > 0
+    differ = labels[rest][:, None, :] != labels[sets][:, :, None]
+    negative = differ & ((outside[:, None, :] - inside[:, :, None]) * np.sign(inside)[:, :, None] > 0)
     slopes = spectrum.slope(outside)
     low = slopes.min(axis=1) if slopes.shape[1] else np.zeros(len(sets))
     high = slopes.max(axis=1) if slopes.shape[1] else np.zeros(len(sets))
-    certified = np.zeros(len(sets), bool)
-    if enclosure is not None:
-        margin = enclosure.margin(sigma)
-        clear = np.abs(inside).min(axis=1, initial=np.inf) > margin
-        apart = np.abs(outside[:, None, :] - inside[:, :, None]).min(axis=(1, 2), initial=np.inf) > margin
-        certified = clear & apart
+    clear = np.abs(inside).min(axis=1, initial=np.inf) > _resolution(spectrum, enclosure)
+    certified = np.full(len(sets), enclosure is not None) & clear & (dimension == 0)
     return Selection(
-        rank, sets, spectrum.loss(rank, left_out, squares), shift, negative.sum(axis=(1, 2)), (low, high),
-        (inside > 0).sum(axis=1), certified,
+        rank, sets, dimension, spectrum.loss(rank, left_out, squares), shift, negative.sum(axis=(1, 2)), (low, high),
+        (inside > 0).sum(axis=1), clear, certified,
     )  # fmt: skip
+
+
+def _rows(selection: Selection, chosen: NDArray[np.bool_]) -> Selection:
+    """Some of the rows."""
+    low, high = selection.slope
+    parts = {
+        f.name: getattr(selection, f.name)[chosen]
+        for f in fields(selection)
+        if f.name not in ("rank", "slope")
+    }
+    return Selection(rank=selection.rank, slope=(low[chosen], high[chosen]), **parts)
 
 
 def _assemble(
     problem: Problem,
     spectrum: Spectrum,
-    simple: list[NDArray[np.intp]],
-    families: list[tuple[int, NDArray[np.intp], int]],
+    selections: list[Selection],
+    labels: NDArray[np.intp],
     enclosure: EigenEnclosure | None,
 ) -> Chart:
-    signs = Signs.of(problem)
-    scale = max(float(np.max(np.abs(spectrum.sigma))), 1e-300)
-    described = [
-        _family(problem, spectrum, *family) for family in families if _fits(spectrum, signs, family[1])
-    ]
-    kept: list[Selection] = []
-    complex_count = {}
-    for sets in simple:
-        selection = _select(spectrum, sets, enclosure)
-        inside = spectrum.sigma[sets] + selection.shift[:, None]
-        falls = np.any(np.abs(inside) <= EQUAL * scale, axis=1)
-        described += [_fallen(problem, spectrum, selection, int(i)) for i in np.flatnonzero(falls)]
-        fits = signs.realisable(selection.positive, selection.rank - selection.positive)
-        complex_count[selection.rank] = int(np.count_nonzero(~falls))
-        kept.append(_rows(selection, ~falls & fits))
-    chart = _chart(problem, spectrum, kept, described, signs, enclosure)
-    return replace(chart, complex_count=complex_count)
-
-
-def _fits(spectrum: Spectrum, signs: Signs, chosen: NDArray[np.intp]) -> bool:
-    """Whether the matrices of a family can be realised with the problem's outer weights."""
-    selection = _select(spectrum, chosen[None, :], None)
-    return bool(signs.realisable(selection.positive, selection.rank - selection.positive)[0])
-
-
-def _rows(selection: Selection, chosen: NDArray[np.bool_]) -> Selection:
-    low, high = selection.slope
-    return Selection(
-        selection.rank, selection.sets[chosen], selection.loss[chosen], selection.shift[chosen],
-        selection.index[chosen], (low[chosen], high[chosen]), selection.positive[chosen], selection.certified[chosen],
-    )  # fmt: skip
-
-
-def _chart(
-    problem: Problem,
-    spectrum: Spectrum,
-    kept: list[Selection],
-    described: list[CriticalFamily],
-    signs: Signs,
-    enclosure: EigenEnclosure | None,
-) -> Chart:
-    n = spectrum.n
-    loss = np.concatenate([s.loss for s in kept]) + problem.floor
+    n, signs = spectrum.n, Signs.of(problem)
+    notes = [_fallen(spectrum, s, int(i)) for s in selections for i in np.flatnonzero(~s.clear)]
+    counts = {s.rank: int(np.count_nonzero(s.clear & (s.dimension == 0))) for s in selections}
+    kept = [_rows(s, s.clear & signs.realisable(s.positive, s.rank - s.positive)) for s in selections]
+    excess = np.concatenate([s.loss for s in kept])
     rank = np.concatenate([np.full(len(s.loss), s.rank, dtype=np.intp) for s in kept])
-    index = np.concatenate([s.index for s in kept])
-    positive = np.concatenate([s.positive for s in kept])
-    slope = tuple(np.concatenate([s.slope[i] for s in kept]) for i in (0, 1))
-    dimension = rank * (2 * n - rank + 1) // 2
-    signature = np.column_stack([dimension - index, np.zeros_like(index), index])
-    losses = [*loss.tolist(), *(f.loss for f in described)]
-    scale = spectrum.scale * 4 * max(float(np.max(np.abs(spectrum.sigma))), 1e-300)
-    kind = kinds(
-        loss, signature, signs.room(positive, rank - positive), (slope[0], slope[1]), scale, min(losses)
+    index, dimension, positive = (
+        np.concatenate([getattr(s, name) for s in kept]) for name in ("index", "dimension", "positive")
     )
-    order = np.lexsort((rank, loss))
+    slope = tuple(np.concatenate([s.slope[i] for s in kept]) for i in (0, 1))
+    ambient = rank * (2 * n - rank + 1) // 2
+    signature = np.column_stack([ambient - index - dimension, dimension, index])
+    energy = float(spectrum.loss(0, spectrum.sigma.sum(), np.asarray(np.sum(spectrum.sigma**2))))
+    tolerance = 4 * spectrum.scale * _resolution(spectrum, enclosure)
+    room = signs.room(positive, rank - positive)
+    kind = kinds(Levels(excess, energy), signature, dimension, room, (slope[0], slope[1]), tolerance, True)
+    order = np.lexsort((rank, excess))
     owner = [(s, i) for s in kept for i in range(len(s.loss))]
-    maker = SpectralMaker(problem, spectrum, [owner[i] for i in order], enclosure)
-    table = PointTable(loss[order], rank[order], signature[order], kind[order])
-    counts = {s.rank: len(s.loss) for s in kept}
+    maker = SpectralMaker(problem, spectrum, [owner[i] for i in order], labels, enclosure)
+    loss = excess + problem.floor
+    table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order])
     expected: dict[int, int | None] = {s.rank: comb(n, s.rank) for s in kept}
     theorem = "Theorem 35" if spectrum.gaussian else "Theorem 34"
+    isolated = rank[dimension == 0]
     return Chart(
-        points=Points(table, maker, problem),
+        critical=Points(table, maker, problem),
         completeness="proved",
         method="closed-form",
         complex_count=counts,
-        real_count=dict(counts),
+        real_count={s.rank: int(np.sum(isolated == s.rank)) for s in kept},
         expected_count=expected,
         expected_source=dict.fromkeys(expected, f"C(n,r), paper 000 {theorem}"),
-        families=tuple(described),
+        notes=tuple(notes),
         problem=problem,
     )
 
@@ -225,6 +204,7 @@ class SpectralMaker:
     problem: Problem
     spectrum: Spectrum
     owner: list[tuple[Selection, int]]
+    labels: NDArray[np.intp]
     enclosure: EigenEnclosure | None
 
     def _eigenvalues(self, i: int) -> tuple[NDArray[np.intp], Array]:
@@ -250,7 +230,26 @@ class SpectralMaker:
         spectrum = self.spectrum
         matrix = self.tensor(i).to_matrix()
         radius = self.enclosure.radius(matrix, selection.sets[row], spectrum.sigma, spectrum.gaussian)
+        if not np.isfinite(radius):  # eigenvectors of a repeated eigenvalue are not enclosed one by one
+            return None
         return Certificate(radius, True, True, "eigenvalue enclosures (Theorems 34, 35)")
+
+    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
+        """A product of Grassmannians: any eigenvectors of the repeated eigenvalues will do."""
+        chosen, values = self._eigenvalues(i)
+        rng = np.random.default_rng(0)
+        samples = []
+        for _ in range(SAMPLES):
+            vectors = self.spectrum.vectors.copy()
+            for label in range(int(self.labels[-1]) + 1):
+                cluster = np.flatnonzero(self.labels == label)
+                turn, _ = np.linalg.qr(rng.standard_normal((len(cluster), len(cluster))))
+                vectors[:, cluster] = vectors[:, cluster] @ turn
+            U = vectors[:, chosen]
+            samples.append(SymmetricTensor.from_matrix((U * values) @ U.T))
+        eigenvalues = ", ".join(f"{v:.6g}" for v in self.spectrum.sigma[chosen])
+        text = f"eigenvalues {eigenvalues} kept, of which some are repeated: a product of Grassmannians"
+        return text, tuple(samples)
 
     def escape(self, i: int) -> SymmetricTensor | None:
         """±uuᵀ with u the left-out eigenvector of steepest first-order descent that an idle neuron can take."""
@@ -269,35 +268,10 @@ class SpectralMaker:
         return SymmetricTensor.from_matrix(-np.sign(slopes[best]) * np.outer(u, u))
 
 
-def _family(
-    problem: Problem, spectrum: Spectrum, rank: int, chosen: NDArray[np.intp], dimension: int
-) -> CriticalFamily:
-    """A product of Grassmannians: any eigenvectors of the repeated eigenvalues will do."""
-    selection = _select(spectrum, chosen[None, :], None)
-    values = spectrum.sigma[chosen] + selection.shift[0]
-    rng = np.random.default_rng(0)
-    samples = []
-    for _ in range(3):
-        vectors = spectrum.vectors.copy()
-        for cluster in _clusters(spectrum.sigma):
-            turn, _ = np.linalg.qr(rng.standard_normal((len(cluster), len(cluster))))
-            vectors[:, cluster] = vectors[:, cluster] @ turn
-        U = vectors[:, chosen]
-        samples.append(SymmetricTensor.from_matrix((U * values) @ U.T))
-    eigenvalues = ", ".join(f"{v:.6g}" for v in spectrum.sigma[chosen])
-    return CriticalFamily(
-        rank, dimension, float(selection.loss[0]) + problem.floor,
-        f"eigenvalues {eigenvalues} kept, of which some are repeated: a product of Grassmannians", tuple(samples),
-    )  # fmt: skip
-
-
-def _fallen(problem: Problem, spectrum: Spectrum, selection: Selection, row: int) -> CriticalFamily:
+def _fallen(spectrum: Spectrum, selection: Selection, row: int) -> str:
     """σ_i + c_I = 0: the point of this choice has lower rank, where it is listed already."""
-    chosen = selection.sets[row]
-    values = spectrum.sigma[chosen] + selection.shift[row]
-    tensor = SymmetricTensor.from_matrix(spectrum.matrix(chosen, values))
-    eigenvalues = ", ".join(f"{v:.6g}" for v in spectrum.sigma[chosen])
-    return CriticalFamily(
-        selection.rank, 0, float(selection.loss[row]) + problem.floor,
-        f"eigenvalues {eigenvalues} kept: one of them becomes 0, so the point falls to lower rank", (tensor,),
-    )  # fmt: skip
+    eigenvalues = ", ".join(f"{v:.6g}" for v in spectrum.sigma[selection.sets[row]])
+    return (
+        f"rank {selection.rank}: with eigenvalues {eigenvalues} kept one of them becomes 0, so the point falls to "
+        "lower rank, where it is listed"
+    )

@@ -19,7 +19,6 @@ from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.signature import signature
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours
@@ -29,12 +28,12 @@ from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, Set
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import moved_gaussian
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
+from shallows.questions.charts.singular_ends import End, examine
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 from shallows.support.tolerances import EPSILON
@@ -70,6 +69,8 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     completeness, notes = ends.completeness, ends.notes
     proof = certify(system, ends.points, bound=count, progress=tell) if certify_points else None
     real = _real_points(ends.points, system, mirror, proof)
+    singular = [v for v, root in zip(ends.points, proof.roots, strict=True) if root is None] if proof else []
+    examined = examine(problem, 1, [End(v[None], 2) for v in (*ends.continuum, *singular)])
     if proof is not None and proof.complete:
         completeness = "proved"
     if ends.multiplicities:
@@ -77,9 +78,9 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
         notes.append(
             f"rank 1: {len(ends.multiplicities)} degenerate points (multiplicities {shown}): on the discriminant"
         )
-    return Stratum(
-        real, Counts(len(ends.points), count, source), _families(problem, ends.continuum), notes, completeness
-    )
+    if examined.families:
+        real = [point for point in real if not point.signature[1]]
+    return Stratum(real, Counts(len(ends.points), count, source), examined.families, notes, completeness)
 
 
 def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:
@@ -176,23 +177,3 @@ def _hessian(u: Array, system: RankOneSystem) -> Array:
     Q = np.zeros((system.n, system.n))
     Q[rows, columns] = Q[columns, rows] = entries
     return np.asarray(3 * Q - np.array([[float(entry) for entry in row] for row in system.linear]))
-
-
-def _families(problem: Problem, continuum: Complex) -> list[CriticalFamily]:
-    """Real points of positive-dimensional critical sets, one record a loss value."""
-    gram, target = problem.gram(), problem.target_tensor().entries
-    samples: dict[str, list[tuple[float, SymmetricTensor]]] = {}
-    for v in continuum:
-        S = np.outer(v, v)
-        if np.max(np.abs(S.imag)) > 1e-5 * np.max(np.abs(S)):
-            continue
-        tensor = SymmetricTensor.from_matrix(S.real)
-        gap = tensor.entries - target
-        loss = float(gap @ gram @ gap) + problem.floor
-        samples.setdefault(f"{loss:.6g}", []).append((loss, tensor))
-    return [
-        CriticalFamily(
-            1, 1, group[0][0], "a positive-dimensional set of critical points", tuple(t for _, t in group[:5])
-        )
-        for group in samples.values()
-    ]

@@ -21,7 +21,7 @@ from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
-from shallows.questions.charts.powers.degenerate import Start, degenerate_families
+from shallows.questions.charts.singular_ends import End, examine
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -51,14 +51,12 @@ def low_rank_stratum(
     whole = proof is not None and proof.count == counts.bound
     far = even.member.special is not None and run.at_infinity > 0
     run = run.sampled if far else run
+    matrices = [system.frame @ equations.matrix(x) @ system.frame.T for x in singular]
+    examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices])
     return Stratum(
-        found,
+        found + examined.points,
         counts,
-        degenerate_families(
-            problem,
-            rank,
-            [Start.of_matrix(system.frame @ equations.matrix(x) @ system.frame.T, rank) for x in singular],
-        ),
+        examined.families,
         _notes(rank, even.member.how, run, len(singular), far),
         "proved" if whole else run.completeness,
     )

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON, SAME_LOSS
 
+#: How many roundings of ‖t‖ the distance ‖s − t‖ is off by: sums over a few dozen entries.
+ROUNDINGS = 64
+#: Losses are told apart to nine digits of ‖t‖², and their differences must not underflow (below 2e-308).
+SMALLEST_ENERGY = 1e-299
 KINDS = ("global minimum", "local minimum", "saddle", "local maximum", "degenerate")
 
 
@@ -51,33 +57,65 @@ class Signs:
         return np.asarray(some & (positive < self.positive)), np.asarray(some & (negative < self.negative))
 
 
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Losses above the floor and what they are measured by; two of them are the same when their roots are, to rounding.
+
+    `excess` = ‖s − t‖²: its root is off by rounding of s and t, a few units of ‖t‖ = √energy, however small it is.
+    """
+
+    excess: Array
+    energy: float
+
+    def same(self, value: float) -> NDArray[np.bool_]:
+        """Which levels are this one."""
+        roots, root = np.sqrt(np.maximum(self.excess, 0.0)), float(np.sqrt(max(value, 0.0)))
+        room = SAME_LOSS * np.maximum(roots, root) + ROUNDINGS * EPSILON * float(np.sqrt(self.energy))
+        return np.asarray(np.abs(roots - root) <= room)
+
+
+def require_doubles(problem: Problem) -> float:
+    """‖t‖², refused where it is more, or less, than a double holds: losses would be infinite, or all the same."""
+    target, gram = problem.target_tensor().entries, problem.gram()
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        energy = float(target @ gram @ target)
+    if np.isfinite(energy) and (energy > SMALLEST_ENERGY or not target.any()):
+        return energy
+    size = float(np.abs(target).max())
+    raise InvalidProblem(
+        f"The target's entries reach {size:.3g}, and squares of them are more or less than a double holds. Fix: "
+        "measure the target in other units."
+    )
+
+
 def kinds(
-    loss: Array,
+    levels: Levels,
     signature: NDArray[np.intp],
+    dimension: NDArray[np.intp],
     room: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     slope: tuple[Array, Array],
-    scale: float,
-    global_loss: float | None,
+    tolerance: Array | float,
+    attained: bool,
 ) -> NDArray[np.str_]:
-    """The kind of each point.
+    """The kind of each point or family.
 
-    `slope` are the smallest and the largest value of ℓ′(u^⊗d) over unit u; `global_loss` is the loss that a minimum
-    must have to be called global (None when the infimum is not known to be attained and listed).
+    `slope` are the smallest and the largest value of ℓ′(u^⊗d) over unit u, known to within `tolerance`; `dimension` of
+    the zeros in a signature are a family's own directions. `attained` says that the infimum is known to be among the
+    levels, so that a minimum of the lowest one is global.
     """
     low, high = slope
-    tolerance = 1e-9 * scale
     flat = np.maximum(np.abs(low), np.abs(high)) <= tolerance
     descends = (room[0] & (low < -tolerance)) | (room[1] & (high > tolerance))
     # a direction off the stratum along which the loss is flat to first order leaves the kind open
     touches = (room[0] & (np.abs(low) <= tolerance)) | (room[1] & (np.abs(high) <= tolerance))
     positive, zero, negative = signature.T
-    result = np.full(len(loss), "local minimum", dtype="<U14")
-    result[(zero > 0) | touches] = "degenerate"
+    result = np.full(len(zero), "local minimum", dtype="<U14")
+    result[(zero > dimension) | touches] = "degenerate"
     result[(negative > 0) | descends] = "saddle"
     top = (negative > 0) & (positive == 0) & (zero == 0) & ~room[0] & ~room[1]
     result[top] = "local maximum"
     result[flat] = "global minimum"
-    if global_loss is not None:
-        lowest = np.abs(loss - global_loss) <= 1e-9 * max(abs(global_loss), scale * 1e-3, 1e-300)
+    if attained:
+        lowest = levels.same(float(np.min(levels.excess)))
         result[(result == "local minimum") & lowest] = "global minimum"
     return result

@@ -1,9 +1,9 @@
-"""What a chart lists: critical points, each made when somebody looks at it, and what is proved about it."""
+"""What a chart lists: critical points and families of them, each made when somebody looks at it, and what is proved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, overload
 
@@ -65,6 +65,10 @@ class Maker(Protocol):
         """A realisable first-order descent direction off the stratum, if there is one."""
         ...
 
+    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
+        """Where row i is a family: what it is, in words, and some of its tensors."""
+        ...
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -74,6 +78,7 @@ class Stored:
     networks: Sequence[Network]
     certificates: Sequence[Certificate | None]
     escapes: Sequence[SymmetricTensor | None]
+    families: Mapping[int, tuple[str, tuple[SymmetricTensor, ...]]] = field(default_factory=dict)
 
     def tensor(self, i: int) -> SymmetricTensor:
         """The point in Sym^d(R^n)."""
@@ -94,15 +99,30 @@ class Stored:
         """A realisable first-order descent direction off the stratum, if there is one."""
         return self.escapes[i]
 
+    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
+        """Where row i is a family: what it is, in words, and some of its tensors."""
+        return self.families[i]
+
 
 @dataclass(frozen=True)
 class PointTable:
-    """The numbers of all points, one row each, sorted by loss."""
+    """The numbers of all points and families, one row each, sorted by loss; `dimension` is 0 for a point."""
 
     loss: Array
     rank: NDArray[np.intp]
     signature: NDArray[np.intp]
     kind: NDArray[np.str_]
+    dimension: NDArray[np.intp]
+
+    def rows(self, chosen: NDArray[np.intp]) -> PointTable:
+        """Some of the rows."""
+        return PointTable(
+            self.loss[chosen],
+            self.rank[chosen],
+            self.signature[chosen],
+            self.kind[chosen],
+            self.dimension[chosen],
+        )
 
     def __len__(self) -> int:
         return len(self.loss)
@@ -135,10 +155,12 @@ class CriticalPoint:
         rank: int,
         signature: tuple[int, int, int],
         kind: str,
+        dimension: int,
         made_by: tuple[Maker, int],
         problem: Problem | None,
     ) -> None:
         self.loss, self.rank, self.signature, self.kind = loss, rank, signature, kind
+        self.dimension = dimension
         self._maker, self._place = made_by
         self._problem = problem
 
@@ -180,12 +202,61 @@ class CriticalPoint:
         )
 
 
-class Points(Sequence[CriticalPoint]):
-    """Critical points sorted by loss; each is made when it is asked for."""
+class CriticalFamily(CriticalPoint):
+    """A positive-dimensional set of critical points: all it says of a point it says of each of them.
 
-    def __init__(self, table: PointTable, maker: Maker, problem: Problem | None) -> None:
+    `dimension` is that of the set, and as many of the zeros in `signature` are its own directions; `tensor` and
+    `network` are one of its points, `samples` are a few. Where eigenvalues of the teacher coincide, Theorems 34 and 35
+    of paper 000 leave a choice of eigenvectors:
+
+    >>> chart = sh.chart(sh.Problem(np.eye(3), sh.Frobenius(3), width=1))       # every uuᵀ, ‖u‖ = 1, is critical
+    >>> chart.minimum
+    CriticalFamily(global minimum, loss=2, rank=1, signature=(1, 2, 0), dimension=2: eigenvalues 1 kept, of which some
+    are repeated: a product of Grassmannians)
+    """
+
+    @cached_property
+    def _about(self) -> tuple[str, tuple[SymmetricTensor, ...]]:
+        return self._maker.family(self._place)
+
+    @property
+    def description(self) -> str:
+        """What the set is, in words."""
+        return self._about[0]
+
+    @property
+    def samples(self) -> tuple[SymmetricTensor, ...]:
+        """Some of its tensors."""
+        return self._about[1]
+
+    def __repr__(self) -> str:
+        return (
+            f"CriticalFamily({self.kind}, loss={self.loss:.8g}, rank={self.rank}, signature={self.signature}, "
+            f"dimension={self.dimension}: {self.description})"
+        )
+
+
+class Points(Sequence[CriticalPoint]):
+    """Critical points and families sorted by loss; each is made when it is asked for.
+
+    `places` says which rows of the maker these are; all of them when it is not given.
+    """
+
+    def __init__(
+        self,
+        table: PointTable,
+        maker: Maker,
+        problem: Problem | None,
+        places: NDArray[np.intp] | None = None,
+    ) -> None:
         self.table, self._maker, self._problem = table, maker, problem
+        self._places = np.arange(len(table)) if places is None else places
         self._known: dict[int, CriticalPoint] = {}
+
+    def where(self, chosen: NDArray[np.bool_]) -> Points:
+        """Those rows that are chosen."""
+        rows = np.flatnonzero(chosen)
+        return Points(self.table.rows(rows), self._maker, self._problem, self._places[rows])
 
     def __len__(self) -> int:
         return len(self.table)
@@ -201,12 +272,14 @@ class Points(Sequence[CriticalPoint]):
         if place not in self._known:
             row = self.table
             positive, zero, negative = (int(x) for x in row.signature[place])
-            self._known[place] = CriticalPoint(
+            made = CriticalFamily if row.dimension[place] else CriticalPoint
+            self._known[place] = made(
                 float(row.loss[place]),
                 int(row.rank[place]),
                 (positive, zero, negative),
                 str(row.kind[place]),
-                (self._maker, place),
+                int(row.dimension[place]),
+                (self._maker, int(self._places[place])),
                 self._problem,
             )
         return self._known[place]

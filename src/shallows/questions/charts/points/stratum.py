@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.family import CriticalFamily
 from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array
 
@@ -35,6 +35,16 @@ class RealPoint:
 
 
 @dataclass(frozen=True)
+class RealFamily:
+    """A positive-dimensional critical set: one of its points, whose signature counts the set's directions as zeros."""
+
+    point: RealPoint
+    dimension: int
+    description: str
+    samples: tuple[SymmetricTensor, ...]
+
+
+@dataclass(frozen=True)
 class Counts:
     """What is known about the number of critical points of one rank; `bound` when a theorem allows no more."""
 
@@ -50,7 +60,7 @@ class Stratum:
 
     found: list[RealPoint]
     counts: Counts
-    families: list[CriticalFamily]
+    families: list[RealFamily]
     notes: list[str]
     completeness: str
 

@@ -15,14 +15,12 @@ from shallows.questions.charts.continuation.lost_paths import LOST, Settled, set
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import special_data
-from shallows.questions.charts.points.family import CriticalFamily
-from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
+from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
-from shallows.questions.charts.powers.degenerate import Start, degenerate_families
 from shallows.questions.charts.powers.equations import PowerEquations
-from shallows.questions.charts.powers.real import Sorted, proved_different, real_point, sort_points, turn
+from shallows.questions.charts.powers.real import Sorted, proved_different, sort_points
+from shallows.questions.charts.singular_ends import End, examine
 from shallows.support.progress import Shown
-from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
 #: How well a degenerate point is known, and its Hessian: a triple root to ε^{1/3} = 6·10⁻⁶, one of four to ε^{1/4}.
@@ -45,14 +43,15 @@ def powers_stratum(
         run = run.sampled
     points = even.restored(_distinct(equations, run.finite.points))
     result = sort_points(problem, equations, points, certify_points, tell)
-    degenerate = _degenerate(problem, equations, even.restored(_distinct(equations, run.degenerate)))
-    families = _families(problem, equations, even.restored(run.moving))
+    ends = np.concatenate([even.restored(run.moving), even.restored(_distinct(equations, run.degenerate))])
+    shaped = ends.reshape(len(ends), rank, problem.n)
+    examined = examine(problem, rank, [End(neurons, problem.degree) for neurons in shaped])
     counts = _counts(equations, len(points), special)
     return Stratum(
-        result.found + degenerate,
+        result.found + examined.points,
         counts,
-        families,
-        _notes(rank, even.member.how, run, result, len(degenerate), hidden),
+        examined.families,
+        _notes(rank, even.member.how, run, result, len(examined.points), hidden),
         _completeness(run, result, counts),
     )
 
@@ -111,35 +110,6 @@ def _distinct(equations: PowerEquations, points: Complex) -> Complex:
     lengths = np.abs(points.reshape(len(points), equations.r, equations.n)).max(axis=2)
     whole = lengths.min(axis=1, initial=np.inf) > NO_NEURON * lengths.max(axis=1, initial=0.0)
     return PointSet(points[whole], invariants=equations.tensors).points
-
-
-def _degenerate(problem: Problem, equations: PowerEquations, points: Complex) -> list[RealPoint]:
-    """Real singular points that two ways round agree on: on the discriminant, with a degenerate Hessian."""
-    found = []
-    for x in points:
-        turned = [
-            turn(w, equations.degree, tolerance=DOUBLE_ROOT_ERROR)
-            for w in x.reshape(equations.r, equations.n)
-        ]
-        real = [t for t in turned if t is not None]
-        if len(real) < equations.r:
-            continue
-        u, signs = np.concatenate([t[0] for t in real]), tuple(t[1] for t in real)
-        system = PowerSystem.of(problem, equations, signs)
-        found.append(real_point(system, u, DOUBLE_ROOT_ERROR))
-    return found
-
-
-def _families(problem: Problem, equations: PowerEquations, ends: Complex) -> list[CriticalFamily]:
-    """Positive-dimensional critical sets, from ends that move with the way round."""
-    starts: list[Start] = []
-    for x in ends:
-        W = x.reshape(equations.r, equations.n)
-        lead = W[np.arange(equations.r), np.abs(W).argmax(axis=1)]
-        zeta = lead / np.maximum(np.abs(lead), TINY)
-        vectors, signs = (W / zeta[:, None]).real, np.sign((zeta**equations.degree).real)
-        starts.append(Start(equations.tensor(x), vectors, signs))
-    return degenerate_families(problem, equations.r, starts)
 
 
 def _notes(rank: int, how: str, run: Settled, result: Sorted, degenerate: int, hidden: int) -> list[str]:

@@ -88,7 +88,7 @@ class Ensemble:
     def global_loss(self) -> float:
         """The loss that counts as global: the chart's minimum when there is a chart, else the lowest one found."""
         if self.chart is not None:
-            return min(float(point.loss) for point in self.chart.points)
+            return self.chart.minimum.loss
         return float(self.losses.min()) if len(self) else float("nan")
 
     @property

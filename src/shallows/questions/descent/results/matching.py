@@ -15,6 +15,8 @@ from shallows.support.errors import IncompleteChart, InvalidProblem
 if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
 
+#: Losses on a family agree to the square of the runs' gradient norms; runs that stopped early leave this much.
+SAME_FAMILY = 1e-7
 TOLERANCE = 1e-5
 NOT_ENDED = -(10**9)
 COMPLETE = ("proved", "count-matched", "trace-tested")
@@ -22,9 +24,9 @@ COMPLETE = ("proved", "count-matched", "trace-tested")
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """For each run the index of its point in `chart.points`, −2−f for a point of family f, −1 for none.
+    """For each run the index in `chart.critical` of the point or family it ended at, −1 for none.
 
-    `shares` maps indices of chart points to the share of all runs that end there.
+    `shares` maps these indices to the share of all runs that end there.
 
     >>> problem = sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2)
     >>> chart = sh.chart(problem)
@@ -38,7 +40,6 @@ class Match:
     points: np.ndarray
     distances: Array
     shares: dict[int, float]
-    family_shares: dict[int, float]
     ended: int
 
     @property
@@ -50,20 +51,19 @@ class Match:
         """The share of runs at each rank."""
         result: dict[int, float] = {}
         for index, share in self.shares.items():
-            rank = chart.points[index].rank
+            rank = chart.critical[index].rank
             result[rank] = result.get(rank, 0.0) + share
         return dict(sorted(result.items()))
 
     def __repr__(self) -> str:
         parts = [f"{share:.1%} at point {index}" for index, share in self.shares.items()]
-        parts += [f"{share:.1%} on family {index}" for index, share in self.family_shares.items()]
         return (
             f"Match({', '.join(parts)}; {len(self.unmatched)} of {self.ended} ended runs are off the chart)"
         )
 
 
 def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, strict: bool = True) -> Match:
-    """Compare tensors with the chart's points (within 1e-5 of the target's size).
+    """Compare tensors with the chart's points (within 1e-5 of the target's size), and losses with its families.
 
     An end point that is not on a chart that claims to be complete raises `IncompleteChart`, unless `strict` is False.
     """
@@ -71,11 +71,13 @@ def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, str
         raise InvalidProblem(f"chart is {chart!r}; expected the result of shallows.chart(problem).")
     tensors = tensors_of(problem, thetas)[:, 0]
     scale = float(np.abs(problem._optimum[0]).max()) or 1.0
-    known = np.array([point.tensor.entries for point in chart.points]).reshape(-1, tensors.shape[1])
-    points, distances = _nearest(tensors, known, TOLERANCE * scale)
+    known = np.array([item.tensor.entries for item in chart.critical]).reshape(-1, tensors.shape[1])
+    isolated = np.flatnonzero(chart.critical.table.dimension == 0)
+    points, distances = _nearest(tensors, known[isolated], TOLERANCE * scale)
+    points = np.where(points >= 0, isolated[points] if len(isolated) else -1, -1)
     _on_families(problem, thetas, chart, points)
     points[~usable] = NOT_ENDED
-    result = Match(points, distances, _shares(points, len(thetas)), _family_shares(points), int(usable.sum()))
+    result = Match(points, distances, _shares(points, len(thetas)), int(usable.sum()))
     lost = result.unmatched
     if strict and len(lost) and chart.completeness in COMPLETE:
         loss = float(problem.value(thetas[lost[0]]))
@@ -103,16 +105,11 @@ def _on_families(problem: Problem, thetas: Array, chart: Chart, points: np.ndarr
     """Give end points that are no isolated point to the family with their loss, if there is one."""
     losses = problem.value(thetas)
     scale = max(float(np.abs(losses).max(initial=0.0)), 1e-30)
-    for index, family in enumerate(chart.families):
-        here = (points == -1) & (np.abs(losses - family.loss) <= 1e-7 * scale)
-        points[here] = -2 - index
+    for index in np.flatnonzero(chart.critical.table.dimension):
+        here = (points == -1) & (np.abs(losses - chart.losses[index]) <= SAME_FAMILY * scale)
+        points[here] = index
 
 
 def _shares(points: np.ndarray, runs: int) -> dict[int, float]:
     found, counts = np.unique(points[points >= 0], return_counts=True)
     return {int(i): float(c) / runs for i, c in zip(found, counts, strict=True)}
-
-
-def _family_shares(points: np.ndarray) -> dict[int, float]:
-    found, counts = np.unique(points[(points <= -2) & (points > NOT_ENDED)], return_counts=True)
-    return {int(-2 - i): float(c) / len(points) for i, c in zip(found, counts, strict=True)}

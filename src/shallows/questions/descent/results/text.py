@@ -64,5 +64,5 @@ def minima_table(runs: Ensemble) -> Any:
 def _place(runs: Ensemble, place: int) -> str:
     assert runs.chart is not None
     if place >= 0:
-        return f"{place}: {runs.chart.points[place].kind}"
+        return f"{place}: {runs.chart.critical[place].kind}"
     return "not on it" if place == -1 else f"family {-2 - place}"

@@ -9,7 +9,10 @@ import numpy as np
 from shallows.model.data.iid import IID
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart import chart as make_chart
+from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
 from shallows.support.theme import KIND_COLOURS, plain_scene, styled
 from shallows.support.tolerances import TINY
 from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
@@ -17,7 +20,7 @@ from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Scene, View
 from shallows.uses.explorer.sketch import Sketch
 from shallows.uses.report.drawings import REACH, level_surface
-from shallows.uses.report.entries import chart_entries
+from shallows.uses.report.entries import chart_entries, listed_kind
 from shallows.uses.report.figures import draw_landscape
 from shallows.uses.report.recipe import python_of
 
@@ -38,20 +41,21 @@ def draw(state: State) -> Scene:
     """The certified chart and the neurons in space."""
     problem = problem_of(state)
     chart = make_chart(problem)
-    minima = sum("minimum" in kind for kind in chart.points.table.kind)
+    minima = sum("minimum" in kind for kind in chart.critical.table.kind)
     rank_one = chart.real_count.get(1, 0)
-    proved = sum(p.certificate is not None and p.certificate.signature_certified for p in chart.points)
+    proved = sum(p.certificate is not None and p.certificate.signature_certified for p in chart.critical)
     return Scene(
         figures=[_landscape(chart), _neurons(problem, chart)],
         facts=[
             (str(rank_one), "critical points of rank one"),
             (str(minima), "minimum" if minima == 1 else "minima"),
-            (f"{proved}/{len(chart.points)}", "certified"),
+            (f"{proved}/{len(chart.critical)}", "certified"),
             (chart.completeness, "completeness"),
         ],
         headings=("loss", "kind", "signature", "neuron"),
         rows=[
-            [f"{p.loss:.6g}", p.kind, "({}, {}, {})".format(*p.signature), _neuron(p)] for p in chart.points
+            [f"{p.loss:.6g}", listed_kind(p), "({}, {}, {})".format(*p.signature), _neuron(p)]
+            for p in chart.critical
         ],
         code=python_of(problem),
         problem=problem,
@@ -63,6 +67,13 @@ def _neuron(point: Any) -> str:
         return "zero"
     sign = "" if point.network.a[0] > 0 else "−, "
     return sign + ", ".join(f"{x:.3g}" for x in point.network.W[0])
+
+
+def _drawn(point: CriticalPoint, size: float) -> list[Array]:
+    """The neuron of a point, or those of some points of a family, in units of the teacher's size."""
+    tensors = point.samples if isinstance(point, CriticalFamily) else (point.tensor,)
+    terms = [spectral_terms(tensor.to_matrix(), 1)[0][0] for tensor in tensors]
+    return [vector / np.sqrt(size) for vector in terms]
 
 
 def _landscape(chart: Chart) -> Any:
@@ -80,11 +91,7 @@ def _neurons(problem: Problem, chart: Chart) -> Any:
     figure = Sketch()
     figure.add_trace({**level_surface(target, size, POINTS), "opacity": 0.25})
     for kind in chart.kinds():
-        vectors = [
-            p.network.W[0] * np.sqrt(abs(float(p.network.a[0])) / size)
-            for p in chart.points
-            if p.kind == kind and p.rank
-        ]
+        vectors = [w for p in chart.critical if p.kind == kind and p.rank for w in _drawn(p, size)]
         if not vectors:
             continue
         ends = np.concatenate([[s * v, [0, 0, 0], [np.nan] * 3] for v in vectors for s in (1, -1)])

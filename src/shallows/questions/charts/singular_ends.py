@@ -1,0 +1,258 @@
+"""Singular ends of paths, examined: is there a family of critical points through them, or are they degenerate points?
+
+The homotopy ends at arbitrary complex points of a positive-dimensional critical set. A real point of the set is looked
+for in two ways: on the complex orbit of the end under the symmetries that metric and target share (the point of least
+norm is real if the orbit has real points), and by Levenberg-Marquardt on the real gradient from the end's real part.
+
+At a real point the set is the orbit of the shared symmetries when that has as many dimensions as the Hessian has
+zeros. Zeros beyond it are explained by moving away and descending on ‖∇L‖² again: where that ends beside the point, the
+set has more dimensions, observed and not proved; where it comes back, the point is degenerate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.mathematics.tensors.symmetry import Symmetry, symmetry_algebra
+from shallows.model.data.metric import Metric
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.networks import realise, spectral_terms
+from shallows.questions.charts.points.stratum import RealFamily, RealPoint
+from shallows.questions.geometry.manifolds.strata import stratum
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
+
+Complex = NDArray[np.complex128]
+#: Losses with a larger imaginary part, relatively to ‖t‖², are not those of real points; double roots are known to √ε.
+REAL_LOSS = 1e-5
+#: A real point is critical when its gradient is this small against G t, and has its rank when no term is below NO_TERM.
+CRITICAL, NO_TERM = 1e-9, 1e-6
+#: Where least squares stop: at rounding.
+STOP = 1e-15
+#: Zeros of the Hessian at a point that is known to about the root of CRITICAL.
+FLAT = 1e-6
+#: How far, relatively, one moves to see whether a set goes on, and what share of that must remain for it to do so.
+MOVE, REMAINS = 1e-2, 0.1
+#: Two ends are on one family when their losses agree so well: they are known to the square of their own error.
+SAME_FAMILY = 1e-6
+SAMPLES = 5
+
+
+@dataclass(frozen=True)
+class End:
+    """A singular end: complex neurons w_j (rows) with tensor Σ w_j^⊗d, outer weights absorbed."""
+
+    neurons: Complex
+    degree: int
+
+    @classmethod
+    def of_matrix(cls, S: Complex, rank: int) -> End:
+        """A complex symmetric matrix of this rank, S = Q D Qᵀ with QᵀQ = I where it can be diagonalised so."""
+        values, vectors = np.linalg.eig(S)
+        chosen = np.argsort(-np.abs(values))[:rank]
+        Q = vectors[:, chosen]
+        lengths = np.sqrt(np.einsum("ij,ij->j", Q, Q))
+        return cls((Q / np.where(lengths == 0, 1.0, lengths) * np.sqrt(values[chosen])).T, 2)
+
+    @property
+    def entries(self) -> Complex:
+        """The tensor."""
+        neurons: Any = self.neurons
+        return np.asarray(coordinates.monomials(neurons, self.degree).sum(axis=0), dtype=np.complex128)
+
+    def real_terms(self) -> tuple[Array, Array]:
+        """Real vectors and signs near it: each neuron is turned by a root of unity as far as that makes it real."""
+        if self.degree == 2:
+            S = np.einsum("ji,jk->ik", self.neurons, self.neurons).real
+            return spectral_terms((S + S.T) / 2, len(self.neurons))
+        lead = self.neurons[np.arange(len(self.neurons)), np.abs(self.neurons).argmax(axis=1)]
+        zeta = lead / np.maximum(np.abs(lead), TINY)
+        return (self.neurons / zeta[:, None]).real, np.sign((zeta**self.degree).real)
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What singular ends are: families of critical points, and degenerate points."""
+
+    families: list[RealFamily]
+    points: list[RealPoint]
+
+
+def examine(problem: Problem, rank: int, ends: Sequence[End]) -> Examined:
+    """The real families and the real degenerate points that the ends belong to, each once."""
+    families: list[RealFamily] = []
+    points: list[RealPoint] = []
+    if not ends:
+        return Examined(families, points)
+    student = Problem(problem.target_tensor(), Metric(problem.n, problem.degree, problem.gram()), rank)
+    symmetry = symmetry_algebra(problem.gram(), problem.target_tensor().entries, problem.n, problem.degree)
+    for end in ends:
+        for candidate in _candidates(problem, end, symmetry):
+            net = _real_point(student, candidate, rank)
+            if net is not None:
+                _sort_in(student, net, symmetry, families, points)
+                break
+    return Examined(families, points)
+
+
+def _candidates(problem: Problem, end: End, symmetry: Symmetry) -> list[End]:
+    """The point of least norm on the end's orbit, then the end itself; none where the loss is not real."""
+    gap = end.entries - problem.target_tensor().entries
+    target = problem.target_tensor().entries
+    value, energy = complex(gap @ problem.gram() @ gap), float(target @ problem.gram() @ target)
+    if abs(value.imag) > REAL_LOSS * max(energy, abs(value)):
+        return []
+    if not symmetry.dimension:
+        return [end]
+    return [replace(end, neurons=symmetry.least(end.neurons)), end]
+
+
+def _real_point(student: Problem, end: End, rank: int) -> Network | None:
+    """A real critical point of rank r near an end, or None."""
+    from scipy.optimize import least_squares
+
+    start = student.pack(realise(student, *end.real_terms()))
+    net = student.unpack(_critical(student, start, least_squares))
+    scale = max(float(np.max(np.abs(student.gram() @ student.target_tensor().entries))), TINY)
+    size = max(float(np.max(np.abs(student.pack(net)))), TINY)
+    slope = float(np.linalg.norm(student.gradient(net)))
+    return net if slope <= CRITICAL * scale * size and _has_rank(net, rank) else None
+
+
+def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
+    """A zero of the gradient near θ, by Levenberg-Marquardt."""
+    found = least_squares(
+        lambda theta: student.value_and_gradient(theta)[1],
+        theta,
+        jac=lambda theta: student.hessian(student.unpack(theta)),
+        method="trf",
+        xtol=STOP,
+        ftol=STOP,
+        gtol=STOP,
+        max_nfev=300,
+    )
+    return np.asarray(found.x)
+
+
+def _has_rank(net: Network, rank: int) -> bool:
+    """Matrices by their eigenvalues, other tensors by no neuron being idle."""
+    if net.tensor().degree == 2:
+        values = np.sort(np.abs(np.linalg.eigvalsh(net.tensor().to_matrix())))[::-1]
+    else:
+        values = np.sort(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** net.tensor().degree)[::-1]
+    return bool(values[rank - 1] > NO_TERM * values[0])
+
+
+def _sort_in(
+    student: Problem,
+    net: Network,
+    symmetry: Symmetry,
+    families: list[RealFamily],
+    points: list[RealPoint],
+) -> None:
+    """A family, a degenerate point, or nothing: a regular point is found without this."""
+    point = _real(student, net)
+    if point is None or not point.signature[1]:
+        return
+    entries = net.tensor().entries
+    orbit = symmetry.orbit_dimension(entries)
+    dimension = orbit
+    text = (
+        f"the orbit of {'a symmetry' if orbit == 1 else 'the symmetries'} that the data and the target share"
+    )
+    samples = [net.tensor()]
+    if point.signature[1] > orbit:
+        beside = _beside(student, net)
+        dimension = max(orbit, min(_spread(entries, beside), point.signature[1]))
+        if dimension > orbit:
+            text, samples = "a set of critical points; its dimension is observed", [net.tensor(), *beside]
+    if not dimension:
+        if not any(_same_tensor(student, point, other) for other in points):
+            points.append(point)
+        return
+    if dimension == orbit:
+        rng = np.random.default_rng(0)
+        turns = [symmetry.turn(rng.standard_normal(symmetry.dimension)) for _ in range(SAMPLES - 1)]
+        samples += [
+            _network(student, RealPoint(point.vectors @ M.T, point.signs, (0, 0, 0))).tensor() for M in turns
+        ]
+    family = RealFamily(point, dimension, text, tuple(samples[:SAMPLES]))
+    if not any(_same_family(student, family, other, symmetry) for other in families):
+        families.append(family)
+
+
+def _real(student: Problem, net: Network) -> RealPoint | None:
+    """The point with its signature on the stratum; None where neurons are so close that its rank is lower."""
+    tensor = net.tensor()
+    try:
+        if student.degree == 2:
+            geometry = stratum(student, tensor, rank=student.width, tolerance=FLAT)
+        else:
+            geometry = stratum(student, net, tolerance=FLAT)
+    except InvalidProblem:
+        return None
+    positive, zero, negative = geometry.signature(student.target_tensor().entries, FLAT)
+    if student.degree == 2:
+        vectors, signs = spectral_terms(tensor.to_matrix(), student.width)
+    else:
+        vectors = net.W * (np.abs(net.a) ** (1 / student.degree))[:, None]
+        signs = np.sign(net.a)
+    return RealPoint(vectors, signs, (int(positive), int(zero), int(negative)))
+
+
+def _network(student: Problem, point: RealPoint) -> Network:
+    return realise(student, point.vectors, point.signs)
+
+
+def _beside(student: Problem, net: Network) -> list[SymmetricTensor]:
+    """Critical points of the same loss that are reached from small moves away from this one."""
+    from scipy.optimize import least_squares
+
+    theta, loss = student.pack(net), student.loss(net)
+    energy = student.loss(student.unpack(np.zeros_like(theta)))
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(2 * student.size):
+        start = theta + MOVE * float(np.max(np.abs(theta))) * rng.standard_normal(len(theta))
+        other = student.unpack(_critical(student, start, least_squares))
+        if abs(student.loss(other) - loss) <= SAME_FAMILY * max(energy, TINY):
+            found.append(other.tensor())
+    return found
+
+
+def _spread(entries: Array, beside: Sequence[SymmetricTensor]) -> int:
+    """The dimension that nearby points of the set span around one of them, beyond its curvature."""
+    if not beside:
+        return 0
+    steps = np.array([tensor.entries - entries for tensor in beside])
+    values = np.linalg.svd(steps / np.sqrt(len(steps)), compute_uv=False)
+    if values[0] < REMAINS * MOVE * float(np.max(np.abs(entries))):
+        return 0
+    return int(np.sum(values > REMAINS * values[0]))
+
+
+def _same_tensor(student: Problem, point: RealPoint, other: RealPoint) -> bool:
+    first, second = (_network(student, p).tensor().entries for p in (point, other))
+    return bool(np.max(np.abs(first - second)) <= np.sqrt(SAME_FAMILY) * np.max(np.abs(first)))
+
+
+def _same_family(student: Problem, family: RealFamily, other: RealFamily, symmetry: Symmetry) -> bool:
+    """The same loss and dimension, and where both are orbits the same orbit."""
+    if family.dimension != other.dimension or family.point.signature != other.point.signature:
+        return False
+    nets = [_network(student, f.point) for f in (family, other)]
+    losses = [student.loss(net) for net in nets]
+    if abs(losses[0] - losses[1]) > SAME_FAMILY * max(map(abs, losses)):
+        return False
+    first, second = (net.tensor().entries for net in nets)
+    orbit = symmetry.orbit_dimension(first)
+    return orbit < family.dimension or symmetry.same_orbit(first, second, np.sqrt(SAME_FAMILY))

@@ -1,0 +1,128 @@
+"""Families are critical points too: identity teachers, shared symmetries, and all that lists what a chart has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import shallows as sh
+
+GOLDEN = (1 + 5**0.5) / 2
+ICOSAHEDRON = np.array([np.roll((0, a, b * GOLDEN), k) for a in (1, -1) for b in (1, -1) for k in range(3)])
+
+
+def is_critical(problem: sh.Problem, net: sh.Network) -> bool:
+    """The gradient in parameter space vanishes, against its size at a random network."""
+    there = problem.gradient(sh.Network(np.ones_like(net.W), np.ones_like(net.a), net.activation))
+    return bool(np.linalg.norm(problem.gradient(net)) <= 1e-9 * np.linalg.norm(there))
+
+
+def check(problem: sh.Problem, chart: sh.Chart) -> None:
+    for family in chart.families:
+        assert family.signature[1] >= family.dimension > 0
+        assert is_critical(problem, family.network)
+        assert problem.loss(family.network) == pytest.approx(family.loss, rel=1e-9, abs=1e-12)
+        for tensor in family.samples:
+            gap = tensor.entries - problem.target_tensor().entries
+            assert gap @ problem.gram() @ gap + problem.floor == pytest.approx(family.loss, rel=1e-7)
+
+
+#: (target, data, width): the lowest loss, and (rank, dimension, loss, kind) of all families, by hand.
+KNOWN = [
+    (np.eye(2), sh.Gaussian(2), 1, 8 / 3, [(1, 1, 8 / 3, "global minimum")]),
+    (np.eye(3), sh.Gaussian(3), 2, 2.5, [(2, 2, 2.5, "global minimum"), (1, 2, 20 / 3, "saddle")]),
+    (np.diag([2.0, 2, 1]), sh.Frobenius(3), 1, 5.0, [(1, 1, 5.0, "global minimum")]),
+    (np.diag([1.0, 2, 2]), sh.Gaussian(3, mean=[1, 0, 0]), 1, 74 / 3,
+     [(1, 1, 74 / 3, "global minimum"), (1, 1, 80 / 3, "saddle")]),
+    (np.diag([2.0, 2, 1]), sh.Metric(3, 2, sh.Gaussian(3).gram(2)), 1, 16.0, [(1, 1, 16.0, "global minimum")]),
+    (np.eye(3), sh.Metric(3, 2, sh.Gaussian(3).gram(2)), 1, 20 / 3, [(1, 2, 20 / 3, "global minimum")]),
+    (np.eye(2), sh.Metric(2, 2, np.diag([1.0, 2, 1])), 1, 1.0, [(1, 1, 1.0, "global minimum")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("target", "data", "width", "lowest", "families"), KNOWN)
+def test_known_families(target, data, width, lowest, families):
+    problem = sh.Problem(target, data, width)
+    chart = sh.chart(problem)
+    assert [(f.rank, f.dimension, f.kind) for f in chart.families] == [(r, d, k) for r, d, _, k in families]
+    assert [f.loss for f in chart.families] == pytest.approx([loss for _, _, loss, _ in families])
+    assert chart.minimum.loss == pytest.approx(lowest) and chart.minimum.kind == "global minimum"
+    check(problem, chart)
+
+
+def test_an_icosahedron_sees_a_sphere():
+    problem = sh.Problem(np.eye(3), sh.Samples(ICOSAHEDRON), width=1)
+    chart = sh.chart(problem)
+    (family,) = chart.families
+    assert family.dimension == 2 and family.kind == "global minimum" and chart.count(rank=1) == 1
+    check(problem, chart)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_teacher_that_is_symmetric_about_the_mean(seed):
+    """αI + β mmᵀ under N(m, I): rotations about m, so a circle of neurons off the axis."""
+    rng = np.random.default_rng(seed)
+    mean = rng.standard_normal(3)
+    target = 2.0 * np.eye(3) - 0.3 * np.outer(mean, mean)
+    problem = sh.Problem(target, sh.Gaussian(3, mean=mean), width=1)
+    chart = sh.chart(problem)
+    assert any(family.dimension == 1 for family in chart.families)
+    check(problem, chart)
+    runs = sh.ensemble(problem, runs=40, method="lbfgs", chart=chart, rng=seed)
+    assert not len(runs.match(strict=False).unmatched)
+
+
+def test_everything_that_lists_a_chart_lists_its_families(tmp_path):
+    problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=1)
+    chart = sh.chart(problem)
+    assert chart.kinds() == {"global minimum": 1, "saddle": 1} and chart.count(rank=1) == 1
+    assert chart.losses.tolist() == pytest.approx([8 / 3, 8.0]) and len(chart.critical) == 2
+    assert chart.to_dataframe()["dimension"].tolist() == [1, 0]
+    assert "family of dimension 1" in repr(chart)
+    assert sum(len(trace.x) for trace in chart.figure().data) == 2
+    loaded = sh.load_chart(chart.save(tmp_path / "circle"))
+    assert repr(loaded) == repr(chart) and repr(loaded.minimum) == repr(chart.minimum)
+    assert len(loaded.families[0].samples) == len(chart.families[0].samples)
+    runs = sh.ensemble(problem, runs=50, chart=chart, rng=0)
+    match = runs.match()
+    assert not len(match.unmatched) and match.shares[0] == pytest.approx(runs.share_of_global)
+    assert runs.share_of_global < 1.0  # some runs die at zero
+    page = chart.report(tmp_path / "circle.html", train=0).read_text(encoding="utf-8")
+    assert "a family of dimension 1" in page and "1 global minimum" in page
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-60, 1e-12, 1e-3, 1e12, 1e60, 1e150])
+@pytest.mark.parametrize(
+    "data", [sh.Gaussian(2), sh.IID(2, [1, 0, 1, 0, 5.0]), sh.Gaussian(2, mean=[0.5, 1.0])], ids=repr
+)
+def test_the_targets_unit_changes_nothing_but_the_unit(unit, data):
+    target = np.array([[2.0, 0.3], [0.3, 1.0]])
+    plain, scaled = (sh.chart(sh.Problem(u * target, data, width=1)) for u in (1.0, unit))
+    assert scaled.kinds() == plain.kinds() and scaled.completeness == plain.completeness
+    assert (scaled.losses / unit / unit).tolist() == pytest.approx(plain.losses.tolist(), rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+@pytest.mark.parametrize("data", [sh.Frobenius(2), sh.Metric(2, 2, np.diag([1.0, 2, 3]))], ids=repr)
+def test_what_a_double_does_not_hold_is_refused(unit, data):
+    with pytest.raises(sh.InvalidProblem, match="other units"):
+        sh.chart(sh.Problem(unit * np.diag([2.0, 1.0]), data, width=1))
+
+
+def test_a_small_eigenvalue_is_no_zero():
+    chart = sh.chart(sh.Problem(np.diag([1.0, 1e-9]), sh.Gaussian(2), width=2))
+    assert chart.count("global minimum") == 1 and chart.minimum.loss == 0.0
+    near = sh.chart(sh.Problem(np.diag([1.0, 1.00000000001]), sh.Frobenius(2), width=1))
+    assert not near.families and near.real_count[1] == 2
+
+
+def test_repeated_eigenvalues_never_have_an_infinite_radius():
+    chart = sh.chart(sh.Problem(np.array([[3.0, 2, 0], [2, 3, 0], [0, 0, 1]]), sh.Gaussian(3), width=3))
+    assert all(p.certificate is None or np.isfinite(p.certificate.radius) for p in chart.critical)
+
+
+@pytest.mark.parametrize("target", [np.zeros((2, 2)), np.array([[1.0, 0, 0], [0, 0, -2], [0, -2, -3]])])
+def test_no_family_of_networks_that_are_zero_or_of_lower_rank(target):
+    chart = sh.chart(sh.Problem(target, sh.Gaussian(len(target)), width=len(target)))
+    for family in chart.families:
+        assert np.linalg.matrix_rank(family.tensor.to_matrix(), tol=1e-9) == family.rank
