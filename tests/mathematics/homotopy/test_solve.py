@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shallows.homotopy import PolynomialSystem, Status, TrackerSettings, random_rank_one, solve
-from shallows.mathematics.homotopy.classify import close_pairs
 from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon, wilkinson
+from shallows.mathematics.same_points import close_pairs
 from shallows.support.errors import IncompleteChart, InvalidProblem
 
 COUNTS = [

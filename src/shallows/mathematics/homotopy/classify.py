@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import PENCIL, PROJECTIVE, PathStatus
 from shallows.mathematics.homotopy.paths import Homotopy, Paths
+from shallows.mathematics.same_points import chordal_coordinates, close_pairs
 
 LOST, REGULAR, SINGULAR, INFINITE = 0, 1, 2, 3
 #: Condition numbers above which an end point is taken as singular.
@@ -113,30 +114,6 @@ def _aligned(old: NDArray[np.complex128], new: NDArray[np.complex128]) -> NDArra
     return old * factor[:, None]
 
 
-def chart_coordinates(points: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """(x, 1)/√(1+‖x‖²) as real vectors: distances between them are relative for large points."""
-    ones = np.ones((len(points), 1), np.complex128)
-    full = np.hstack([points, ones])
-    full = full / np.linalg.norm(full, axis=1, keepdims=True)
-    return np.hstack([full.real, full.imag])
-
-
-def close_pairs(
-    points: NDArray[np.complex128], radius: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs i < j of points no further apart than radius[i] + radius[j]: all of them, by a k-d tree."""
-    from scipy.spatial import cKDTree
-
-    if len(points) < 2:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    where = chart_coordinates(points)
-    tree = cKDTree(where)
-    pairs = tree.query_pairs(2 * float(radius.max()), output_type="ndarray")
-    apart = np.linalg.norm(where[pairs[:, 0]] - where[pairs[:, 1]], axis=1)
-    pairs = pairs[apart <= radius[pairs[:, 0]] + radius[pairs[:, 1]]]
-    return pairs[:, 0], pairs[:, 1]
-
-
 def _clusters(
     points: NDArray[np.complex128],
     accuracy: NDArray[np.float64],
@@ -179,7 +156,7 @@ def _merge_multiple(
     while merged and len(groups) > 1:
         merged = False
         centres = np.array([points[rows].mean(axis=0) for rows in groups])
-        where = chart_coordinates(centres)
+        where = chordal_coordinates(centres)
         gaps = np.linalg.norm(where[:, None] - where[None], axis=2)
         np.fill_diagonal(gaps, np.inf)
         for flat in np.argsort(gaps, axis=None)[: 4 * len(groups)]:

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
-from shallows.mathematics.homotopy.points import Invariants, Orbit, PointSet, orbit_of
 from shallows.mathematics.homotopy.trace import TraceTest, trace_test
+from shallows.mathematics.same_points import Invariants, Orbit, PointSet, orbit_of
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of

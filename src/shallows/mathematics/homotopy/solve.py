@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy import classify as ends_of
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
-from shallows.mathematics.homotopy.classify import Ends, chart_coordinates, classify
+from shallows.mathematics.homotopy.classify import Ends, classify
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status, realness
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.same_points import nearest_chordal
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
@@ -180,7 +181,7 @@ def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
     rows = np.flatnonzero(lone)
     for other in earlier:
         finite = (other.kind == ends_of.SINGULAR) | (other.kind == ends_of.REGULAR)
-        distance, _ = _nearest(ends.points[rows], other.points[finite])
+        distance, _ = nearest_chordal(ends.points[rows], other.points[finite])
         back[rows] |= distance < 1e-2
     return back
 
@@ -193,21 +194,13 @@ def _singular_points(ends: Ends) -> tuple[NDArray[np.complex128], NDArray[np.int
     return points, np.array([len(members) for members in rows], dtype=np.int64), rows
 
 
-def _nearest(points: NDArray[np.complex128], others: NDArray[np.complex128]) -> tuple[Any, Any]:
-    from scipy.spatial import cKDTree
-
-    if not len(others):
-        return np.full(len(points), np.inf), np.zeros(len(points), np.int64)
-    return cKDTree(chart_coordinates(others)).query(chart_coordinates(points))
-
-
 def _agree(first: Ends, second: Ends) -> bool:
     """Whether two runs have the same singular solutions with the same multiplicities."""
     mine, how_many, _ = _singular_points(first)
     theirs, how_many_there, _ = _singular_points(second)
     if len(mine) != len(theirs) or not len(mine):
         return len(mine) == len(theirs)
-    distance, index = _nearest(mine, theirs)
+    distance, index = nearest_chordal(mine, theirs)
     return bool((distance < 1e-5).all() and (how_many == how_many_there[index]).all())
 
 
@@ -221,7 +214,7 @@ def _moving(ends: Ends, others: list[Ends]) -> tuple[NDArray[np.bool_], NDArray[
     confirmed = np.zeros(len(points), bool)
     for other in others:
         theirs, how_many_there, _ = _singular_points(other)
-        distance, index = _nearest(points, theirs)
+        distance, index = nearest_chordal(points, theirs)
         gaps = np.minimum(gaps, distance)
         if len(theirs):
             confirmed |= (distance < 1e-5) & (how_many == how_many_there[index])

@@ -21,7 +21,7 @@ from shallows.mathematics.homotopy._compiled.codes import PENCIL
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings, track
-from shallows.mathematics.homotopy.points import Invariants, PointSet
+from shallows.mathematics.same_points import Invariants, PointSet
 from shallows.support.checks import counted
 
 #: Lengths, relative to the parameters, of the lines that `linear_trace_test` tries: a short one loses fewer paths.

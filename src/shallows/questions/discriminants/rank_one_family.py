@@ -18,6 +18,7 @@ from shallows.mathematics.homotopy.families import PolynomialFamily
 from shallows.mathematics.homotopy.parameter import random_parameters, solve_member
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.mathematics.same_points import classes
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
@@ -112,11 +113,7 @@ class RankOneFamily:
         """The tensors v^⊗d, one an orbit v ↦ ζv."""
         powers = _powers(points, self.degree)
         scale = float(np.max(np.abs(powers), initial=TINY))
-        kept: list[Complex] = []
-        for tensor in powers:
-            if all(np.max(np.abs(tensor - other)) > _SAME * scale for other in kept):
-                kept.append(tensor)
-        return np.array(kept) if kept else np.zeros((0, powers.shape[1]), np.complex128)
+        return powers[[rows[0] for rows in classes(powers, _SAME * scale)]]
 
     def _classify(self, tensors: Complex, gram: Array, target: Array) -> RankOnePoints:
         scale = float(np.max(np.abs(tensors), initial=TINY))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_poly
 
+from shallows.mathematics.same_points import classes
 from shallows.questions.discriminants.binary import primitive
 from shallows.questions.discriminants.counting import count_at
 from shallows.questions.discriminants.curves import EllipseCurve, RankOneCurve
@@ -99,11 +100,8 @@ def _ellipse_angles(curve: EllipseCurve, G: Array, t: Array) -> Array:
         angles = angles - np.clip(value / np.where(slope == 0, 1.0, slope), -0.1, 0.1)
     value, slope = (row @ teacher for row in curve.lines(G, angles))
     scale = float(np.max(np.abs(modes)))
-    distinct: list[float] = []
-    for angle in np.mod(angles[np.abs(value) <= _ON_THE_CURVE * scale], 2 * np.pi):
-        if all(abs(np.angle(np.exp(1j * (angle - other)))) > _SAME_ANGLE for other in distinct):
-            distinct.append(float(angle))
-    return np.array(distinct)
+    angles = np.mod(angles[np.abs(value) <= _ON_THE_CURVE * scale], 2 * np.pi)
+    return angles[[rows[0] for rows in classes(np.exp(1j * angles)[:, None], _SAME_ANGLE)]]
 
 
 def _student(discriminant: Discriminant, G: Array, t: Array, angle: float, slope: float) -> CriticalStudent:

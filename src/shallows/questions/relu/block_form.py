@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.mathematics.same_points import classes
 from shallows.model.activations import ReLU
 from shallows.model.network import Network
 from shallows.support.checks import Array, finite_array, positive_integer
@@ -142,8 +143,8 @@ def recognise(W: ArrayLike, tolerance: float = SAME) -> BlockForm | None:
     if matrix.shape[0] != matrix.shape[1]:
         return None
     scale = float(np.abs(matrix).max()) or 1.0
-    rows = _classes(np.sort(matrix, axis=1), tolerance * scale)
-    columns = _classes(np.sort(matrix.T, axis=1), tolerance * scale)
+    rows = classes(np.sort(matrix, axis=1), tolerance * scale)
+    columns = classes(np.sort(matrix.T, axis=1), tolerance * scale)
     partner = _partners(matrix, rows, columns, tolerance * scale)
     if partner is None:
         return None
@@ -159,18 +160,6 @@ def recognise(W: ArrayLike, tolerance: float = SAME) -> BlockForm | None:
     lifted = form.network().W
     ordered = matrix[np.ix_(np.concatenate(rows), np.concatenate(partner))]
     return form if np.abs(lifted - ordered).max() <= 10 * tolerance * scale else None
-
-
-def _classes(keys: Array, tolerance: float) -> list[np.ndarray]:
-    """Indices of rows that agree to the tolerance, in the order of their first members."""
-    left = list(range(len(keys)))
-    classes = []
-    while left:
-        first = left[0]
-        members = [i for i in left if np.abs(keys[i] - keys[first]).max() <= tolerance]
-        classes.append(np.array(members))
-        left = [i for i in left if i not in members]
-    return classes
 
 
 def _partners(

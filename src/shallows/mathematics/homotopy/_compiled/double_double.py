@@ -2,9 +2,8 @@
 
 A residual that cancels needs more digits than its derivatives: Newton's method with accurate residuals and a Jacobian
 in double precision converges to full double precision while the condition number stays well below 10¹⁶ (S. Timme,
-"Mixed precision path tracking for polynomial homotopy continuation", Adv. Comput. Math. 47, 2021). Error-free sums and
-products after Knuth and Dekker (T. J. Dekker, "A floating-point technique for extending the available precision",
-Numer. Math. 18, 1971), products by fused multiply-add.
+"Mixed precision path tracking for polynomial homotopy continuation", Adv. Comput. Math. 47, 2021). Error-free sums as
+in `mathematics.error_free`, products by fused multiply-add.
 
 A number takes four places of an array of doubles: real part (high, low), imaginary part (high, low). Importing this
 module imports numba: do it inside functions.
@@ -16,6 +15,8 @@ from typing import Any
 
 from numba import njit, types
 from numba.extending import intrinsic
+
+from shallows.mathematics import error_free
 
 #: Doubles a number takes.
 PLACES = 4
@@ -33,12 +34,7 @@ def _fma(_context: Any, a: Any, b: Any, c: Any) -> Any:
 fma: Any = intrinsic(_fma)
 
 
-@njit(nogil=True, error_model="numpy")
-def two_sum(a: float, b: float) -> tuple[float, float]:
-    """a + b as the rounded sum and what rounding lost."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
+two_sum: Any = njit(nogil=True, error_model="numpy")(error_free.two_sum)
 
 
 @njit(nogil=True, error_model="numpy")

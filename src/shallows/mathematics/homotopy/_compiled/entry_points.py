@@ -19,13 +19,14 @@ from typing import Any
 
 from numba import njit
 
+from shallows.mathematics import error_free
 from shallows.mathematics.homotopy._compiled.blocks import evaluate_point, inspect_block, track_block
 from shallows.support import tolerances
 
 
 def sources() -> list[Path]:
-    """What the compiled code is made from: every module of this folder, and the constants they share."""
-    return [*sorted(Path(__file__).parent.glob("*.py")), Path(tolerances.__file__)]
+    """What the compiled code is made from: every module of this folder, and what they share with others."""
+    return [*sorted(Path(__file__).parent.glob("*.py")), Path(error_free.__file__), Path(tolerances.__file__)]
 
 
 def digest_of(files: Iterable[Path]) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.solutions import Solutions, SolutionSet
+from shallows.mathematics.same_points import nearest
 from shallows.questions.charts.continuation.equations import (
     Complex,
     CriticalEquations,
@@ -25,7 +26,6 @@ from shallows.questions.charts.continuation.equations import (
 from shallows.questions.charts.continuation.lost_paths import SETTINGS, Settled
 from shallows.support.errors import IncompleteChart
 from shallows.support.progress import Shown
-from shallows.support.tolerances import TINY
 
 #: Points, one a row, moved to where they belong, and which of them are proved to lie next to a regular solution.
 Regular = Callable[[Complex], tuple[Complex, NDArray[np.bool_]]]
@@ -151,7 +151,5 @@ def _agree(first: Solutions, second: Solutions) -> bool:
 
 def _found_again(tensors: Complex, others: Complex) -> NDArray[np.bool_]:
     """Which of the tensors are, to the accuracy of a multiple root, among the others."""
-    if not len(tensors) or not len(others):
-        return np.zeros(len(tensors), bool)
-    gaps = np.abs(tensors[:, None, :] - others[None, :, :]).max(axis=2)
-    return np.asarray(gaps.min(axis=1) < AGREE * np.maximum(np.abs(tensors).max(axis=1), TINY))
+    _, gaps = nearest(tensors, others)
+    return np.asarray(gaps <= AGREE * np.abs(tensors).max(axis=1, initial=0.0))

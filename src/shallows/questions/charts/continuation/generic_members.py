@@ -19,8 +19,8 @@ from typing import TypeVar
 import numpy as np
 
 from shallows.mathematics.homotopy.monodromy import monodromy
-from shallows.mathematics.homotopy.points import PointSet
 from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
+from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import (
     CriticalEquations,
     Member,

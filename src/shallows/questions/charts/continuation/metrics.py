@@ -23,6 +23,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.error_free import two_product, two_sum
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.metric import Frobenius
@@ -155,19 +156,3 @@ def _basis(metrics: SpecialMetrics) -> Array:
     first = np.array([row[0] for row in table])
     spread = [np.where(first == 2 * j, rest, 0.0)[places] for j in range(degree + 1)]
     return np.asarray(np.outer(weights, weights) * np.array(spread))
-
-
-def two_sum(a: Complex, b: Complex) -> tuple[Complex, Complex]:
-    """a + b as the rounded sum and what rounding lost, real and imaginary parts apart."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def two_product(a: Array, b: float) -> tuple[Array, Array]:
-    """a · b as the rounded product and what rounding lost (Dekker 1971)."""
-    split = 2.0**27 + 1
-    product = a * b
-    high_a, high_b = split * a - (split * a - a), split * b - (split * b - b)
-    low_a, low_b = a - high_a, b - high_b
-    return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b

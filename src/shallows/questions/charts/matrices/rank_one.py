@@ -18,6 +18,7 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
 from shallows.mathematics.homotopy.solve import solve
+from shallows.mathematics.same_points import nearest
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
@@ -138,19 +139,17 @@ def _real_points(
                 root = proof.roots[i] if sign > 0 else certify(mirror, u[None, :].real + 0j).roots[0]
                 if root is not None and root.real is not True:
                     continue
-            if root is None and any(_close(u.real, sign, other) for other in found):
+            if root is None and _known(u.real, sign, found):
                 continue  # a degenerate point that several paths reach, each with its own error
             found.append(_found(u.real, sign, owner, root, balls[id(owner)]))
     return found
 
 
-def _close(u: Array, sign: float, other: RealPoint) -> bool:
-    """Whether two uncertified points are one to the accuracy of a multiple root."""
-    if other.certificate is not None or other.signs[0] != sign:
-        return False
-    v = other.vectors[0]
-    gap = min(float(np.max(np.abs(u - v))), float(np.max(np.abs(u + v))))
-    return gap < DEGENERATE * float(np.max(np.abs(v)))
+def _known(u: Array, sign: float, found: list[RealPoint]) -> bool:
+    """Whether ±u is, to the accuracy of a multiple root, a point that was found and not certified."""
+    others = [v.vectors[0] for v in found if v.certificate is None and v.signs[0] == sign]
+    _, gap = nearest(np.array([u, -u]), np.array(others).reshape(-1, len(u)))
+    return bool(gap.min() < DEGENERATE * np.max(np.abs(u)))
 
 
 def _found(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy.parameter import random_parameters, solve_member
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet
+from shallows.mathematics.same_points import nearest
 from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember, family
 from shallows.questions.charts.continuation.lost_paths import Settled
 from shallows.questions.charts.continuation.metrics import Turned
@@ -42,11 +43,11 @@ class Ledger:
 
         Ends at infinity and simple singular ones count only when they are `confirmed`, by coming out so again.
         """
-        known = np.array(self.finite).reshape(-1, self.equations.n, self.equations.n)
-        for S in turn @ self.equations.matrices(solutions.finite.points) @ turn.T:
-            apart = np.max(np.abs(known - S), axis=(1, 2), initial=0.0)
-            if not len(known) or np.min(apart) > SAME * float(np.max(np.abs(S))):
-                self.finite.append(S)
+        entries = self.equations.n**2
+        matrices = turn @ self.equations.matrices(solutions.finite.points) @ turn.T
+        _, apart = nearest(matrices.reshape(-1, entries), np.array(self.finite).reshape(-1, entries))
+        fresh = apart > SAME * np.max(np.abs(matrices), axis=(1, 2), initial=0.0)
+        self.finite += list(matrices[fresh])
         singular = [s for s in solutions.singular if confirmed or s.multiplicity > 1]
         ends = np.array([s.point for s in singular]).reshape(len(singular), self.equations.unknowns)
         self.singular += list(turn @ self.equations.matrices(ends) @ turn.T)

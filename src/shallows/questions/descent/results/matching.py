@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shallows.mathematics.same_points import nearest
 from shallows.model.problem import Problem
 from shallows.questions.descent.results.symmetry import tensors_of
 from shallows.support.checks import Array
@@ -73,8 +74,8 @@ def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, str
     scale = float(np.abs(problem._optimum[0]).max()) or 1.0
     known = np.array([item.tensor.entries for item in chart.critical]).reshape(-1, tensors.shape[1])
     isolated = np.flatnonzero(chart.critical.table.dimension == 0)
-    points, distances = _nearest(tensors, known[isolated], TOLERANCE * scale)
-    points = np.where(points >= 0, isolated[points] if len(isolated) else -1, -1)
+    points, distances = nearest(tensors, known[isolated])
+    points = np.where(distances <= TOLERANCE * scale, isolated[points] if len(isolated) else -1, -1)
     _on_families(problem, thetas, chart, points)
     points[~usable] = NOT_ENDED
     result = Match(points, distances, _shares(points, len(thetas)), int(usable.sum()))
@@ -87,18 +88,6 @@ def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, str
             f"{distances[lost[0]] / scale:.2g} (relative) from the nearest point. Pass strict=False to look at them."
         )
     return result
-
-
-def _nearest(tensors: Array, known: Array, tolerance: float) -> tuple[np.ndarray, Array]:
-    if not len(known):
-        return np.full(len(tensors), -1), np.full(len(tensors), np.inf)
-    points = np.empty(len(tensors), dtype=np.int64)
-    distances = np.empty(len(tensors))
-    for i, tensor in enumerate(tensors):
-        gaps = np.abs(known - tensor).max(axis=1)
-        points[i], distances[i] = int(np.argmin(gaps)), float(gaps.min())
-    points[~(distances <= tolerance)] = -1
-    return points, distances
 
 
 def _on_families(problem: Problem, thetas: Array, chart: Chart, points: np.ndarray) -> None:

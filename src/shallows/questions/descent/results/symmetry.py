@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from shallows.mathematics.same_points import nearest
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power, ReLU
 from shallows.model.network import Network
@@ -47,8 +48,8 @@ class TensorView:
     def same(self, i: int, j: int) -> bool:
         """The closest point of the orbit of j is within 1e-5 of i."""
         images = self.group.orbit(self.tensors[j])
-        distance = np.sqrt(np.sum((images - self.tensors[i]) ** 2, axis=(1, 2)))
-        return bool(distance.min() <= POINT_TOLERANCE * (self.scale + np.abs(self.tensors[i]).max()))
+        _, gap = nearest(self.tensors[i].reshape(1, -1), images.reshape(len(images), -1))
+        return bool(gap[0] <= POINT_TOLERANCE * (self.scale + np.abs(self.tensors[i]).max()))
 
 
 def tensors_of(problem: Problem, thetas: Array) -> Array:

@@ -1,19 +1,92 @@
-"""Distinct solutions, up to the symmetries of a system."""
+"""When two computed points are one.
+
+- *To a tolerance*: ‖x − y‖_∞ at most a bound that the caller derives from the accuracy of its points and their size
+  (`nearest`, `classes`).
+- *Chordal*: points that may be large are compared as (x, 1)/√(1+‖x‖²), by k-d trees, so that one number is a relative
+  distance far out and an absolute one near 0 (`close_pairs`, `nearest_chordal`, `PointSet`); up to a symmetry group by
+  orbits or invariants.
+- *Proved* the same or different: `balls.collector`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shallows.mathematics.homotopy.classify import chart_coordinates
-
 Vector = NDArray[np.complex128]
 Orbit = Callable[[Vector], NDArray[np.complex128]]
 Invariants = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]
-#: Points closer than this, relatively, are one solution: tracked points are good to about 1e-13.
+#: Chordal distance below which tracked points, good to about 1e-13 when regular, are one solution.
 SAME = 1e-8
+
+
+def nearest(points: NDArray[Any], known: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The number of the known point (a row) next to each point, −1 when there is none, and its distance ‖·‖_∞.
+
+    >>> index, gap = nearest(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 2.5]]))
+    >>> index.tolist(), gap.tolist()
+    ([1, 0], [0.5, 0.0])
+    """
+    index, gap = np.full(len(points), -1, np.intp), np.full(len(points), np.inf)
+    if len(known):
+        for i, point in enumerate(points):
+            gaps = np.abs(known - point).max(axis=1)
+            index[i], gap[i] = np.argmin(gaps), gaps.min()
+    return index, gap
+
+
+def classes(points: NDArray[Any], tolerance: float) -> list[NDArray[np.intp]]:
+    """Rows that are within the tolerance of the first of their class, in the order of these.
+
+    >>> [rows.tolist() for rows in classes(np.array([[0.0], [1.0], [1e-9]]), 1e-8)]
+    [[0, 2], [1]]
+    """
+    left = np.arange(len(points))
+    found = []
+    while len(left):
+        own = np.abs(points[left] - points[left[0]]).max(axis=1, initial=0.0) <= tolerance
+        found.append(left[own])
+        left = left[~own]
+    return found
+
+
+def chordal_coordinates(points: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """(x, 1)/√(1+‖x‖²) as real vectors: distances between them are relative for large points."""
+    ones = np.ones((len(points), 1), np.complex128)
+    full = np.hstack([points, ones])
+    full = full / np.linalg.norm(full, axis=1, keepdims=True)
+    return np.hstack([full.real, full.imag])
+
+
+def nearest_chordal(
+    points: NDArray[np.complex128], known: NDArray[np.complex128]
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The chordal distance to the nearest known point, infinite when there is none, and its number."""
+    from scipy.spatial import cKDTree
+
+    if not len(known):
+        return np.full(len(points), np.inf), np.zeros(len(points), np.intp)
+    distance, index = cKDTree(chordal_coordinates(known)).query(chordal_coordinates(points))
+    return distance, index
+
+
+def close_pairs(
+    points: NDArray[np.complex128], radius: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs i < j of points no further apart, chordally, than radius[i] + radius[j]: all of them."""
+    from scipy.spatial import cKDTree
+
+    if len(points) < 2:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    where = chordal_coordinates(points)
+    tree = cKDTree(where)
+    pairs = tree.query_pairs(2 * float(radius.max()), output_type="ndarray")
+    apart = np.linalg.norm(where[pairs[:, 0]] - where[pairs[:, 1]], axis=1)
+    pairs = pairs[apart <= radius[pairs[:, 0]] + radius[pairs[:, 1]]]
+    return pairs[:, 0], pairs[:, 1]
 
 
 class PointSet:
@@ -73,12 +146,12 @@ class PointSet:
         return numbers
 
     def _coordinates(self, points: NDArray[np.complex128]) -> NDArray[np.float64]:
-        return chart_coordinates(self.invariants(points) if self.invariants else points)
+        return chordal_coordinates(self.invariants(points) if self.invariants else points)
 
     def _images(self, points: NDArray[np.complex128]) -> list[NDArray[np.float64]]:
         """Where each point, or any of its images, would be in the set."""
         if self.invariants is None and self.orbit is not None:
-            return [chart_coordinates(self.orbit(x)) for x in points]
+            return [chordal_coordinates(self.orbit(x)) for x in points]
         return list(self._coordinates(points)[:, None, :])
 
     def full(self) -> NDArray[np.complex128]:

@@ -1,0 +1,42 @@
+"""When two points are one: to a tolerance, chordally, up to symmetries."""
+
+import numpy as np
+import pytest
+
+from shallows.mathematics.same_points import PointSet, classes, nearest, nearest_chordal
+
+
+def test_the_nearest_known_point(rng):
+    known = rng.standard_normal((6, 3))
+    order = rng.permutation(6)
+    index, gap = nearest(known[order] + 1e-9, known)
+    assert index.tolist() == order.tolist() and (gap < 2e-9).all() and (gap > 0).all()
+    index, gap = nearest(known, known[:0])
+    assert (index == -1).all() and np.isinf(gap).all()
+
+
+def test_classes_are_those_of_their_first_members():
+    points = np.array([[0.0, 0.0], [3.0, 0.0], [0.9, 0.0], [1.8, 0.0], [3.0, 0.5]])
+    found = [rows.tolist() for rows in classes(points, 1.0)]
+    assert found == [[0, 2], [1, 4], [3]]  # 1.8 is near 0.9, but not near 0, which stands for it
+    assert classes(points[:0], 1.0) == []
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_chordal_distances_are_relative_for_large_points_and_absolute_for_small_ones(size):
+    point = np.array([[size, 1j * size]])
+    distance, _ = nearest_chordal(point * (1 + 1e-6), point)
+    assert distance[0] == pytest.approx(1e-6 * min(size, 1.0), rel=1.0, abs=1e-15)
+    assert np.isinf(nearest_chordal(point, point[:0])[0]).all()
+
+
+def test_one_point_an_orbit(rng):
+    """±v are one orbit; invariants (the products vᵢvⱼ) tell the same."""
+    points = rng.standard_normal((5, 3)) + 1j * rng.standard_normal((5, 3))
+    table = np.concatenate([points, -points[::-1], points + 1e-12])
+    by_orbit = PointSet(table, orbit=lambda x: np.array([x, -x]))
+    by_invariants = PointSet(table, invariants=lambda x: np.einsum("ki,kj->kij", x, x).reshape(len(x), -1))
+    assert np.array_equal(by_orbit.points, points) and np.array_equal(by_invariants.points, points)
+    assert len(PointSet(table)) == 10
+    assert by_orbit.place(-points).tolist() == [0, 1, 2, 3, 4]
+    assert len(by_orbit.full()) == 10
