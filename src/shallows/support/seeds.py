@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
@@ -27,6 +28,11 @@ def seed_of(rng: Any) -> int:
 def seed_text(rng: Any) -> str:
     """What a result says of its randomness."""
     return "of a given generator" if isinstance(rng, np.random.Generator) else str(rng)
+
+
+def complex_normal(rng: np.random.Generator, *size: int) -> NDArray[np.complex128]:
+    """Complex standard normal numbers."""
+    return np.asarray((rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2))
 
 
 def _checked(rng: Any) -> int:

@@ -8,12 +8,13 @@ import pytest
 import shallows as sh
 from shallows.homotopy import linear_trace_test, monodromy
 from shallows.mathematics.ed_degree import low_rank_degree, powers_degree
-from shallows.questions.charts.continuation.equations import draw, family
+from shallows.questions.charts.continuation.equations import family
 from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import estimated_count
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.powers.equations import PowerEquations
+from shallows.support.seeds import complex_normal
 
 #: Ottaviani, Spaenlehauer, Sturmfels, "Exact solutions in structured low-rank approximation" (2014), generic weights.
 PUBLISHED = {
@@ -62,7 +63,7 @@ def test_students_that_fill_the_space_have_the_target_alone(d, n, r):
 def _without_a_target(equations, seed):
     """Monodromy that does not know the count: it stops when the linear trace test passes."""
     rng = np.random.default_rng(seed)
-    gram = draw(rng, equations.entries, equations.entries)
+    gram = complex_normal(rng, equations.entries, equations.entries)
     gram = gram + gram.T
     x, g = equations.first(gram, rng)
     own = family(equations, OneMetric(gram))

@@ -8,23 +8,18 @@ them, and no path runs to infinity for the metric's sake.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.families import CompiledFamily
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.continuation.metrics import AllMetrics, Metrics, Pair, SpecialMetrics
 from shallows.support.checks import Array
-from shallows.support.tolerances import EPSILON
 
 Complex = NDArray[np.complex128]
-#: Residuals below so many ε an entry of the metric are rounding: G and g are of size about one, s and the neurons of
-#: size up to about ten, which makes 10² a term, and ten roundings each.
-ROUNDING = 1e3
 
 
 class CriticalEquations(Hashable, Protocol):
@@ -111,24 +106,36 @@ class SolvedMember:
     completeness: str
 
 
-def family(equations: CriticalEquations, metrics: Metrics | None = None) -> CompiledFamily:
-    """F over all g and some metrics, all symmetric G by default: parameters (u, g)."""
-    chosen = AllMetrics(equations.entries) if metrics is None else metrics
-    split = chosen.parameters
+@dataclass(frozen=True, eq=False)
+class EquationFamily:
+    """F over all g and some metrics: parameters (u, g)."""
 
-    def make(start: Complex, target: Complex) -> Homotopy:
-        return equations.homotopy(
-            (chosen.at(start[:split]), start[split:]), (chosen.at(target[:split]), target[split:])
-        )
+    equations: CriticalEquations
+    metrics: Metrics
 
-    return CompiledFamily(equations.unknowns, split + equations.entries, make)
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return self.equations.unknowns
+
+    @property
+    def parameter_count(self) -> int:
+        """How many u, and N of g."""
+        return self.metrics.parameters + self.equations.entries
+
+    def segment(self, start: Complex, target: Complex) -> Homotopy:
+        """F along the segment from the parameters `start` to `target`."""
+        return self.equations.homotopy(self._at(start), self._at(target))
+
+    def _at(self, parameters: Complex) -> tuple[Pair, Complex]:
+        given, split = np.asarray(parameters, np.complex128), self.metrics.parameters
+        return self.metrics.at(given[:split]), given[split:]
+
+    def member(self, parameters: Sequence[object]) -> None:
+        """No exact system: proofs are of the problem's own equations."""
+        return
 
 
-def rounding(size: int) -> float:
-    """Residuals below this are rounding."""
-    return ROUNDING * EPSILON * size
-
-
-def draw(rng: np.random.Generator, *size: int) -> Complex:
-    """Complex standard normal numbers."""
-    return np.asarray((rng.standard_normal(size) + 1j * rng.standard_normal(size)) / np.sqrt(2))
+def family(equations: CriticalEquations, metrics: Metrics | None = None) -> EquationFamily:
+    """F over all g and some metrics, all symmetric G by default."""
+    return EquationFamily(equations, AllMetrics(equations.entries) if metrics is None else metrics)

@@ -25,7 +25,6 @@ from shallows.questions.charts.continuation.equations import (
     CriticalEquations,
     Member,
     SolvedMember,
-    draw,
     family,
 )
 from shallows.questions.charts.continuation.lost_paths import SETTINGS, Ways, settle
@@ -34,6 +33,7 @@ from shallows.questions.charts.continuation.special_counts import rank_one_count
 from shallows.questions.charts.limits import LARGEST_COUNT
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
+from shallows.support.seeds import complex_normal
 
 Equations = TypeVar("Equations", bound=CriticalEquations)
 #: The ways from a solved member to a wanted one, for one kind of equations: (equations, known, wanted, seed, tell).
@@ -85,7 +85,7 @@ def special_member(
 
 def _solve_generic(equations: CriticalEquations, tell: Shown) -> SolvedMember:
     rng = np.random.default_rng([0, equations.unknowns, equations.entries])
-    gram = draw(rng, equations.entries, equations.entries)
+    gram = complex_normal(rng, equations.entries, equations.entries)
     gram = gram + gram.T
     x, g = equations.first(gram, rng)
 
@@ -113,7 +113,7 @@ def _solve_special(
     equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], seed: int, tell: Shown
 ) -> SolvedMember:
     rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
-    u = np.round(draw(rng, special.parameters) * DIGITS) / DIGITS
+    u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
     gram = special.at(u).high
     x, g = equations.first(gram, rng)
     count = rank_one_count(special) if equations.r == 1 else None

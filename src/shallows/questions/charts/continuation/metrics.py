@@ -28,9 +28,13 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.metric import Frobenius
 from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
 
 Complex = NDArray[np.complex128]
 Kind = Literal["Frobenius", "Gaussian", "moved Gaussian"]
+#: Residuals below so many ε an entry of the metric are rounding: G and g are of size about one, s and the neurons of
+#: size up to about ten, which makes 10² a term, and ten roundings each.
+ROUNDING = 1e3
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ class Pair:
     def __sub__(self, other: Pair) -> Pair:
         high, lost = two_sum(self.high, -other.high)
         return Pair(high, lost + (self.low - other.low))
+
+
+def rounding(size: int) -> float:
+    """Residuals of equations with a metric on N = `size` entries that are below this are rounding."""
+    return ROUNDING * EPSILON * size
 
 
 class Metrics(Protocol):

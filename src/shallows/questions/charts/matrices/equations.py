@@ -15,9 +15,9 @@ import numpy as np
 from shallows.mathematics.ed_degree import low_rank_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.equations import Complex, draw, rounding
-from shallows.questions.charts.continuation.metrics import Pair
+from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.support.checks import Array
+from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ class LowRankEquations:
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
         """A random S of rank r, a random M with M U = 0, and g = G s − e(M)."""
-        x = draw(rng, self.unknowns)
+        x = complex_normal(rng, self.unknowns)
         _, U = self.split(x)
         kernel = np.concatenate([-U[self.r :].T, np.eye(self.n - self.r)])
-        core = draw(rng, self.n - self.r, self.n - self.r)
+        core = complex_normal(rng, self.n - self.r, self.n - self.r)
         M = kernel @ (core + core.T) @ kernel.T
         rows, columns = coordinates.indices(self.n, 2).T
         e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)

@@ -31,7 +31,7 @@ from shallows.questions.charts.continuation.special_counts import count_source, 
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
+from shallows.questions.charts.points.proved_signature import boxes, proved_signature
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.singular_ends import End, examine
@@ -162,7 +162,10 @@ def _found(
     if root is None:
         return RealPoint(vectors, signs, seen)
     # the root's box proves existence and realness; the Jacobian over the box proves the signature
-    (proof,) = sharp_inertias(root, lambda box: (inertia(balls(box)[1]),))
+    for box in boxes(root):
+        proof = inertia(balls(box)[1])
+        if proof.certified:
+            break
     radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * EPSILON * float(np.max(u**2))
     certificate = Certificate(radius, proof.certified, True, "Krawczyk")
     return RealPoint(vectors, signs, proved_signature(proof, seen), certificate)

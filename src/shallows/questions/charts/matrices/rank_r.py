@@ -19,7 +19,7 @@ from shallows.questions.charts.matrices.hessian import curvatures
 from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
+from shallows.questions.charts.points.proved_signature import boxes, proved_signature
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.singular_ends import End, examine
 from shallows.support.checks import Array
@@ -120,7 +120,10 @@ def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> RealP
     seen = signature(curvatures(system, x), POINT_ERROR)
     if root is None:
         return RealPoint(vectors, signs, seen)
-    hessian, rank = sharp_inertias(root, lambda box: prove_box(system, box))
+    for box in boxes(root):
+        hessian, rank = prove_box(system, box)
+        if hessian.certified and rank.certified:
+            break
     proved = proved_signature(hessian, seen)
     size = float(np.abs(root.point).max())
     frame = max(1.0, float(np.abs(system.frame).max())) ** 2  # 1 unless the frame is not orthogonal

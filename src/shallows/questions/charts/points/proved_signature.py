@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from shallows.mathematics.balls.inertia import Inertia
@@ -13,20 +14,14 @@ from shallows.support.errors import NotConverged
 DIGITS = 30
 
 
-def sharp_inertias(
-    root: CertifiedRoot, prove: Callable[[list[Any]], tuple[Inertia, ...]]
-) -> tuple[Inertia, ...]:
-    """The inertias that `prove` finds over the root's box, refined where a sign is undecided.
+def boxes(root: CertifiedRoot) -> Iterator[list[Any]]:
+    """Boxes around a root to decide signs over: its own, and a sharper one for whom that leaves a sign open.
 
     Neurons that nearly cancel leave cancellation in the Hessian: ten digits of the root are then too few.
     """
-    found = prove(list(root.box))
-    if all(each.certified for each in found):
-        return found
-    try:
-        return prove(list(root.refine(DIGITS).box))
-    except NotConverged:
-        return found
+    yield list(root.box)
+    with suppress(NotConverged):
+        yield list(root.refine(DIGITS).box)
 
 
 def proved_signature(hessian: Inertia, seen: tuple[int, int, int]) -> tuple[int, int, int]:

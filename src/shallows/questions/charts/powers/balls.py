@@ -145,7 +145,7 @@ def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.
     return found if near and moved < SHARP * float(np.abs(point).max()) else point
 
 
-def prove_signature(system: PowerSystem, box: list[Any]) -> tuple[Inertia]:
+def prove_signature(system: PowerSystem, box: list[Any]) -> Inertia:
     """Proved inertia of the Hessian of ℓ in u over a real box."""
     with precision(BITS):
-        return (inertia(system.ball_evaluator(BITS)(box)[1]),)
+        return inertia(system.ball_evaluator(BITS)(box)[1])

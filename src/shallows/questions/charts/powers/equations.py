@@ -15,8 +15,8 @@ import numpy as np
 from shallows.mathematics.ed_degree import powers_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.equations import Complex, draw, rounding
-from shallows.questions.charts.continuation.metrics import Pair
+from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class PowerEquations:
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
         """Random neurons, a random form e with ∇e(w_j) = 0, and g = G s − e."""
-        x = draw(rng, self.unknowns)
+        x = complex_normal(rng, self.unknowns)
         W = x.reshape(self.r, self.n)
         lower = np.prod(W[:, coordinates.indices(self.n, self.degree - 1)], axis=-1)
         slopes = coordinates.gradient_matrix(np.eye(self.entries), self.n, self.degree)
         conditions = np.concatenate([np.einsum("m,imx->xi", row, slopes) for row in lower])
         kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
-        e = draw(rng, len(kernel)) @ kernel
+        e = complex_normal(rng, len(kernel)) @ kernel
         return x, gram @ self.tensor(x) - e

@@ -24,7 +24,7 @@ from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import proved_signature, sharp_inertias
+from shallows.questions.charts.points.proved_signature import boxes, proved_signature
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.equations import PowerEquations
@@ -137,7 +137,10 @@ def real_point(system: PowerSystem, u: Array, error: float = POINT_ERROR) -> Rea
 def _certified(system: PowerSystem, root: CertifiedRoot) -> RealPoint:
     equations = system.equations
     point = real_point(system, root.point.real)
-    (hessian,) = sharp_inertias(root, lambda box: prove_signature(system, box))
+    for box in boxes(root):
+        hessian = prove_signature(system, box)
+        if hessian.certified:
+            break
     size = max(float(np.max(np.abs(point.vectors))), TINY)
     radius = equations.r * equations.degree * size ** (equations.degree - 1) * (root.radius + ROUNDED * size)
     rank = rank_is_proved(equations, list(root.box))
