@@ -32,5 +32,5 @@ def test_a_file_that_is_no_problem(content: bytes, message: str, tmp_path: Path)
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidProblem, match=r"Cannot read .*problem\.toml: No such file or directory\."):
         sh.load_problem(tmp_path / "problem.toml")
-    with pytest.raises(InvalidProblem, match="Cannot read .*: Is a directory"):
+    with pytest.raises(InvalidProblem, match=r"Cannot read .*: Is a directory"):
         sh.load_problem(tmp_path)
