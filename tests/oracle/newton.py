@@ -150,6 +150,18 @@ class Precise:
                 stratum, p, value, self.loss(value), signature, gap, converged, contracting, self.slope(value)
             )
 
+    def at(self, stratum: Stratum, p: Sequence[Any], zero: float = 1e-8) -> Refined:
+        """What is at p, without a step: for members of families; eigenvalues below `zero` count as zero."""
+        with mpmath.workdps(DIGITS):
+            q = np.array([mpmath.mpf(x) for x in p])
+            value, J, _, hessian = self.derivatives(stratum, q)
+            M = whitened(hessian, 2 * J.T.dot(self.gram.dot(J)))
+            rough = np.linalg.eigvalsh(np.array([[float(x) for x in row] for row in M]))
+            limit = zero * max(1.0, float(np.max(np.abs(rough))))
+            positive, negative = int(np.sum(rough > limit)), int(np.sum(rough < -limit))
+            signature = (positive, len(rough) - positive - negative, negative)
+            return Refined(stratum, q, value, self.loss(value), signature, 0.0, True, True, self.slope(value))
+
     def place(self, entries: Sequence[float], rank: int, W: Any = None, a: Any = None) -> tuple[Stratum, Array] | None:
         """Coordinates of a tensor of floats on the stratum of its rank; sums of powers need their neurons."""
         n, d = self.given.n, self.given.degree

@@ -200,13 +200,13 @@ def _length(units: Units, s: Array) -> float:
 
 def _collapsed(units: Units, v: Array, powers: Array, entries: Array, length: float) -> bool:
     """Whether the tensor is of lower rank, or not told from it."""
-    if any(_length(units, power) < IDLE * length for power in powers):
+    if _length(units, entries) < IDLE * length or any(_length(units, power) < IDLE * length for power in powers):
         return True
     if len(v) == 1:
         return False
     if units.given.degree == 2:
         values = np.abs(np.linalg.eigvalsh(_matrix(entries, units.given.n)))
-        return bool(np.sort(values)[::-1][len(v) - 1] < IDLE * values.max())
+        return bool(np.sort(values)[::-1][len(v) - 1] < IDLE * max(values.max(), np.max(np.abs(units.target))))
     unit = v / np.linalg.norm(v, axis=1, keepdims=True)
     cosines = np.abs(unit @ unit.T)[np.triu_indices(len(v), 1)]
     largest = max(_length(units, power) for power in powers)
@@ -275,23 +275,37 @@ def lowest(units: Units, rng: np.random.Generator, starts: int = 24, iterations:
 def family_dimension(precise: Any, stratum: Stratum, p: Array, step: float = 1e-2) -> int:
     """In how many directions one can walk and stay critical (to 1e-11): 0 for a point that is only degenerate.
 
-    From p, a step along each null direction of the Hessian, then Newton steps that leave those directions out.
+    From p, a step along each null direction of the Hessian, then Newton steps that leave those directions out. Where
+    that fails curves may cross at p: then steps in other null directions, and Newton steps that may go anywhere.
     """
-    size = np.array([mpmath.mpf(x) for x in p])
-    p0 = _settled(precise, stratum, size, 0)
+    p0 = _settled(precise, stratum, np.array([mpmath.mpf(x) for x in p]), 0)
     _, M, scales = _whitened(precise, stratum, p0)
     values, vectors = np.linalg.eigh(M)
     null = int(np.sum(np.abs(values) <= 1e-7 * max(1.0, np.max(np.abs(values)))))
-    order = np.argsort(np.abs(values))
-    moved = 0
-    length = float(max(abs(x / d) for x, d in zip(p0, scales, strict=True)))
-    for direction in vectors[:, order[:null]].T:
-        q = p0 + np.array([mpmath.mpf(step * length * x) for x in direction]) * scales
-        q = _settled(precise, stratum, q, null)
-        went = np.array([float((x - y) / d) for x, y, d in zip(q, p0, scales, strict=True)])
-        if precise.cosine(stratum, q) < 1e-11 and abs(went @ direction) > step * length / 3:
-            moved += 1
-    return moved
+    basis = vectors[:, np.argsort(np.abs(values))[:null]]
+    length = step * float(max(abs(x / d) for x, d in zip(p0, scales, strict=True)))
+    went = [u for u in basis.T if _walk(precise, stratum, p0, u * length, scales, null) is not None]
+    if len(went) == null or null == 1:
+        return len(went)
+    rng = np.random.default_rng(11)
+    for _ in range(8):
+        u = basis @ rng.standard_normal(null)
+        q = _walk(precise, stratum, p0, u * (length / np.linalg.norm(u)), scales, 0)
+        if q is None:
+            continue
+        half = _walk(precise, stratum, p0, q / 2, scales, 0)
+        if half is not None and np.linalg.norm(half - q / 2) < 0.3 * np.linalg.norm(q):
+            went.append(q / np.linalg.norm(q))
+    return int(np.linalg.matrix_rank(basis.T @ np.array(went).T, tol=0.2)) if went else 0
+
+
+def _walk(precise: Any, stratum: Stratum, p0: Array, u: Array, scales: Array, null: int) -> Array | None:
+    """The step that was made in direction u and stays critical, or None."""
+    q = _settled(precise, stratum, p0 + np.array([mpmath.mpf(float(x)) for x in u]) * scales, null)
+    went = np.array([float((x - y) / d) for x, y, d in zip(q, p0, scales, strict=True)])
+    size = np.linalg.norm(u)
+    far = abs(went @ u) > size**2 / 3 if null else size / 3 < np.linalg.norm(went) < 3 * size
+    return went if far and precise.cosine(stratum, q) < 1e-11 else None
 
 
 def _settled(precise: Any, stratum: Stratum, q: Array, null: int) -> Array:

@@ -1,0 +1,461 @@
+"""Families of special problems: what nobody draws at random and everybody tries first, and some generic ones.
+
+Numbers are whole or binary fractions of few digits where a symmetry is meant, so that it is there exactly, and so that a
+teacher's tensor is what its neurons say. `FAMILIES` maps a name to a generator: rng → `Given`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from tests.oracle.exact import (
+    NAMED,
+    FrobeniusLaw,
+    GaussianLaw,
+    Given,
+    IIDLaw,
+    Law,
+    MetricLaw,
+    MixtureLaw,
+    NamedLaw,
+    RadialLaw,
+    SamplesLaw,
+    power_entries,
+)
+
+Rng = np.random.Generator
+#: A Gram matrix that is this close to singular may be refused: the library says so (1e-12 with unit diagonal).
+SINGULAR = 1e-11
+
+
+def rows(matrix: Any) -> tuple[tuple[float, ...], ...]:
+    """A matrix as nested tuples of floats."""
+    return tuple(tuple(float(x) for x in row) for row in np.asarray(matrix))
+
+
+def floats(values: Any) -> tuple[float, ...]:
+    """A vector as a tuple of floats."""
+    return tuple(float(x) for x in np.asarray(values))
+
+
+def pick(rng: Rng, choices: Sequence[Any]) -> Any:
+    """One of them."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+def grid(rng: Rng, shape: Any, size: int = 16, unit: float = 4.0) -> Any:
+    """Random binary fractions."""
+    return rng.integers(-size, size + 1, shape) / unit
+
+
+def nonzero(rng: Rng, n: int, size: int = 3) -> Any:
+    """A random vector of whole numbers that is not zero."""
+    while True:
+        u = rng.integers(-size, size + 1, n)
+        if np.any(u):
+            return u.astype(float)
+
+
+def symmetric(rng: Rng, n: int) -> Any:
+    """A random symmetric matrix."""
+    A = grid(rng, (n, n))
+    return np.triu(A) + np.triu(A, 1).T
+
+
+def diagonal(*values: float) -> tuple[tuple[float, ...], ...]:
+    """diag(values)."""
+    return rows(np.diag(values))
+
+
+def law(rng: Rng, n: int, degree: int, *kinds: str) -> Law:
+    """Data of one of the kinds."""
+    kind = pick(rng, kinds or ("gaussian", "covariance", "moved", "frobenius", "sphere", "radial", "laplace", "iid", "metric"))
+    if kind == "gaussian":
+        return GaussianLaw(n)
+    if kind == "covariance":
+        A = grid(rng, (n, n), 4, 2.0)
+        return GaussianLaw(n, covariance=rows(A @ A.T + np.eye(n)))
+    if kind == "moved":
+        return GaussianLaw(n, mean=floats(nonzero(rng, n, 2) / pick(rng, (1.0, 2.0, 4.0))))
+    if kind == "frobenius":
+        return FrobeniusLaw(n)
+    if kind == "sphere":
+        return RadialLaw(n)
+    if kind == "radial":  # moments of ρ = 1 or 3 with equal probability
+        return RadialLaw(n, floats([(1 + 3.0**k) / 2 for k in range(2 * degree + 1)]))
+    if kind == "laplace":
+        return NamedLaw(n, "laplace")
+    if kind == "iid":  # lighter tails: sums of m coins, scaled; heavier ones: N(0, 1) or N(0, s²)
+        m, s = pick(rng, ((8, 0.5), (16, 0.25), (0, 2.0), (0, 8.0)))
+        moments = [_coins(m, k) * s**k if m else NAMED["normal"](k) * (1 + s**k) / 2 for k in range(2 * degree + 1)]
+        return IIDLaw(n, floats(moments))
+    return random_metric(rng, n, degree)
+
+
+def _coins(m: int, k: int) -> float:
+    """E x^k of a sum of m fair coins ±1."""
+    return float(sum(Fraction(comb(m, j), 2**m) * (2 * j - m) ** k for j in range(m + 1)))
+
+
+def random_metric(rng: Rng, n: int, degree: int) -> MetricLaw:
+    """A Gram matrix nobody chose."""
+    size = comb(n + degree - 1, degree)
+    A = grid(rng, (size, size), 8, 4.0)
+    return MetricLaw(n, degree, rows(A @ A.T + np.eye(size)))
+
+
+def copied(data: Law, degree: int) -> MetricLaw:
+    """The same inner product, given as numbers only."""
+    return MetricLaw(data.n, degree, tuple(tuple(float(x) for x in row) for row in data.gram(degree)))
+
+
+# -- symmetric targets ---------------------------------------------------------------------------------------
+
+
+def identity(rng: Rng) -> Given:
+    n = pick(rng, (2, 2, 3, 3, 4))
+    kinds = ("gaussian", "frobenius", "sphere", "radial", "laplace", "iid", "covariance", "moved")
+    data = law(rng, n, 2, *(kinds if n < 4 else kinds[:4]))
+    scale = pick(rng, (1.0, 1.0, -2.0, 0.5))
+    return Given(data, 2, int(rng.integers(1, min(n, 2) + 1)), matrix=rows(scale * np.eye(n)))
+
+
+def repeated(rng: Rng) -> Given:
+    """αI + β uuᵀ: an eigenvalue repeated n−1 times, in no coordinate direction."""
+    n = pick(rng, (2, 3, 3, 4))
+    u = nonzero(rng, n, 2)
+    T = pick(rng, (1.0, 2.0, -1.0)) * np.eye(n) + pick(rng, (1.0, -1.0, 0.5)) * np.outer(u, u)
+    data = law(rng, n, 2, "gaussian", "frobenius", "sphere", "radial")
+    return Given(data, 2, int(rng.integers(1, n + 1)), matrix=rows(T))
+
+
+def repeated_other_data(rng: Rng) -> Given:
+    """Repeated eigenvalues under data of other kinds."""
+    n = pick(rng, (2, 3))
+    values = pick(rng, ((2.0, 1.0, 1.0), (1.0, 2.0, 2.0), (3.0, 3.0, -1.0), (1.0, 1.0, 0.0)))[:n]
+    return Given(law(rng, n, 2, "moved", "laplace", "iid", "covariance"), 2, 1, matrix=diagonal(*values))
+
+
+def zero_target(rng: Rng) -> Given:
+    n, d = pick(rng, ((2, 2), (3, 2), (2, 3), (2, 4)))
+    data = law(rng, n, d)
+    size = comb(n + d - 1, d)
+    return Given(data, d, 1 if d > 2 else int(rng.integers(1, n + 1)), entries=(0.0,) * size, may_refuse=True)
+
+
+def low_rank(rng: Rng) -> Given:
+    n = pick(rng, (2, 3, 3, 4))
+    r = int(rng.integers(1, n))
+    T = sum(pick(rng, (1.0, -1.0, 2.0)) * np.outer(u, u) for u in (nonzero(rng, n) for _ in range(r)))
+    data = law(rng, n, 2, "gaussian", "frobenius", "covariance", "sphere")
+    return Given(data, 2, int(rng.integers(1, n + 1)), matrix=rows(T))
+
+
+def low_rank_other_data(rng: Rng) -> Given:
+    n = pick(rng, (2, 3))
+    u = nonzero(rng, n)
+    data = law(rng, n, 2, "moved", "laplace", "iid", "metric")
+    return Given(data, 2, int(rng.integers(1, 3)), matrix=rows(pick(rng, (1.0, -2.0)) * np.outer(u, u)))
+
+
+def one_neuron_teacher(rng: Rng) -> Given:
+    n, d = pick(rng, ((2, 3), (2, 4), (2, 5), (3, 3), (3, 3), (2, 2), (3, 2)))
+    w = pick(rng, (np.eye(n)[0], np.ones(n), nonzero(rng, n, 2)))
+    return Given(law(rng, n, d), d, 1, neurons=(rows([w]), (pick(rng, (1.0, -1.0, 2.0)),)))
+
+
+def two_neuron_teacher(rng: Rng) -> Given:
+    """Orthogonal or equal-angle neurons of equal weight: symmetric under their exchange."""
+    n, d = pick(rng, ((2, 3), (2, 4), (3, 3), (2, 2), (3, 2)))
+    W = pick(rng, (np.eye(n)[:2], np.array([[1.0] + [1.0] * (n - 1), [1.0] + [-1.0] * (n - 1)])))
+    a = pick(rng, ((1.0, 1.0), (1.0, -1.0), (2.0, 1.0)))
+    return Given(law(rng, n, d), d, 1, neurons=(rows(W), a))
+
+
+def symmetric_form(rng: Rng) -> Given:
+    """Forms with many symmetries: Fermat, (x²+y²)^(d/2), Re(x+iy)^d, xyz."""
+    n, d = pick(rng, ((2, 3), (2, 4), (2, 4), (2, 5), (3, 3)))
+    eye = np.eye(n)
+    fermat = [sum(Fraction(x) for x in column) for column in zip(*(power_entries([Fraction(v) for v in e], d) for e in eye), strict=True)]
+    forms = [floats([float(x) for x in fermat])]
+    if n == 2:  # entries of Re(x+iy)^d are Re(i^k)
+        forms.append(floats([(1.0, 0.0, -1.0, 0.0)[k % 4] for k in range(d + 1)]))
+        if d == 4:  # 3(x²+y²)²: entries 3, 0, 1, 0, 3
+            forms += [(3.0, 0.0, 1.0, 0.0, 3.0)] * 2
+    else:
+        xyz = [0.0] * 10
+        xyz[4] = 1.0
+        forms.append(tuple(xyz))
+    data = law(rng, n, d, "gaussian", "frobenius", "sphere", "laplace", "iid", "moved")
+    return Given(data, d, 1, entries=pick(rng, forms))
+
+
+# -- symmetric metrics ---------------------------------------------------------------------------------------
+
+
+def aligned(rng: Rng) -> Given:
+    """A Gaussian moved along an axis and a teacher that turns with it."""
+    n = pick(rng, (2, 3, 3, 3))
+    mean = np.zeros(n)
+    mean[0] = pick(rng, (1.0, 0.5, 2.0, -1.0))
+    first, other = pick(rng, ((1.0, 2.0), (2.0, 1.0), (1.0, -1.0), (3.0, 0.0), (0.0, 1.0), (1.0, 1.0)))
+    return Given(GaussianLaw(n, mean=floats(mean)), 2, pick(rng, (1, 1, 2)), matrix=diagonal(first, *([other] * (n - 1))))
+
+
+def aligned_skew(rng: Rng) -> Given:
+    """The same along another direction: αI + β mmᵀ under a mean m."""
+    n = 3
+    m = nonzero(rng, n, 1)
+    T = pick(rng, (1.0, 2.0, -1.0)) * np.eye(n) + pick(rng, (1.0, -1.0, 0.5)) * np.outer(m, m)
+    return Given(GaussianLaw(n, mean=floats(m)), 2, 1, matrix=rows(T))
+
+
+def polytope(rng: Rng) -> Given:
+    """Vertices of regular polytopes: their moments are rotation-invariant, exactly or to rounding."""
+    golden = (1 + 5**0.5) / 2
+    icosahedron = [p for a in (1.0, -1.0) for b in (golden, -golden) for p in ((0.0, a, b), (a, b, 0.0), (b, 0.0, a))]
+    cube = [(a, b, c) for a in (1.0, -1.0) for b in (1.0, -1.0) for c in (1.0, -1.0)]
+    axes = [tuple(s * x for x in e) for e in np.eye(3).tolist() for s in (1.0, -1.0)]
+    # with weights 1 : 1 the octahedron of radius 2^(3/4)·… is not exact; 8 cube vertices and 6 points 2e are
+    mixed = cube + [tuple(2 * x for x in e) for e in axes]
+    hexagon = [(float(np.cos(k * np.pi / 3)), float(np.sin(k * np.pi / 3))) for k in range(6)]
+    square = [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
+    X = pick(rng, (icosahedron, icosahedron, mixed, hexagon, square))
+    n = len(X[0])
+    T = pick(rng, (np.eye(n), np.diag((2.0, 2.0, 1.0)[:n]), np.diag((1.0, 2.0, 3.0)[:n]), np.diag((2.0, 1.0, 1.0)[:n])))
+    return Given(SamplesLaw(n, tuple(tuple(row) for row in X)), 2, 1, matrix=rows(T))
+
+
+def copied_metric(rng: Rng) -> Given:
+    """A special inner product given by its Gram matrix alone."""
+    n, d = pick(rng, ((2, 2), (3, 2), (3, 2), (2, 3), (2, 4)))
+    data = copied(law(rng, n, d, "gaussian", "frobenius", "moved", "iid"), d)
+    if d > 2:
+        entries = pick(rng, (floats(grid(rng, d + 1)), floats([(1.0, 0.0, -1.0, 0.0)[k % 4] for k in range(d + 1)])))
+        return Given(data, d, 1, entries=entries)
+    T = pick(rng, (np.eye(n), np.diag((2.0, 2.0, 1.0)[:n]), np.diag((3.0, 2.0, 1.0)[:n]), symmetric(rng, n)))
+    return Given(data, 2, 1, matrix=rows(T))
+
+
+def mixtures(rng: Rng) -> Given:
+    n = pick(rng, (2, 3))
+    m = nonzero(rng, n, 2)
+    parts = pick(
+        rng,
+        (
+            (GaussianLaw(n, mean=floats(m)), GaussianLaw(n, mean=floats(-m))),
+            (GaussianLaw(n), GaussianLaw(n, covariance=rows(4.0 * np.eye(n)))),
+            (GaussianLaw(n, mean=floats(m)), NamedLaw(n, "laplace")),
+        ),
+    )
+    T = pick(rng, (np.eye(n), np.outer(m, m), symmetric(rng, n), np.diag((2.0, 2.0, 1.0)[:n])))
+    return Given(MixtureLaw(n, (0.5, 0.5), parts), 2, 1, matrix=rows(T))
+
+
+def whitened_repeat(rng: Rng) -> Given:
+    """Covariance and teacher that are different in themselves and repeated together: Σ = diag(s²), T = diag(c/s²)."""
+    n = pick(rng, (2, 3))
+    s = np.array(pick(rng, ((2.0, 1.0, 1.0), (4.0, 2.0, 1.0), (1.0, 0.5, 2.0)))[:n])
+    T = np.diag(pick(rng, (1.0, 3.0)) / s**2)
+    return Given(GaussianLaw(n, covariance=rows(np.diag(s**2))), 2, int(rng.integers(1, n)), matrix=rows(T))
+
+
+# -- nearly degenerate ---------------------------------------------------------------------------------------
+
+
+def near_gaussian_moments(rng: Rng) -> Given:
+    n = pick(rng, (2, 2, 3))
+    gap = pick(rng, (1e-7, 2.0**-51, 1e-12, 1e-3, 1e-10, 2.0**-40)) * pick(rng, (1.0, -1.0))
+    T = pick(rng, (np.diag((2.0, 1.5, 1.0)[:n]), np.diag((2.0, 1.0, 1.0)[:n]), np.eye(n), symmetric(rng, n)))
+    return Given(IIDLaw(n, (1.0, 0.0, 1.0, 0.0, 3.0 + gap)), 2, 1, matrix=rows(T))
+
+
+def near_discriminant(rng: Rng) -> Given:
+    """Two inputs: a target for which two critical directions have met, or miss each other by 10^−k."""
+    d = pick(rng, (2, 2, 3))
+    data = random_metric(rng, 2, d)
+    G = data.gram(d)
+    z = Fraction(int(rng.integers(-8, 9)), 4)
+    # P is linear in the target: P(z) = P′(z) = 0 are two equations
+    columns = []
+    for k in range(d + 1):
+        P = _direction_form(G, [row[k] for row in G], d)
+        columns.append((_value(P, z), _value([j * x for j, x in enumerate(P)][1:], z)))
+    t = _null_vector(columns, rng)
+    scale = max(abs(x) for x in t)
+    gap = pick(rng, (0.0, 1e-4, 1e-7, 1e-10, 1e-13)) * pick(rng, (1.0, -1.0))
+    entries = [float(x / scale) for x in t]
+    entries[int(rng.integers(d + 1))] += gap
+    return Given(data, d, 1, entries=tuple(entries))
+
+
+def _direction_form(G: Any, b: list[Fraction], d: int) -> list[Fraction]:
+    """P(1, z) = q_x b_y − q_y b_x."""
+    q = [sum((G[i][k - i] for i in range(max(0, k - d), min(d, k) + 1)), Fraction(0)) for k in range(2 * d + 1)]
+    P = [Fraction(0)] * (3 * d - 1)
+    for i, x in enumerate(q):
+        for j, y in enumerate(b):
+            weight = (2 * d - i) * j - i * (d - j)
+            if weight:
+                P[i + j - 1] += x * y * weight
+    return P
+
+
+def _value(P: list[Fraction], z: Fraction) -> Fraction:
+    return sum((x * z**k for k, x in enumerate(P)), Fraction(0))
+
+
+def _null_vector(columns: list[tuple[Fraction, Fraction]], rng: Rng) -> list[Fraction]:
+    """A t with Σ t_k columns_k = 0; the last d−2 entries are free."""
+    size = len(columns)
+    free = [Fraction(int(x)) for x in rng.integers(-3, 4, size - 3)] + [Fraction(1)]
+    right = [-sum((f * columns[2 + k][e] for k, f in enumerate(free)), Fraction(0)) for e in (0, 1)]
+    (a, c), (b, e) = columns[0], columns[1]
+    det = a * e - b * c
+    if not det:
+        return [Fraction(1), *([Fraction(0)] * (size - 1))]
+    return [(right[0] * e - b * right[1]) / det, (a * right[1] - c * right[0]) / det, *free]
+
+
+def near_repeated(rng: Rng) -> Given:
+    """Eigenvalues that differ by little, or of very different size."""
+    n = pick(rng, (2, 3))
+    gap = pick(rng, (1e-4, 1e-7, 1e-9, 1e-11, 1e-13))
+    values = pick(rng, ((1.0, 1.0 + gap, 3.0), (1.0, gap, 2.0), (2.0, 2.0 - gap, gap)))[:n]
+    data = law(rng, n, 2, "gaussian", "frobenius", "sphere", "iid", "moved")
+    return Given(data, 2, int(rng.integers(1, 3)), matrix=diagonal(*values))
+
+
+def far_moved(rng: Rng) -> Given:
+    """Gaussians far from the origin, and nearly centred ones."""
+    n = pick(rng, (2, 3))
+    size = pick(rng, (1e-8, 1e-4, 1e-2, 30.0, 100.0, 300.0, 700.0))
+    mean = nonzero(rng, n, 4) * size
+    data = GaussianLaw(n, mean=floats(mean))
+    return Given(data, 2, pick(rng, (1, 1, 2)) if size < 100 else 1, matrix=rows(symmetric(rng, n)), may_refuse=_singular(data, 2))
+
+
+def _singular(data: Law, degree: int) -> bool:
+    gram = np.array([[float(x) for x in row] for row in data.gram(degree)])
+    unit = np.sqrt(gram.diagonal())
+    values = np.linalg.eigvalsh(gram / np.outer(unit, unit))
+    return bool(values[0] <= SINGULAR * values[-1])
+
+
+def units(rng: Rng) -> Given:
+    """Ordinary problems in other units: of the target, or of the inputs."""
+    n, d = pick(rng, ((2, 2), (3, 2), (2, 2), (2, 3), (2, 4)))
+    power = int(pick(rng, (-150, -100, -50, -12, -9, 9, 12, 50, 100, 150, 200, -200)))
+    size = comb(n + d - 1, d)
+    entries = floats(grid(rng, size) * 10.0**power)
+    return Given(law(rng, n, d), d, 1 if d > 2 else pick(rng, (1, 1, 2)), entries=entries, may_refuse=abs(power) > 140)
+
+
+def input_units(rng: Rng) -> Given:
+    n, d = 2, pick(rng, (2, 2, 3))
+    power = int(pick(rng, (-60, -20, -6, 6, 20, 60)))
+    s = 10.0**power
+    covariance = pick(rng, (rows(s * np.eye(n)), rows(np.diag([s, 1.0])), rows(s * np.array([[2.0, 1.0], [1.0, 3.0]]))))
+    data = GaussianLaw(n, covariance=covariance)
+    entries = floats(grid(rng, d + 1))
+    return Given(data, d, 1, entries=entries, may_refuse=d * abs(power) > 140)
+
+
+# -- other students ------------------------------------------------------------------------------------------
+
+
+def fixed_outer(rng: Rng) -> Given:
+    n = pick(rng, (2, 3))
+    width = int(rng.integers(1, 4))
+    outer = floats([pick(rng, (1.0, 1.0, -1.0, 2.0)) for _ in range(width)])
+    T = pick(rng, (symmetric(rng, n), np.eye(n), -np.eye(n), np.diag((2.0, 1.0, -1.0)[:n])))
+    data = law(rng, n, 2, "gaussian", "frobenius", "covariance", "sphere", "laplace", "metric", "moved")
+    return Given(data, 2, width, matrix=rows(T), outer=outer)
+
+
+def fixed_outer_higher(rng: Rng) -> Given:
+    """Degrees 3 to 6 in two variables, one or two neurons of fixed weight."""
+    d, width = pick(rng, ((3, 1), (4, 1), (4, 2), (4, 2), (5, 2), (6, 2), (6, 1)))
+    outer = floats([pick(rng, (1.0, 1.0, -1.0, 0.5)) for _ in range(width)])
+    data = law(rng, 2, d, "gaussian", "frobenius", "laplace", "metric")
+    return Given(data, d, width, entries=floats(grid(rng, d + 1)), outer=outer)
+
+
+def wide(rng: Rng) -> Given:
+    """As many neurons as inputs, or more."""
+    n = pick(rng, (2, 3))
+    data = law(rng, n, 2)
+    T = pick(rng, (symmetric(rng, n), np.diag((1.0, -1.0, 0.0)[:n]), np.diag((2.0, 1.0, 0.0)[:n])))
+    return Given(data, 2, n + int(rng.integers(0, 2)), matrix=rows(T))
+
+
+def labelled(rng: Rng) -> Given:
+    """Samples with labels, some of them twice."""
+    n = pick(rng, (2, 3))
+    count = int(rng.integers(n * (n + 1), 20))
+    while True:
+        X = grid(rng, (count, n), 8)
+        X[-1] = X[0]
+        data = SamplesLaw(n, rows(X), floats(grid(rng, count, 16)))
+        if not _singular(data, 2):
+            return Given(data, 2, pick(rng, (1, 1, 2)))
+
+
+# -- generic -------------------------------------------------------------------------------------------------
+
+
+def generic(rng: Rng) -> Given:
+    n, width = pick(rng, ((2, 1), (3, 1), (3, 2), (2, 2), (4, 1), (4, 2)))
+    kinds = ("metric", "gaussian", "covariance", "frobenius", "laplace", "moved", "radial")
+    data = law(rng, n, 2, *(kinds if n < 4 else kinds[1:4]))
+    return Given(data, 2, width, matrix=rows(symmetric(rng, n)))
+
+
+def generic_floats(rng: Rng) -> Given:
+    """All digits in use."""
+    n = pick(rng, (2, 3))
+    size = n * (n + 1) // 2
+    A, T = rng.standard_normal((size, size)), rng.standard_normal((n, n))
+    data = pick(
+        rng,
+        (
+            MetricLaw(n, 2, rows(_even(A @ A.T) + np.eye(size))),
+            GaussianLaw(n, mean=floats(rng.standard_normal(n))),
+            GaussianLaw(n),
+            SamplesLaw(n, rows(rng.standard_normal((12, n)))),
+        ),
+    )
+    return Given(data, 2, pick(rng, (1, 2)), matrix=rows(_even(T)))
+
+
+def _even(A: Any) -> Any:
+    """Exactly symmetric."""
+    return np.triu(A) + np.triu(A, 1).T
+
+
+def generic_higher(rng: Rng) -> Given:
+    n, d, width = pick(rng, ((2, 3, 1), (2, 4, 1), (2, 5, 1), (3, 3, 1), (2, 4, 2), (2, 5, 2), (2, 6, 2)))
+    return Given(law(rng, n, d), d, width, entries=floats(grid(rng, comb(n + d - 1, d))))
+
+
+FAMILIES: dict[str, Callable[[Rng], Given]] = {
+    f.__name__: f
+    for f in (
+        identity, repeated, repeated_other_data, zero_target, low_rank, low_rank_other_data, one_neuron_teacher,
+        two_neuron_teacher, symmetric_form, aligned, aligned_skew, polytope, copied_metric, mixtures, whitened_repeat,
+        near_gaussian_moments, near_discriminant, near_repeated, far_moved, units, input_units, fixed_outer,
+        fixed_outer_higher, wide, labelled, generic, generic_floats, generic_higher,
+    )
+}  # fmt: skip
+
+
+def draw(k: int, seed: int = 0) -> tuple[str, Given]:
+    """Problem number k: families in turn, each problem from a seed of its own."""
+    names = list(FAMILIES)
+    name = names[k % len(names)]
+    return name, FAMILIES[name](np.random.default_rng([seed, k]))
