@@ -4,7 +4,7 @@ BIN := .venv/bin
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help chart explore chromium docs test test-thorough lint format bench clean
+.PHONY: help chart explore chromium docs test test-thorough adversary lint format bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 16
@@ -44,6 +44,9 @@ test: lint chromium ## format, types and the tests (quick hypothesis profile)
 
 test-thorough: .venv/.dev chromium ## all seeds, all sizes: run before an issue is called resolved
 	SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
+
+adversary: .venv/.dev ## N charts of special problems against independent checkers (tests/oracle)
+	$(BIN)/python -m tests.oracle $(or $(N),3000) $(if $(SEED),--seed $(SEED)) $(if $(OUT),--out $(OUT))
 
 lint: .venv/.dev ## ruff format, ruff check and mypy
 	$(BIN)/ruff format --check .

@@ -23,10 +23,16 @@ from tests.oracle.verdict import Verdict, judge  # noqa: E402
 STATES = ("right", "sampled", "refused", "wrong")
 
 
-def run(count: int, seed: int = 0, first: int = 0, only: Sequence[str] = (), loud: bool = True) -> list[tuple[str, int, Verdict]]:
+def run(
+    count: int, seed: int = 0, first: int = 0, only: Sequence[str] = (), loud: bool = True
+) -> list[tuple[str, int, Verdict]]:
     """Verdicts of problems number first, …, first + count − 1."""
     names = list(FAMILIES)
-    chosen = [k for k in range(first, first + count * (len(names) if only else 1)) if not only or names[k % len(names)] in only]
+    chosen = [
+        k
+        for k in range(first, first + count * (len(names) if only else 1))
+        if not only or names[k % len(names)] in only
+    ]
     results = []
     begin = time.perf_counter()
     for done, k in enumerate(chosen[:count], 1):
@@ -52,7 +58,9 @@ def table(results: list[tuple[str, int, Verdict]]) -> str:
             continue
         counts = [sum(v.status == state for v in mine) for state in STATES]
         numbers = "".join(f"{c:8d}" for c in counts)
-        pace = [sum(getattr(v, what) for v in mine) / len(mine) for what in ("chart_seconds", "oracle_seconds")]
+        pace = [
+            sum(getattr(v, what) for v in mine) / len(mine) for what in ("chart_seconds", "oracle_seconds")
+        ]
         lines.append(f"{name:24s}{len(mine):7d}{numbers}{pace[0]:9.2f}{pace[1]:8.2f}")
     return "\n".join(lines)
 
@@ -81,7 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first problem: runs one again")
+    parser.add_argument(
+        "--first", type=int, default=0, help="the number of the first problem: runs one again"
+    )
     parser.add_argument("--only", nargs="*", default=(), choices=list(FAMILIES), help="these families alone")
     parser.add_argument("--out", help="a JSON file for the result")
     given = parser.parse_args(arguments)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import combinations_with_replacement
 from math import factorial, prod
 from typing import Any
@@ -22,7 +22,7 @@ Vector = list[Fraction]
 Matrix = list[list[Fraction]]
 
 
-@lru_cache(maxsize=None)
+@cache
 def exponents(n: int, degree: int) -> tuple[Exponents, ...]:
     """The monomials of a degree, in the order of the entries T_(i1≤…≤id)."""
     rows = combinations_with_replacement(range(n), degree)
@@ -245,7 +245,8 @@ class MixtureLaw(Law):
 
     def moment(self, e: Exponents) -> Fraction:
         return sum(
-            (Fraction(w) * part.moment(e) for w, part in zip(self.weights, self.parts, strict=True)), Fraction(0)
+            (Fraction(w) * part.moment(e) for w, part in zip(self.weights, self.parts, strict=True)),
+            Fraction(0),
         )
 
     def code(self) -> str:
@@ -293,7 +294,7 @@ class Given:
     entries: tuple[float, ...] | None = None
     neurons: tuple[tuple[tuple[float, ...], ...], tuple[float, ...]] | None = None
     outer: tuple[float, ...] | None = None
-    #: Whether a typed refusal is a right answer too: numbers that doubles do not hold, students without isolated points.
+    #: Whether a typed refusal is a right answer too: numbers that doubles do not hold.
     may_refuse: bool = False
 
     @property
@@ -340,7 +341,11 @@ class Given:
         """(s − s*)ᵀ G (s − s*) + floor, exactly."""
         gap = [x - t for x, t in zip(entries, self.target, strict=True)]
         return self.floor + sum(
-            (gap[i] * sum((g * x for g, x in zip(row, gap, strict=True) if x), Fraction(0)) for i, row in enumerate(self.gram) if gap[i]),
+            (
+                gap[i] * sum((g * x for g, x in zip(row, gap, strict=True) if x), Fraction(0))
+                for i, row in enumerate(self.gram)
+                if gap[i]
+            ),
             Fraction(0),
         )
 
@@ -349,7 +354,9 @@ class Given:
         terms = [power_entries(w, self.degree) for w in fractions(W)]
         weights = fractions(a)
         size = len(self.target)
-        return self.loss([sum((c * t[k] for c, t in zip(weights, terms, strict=True)), Fraction(0)) for k in range(size)])
+        return self.loss(
+            [sum((c * t[k] for c, t in zip(weights, terms, strict=True)), Fraction(0)) for k in range(size)]
+        )
 
     @cached_property
     def power(self) -> Fraction:
@@ -379,7 +386,8 @@ class Given:
             target = f"sh.SymmetricTensor({_text(list(self.entries))}, {self.n}, {self.degree})"
         elif self.neurons is not None:
             W, a = self.neurons
-            target = f"sh.Network({_text([list(w) for w in W])}, a={_text(list(a))}, activation=sh.Power({self.degree}))"
+            neurons = f"{_text([list(w) for w in W])}, a={_text(list(a))}"
+            target = f"sh.Network({neurons}, activation=sh.Power({self.degree}))"
         else:
             target = "None"
         more = "" if self.outer is None else f", outer={_text(list(self.outer))}"

@@ -11,7 +11,6 @@ from typing import Any
 
 import mpmath
 import numpy as np
-
 from tests.oracle.newton import DIGITS, Precise, Refined
 from tests.oracle.search import Units, _raising, monomials
 from tests.oracle.strata import Powers
@@ -104,7 +103,7 @@ def _least(c: Any, own: Any, n: int, d: int) -> int:
 
 
 def allowed(precise: Precise, units: Units, point: Refined | None) -> frozenset[str]:
-    """The kinds that this true critical point may have; "minimum" leaves open whether it is global. None: the zero tensor."""
+    """The kinds that a true critical point may have (None: the zero tensor); "minimum" may be global or local."""
     if point is None:
         positive = negative = rank = 0
         signature, faint = (0, 0, 0), False

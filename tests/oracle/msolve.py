@@ -35,7 +35,7 @@ def program() -> str | None:
 
 @dataclass(frozen=True)
 class RealNeurons:
-    """Approximate (a, u) of all isolated real critical points; `infinite`: there is a positive-dimensional set over C."""
+    """(a, u) of all isolated real critical points; `infinite`: there is a positive-dimensional set over C."""
 
     neurons: tuple[tuple[Fraction, tuple[Fraction, ...]], ...]
     infinite: bool
@@ -123,7 +123,9 @@ def _solve(equations: list[Form], names: list[str], timeout: float) -> list[list
 
 
 def _read(text: str, names: list[str]) -> list[list[Fraction]] | str | None:
-    body = re.sub(r"(-?\d+)\s*/\s*(\d+)(?:\^(\d+))?", r"(\1,\2,\3)", text.strip().rstrip(":")).replace(",)", ",1)")
+    body = re.sub(r"(-?\d+)\s*/\s*(\d+)(?:\^(\d+))?", r"(\1,\2,\3)", text.strip().rstrip(":")).replace(
+        ",)", ",1)"
+    )
     data = ast.literal_eval(re.sub(r"\b([a-zA-Z]\w*)\b", r"'\1'", body.replace("'", "")))
     if data[0] == -1:
         return []
@@ -133,7 +135,9 @@ def _read(text: str, names: list[str]) -> list[list[Fraction]] | str | None:
     boxes = data[2][1] if len(data[2]) > 1 else []
     result = []
     for box in boxes:
-        middle = {name: (_number(low) + _number(high)) / 2 for name, (low, high) in zip(order, box, strict=False)}
+        middle = {
+            name: (_number(low) + _number(high)) / 2 for name, (low, high) in zip(order, box, strict=False)
+        }
         result.append([middle[name] for name in names])
     return result
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import mpmath
 import numpy as np
-
 from tests.oracle.exact import Given
 from tests.oracle.strata import Frames, Powers, Stratum
 
@@ -36,7 +35,7 @@ def number(x: Fraction | float) -> mpmath.mpf:
 
 @dataclass(frozen=True)
 class Refined:
-    """The end of Newton's method. `converged`: a true, isolated critical point; `contracting`: it was near from the start."""
+    """The end of Newton's method. `converged`: at a true critical point; `contracting`: every step was shorter."""
 
     stratum: Stratum
     p: Array
@@ -67,7 +66,10 @@ class Refined:
         """The largest difference of an entry."""
         with mpmath.workdps(DIGITS):
             return max(
-                (abs(x - (number(y) if isinstance(y, float | Fraction) else y)) for x, y in zip(self.entries, entries, strict=True)),
+                (
+                    abs(x - (number(y) if isinstance(y, float | Fraction) else y))
+                    for x, y in zip(self.entries, entries, strict=True)
+                ),
                 default=mpmath.mpf(0),
             )
 
@@ -144,7 +146,9 @@ class Precise:
                     break
             value, J, _, hessian = self.derivatives(stratum, p)
             first = next((k for k, x in enumerate(lengths) if x < CONVERGED), len(lengths))
-            contracting = converged and all(lengths[k + 1] < lengths[k] / 4 for k in range(min(first, len(lengths) - 1)))
+            contracting = converged and all(
+                lengths[k + 1] < lengths[k] / 4 for k in range(min(first, len(lengths) - 1))
+            )
             signature, gap = inertia(whitened(hessian, 2 * J.T.dot(self.gram.dot(J))))
             return Refined(
                 stratum, p, value, self.loss(value), signature, gap, converged, contracting, self.slope(value)
@@ -162,7 +166,9 @@ class Precise:
             signature = (positive, len(rough) - positive - negative, negative)
             return Refined(stratum, q, value, self.loss(value), signature, 0.0, True, True, self.slope(value))
 
-    def place(self, entries: Sequence[float], rank: int, W: Any = None, a: Any = None) -> tuple[Stratum, Array] | None:
+    def place(
+        self, entries: Sequence[float], rank: int, W: Any = None, a: Any = None
+    ) -> tuple[Stratum, Array] | None:
         """Coordinates of a tensor of floats on the stratum of its rank; sums of powers need their neurons."""
         n, d = self.given.n, self.given.degree
         values = np.array([float(x) for x in entries])
@@ -228,14 +234,16 @@ def solve_balanced(matrix: Array, right: Array) -> Array | None:
 
 
 def whitened(matrix: Array, metric: Array) -> Array:
-    """L⁻¹ M L⁻ᵀ with metric = LLᵀ: the Hessian in tangents of unit length; diagonal scales where tangents are dependent."""
+    """L⁻¹ M L⁻ᵀ with metric = LLᵀ: the Hessian in orthonormal tangents; unit ones where tangents are dependent."""
     size = len(matrix)
     scales = [1 / mpmath.sqrt(metric[i, i]) if metric[i, i] > 0 else mpmath.mpf(1) for i in range(size)]
     M = np.array([[matrix[i, j] * scales[i] * scales[j] for j in range(size)] for i in range(size)])
     L = [[mpmath.mpf(0)] * size for _ in range(size)]
     for i in range(size):
         for j in range(i + 1):
-            rest = metric[i, j] * scales[i] * scales[j] - sum((L[i][k] * L[j][k] for k in range(j)), mpmath.mpf(0))
+            rest = metric[i, j] * scales[i] * scales[j] - sum(
+                (L[i][k] * L[j][k] for k in range(j)), mpmath.mpf(0)
+            )
             if i == j:
                 if rest < mpmath.mpf(10) ** -40:
                     return M

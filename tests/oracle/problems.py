@@ -1,7 +1,7 @@
 """Families of special problems: what nobody draws at random and everybody tries first, and some generic ones.
 
-Numbers are whole or binary fractions of few digits where a symmetry is meant, so that it is there exactly, and so that a
-teacher's tensor is what its neurons say. `FAMILIES` maps a name to a generator: rng → `Given`.
+Numbers are whole or binary fractions of few digits where a symmetry is meant, so that it is there exactly, and so
+that a teacher's tensor is what its neurons say. `FAMILIES` maps a name to a generator: rng → `Given`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-
 from tests.oracle.exact import (
     NAMED,
     FrobeniusLaw,
@@ -74,7 +73,11 @@ def diagonal(*values: float) -> tuple[tuple[float, ...], ...]:
 
 def law(rng: Rng, n: int, degree: int, *kinds: str) -> Law:
     """Data of one of the kinds."""
-    kind = pick(rng, kinds or ("gaussian", "covariance", "moved", "frobenius", "sphere", "radial", "laplace", "iid", "metric"))
+    kind = pick(
+        rng,
+        kinds
+        or ("gaussian", "covariance", "moved", "frobenius", "sphere", "radial", "laplace", "iid", "metric"),
+    )
     if kind == "gaussian":
         return GaussianLaw(n)
     if kind == "covariance":
@@ -92,7 +95,9 @@ def law(rng: Rng, n: int, degree: int, *kinds: str) -> Law:
         return NamedLaw(n, "laplace")
     if kind == "iid":  # lighter tails: sums of m coins, scaled; heavier ones: N(0, 1) or N(0, s²)
         m, s = pick(rng, ((8, 0.5), (16, 0.25), (0, 2.0), (0, 8.0)))
-        moments = [_coins(m, k) * s**k if m else NAMED["normal"](k) * (1 + s**k) / 2 for k in range(2 * degree + 1)]
+        moments = [
+            _coins(m, k) * s**k if m else NAMED["normal"](k) * (1 + s**k) / 2 for k in range(2 * degree + 1)
+        ]
         return IIDLaw(n, floats(moments))
     return random_metric(rng, n, degree)
 
@@ -181,7 +186,10 @@ def symmetric_form(rng: Rng) -> Given:
     """Forms with many symmetries: Fermat, (x²+y²)^(d/2), Re(x+iy)^d, xyz."""
     n, d = pick(rng, ((2, 3), (2, 4), (2, 4), (2, 5), (3, 3)))
     eye = np.eye(n)
-    fermat = [sum(Fraction(x) for x in column) for column in zip(*(power_entries([Fraction(v) for v in e], d) for e in eye), strict=True)]
+    fermat = [
+        sum(Fraction(x) for x in column)
+        for column in zip(*(power_entries([Fraction(v) for v in e], d) for e in eye), strict=True)
+    ]
     forms = [floats([float(x) for x in fermat])]
     if n == 2:  # entries of Re(x+iy)^d are Re(i^k)
         forms.append(floats([(1.0, 0.0, -1.0, 0.0)[k % 4] for k in range(d + 1)]))
@@ -204,7 +212,12 @@ def aligned(rng: Rng) -> Given:
     mean = np.zeros(n)
     mean[0] = pick(rng, (1.0, 0.5, 2.0, -1.0))
     first, other = pick(rng, ((1.0, 2.0), (2.0, 1.0), (1.0, -1.0), (3.0, 0.0), (0.0, 1.0), (1.0, 1.0)))
-    return Given(GaussianLaw(n, mean=floats(mean)), 2, pick(rng, (1, 1, 2)), matrix=diagonal(first, *([other] * (n - 1))))
+    return Given(
+        GaussianLaw(n, mean=floats(mean)),
+        2,
+        pick(rng, (1, 1, 2)),
+        matrix=diagonal(first, *([other] * (n - 1))),
+    )
 
 
 def aligned_skew(rng: Rng) -> Given:
@@ -218,7 +231,9 @@ def aligned_skew(rng: Rng) -> Given:
 def polytope(rng: Rng) -> Given:
     """Vertices of regular polytopes: their moments are rotation-invariant, exactly or to rounding."""
     golden = (1 + 5**0.5) / 2
-    icosahedron = [p for a in (1.0, -1.0) for b in (golden, -golden) for p in ((0.0, a, b), (a, b, 0.0), (b, 0.0, a))]
+    icosahedron = [
+        p for a in (1.0, -1.0) for b in (golden, -golden) for p in ((0.0, a, b), (a, b, 0.0), (b, 0.0, a))
+    ]
     cube = [(a, b, c) for a in (1.0, -1.0) for b in (1.0, -1.0) for c in (1.0, -1.0)]
     axes = [tuple(s * x for x in e) for e in np.eye(3).tolist() for s in (1.0, -1.0)]
     # with weights 1 : 1 the octahedron of radius 2^(3/4)·… is not exact; 8 cube vertices and 6 points 2e are
@@ -227,7 +242,10 @@ def polytope(rng: Rng) -> Given:
     square = [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0)]
     X = pick(rng, (icosahedron, icosahedron, mixed, hexagon, square))
     n = len(X[0])
-    T = pick(rng, (np.eye(n), np.diag((2.0, 2.0, 1.0)[:n]), np.diag((1.0, 2.0, 3.0)[:n]), np.diag((2.0, 1.0, 1.0)[:n])))
+    T = pick(
+        rng,
+        (np.eye(n), np.diag((2.0, 2.0, 1.0)[:n]), np.diag((1.0, 2.0, 3.0)[:n]), np.diag((2.0, 1.0, 1.0)[:n])),
+    )
     return Given(SamplesLaw(n, tuple(tuple(row) for row in X)), 2, 1, matrix=rows(T))
 
 
@@ -236,7 +254,9 @@ def copied_metric(rng: Rng) -> Given:
     n, d = pick(rng, ((2, 2), (3, 2), (3, 2), (2, 3), (2, 4)))
     data = copied(law(rng, n, d, "gaussian", "frobenius", "moved", "iid"), d)
     if d > 2:
-        entries = pick(rng, (floats(grid(rng, d + 1)), floats([(1.0, 0.0, -1.0, 0.0)[k % 4] for k in range(d + 1)])))
+        entries = pick(
+            rng, (floats(grid(rng, d + 1)), floats([(1.0, 0.0, -1.0, 0.0)[k % 4] for k in range(d + 1)]))
+        )
         return Given(data, d, 1, entries=entries)
     T = pick(rng, (np.eye(n), np.diag((2.0, 2.0, 1.0)[:n]), np.diag((3.0, 2.0, 1.0)[:n]), symmetric(rng, n)))
     return Given(data, 2, 1, matrix=rows(T))
@@ -296,7 +316,9 @@ def near_discriminant(rng: Rng) -> Given:
 
 def _direction_form(G: Any, b: list[Fraction], d: int) -> list[Fraction]:
     """P(1, z) = q_x b_y − q_y b_x."""
-    q = [sum((G[i][k - i] for i in range(max(0, k - d), min(d, k) + 1)), Fraction(0)) for k in range(2 * d + 1)]
+    q = [
+        sum((G[i][k - i] for i in range(max(0, k - d), min(d, k) + 1)), Fraction(0)) for k in range(2 * d + 1)
+    ]
     P = [Fraction(0)] * (3 * d - 1)
     for i, x in enumerate(q):
         for j, y in enumerate(b):
@@ -337,7 +359,13 @@ def far_moved(rng: Rng) -> Given:
     size = pick(rng, (1e-8, 1e-4, 1e-2, 30.0, 100.0, 300.0, 700.0))
     mean = nonzero(rng, n, 4) * size
     data = GaussianLaw(n, mean=floats(mean))
-    return Given(data, 2, pick(rng, (1, 1, 2)) if size < 100 else 1, matrix=rows(symmetric(rng, n)), may_refuse=_singular(data, 2))
+    return Given(
+        data,
+        2,
+        pick(rng, (1, 1, 2)) if size < 100 else 1,
+        matrix=rows(symmetric(rng, n)),
+        may_refuse=_singular(data, 2),
+    )
 
 
 def _singular(data: Law, degree: int) -> bool:
@@ -353,14 +381,18 @@ def units(rng: Rng) -> Given:
     power = int(pick(rng, (-150, -100, -50, -12, -9, 9, 12, 50, 100, 150, 200, -200)))
     size = comb(n + d - 1, d)
     entries = floats(grid(rng, size) * 10.0**power)
-    return Given(law(rng, n, d), d, 1 if d > 2 else pick(rng, (1, 1, 2)), entries=entries, may_refuse=abs(power) > 140)
+    return Given(
+        law(rng, n, d), d, 1 if d > 2 else pick(rng, (1, 1, 2)), entries=entries, may_refuse=abs(power) > 140
+    )
 
 
 def input_units(rng: Rng) -> Given:
     n, d = 2, pick(rng, (2, 2, 3))
     power = int(pick(rng, (-60, -20, -6, 6, 20, 60)))
     s = 10.0**power
-    covariance = pick(rng, (rows(s * np.eye(n)), rows(np.diag([s, 1.0])), rows(s * np.array([[2.0, 1.0], [1.0, 3.0]]))))
+    covariance = pick(
+        rng, (rows(s * np.eye(n)), rows(np.diag([s, 1.0])), rows(s * np.array([[2.0, 1.0], [1.0, 3.0]])))
+    )
     data = GaussianLaw(n, covariance=covariance)
     entries = floats(grid(rng, d + 1))
     return Given(data, d, 1, entries=entries, may_refuse=d * abs(power) > 140)

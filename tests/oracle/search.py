@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from math import frexp
 from typing import Any
 
 import mpmath
 import numpy as np
-
 from tests.oracle.exact import Given, exponents
 from tests.oracle.strata import Frames, Powers, Stratum
 
@@ -25,7 +24,7 @@ STARTS, ITERATIONS = 48, 80
 SMALL, IDLE = 1e-9, 1e-5
 
 
-@lru_cache(maxsize=None)
+@cache
 def _raising(n: int, degree: int) -> Array:
     """R[x] maps the monomials of degree d−1 to the derivatives ∂_x of those of degree d: shape (n, N_{d−1}, N_d)."""
     upper, lower = exponents(n, degree), exponents(n, degree - 1)
@@ -64,7 +63,10 @@ class Units:
         shift = [round(-_log2(given.gram[k][k]) / (2 * d)) for k in pure]
         weights = [sum(s * e for s, e in zip(shift, row, strict=True)) for row in table]
         two = Fraction(2)
-        gram = [[x * two ** (weights[i] + weights[j]) for j, x in enumerate(row)] for i, row in enumerate(given.gram)]
+        gram = [
+            [x * two ** (weights[i] + weights[j]) for j, x in enumerate(row)]
+            for i, row in enumerate(given.gram)
+        ]
         target = [x / two ** weights[i] for i, x in enumerate(given.target)]
         largest = max((abs(x) for x in target), default=Fraction(0))
         power = round(_log2(largest)) if largest else 0
@@ -81,7 +83,9 @@ class Units:
         d = self.given.degree
         whole, part = divmod(self.size, d)
         factor = 2.0 ** (part / d)
-        return np.array([float(x) * factor * float(s) * 2.0**whole for x, s in zip(v, self.scale, strict=True)])
+        return np.array(
+            [float(x) * factor * float(s) * 2.0**whole for x, s in zip(v, self.scale, strict=True)]
+        )
 
     def derivatives(self, V: Array, signs: Array) -> tuple[Array, Array, Array, Array]:
         """Loss above the floor, gradient, Hessian and the size of the gradient's terms, at V of shape (B, r, n)."""
@@ -94,7 +98,9 @@ class Units:
         first = np.einsum("brM,xMN->brxN", monomials(V, d - 1), _raising(n, d)) * signs[:, :, None, None]
         J = first.reshape(B, r * n, -1)
         gradient = 2 * np.einsum("bpN,bN->bp", J, c)
-        terms = 2 * np.einsum("bpN,bN->bp", np.abs(J), np.abs(gap) @ np.abs(self.gram) + np.abs(self.target) @ np.abs(self.gram))
+        terms = 2 * np.einsum(
+            "bpN,bN->bp", np.abs(J), np.abs(gap) @ np.abs(self.gram) + np.abs(self.target) @ np.abs(self.gram)
+        )
         hessian = 2 * np.einsum("bpN,NM,bqM->bpq", J, self.gram, J, optimize=True)
         second = np.einsum("yLM,xMN->xyLN", _raising(n, d - 1), _raising(n, d)) if d > 1 else None
         low = monomials(V, d - 2)
@@ -111,12 +117,12 @@ def _log2(x: Any) -> float:
     return shift + frexp(float(rest))[1] - 1
 
 
-def _patterns(given: Given, rank: int, all_signs: bool) -> list[tuple[int, ...]]:
+def _patterns(given: Given, rank: int) -> list[tuple[int, ...]]:
     """Sign patterns of terms, up to their order; for odd degrees signs are part of the neurons."""
     if given.degree % 2:
         return [(1,) * rank]
     found = [tuple([1] * k + [-1] * (rank - k)) for k in range(rank + 1)]
-    return found if all_signs else [s for s in found if given.realisable(s.count(1), s.count(-1))]
+    return [s for s in found if given.realisable(s.count(1), s.count(-1))]
 
 
 @dataclass(frozen=True)
@@ -132,14 +138,14 @@ class Candidate:
 def critical(units: Units, rank: int, rng: np.random.Generator, starts: int = STARTS) -> list[Candidate]:
     """Different critical tensors of one rank, lowest first."""
     given = units.given
-    n, d = given.n, given.degree
-    patterns = _patterns(given, rank, all_signs=False)
+    n = given.n
+    patterns = _patterns(given, rank)
     if not patterns or not np.any(units.target):
         return []
     signs = np.array([patterns[i % len(patterns)] for i in range(starts)], float)
     V = _starts(units, rank, rng, starts)
     damping = np.full(starts, 1e-3)
-    loss, gradient, hessian, terms = units.derivatives(V, signs)
+    _, gradient, hessian, terms = units.derivatives(V, signs)
     unit = np.eye(rank * n)
     with np.errstate(all="ignore"):
         for _ in range(ITERATIONS):
@@ -173,8 +179,7 @@ def _starts(units: Units, rank: int, rng: np.random.Generator, count: int) -> Ar
 
 
 def _distinct(units: Units, V: Array, signs: Array, gradient: Array, terms: Array) -> list[Candidate]:
-    given = units.given
-    n, d = given.n, given.degree
+    d = units.given.degree
     length = np.sqrt(units.target @ units.gram @ units.target)
     found: list[Candidate] = []
     for v, sign, g, size in zip(V, signs, gradient, terms, strict=True):
@@ -200,13 +205,17 @@ def _length(units: Units, s: Array) -> float:
 
 def _collapsed(units: Units, v: Array, powers: Array, entries: Array, length: float) -> bool:
     """Whether the tensor is of lower rank, or not told from it."""
-    if _length(units, entries) < IDLE * length or any(_length(units, power) < IDLE * length for power in powers):
+    if _length(units, entries) < IDLE * length or any(
+        _length(units, power) < IDLE * length for power in powers
+    ):
         return True
     if len(v) == 1:
         return False
     if units.given.degree == 2:
         values = np.abs(np.linalg.eigvalsh(_matrix(entries, units.given.n)))
-        return bool(np.sort(values)[::-1][len(v) - 1] < IDLE * max(values.max(), np.max(np.abs(units.target))))
+        return bool(
+            np.sort(values)[::-1][len(v) - 1] < IDLE * max(values.max(), np.max(np.abs(units.target)))
+        )
     unit = v / np.linalg.norm(v, axis=1, keepdims=True)
     cosines = np.abs(unit @ unit.T)[np.triu_indices(len(v), 1)]
     largest = max(_length(units, power) for power in powers)
@@ -231,11 +240,13 @@ def _coordinates(units: Units, v: Array, sign: Array) -> tuple[Stratum, Array]:
     return frame, p
 
 
-def lowest(units: Units, rng: np.random.Generator, starts: int = 24, iterations: int = 120) -> tuple[Array, Array] | None:
+def lowest(
+    units: Units, rng: np.random.Generator, starts: int = 24, iterations: int = 120
+) -> tuple[Array, Array] | None:
     """(W, a) of the lowest network that descents of full width find, in the problem's own units."""
     given = units.given
-    most, least, total = given.signs
-    patterns = [s for s in _patterns(given, total, all_signs=False)] if total else []
+    total = given.signs[2]
+    patterns = _patterns(given, total) if total else []
     if not patterns:
         return None
     signs = np.array([patterns[i % len(patterns)] for i in range(starts)], float)

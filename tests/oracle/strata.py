@@ -14,7 +14,6 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-
 from tests.oracle.exact import exponents
 
 Array = Any
@@ -139,7 +138,9 @@ class Frames:
         zero = p[0] * 0
         for row in others:
             for b in range(self.rank):
-                columns.append([(AU[b, j] if i == row else zero) + (AU[b, i] if j == row else zero) for i, j in pairs])
+                columns.append(
+                    [(AU[b, j] if i == row else zero) + (AU[b, i] if j == row else zero) for i, j in pairs]
+                )
         return value, np.array(columns).T
 
     def bend(self, p: Array, c: Array) -> Array:

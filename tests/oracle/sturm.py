@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import gcd, lcm
 from typing import Any
 
 import mpmath
-
 from tests.oracle.exact import Given, power_entries
 from tests.oracle.newton import DIGITS, number
 
@@ -55,7 +55,9 @@ def circle(given: Given) -> Circle:
     G, t = given.gram, given.target
     if not any(t):
         return Circle((), None, 0)
-    q = [sum((G[i][k - i] for i in range(max(0, k - d), min(d, k) + 1)), Fraction(0)) for k in range(2 * d + 1)]
+    q = [
+        sum((G[i][k - i] for i in range(max(0, k - d), min(d, k) + 1)), Fraction(0)) for k in range(2 * d + 1)
+    ]
     b = [sum((G[i][j] * t[j] for j in range(d + 1)), Fraction(0)) for i in range(d + 1)]
     # forms Σ c_k x^(D−k) y^k
     P = _subtract(_times(_dx(q), _dy(b)), _times(_dy(q), _dx(b)))
@@ -76,11 +78,15 @@ def circle(given: Given) -> Circle:
         bend = 0
         if infinite == 1:  # x = −τ, y = 1 turns the way that z grows
             bend = -_sign(b[-1]) * _sign(-P[-2])
-        found.append(_made(given, (mpmath.mpf(0), mpmath.mpf(1)), number(b[-1]), number(q[-1]), infinite, bend))
+        found.append(
+            _made(given, (mpmath.mpf(0), mpmath.mpf(1)), number(b[-1]), number(q[-1]), infinite, bend)
+        )
     return Circle(tuple(sorted(found, key=lambda x: x.loss)), None, count)
 
 
-def _direction(given: Given, z: Any, b: list[Fraction], q: list[Fraction], p: Polynomial, multiplicity: int) -> Direction:
+def _direction(
+    given: Given, z: Any, b: list[Fraction], q: list[Fraction], p: Polynomial, multiplicity: int
+) -> Direction:
     with mpmath.workdps(DIGITS):
         value, weight = _precise(b, z), _precise(q, z)
         bend = 0
@@ -96,7 +102,12 @@ def _made(given: Given, w: tuple[Any, Any], b: Any, q: Any, multiplicity: int, b
         size = abs(a) ** (mpmath.mpf(1) / given.degree)
         turn = _sign(a) if given.degree % 2 else 1
         return Direction(
-            entries, (turn * size * w[0], turn * size * w[1]), number(given.power) - b * b / q, multiplicity, _sign(a), bend
+            entries,
+            (turn * size * w[0], turn * size * w[1]),
+            number(given.power) - b * b / q,
+            multiplicity,
+            _sign(a),
+            bend,
         )
 
 
@@ -221,7 +232,7 @@ def _sturm_sequence(p: Polynomial) -> list[Polynomial]:
 
 def _changes(chain: list[Polynomial], z: Fraction) -> int:
     signs = [s for s in (_sign(_at(p, z)) for p in chain) if s]
-    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+    return sum(a != b for a, b in pairwise(signs))
 
 
 def count_real_roots(p: Polynomial, low: Fraction, high: Fraction) -> int:

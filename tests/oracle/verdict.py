@@ -9,8 +9,8 @@ Truth is the problem with exactly the floats that were given. What is held again
 - no network has a lower loss than what is called the global minimum, and `chart.minimum` is the lowest of all;
 - all numbers are finite, and errors are typed. A refusal of a problem that ought to work is a complaint too.
 
-A set that is critical to rounding (1e-11) but breaks up in exact arithmetic may be charted either way: as a family, or as
-the isolated points that it breaks up into.
+A set that is critical to rounding (1e-11) but breaks up in exact arithmetic may be charted either way: as a family, or
+as the isolated points that it breaks up into, which are then no degenerate ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from typing import Any
 
 import mpmath
 import numpy as np
-
 from tests.oracle import msolve, sturm
 from tests.oracle.exact import Given, power_entries
 from tests.oracle.kinds import allowed
@@ -97,7 +96,9 @@ class Examination:
         self.rng = np.random.default_rng(seed)
         self.points = list(chart.points)
         self.families = list(chart.families)
-        self.truths: list[tuple[Any, Refined | None]] = []  # a listed point and what it is; None for the zero tensor
+        self.truths: list[
+            tuple[Any, Refined | None]
+        ] = []  # a listed point and what it is; None for the zero tensor
         self.lowest: tuple[Any, str] = (self.precise.power, "the zero network")
         self.said: list[str] = []
         self.walked: set[float] = set()
@@ -116,7 +117,7 @@ class Examination:
         self._counts()
         if any(self.given.target):
             self._search()
-            if 1 <= self._top():
+            if self._top() >= 1:
                 self._whole_rank_one()
             self._descend()
         self._kinds()
@@ -174,13 +175,15 @@ class Examination:
             certificate = None
         size = max(abs(number(x)) for x in entries)
         doubtful = certificate is None and point.signature[1] > 0
-        if (refined.degenerate or doubtful) and distance > NEAR * size or not refined.converged:
+        if ((refined.degenerate or doubtful) and distance > NEAR * size) or not refined.converged:
             # a degenerate point, or no critical point at all: look at the gradient
             if self.precise.cosine(stratum, p) > (1e-7 if certificate is None else 1e-10):
                 self._say(f"{name}: not a critical point")
                 return
             if refined.converged and not refined.faint and not self._says_met():
-                self._say(f"{name}: no real critical point is near, and the chart does not say that points may have met")
+                self._say(
+                    f"{name}: no real critical point is near, and the chart does not say that points may have met"
+                )
             if certificate is not None and certificate.signature_certified and not refined.converged:
                 self._say(f"{name}: a certified signature where the Hessian is singular")
             self.truths.append((point, refined))
@@ -195,7 +198,9 @@ class Examination:
                 f"but the critical point is {_show(distance)} away"
             )
         if distance > size * mpmath.mpf(10) ** -6:
-            self._say(f"{name}: not a critical point (the nearest is {_show(distance / size)} away, relative)")
+            self._say(
+                f"{name}: not a critical point (the nearest is {_show(distance / size)} away, relative)"
+            )
             return
         if not self._same_loss(point.loss, refined.loss):
             self._say(f"{name}: the loss there is {_show(refined.loss)}")
@@ -245,7 +250,9 @@ class Examination:
         for i, (point, t) in enumerate(known):
             for other, u in known[:i]:
                 if t.rank == u.rank and t.distance(list(u.entries)) < SAME * self.scale:
-                    self._say(f"listed twice: rank {point.rank}, losses {other.loss:.12g} and {point.loss:.12g}")
+                    self._say(
+                        f"listed twice: rank {point.rank}, losses {other.loss:.12g} and {point.loss:.12g}"
+                    )
 
     def _family(self, family: Any) -> None:
         name = f"family of rank {family.rank}, dimension {family.dimension}, loss {family.loss:.10g}"
@@ -254,7 +261,9 @@ class Examination:
             entries = [float(x) for x in sample.entries]
             value = self.precise.loss(np.array([number(x) for x in entries]))
             if family.rank and family.dimension and max(abs(x) for x in entries) < 1e-10 * float(self.scale):
-                self._say(f"{name}: a sample is zero, or nearly (its largest entry is {max(map(abs, entries)):.2g})")
+                self._say(
+                    f"{name}: a sample is zero, or nearly (its largest entry is {max(map(abs, entries)):.2g})"
+                )
                 return
             if not self._same_loss(family.loss, value):
                 self._say(f"{name}: a sample has loss {_show(value)}")
@@ -419,7 +428,9 @@ class Examination:
         truth = sturm.circle(given)
         if truth.everywhere is not None:
             if not self._in_family(1, truth.everywhere, 1) and self.chart.completeness in CLAIMS:
-                self._say(f"family missing (Sturm): every direction is critical, of loss {_show(truth.everywhere)}")
+                self._say(
+                    f"family missing (Sturm): every direction is critical, of loss {_show(truth.everywhere)}"
+                )
             if truth.everywhere < self.lowest[0]:
                 self.lowest = (truth.everywhere, "a circle of neurons (Sturm)")
             return
@@ -431,7 +442,12 @@ class Examination:
         self._no_more(sum(self._fits(x.sign) for x in truth.directions), "Sturm")
         simple = all(x.multiplicity == 1 for x in truth.directions)
         claimed = self.chart.complex_count.get(1)
-        if simple and self.chart.completeness == "proved" and claimed is not None and claimed != truth.complex_count:
+        if (
+            simple
+            and self.chart.completeness == "proved"
+            and claimed is not None
+            and claimed != truth.complex_count
+        ):
             self._say(f"complex_count says {claimed} of rank 1, but there are {truth.complex_count}")
 
     def _no_more(self, count: int, source: str) -> None:
@@ -468,7 +484,9 @@ class Examination:
             name = f"rank {point.rank}, loss {point.loss:.10g}"
             loss = self.precise.power if t is None else t.loss
             if point.kind == "global minimum" and self._lower(loss):
-                self._say(f"{name}: called global minimum, but {self.lowest[1]} has loss {_show(self.lowest[0])}")
+                self._say(
+                    f"{name}: called global minimum, but {self.lowest[1]} has loss {_show(self.lowest[0])}"
+                )
                 continue
             if t is not None and not t.converged:
                 continue
@@ -512,16 +530,20 @@ class Examination:
         return frozenset({"global minimum", "local minimum"})
 
     def _minimum(self) -> None:
-        """`chart.minimum` is the lowest of points and families, and there is a global minimum where there must be one."""
+        """`chart.minimum` is the lowest of points and families, and as low as anything found."""
         minimum = self.chart.minimum
         if self.families and min(f.loss for f in self.families) < minimum.loss - 1e-9 * abs(minimum.loss):
             family = min(self.families, key=lambda f: f.loss)
             if family.dimension:
-                self._say(f"chart.minimum has loss {minimum.loss:.10g}, but a family of the chart has {family.loss:.10g}")
+                self._say(
+                    f"chart.minimum has loss {minimum.loss:.10g}, but a family of the chart has {family.loss:.10g}"
+                )
         if self._closed and self.chart.completeness in CLAIMS and self._lower(number(minimum.loss)):
             slack = mpmath.mpf(10) ** -8 * number(minimum.loss) + mpmath.mpf(10) ** -13 * self.precise.power
             if number(minimum.loss) - self.lowest[0] > slack:
-                self._say(f"chart.minimum has loss {minimum.loss:.10g}, but {self.lowest[1]} has {_show(self.lowest[0])}")
+                self._say(
+                    f"chart.minimum has loss {minimum.loss:.10g}, but {self.lowest[1]} has {_show(self.lowest[0])}"
+                )
 
 
 def _show(x: Any) -> str:
@@ -529,7 +551,9 @@ def _show(x: Any) -> str:
 
 
 def _bits(given: Given) -> int:
-    return max((x.denominator.bit_length() + x.numerator.bit_length() for row in given.gram for x in row), default=0)
+    return max(
+        (x.denominator.bit_length() + x.numerator.bit_length() for row in given.gram for x in row), default=0
+    )
 
 
 def _rank_ratio(refined: Refined) -> float:
