@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -19,7 +20,7 @@ from tests.oracle.exact import Given
 from tests.oracle.strata import Frames, Powers, Stratum
 
 DIGITS = 70
-CONVERGED = mpmath.mpf(10) ** -45
+CONVERGED, SLOW = mpmath.mpf(10) ** -45, mpmath.mpf(10) ** -27
 #: Eigenvalues of the whitened Hessian below this (of the largest) are zero; below `FAINT` doubles may not see them.
 ZERO, FAINT = 1e-25, 1e-9
 STEPS = 40
@@ -131,7 +132,7 @@ class Precise:
             lengths: list[mpmath.mpf] = []
             converged = False
             hessian = None
-            for _ in range(steps):
+            for _ in range(8 * steps):
                 _, _, gradient, hessian = self.derivatives(stratum, p)
                 step = solve_balanced(hessian, -gradient)
                 if step is None:
@@ -143,6 +144,14 @@ class Precise:
                     break
                 if lengths[-1] < CONVERGED:
                     converged = True
+                    break
+                slow = len(lengths) > 8 and all(0.3 < b / a < 0.9 for a, b in pairwise(lengths[-8:]))
+                if (
+                    slow and lengths[-1] < SLOW
+                ):  # a multiple root: digits come one by one, and half of them are lost
+                    converged = True
+                    break
+                if len(lengths) >= steps and not slow:
                     break
             value, J, _, hessian = self.derivatives(stratum, p)
             first = next((k for k, x in enumerate(lengths) if x < CONVERGED), len(lengths))

@@ -356,16 +356,10 @@ def near_repeated(rng: Rng) -> Given:
 def far_moved(rng: Rng) -> Given:
     """Gaussians far from the origin, and nearly centred ones."""
     n = pick(rng, (2, 3))
-    size = pick(rng, (1e-8, 1e-4, 1e-2, 30.0, 100.0, 300.0, 700.0))
-    mean = nonzero(rng, n, 4) * size
+    mean = rng.standard_normal(n)
+    mean *= pick(rng, (1e-8, 1e-4, 1e-2, 10.0, 30.0, 100.0, 300.0, 1000.0)) / np.linalg.norm(mean)
     data = GaussianLaw(n, mean=floats(mean))
-    return Given(
-        data,
-        2,
-        pick(rng, (1, 1, 2)) if size < 100 else 1,
-        matrix=rows(symmetric(rng, n)),
-        may_refuse=_singular(data, 2),
-    )
+    return Given(data, 2, 1, matrix=rows(symmetric(rng, n)), may_refuse=_singular(data, 2))
 
 
 def _singular(data: Law, degree: int) -> bool:
@@ -412,10 +406,30 @@ def fixed_outer(rng: Rng) -> Given:
 
 def fixed_outer_higher(rng: Rng) -> Given:
     """Degrees 3 to 6 in two variables, one or two neurons of fixed weight."""
-    d, width = pick(rng, ((3, 1), (4, 1), (4, 2), (4, 2), (5, 2), (6, 2), (6, 1)))
+    d, width = pick(rng, ((3, 1), (4, 1), (4, 2), (4, 2), (5, 2), (6, 1)))
     outer = floats([pick(rng, (1.0, 1.0, -1.0, 0.5)) for _ in range(width)])
-    data = law(rng, 2, d, "gaussian", "frobenius", "laplace", "metric")
+    kinds = ("gaussian", "frobenius", "laplace", "metric")
+    data = law(rng, 2, d, *(kinds if d * width < 10 else kinds[:1]))
     return Given(data, d, width, entries=floats(grid(rng, d + 1)), outer=outer)
+
+
+def fixed_outer_split(rng: Rng) -> Given:
+    """Width two, positive weights: at one neuron alone the loss falls only if it splits, into a narrow cone.
+
+    With the neuron along x the slope ℓ′(u^⊗4) is k(y⁴ − ε x²y²): negative within √ε of it and nowhere else. The
+    Frobenius metric turns with the inputs, so the neuron can be anywhere.
+    """
+    k, small, angle = 10 ** rng.uniform(-1, 2), 10 ** rng.uniform(-4, -1.5), rng.uniform(0, np.pi)
+    entries = (1.0, 0.0, k * small / 12, 0.0, -k / 2)
+    c, s = np.cos(angle), np.sin(angle)
+    form = np.zeros(5)
+    for j, entry in enumerate(entries):  # Σ C(4,j) T_j (cx + sy)^(4−j) (−sx + cy)^j
+        term = np.array([comb(4, j) * entry])
+        for factor in [(c, s)] * (4 - j) + [(-s, c)] * j:
+            term = np.convolve(term, factor)
+        form += term
+    turned = floats([x / comb(4, j) for j, x in enumerate(form)])
+    return Given(FrobeniusLaw(2), 4, 2, entries=turned, outer=(1.0, 1.0))
 
 
 def wide(rng: Rng) -> Given:
@@ -471,17 +485,61 @@ def _even(A: Any) -> Any:
 
 
 def generic_higher(rng: Rng) -> Given:
-    n, d, width = pick(rng, ((2, 3, 1), (2, 4, 1), (2, 5, 1), (3, 3, 1), (2, 4, 2), (2, 5, 2), (2, 6, 2)))
-    return Given(law(rng, n, d), d, width, entries=floats(grid(rng, comb(n + d - 1, d))))
+    n, d, width = pick(rng, ((2, 3, 1), (2, 4, 1), (2, 5, 1), (3, 3, 1), (2, 4, 2), (2, 4, 2), (2, 5, 2)))
+    data = law(rng, n, d) if d * width < 10 else GaussianLaw(n)
+    return Given(data, d, width, entries=floats(grid(rng, comb(n + d - 1, d))))
+
+
+# -- problems on which charts were once wrong ----------------------------------------------------------------
+
+
+def _icosahedron() -> tuple[tuple[float, ...], ...]:
+    golden = (1 + 5**0.5) / 2
+    return tuple(
+        p for a in (1.0, -1.0) for b in (golden, -golden) for p in ((0.0, a, b), (a, b, 0.0), (b, 0.0, a))
+    )
+
+
+KNOWN: dict[str, Given] = {
+    "the minimum is a circle": Given(GaussianLaw(2), 2, 1, matrix=diagonal(1.0, 1.0)),
+    "a circle below the point": Given(GaussianLaw(3, mean=(1.0, 0.0, 0.0)), 2, 1, matrix=diagonal(1.0, 2.0, 2.0)),
+    "a copied metric": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
+    "a copied metric, identity": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
+    "icosahedron": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
+    "icosahedron, identity": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
+    "fourth moment 3 + 1e-7": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3.0000001)), 2, 1, matrix=diagonal(2.0, 1.5)),
+    "fourth moment 3 + 2^-51": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3 + 2.0**-51)), 2, 1, matrix=diagonal(2.0, 1.5)),
+    "far moved": Given(
+        GaussianLaw(3, mean=(36.7, -12.3, 14.9)), 2, 1, matrix=rows([[1, 0.5, 0], [0.5, -2, 1], [0, 1, 3]])
+    ),
+    "a cubic teacher": Given(GaussianLaw(3), 3, 1, neurons=(((1.0, 0.0, 0.0),), (1.0,))),
+    "a small target": Given(
+        IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 30.0)), 2, 1, matrix=rows([[2e-12, 2.5e-13], [2.5e-13, 1.5e-12]])
+    ),
+    "a small eigenvalue": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 6.0)), 2, 2, matrix=diagonal(1.0, 1e-9)),
+    "a large target": Given(GaussianLaw(2), 2, 1, matrix=diagonal(2e200, 1e200), may_refuse=True),
+    "a minimum that splits": Given(
+        FrobeniusLaw(2), 4, 2, outer=(1.0, 1.0),
+        entries=(-17.210012833355865, -7.073624928918389, -2.739634511850276, -1.4651345685254074, 0.26104899432297796),
+    ),
+    "zero": Given(GaussianLaw(2), 2, 1, matrix=diagonal(0.0, 0.0), may_refuse=True),
+    "a circle that falls to zero": Given(GaussianLaw(3), 2, 3, matrix=rows([[1, 0, 0], [0, 0, -2], [0, -2, -3]])),
+    "an infinite radius": Given(GaussianLaw(3), 2, 3, matrix=rows([[3, 2, 0], [2, 3, 0], [0, 0, 1]])),
+    "nearly repeated": Given(FrobeniusLaw(2), 2, 2, matrix=diagonal(1.0, 1.00000000001)),
+}  # fmt: skip
+
+
+def known(rng: Rng) -> Given:
+    return KNOWN[pick(rng, list(KNOWN))]
 
 
 FAMILIES: dict[str, Callable[[Rng], Given]] = {
     f.__name__: f
     for f in (
-        identity, repeated, repeated_other_data, zero_target, low_rank, low_rank_other_data, one_neuron_teacher,
+        known, identity, repeated, repeated_other_data, zero_target, low_rank, low_rank_other_data, one_neuron_teacher,
         two_neuron_teacher, symmetric_form, aligned, aligned_skew, polytope, copied_metric, mixtures, whitened_repeat,
         near_gaussian_moments, near_discriminant, near_repeated, far_moved, units, input_units, fixed_outer,
-        fixed_outer_higher, wide, labelled, generic, generic_floats, generic_higher,
+        fixed_outer_higher, fixed_outer_split, wide, labelled, generic, generic_floats, generic_higher,
     )
 }  # fmt: skip
 

@@ -186,7 +186,8 @@ class Examination:
                 )
             if certificate is not None and certificate.signature_certified and not refined.converged:
                 self._say(f"{name}: a certified signature where the Hessian is singular")
-            self.truths.append((point, refined))
+            if distance <= NEAR * size:
+                self.truths.append((point, refined))
             self._continuum(point, stratum, p)
             return
         if _rank_ratio(refined) < 1e-14:
@@ -225,7 +226,7 @@ class Examination:
         proved = point.certificate is not None and point.certificate.signature_certified
         if tuple(point.signature) == refined.signature:
             return
-        if not proved and refined.faint and point.signature[1] > 0:
+        if not proved and point.signature[1] > 0 and (refined.faint or self._blurred(refined)):
             return
         how = "certified " if proved else ""
         self._say(f"{name}: {how}signature {tuple(point.signature)}, but it is {refined.signature}")
@@ -347,7 +348,7 @@ class Examination:
             return
         what = f"critical points of rank {refined.rank}"
         if refined.converged and not refined.degenerate and not refined.faint:
-            if self.chart.completeness in CLAIMS and not (refined.gap < 1e-3 and self._says_met()):
+            if self.chart.completeness in CLAIMS and not self._blurred(refined):
                 self._say(
                     f"missing ({source}): rank {refined.rank}, loss {_show(refined.loss)}, signature "
                     f"{refined.signature} ({self.chart.completeness})"
@@ -366,7 +367,9 @@ class Examination:
                 f"({self.chart.completeness})"
             )
             return
-        near = [t for point, t in self.truths if t is not None and point.rank == refined.rank
+        if not refined.converged:  # critical to rounding only: perhaps a pair of complex points
+            return
+        near = [point for point in self.points if point.rank == refined.rank
                 and refined.distance([float(x) for x in point.tensor.entries]) < 1e-3 * self.scale]  # fmt: skip
         if near or self._in_family(refined.rank, loss, 0) or self._says_met():
             return
@@ -384,6 +387,10 @@ class Examination:
 
     def _says_met(self) -> bool:
         return self.chart.completeness != "proved" and any(MET.search(note) for note in self.chart.notes)
+
+    def _blurred(self, refined: Refined) -> bool:
+        """Nearly degenerate, and the chart says that points may have met."""
+        return refined.gap < 1e-3 and self._says_met()
 
     def _in_family(self, rank: int, loss: Any, dimension: int) -> bool:
         return any(
@@ -493,6 +500,8 @@ class Examination:
             may = allowed(self.precise, self.units, t)
             if "minimum" in may:
                 may = (may - {"minimum"}) | self._minima(loss)
+            if t is not None and self._blurred(t):
+                may = may | {"degenerate"}
             if point.kind not in may:
                 self._say(f"{name}: called {point.kind}, but it is a {' or '.join(sorted(may))}")
 
