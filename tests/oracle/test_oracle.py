@@ -44,6 +44,13 @@ def tampered(point: Any, **changes: Any) -> Any:
     return SimpleNamespace(**({name: getattr(point, name) for name in names} | changes))
 
 
+def another(family: Any, **changes: Any) -> Any:
+    """A family with some of its attributes changed."""
+    return SimpleNamespace(
+        **({name: getattr(family, name) for name in ("rank", "dimension", "loss", "samples")} | changes)
+    )
+
+
 def changed(chart: Any, points: list[Any] | None = None, families: Any = None, **more: Any) -> Any:
     """A chart with other points or families."""
     listed = list(chart.points) if points is None else points
@@ -99,9 +106,8 @@ def test_a_point_outside_its_radius_is_noticed(shift: float) -> None:
 def test_a_radius_that_is_too_small_is_noticed() -> None:
     def tamper(chart: Any) -> Any:
         first = chart.points[0]
-        return changed(
-            chart, [tampered(first, certificate=replace(first.certificate, radius=1e-30)), *chart.points[1:]]
-        )
+        tight = SimpleNamespace(radius=1e-30, signature_certified=True, rank_certified=True)
+        return changed(chart, [tampered(first, certificate=tight), *chart.points[1:]])
 
     assert "certificate radius" in complaints(TWO_MINIMA, tamper)
 
@@ -144,21 +150,35 @@ def test_a_dropped_family_is_noticed() -> None:
 
 def test_a_wrong_family_is_noticed() -> None:
     def grown(chart: Any) -> Any:
-        return changed(chart, families=tuple(replace(f, dimension=2) for f in chart.families))
+        return changed(chart, families=[another(f, dimension=2) for f in chart.families])
 
     def moved(chart: Any) -> Any:
         return changed(
-            chart,
-            families=tuple(replace(f, samples=tuple(1.001 * s for s in f.samples)) for f in chart.families),
+            chart, families=[another(f, samples=[1.001 * s for s in f.samples]) for f in chart.families]
         )
 
     def invented(chart: Any) -> Any:
-        family = sh.charts.CriticalFamily(1, 1, chart.points[0].loss, "none", (chart.points[0].tensor,))
-        return changed(chart, families=(family,))
+        first = chart.points[0]
+        family = SimpleNamespace(rank=1, dimension=1, loss=first.loss, samples=[first.tensor])
+        return changed(chart, families=[family])
 
     assert "its dimension is 1" in complaints(CIRCLE, grown)
     assert "sample" in complaints(CIRCLE, moved)
     assert "no continuum" in complaints(TWO_MINIMA, invented)
+
+
+def test_the_kind_of_a_family_is_judged_where_it_has_one() -> None:
+    """The circle of diag(3, 1, 1): one negative direction."""
+
+    def named(kind: str, index: int) -> Any:
+        return lambda chart: changed(
+            chart, families=[another(f, kind=kind, index=index) for f in chart.families]
+        )
+
+    assert complaints(CIRCLE, named("saddle", 1)) == ""
+    assert "called local minimum" in complaints(CIRCLE, named("local minimum", 1))
+    assert "called global minimum" in complaints(CIRCLE, named("global minimum", 1))
+    assert "index 0" in complaints(CIRCLE, named("saddle", 0))
 
 
 def test_errors_and_numbers_that_are_not_finite_are_noticed() -> None:
