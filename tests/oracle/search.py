@@ -219,7 +219,7 @@ def _collapsed(units: Units, v: Array, powers: Array, entries: Array, length: fl
     unit = v / np.linalg.norm(v, axis=1, keepdims=True)
     cosines = np.abs(unit @ unit.T)[np.triu_indices(len(v), 1)]
     largest = max(_length(units, power) for power in powers)
-    return bool(np.max(cosines) > 1 - 1e-6) or largest > 1e4 * length
+    return bool(np.max(cosines) > 1 - 1e-4) or largest > 1e4 * length
 
 
 def _matrix(entries: Array, n: int) -> Array:
@@ -293,6 +293,8 @@ def family_dimension(precise: Any, stratum: Stratum, p: Array, step: float = 1e-
     _, M, scales = _whitened(precise, stratum, p0)
     values, vectors = np.linalg.eigh(M)
     null = int(np.sum(np.abs(values) <= 1e-7 * max(1.0, np.max(np.abs(values)))))
+    if not null or _folded(precise, stratum, p0, scales):
+        return 0
     basis = vectors[:, np.argsort(np.abs(values))[:null]]
     length = step * float(max(abs(x / d) for x, d in zip(p0, scales, strict=True)))
     went = [u for u in basis.T if _walk(precise, stratum, p0, u * length, scales, null) is not None]
@@ -308,6 +310,13 @@ def family_dimension(precise: Any, stratum: Stratum, p: Array, step: float = 1e-
         if half is not None and np.linalg.norm(half - q / 2) < 0.3 * np.linalg.norm(q):
             went.append(q / np.linalg.norm(q))
     return int(np.linalg.matrix_rank(basis.T @ np.array(went).T, tol=0.2)) if went else 0
+
+
+def _folded(precise: Any, stratum: Stratum, p: Array, scales: Array) -> bool:
+    """Whether coordinates change and the tensor does not: neurons that are parallel, a matrix of lower rank."""
+    J = stratum.evaluate(p)[1] * scales
+    metric = J.T.dot(precise.gram.dot(J))
+    return bool(np.linalg.eigvalsh(np.array([[float(x) for x in row] for row in metric]))[0] < 1e-6)
 
 
 def _walk(precise: Any, stratum: Stratum, p0: Array, u: Array, scales: Array, null: int) -> Array | None:

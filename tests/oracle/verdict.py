@@ -287,7 +287,7 @@ class Examination:
                 if moved != family.dimension:
                     self._say(f"{name}: its dimension is {moved}" if moved else f"{name}: it is no continuum")
                 self._members.append((family, self.precise.at(*placed)))
-        if not any(self.given.target) and family.rank:
+        if not any(self.given.target) and family.rank and family.dimension:
             self._say(f"{name}: the target is zero, and only the zero network is critical")
 
     def _numerical_rank(self, entries: list[float]) -> int:
@@ -447,7 +447,9 @@ class Examination:
                 stratum = Powers(2, given.degree, (1 if odd else x.sign,))
                 self._expect(self.precise.refine(stratum, x.vector), stratum, x.vector, "Sturm")
         self._no_more(sum(self._fits(x.sign) for x in truth.directions), "Sturm")
-        simple = all(x.multiplicity == 1 for x in truth.directions)
+        simple = all(x.multiplicity == 1 for x in truth.directions) and not any(
+            f.rank == 1 and f.dimension for f in self.families
+        )
         claimed = self.chart.complex_count.get(1)
         if (
             simple
