@@ -381,12 +381,12 @@ def units(rng: Rng) -> Given:
 
 
 def input_units(rng: Rng) -> Given:
+    """Inputs in other units, all alike or one of them: within what 70 digits can tell apart."""
     n, d = 2, pick(rng, (2, 2, 3))
     power = int(pick(rng, (-60, -20, -6, 6, 20, 60)))
     s = 10.0**power
-    covariance = pick(
-        rng, (rows(s * np.eye(n)), rows(np.diag([s, 1.0])), rows(s * np.array([[2.0, 1.0], [1.0, 3.0]])))
-    )
+    one = rows(np.diag([s if abs(power) < 60 else 10.0 ** (power // 6), 1.0]))
+    covariance = pick(rng, (rows(s * np.eye(n)), one, rows(s * np.array([[2.0, 1.0], [1.0, 3.0]]))))
     data = GaussianLaw(n, covariance=covariance)
     entries = floats(grid(rng, d + 1))
     return Given(data, d, 1, entries=entries, may_refuse=d * abs(power) > 140)

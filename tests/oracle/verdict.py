@@ -100,6 +100,7 @@ class Examination:
             tuple[Any, Refined | None]
         ] = []  # a listed point and what it is; None for the zero tensor
         self.lowest: tuple[Any, str] = (self.precise.power, "the zero network")
+        self.unknown: list[Any] = []  # listed points from which Newton's method goes elsewhere
         self.said: list[str] = []
         self.walked: set[float] = set()
         self._members: list[tuple[Any, Refined]] = []  # a family and what one of its samples is
@@ -188,16 +189,14 @@ class Examination:
                 self._say(f"{name}: a certified signature where the Hessian is singular")
             if distance <= NEAR * size:
                 self.truths.append((point, refined))
+            else:
+                self.unknown.append(point)
             self._continuum(point, stratum, p)
             return
         if _rank_ratio(refined) < 1e-14:
             self._say(f"{name}: the true critical point there is of lower rank")
             return
-        if certificate is not None and distance > number(certificate.radius) * (1 + mpmath.mpf(10) ** -9):
-            self._say(
-                f"{name}: certificate radius {certificate.radius:.2g}, "
-                f"but the critical point is {_show(distance)} away"
-            )
+        self._radius(name, certificate, distance)
         if distance > size * mpmath.mpf(10) ** -6:
             self._say(
                 f"{name}: not a critical point (the nearest is {_show(distance / size)} away, relative)"
@@ -208,6 +207,29 @@ class Examination:
         self._signature(name, point, refined)
         self.truths.append((point, refined))
         self._continuum(point, stratum, p)
+
+    def _radius(self, name: str, certificate: Any, distance: Any) -> None:
+        if certificate is not None and distance > number(certificate.radius) * (1 + mpmath.mpf(10) ** -9):
+            self._say(
+                f"{name}: certificate radius {certificate.radius:.2g}, "
+                f"but the critical point is {_show(distance)} away"
+            )
+
+    def _recognise(self, refined: Refined) -> bool:
+        """Whether it is a listed point from which Newton's method went elsewhere: doubles do not say where it is."""
+        for point in self.unknown:
+            entries = [float(x) for x in point.tensor.entries]
+            size = max(abs(x) for x in refined.entries)
+            if point.rank == refined.rank and refined.distance(entries) < size * mpmath.mpf(10) ** -9:
+                self.unknown.remove(point)
+                name = f"rank {point.rank}, loss {point.loss:.10g}, {point.kind}"
+                self._radius(name, point.certificate, refined.distance(entries))
+                if not self._same_loss(point.loss, refined.loss):
+                    self._say(f"{name}: the loss there is {_show(refined.loss)}")
+                self._signature(name, point, refined)
+                self.truths.append((point, refined))
+                return True
+        return False
 
     def _continuum(self, point: Any, stratum: Any, p: Array) -> None:
         """A point that is called degenerate is not one of a continuum, unless that is a family of the chart."""
@@ -337,14 +359,16 @@ class Examination:
 
     def _expect(self, refined: Refined, stratum: Any, p: Array, source: str) -> None:
         """A critical point that was found: it must be on the chart."""
-        if refined.converged and not self._genuine(refined):
+        if not self.given.realisable(*stratum.count_signs(p)) or (
+            refined.converged and not self._genuine(refined)
+        ):
             return
         if refined.converged and refined.loss < self.lowest[0]:
             self.lowest = (refined.loss, f"a critical point of rank {refined.rank} ({source})")
         known = [t for _, t in self.truths if t is not None and t.rank == refined.rank]
         if refined.converged and any(refined.distance(list(t.entries)) < SAME * self.scale for t in known):
             return
-        if self._unread(refined):
+        if self._unread(refined) or (refined.converged and self._recognise(refined)):
             return
         what = f"critical points of rank {refined.rank}"
         if refined.converged and not refined.degenerate and not refined.faint:
@@ -362,6 +386,8 @@ class Examination:
                 self.lowest = (loss, f"a family of rank {refined.rank} ({source})")
             if self._in_family(refined.rank, loss, dimension) or self.chart.completeness not in CLAIMS:
                 return
+            if self._broken_up(refined.rank, loss):
+                return
             self._say(
                 f"family missing ({source}): {what} of loss {_show(loss)}, a set of dimension {dimension} "
                 f"({self.chart.completeness})"
@@ -375,6 +401,14 @@ class Examination:
             return
         if self.chart.completeness in CLAIMS:
             self._say(f"missing ({source}): rank {refined.rank}, loss {_show(loss)}, degenerate")
+
+    def _broken_up(self, rank: int, loss: Any) -> bool:
+        """Whether certified points of this rank and loss are listed, and are right: what a set breaks up into."""
+        return any(
+            t is not None and t.converged and not t.degenerate and t.rank == rank
+            and point.certificate is not None and point.signature[1] == 0 and self._same_loss(point.loss, loss)
+            for point, t in self.truths
+        )  # fmt: skip
 
     def _unread(self, refined: Refined) -> bool:
         """Whether it is one of the points of a long chart that were not looked at one by one."""
@@ -411,7 +445,8 @@ class Examination:
         if given.n == 2:
             self._circle()
         heavy = given.degree * given.n > 6 or (given.n == 3 and given.degree == 3 and _bits(given) > 40)
-        if given.n not in (2, 3) or heavy or (given.n == 2 and self.rng.random() > 0.1):
+        often = 0.1 if given.n == 2 else 0.3 if _bits(given) > 200 else 1.0
+        if given.n not in (2, 3) or heavy or self.rng.random() > often:
             return
         neurons = msolve.real_neurons(given)
         if neurons is None:
@@ -543,7 +578,8 @@ class Examination:
     def _minimum(self) -> None:
         """`chart.minimum` is the lowest of points and families, and as low as anything found."""
         minimum = self.chart.minimum
-        if self.families and min(f.loss for f in self.families) < minimum.loss - 1e-9 * abs(minimum.loss):
+        slack = 1e-9 * abs(minimum.loss) + 1e-12 * float(self.precise.power)
+        if self.families and min(f.loss for f in self.families) < minimum.loss - slack:
             family = min(self.families, key=lambda f: f.loss)
             if family.dimension:
                 self._say(
