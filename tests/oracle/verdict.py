@@ -209,7 +209,11 @@ class Examination:
         self._continuum(point, stratum, p)
 
     def _radius(self, name: str, certificate: Any, distance: Any) -> None:
-        if certificate is not None and distance > number(certificate.radius) * (1 + mpmath.mpf(10) ** -9):
+        noise = self.scale * mpmath.mpf(10) ** -40  # of Newton's method itself
+        if (
+            certificate is not None
+            and distance > number(certificate.radius) * (1 + mpmath.mpf(10) ** -9) + noise
+        ):
             self._say(
                 f"{name}: certificate radius {certificate.radius:.2g}, "
                 f"but the critical point is {_show(distance)} away"
