@@ -20,7 +20,8 @@ from shallows.support.checks import Array, counted, describe, finite_array, fini
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
-#: Directions of a Hessian that are done at once: as many as keep their arrays in the cache.
+#: Directions of a Hessian that are done at once. Measured, ReLU with k = n = 20: 2.3 s one by one, 0.13 s by 64, 0.11 s
+#: by 128, 0.16 s all 420 together; memory grows with them.
 HESSIAN_CHUNK = 64
 #: Relative difference up to which a network's outer weights are the fixed ones: some roundings apart, no more.
 SAME_WEIGHTS = 1e-12

