@@ -1,5 +1,7 @@
 """Theorem 36 in closed form: all points real, negated teachers, beyond the sufficient condition."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -60,12 +62,25 @@ def test_gaussian_kurtosis_is_the_gaussian_closed_form():
 
 
 def test_a_vanishing_coordinate_is_reported_as_degenerate():
-    """Choose t so that β + γ t_1 = 0 on the support {1, 2}."""
-    mu4, n = 30.0, 2
-    gamma = (mu4 - 1) / (mu4 - 3)
-    # β = (s − 3γ s)/(mu4 + 3), s = t1 + t2; β + γ t1 = 0
-    k = (1 - 3 * gamma) / (mu4 + 3)
-    t2 = 1.0
-    t1 = -k * t2 / (k + gamma)
-    chart = sh.chart(heavy(n, [t1, t2], mu4))
+    """μ4 = 30: γ = 29/27, and β + γ t₁ = 0 on the support {1, 2} exactly when t₁/t₂ = 20/299, by hand."""
+    chart = sh.chart(heavy(2, [20.0, 299.0], 30.0))
     assert any("smaller support" in note for note in chart.notes) and not chart.families
+
+
+@pytest.mark.parametrize("above", [1e-3, 1e-7, -1e-7, 1e-12, 2.0**-51, -(2.0**-51)])
+def test_near_gaussian_moments_certificates_hold_in_exact_arithmetic(above):
+    """Where β and γ t_i cancel: the gradient vanishes within the certificate, at rationals, and kinds are right."""
+    mu4 = 3.0 + above
+    target = (2.0, 1.5)
+    chart = sh.chart(sh.Problem(np.diag(target), sh.IID(2, [1, 0, 1, 0, mu4]), width=1))
+    assert chart.completeness == "proved" and chart.minimum.kind == "global minimum"
+    assert chart.minimum.loss == pytest.approx(6.0, rel=2 * abs(above) + 1e-9)  # Theorem 35's, at μ4 = 3
+    for point in chart.points:
+        if not point.rank:
+            continue
+        # ε v_i² of the exact point: on one coordinate i, ε v_i² = (μ4 t_i + t_j)/μ4, by hand
+        i = int(np.argmax(np.abs(point.network.W[0])))
+        exact = (Fraction(mu4) * Fraction(target[i]) + Fraction(target[1 - i])) / Fraction(mu4)
+        if np.count_nonzero(point.network.W[0]) == 1:
+            seen = Fraction(float(point.tensor.to_matrix()[i, i]))
+            assert abs(seen - exact) <= Fraction(point.certificate.radius)

@@ -79,9 +79,8 @@ def _closed_form(problem: Problem, certify: bool) -> Chart | None:
     spectrum = spectrum_of(problem)
     if spectrum is not None:
         return spectral.spectral_chart(problem, spectrum, certify)
-    if iid_diagonal.applies(problem):
-        return iid_diagonal.iid_diagonal_chart(problem, certify)
-    return None
+    law = iid_diagonal.law_of(problem)
+    return None if law is None else iid_diagonal.iid_diagonal_chart(problem, law, certify)
 
 
 def _require_polynomial(problem: Problem) -> None:

@@ -6,55 +6,75 @@ With S = ε vvᵀ and T = diag(t), criticality on the support I of v is linear i
 
 So S is real exactly when β + γ t_i has one sign ε on I; each such I gives 2^(|I|−1) points, one a sign pattern of v up
 to ±. That is valid for all t, beyond the theorem's sufficient condition μ4 ≥ 10nμ2², t positive with ratio at most 2,
-which makes all (3ⁿ−1)/2 of them real.
+which makes all (3ⁿ−1)/2 of them real. Near μ4 = 3μ2² the terms of β + γ t_i cancel, so they are computed as rationals,
+from the floats given, and rounded once.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain, combinations, product
 
 import numpy as np
+from flint import arb, arb_mat, fmpq
 
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, origin
+from shallows.questions.charts.points.stratum import Counts, RealPoint, origin
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
-from shallows.support.tolerances import EPSILON, TINY
+from shallows.support.tolerances import EPSILON
 
-#: β + γ t_i below this share of the largest t is zero: what cancellation leaves of ε when μ4 is within 10⁻³ of 3μ2².
-ZERO = 1e-12
+#: The roots of the exact squares are enclosed with so many bits, and then rounded to doubles.
+BITS = 128
+#: Roundings between the exact ε v_i v_j and the entry of the point's tensor: one of each root, one of the product.
+ENTRY_ROUNDINGS = 4
 
 
-def applies(problem: Problem) -> bool:
-    """Whether the closed form is for this problem: width one, degree two, centred i.i.d. data, diagonal target."""
+@dataclass(frozen=True)
+class Law:
+    """The teacher's diagonal, μ2² = E[x₁²x₂²] and μ4, as the rationals they are."""
+
+    t: tuple[Fraction, ...]
+    second: Fraction
+    mu4: Fraction
+
+    @property
+    def heavy(self) -> Fraction:
+        """μ4 − 3μ2², zero for Gaussian moments."""
+        return self.mu4 - 3 * self.second
+
+
+def law_of(problem: Problem) -> Law | None:
+    """Teacher and moments when the closed form is for this problem: width one, degree two, centred i.i.d. data,
+    a diagonal target, and moments that are not a Gaussian's."""
     if problem.degree != 2 or problem.width != 1:
-        return False
+        return None
     moments = problem.data.coordinate_moments(4)
     matrix = problem.target_tensor().to_matrix()
-    diagonal = not np.any(matrix - np.diag(np.diag(matrix)))
-    return moments is not None and diagonal and moments[1] == 0 and bool(moments[4] != 3 * moments[2] ** 2)
+    if moments is None or moments[1] != 0 or np.any(matrix - np.diag(np.diag(matrix))):
+        return None
+    gram = problem.data.exact_gram(2)
+    second = gram[0, -1] if problem.n > 1 else float(moments[2]) ** 2  # with one input it cancels
+    law = Law(tuple(Fraction(x) for x in np.diag(matrix).tolist()), Fraction(second), Fraction(gram[0, 0]))
+    return law if law.heavy else None
 
 
-def iid_diagonal_chart(problem: Problem, certify: bool) -> Chart:
+def iid_diagonal_chart(problem: Problem, law: Law, certify: bool) -> Chart:
     """All critical points of rank at most one."""
-    moments = problem.data.coordinate_moments(4)
-    assert moments is not None
-    t = np.diag(problem.target_tensor().to_matrix())
-    mu2, mu4 = float(moments[2]), float(moments[4])
     found, notes, complex_count = [origin(problem)], [], 0
-    scale = max(float(np.max(np.abs(t))), TINY)
     for support in _supports(problem.n):
-        values = squares(t, support, mu2, mu4)
-        if np.any(np.abs(values) <= ZERO * scale):
+        values = squares(law, support)
+        if not all(values):
             notes.append(_fallen(support))
             continue
         complex_count += 2 ** (len(support) - 1)
-        sign = float(np.sign(values[0]))
-        if np.all(np.sign(values) == sign):
-            found += _points(problem, support, values, sign, (t, mu2, mu4), certify)
+        if len({value > 0 for value in values}) == 1:
+            found += _points(law, support, values, certify)
     counts = {
         0: Counts(1, 1, "the zero tensor"),
         1: Counts(complex_count, (3**problem.n - 1) // 2, "(3ⁿ−1)/2, paper 000 Theorem 36 (generic metric)"),
@@ -66,87 +86,56 @@ def _supports(n: int) -> chain[tuple[int, ...]]:
     return chain.from_iterable(combinations(range(n), size) for size in range(1, n + 1))
 
 
-def squares(t: Array, support: tuple[int, ...], mu2: float, mu4: float) -> Array:
-    """β + γ t_i on the support (equations 43, 45 to 48)."""
-    inside = t[list(support)]
-    gamma = (mu4 - mu2**2) / (mu4 - 3 * mu2**2)
-    beta = mu2**2 * (t.sum() - 3 * gamma * inside.sum()) / (mu4 + 3 * (len(support) - 1) * mu2**2)
-    return np.asarray(beta + gamma * inside)
+def squares(law: Law, support: tuple[int, ...]) -> list[Fraction]:
+    """β + γ t_i on the support (equations 43, 45 to 48), exactly."""
+    second = law.second
+    gamma = (law.mu4 - second) / law.heavy
+    inside = sum((law.t[i] for i in support), Fraction(0))
+    beta = second * (sum(law.t) - 3 * gamma * inside) / (law.mu4 + 3 * (len(support) - 1) * second)
+    return [beta + gamma * law.t[i] for i in support]
 
 
-def _points(
-    problem: Problem,
-    support: tuple[int, ...],
-    values: Array,
-    sign: float,
-    law: tuple[Array, float, float],
-    certify: bool,
-) -> list[RealPoint]:
+def _points(law: Law, support: tuple[int, ...], values: list[Fraction], certify: bool) -> list[RealPoint]:
     """One point a sign pattern; they are related by reflections, so one signature serves all."""
-    v = np.zeros(problem.n)
-    v[list(support)] = np.sqrt(np.abs(values))
-    seen = signature(np.linalg.eigvalsh(hessian(v, sign, *law)), POINT_ERROR)
-    certificate = _certificate(support, seen, law) if certify else None
+    sign = 1 if values[0] > 0 else -1
+    with precision(BITS):
+        roots = [arb(0)] * len(law.t)
+        for i, value in zip(support, values, strict=True):
+            roots[i] = _ball(abs(value)).sqrt()
+        matrix = hessian(law, roots, sign)
+        proof = inertia(matrix)
+    v = np.array([float(root.mid()) for root in roots])
+    middle = np.array([[float(entry.mid()) for entry in row] for row in matrix.tolist()])
+    seen = signature(np.linalg.eigvalsh(middle))
+    if proof.certified:
+        seen = (proof.positive, 0, proof.negative)
+    radius = ENTRY_ROUNDINGS * EPSILON * float(np.max(v) ** 2)
+    method = "exact squares, interval signature (Theorem 36)"
+    certificate = Certificate(radius, proof.certified, True, method) if certify else None
     points = []
     for pattern in product((1.0, -1.0), repeat=len(support) - 1):
         turned = v.copy()
         turned[list(support[1:])] *= pattern
-        points.append(RealPoint(turned[None, :], np.array([sign]), seen, certificate))
+        points.append(RealPoint(turned[None, :], np.array([float(sign)]), seen, certificate))
     return points
 
 
-def hessian(v: Array, sign: float, t: Array, mu2: float, mu4: float) -> Array:
-    """The Hessian in v of ℓ(ε vvᵀ), on the rank-one stratum."""
-    heavy = mu4 - 3 * mu2**2
-    quartic = (
-        12 * mu2**2 * (v @ v) * np.eye(len(v)) + 24 * mu2**2 * np.outer(v, v) + 12 * heavy * np.diag(v**2)
-    )
-    form = (mu4 - mu2**2) * np.diag(t) + mu2**2 * t.sum() * np.eye(len(t))
-    return np.asarray(quartic - 4 * sign * form)
+def hessian(law: Law, v: list[arb], sign: int) -> arb_mat:
+    """The Hessian in v of ℓ(ε vvᵀ), on the rank-one stratum, in balls:
+
+    12 μ2² ‖v‖² I + 24 μ2² vvᵀ + 12 (μ4 − 3μ2²) diag(v²) − 4ε ((μ4 − μ2²) diag(t) + μ2² ⟨t,1⟩ I).
+    """
+    second, total = law.second, sum(law.t, Fraction(0))
+    length = sum((x * x for x in v), arb(0))
+    rows = [[_ball(24 * second) * x * y for y in v] for x in v]
+    for i, x in enumerate(v):
+        form = _ball(4 * sign * ((law.mu4 - second) * law.t[i] + second * total))
+        rows[i][i] += _ball(12 * second) * length + _ball(12 * law.heavy) * x * x - form
+    return arb_mat(rows)
 
 
-def _certificate(
-    support: tuple[int, ...], seen: tuple[int, int, int], law: tuple[Array, float, float]
-) -> Certificate | None:
-    """The squares as exact rationals, the Hessian in balls around their roots."""
-    from fractions import Fraction
-
-    from flint import arb, arb_mat, fmpq
-
-    from shallows.mathematics.balls.inertia import inertia
-    from shallows.mathematics.balls.systems import precision
-
-    t = [Fraction(float(x)) for x in law[0]]
-    mu2, mu4 = Fraction(law[1]), Fraction(law[2])
-    gamma = (mu4 - mu2**2) / (mu4 - 3 * mu2**2)
-    beta = (
-        mu2**2 * (sum(t) - 3 * gamma * sum(t[i] for i in support)) / (mu4 + 3 * (len(support) - 1) * mu2**2)
-    )
-    exact = [beta + gamma * t[i] for i in support]
-    if len({x > 0 for x in exact}) != 1 or 0 in exact:
-        return None
-    sign = 1 if exact[0] > 0 else -1
-    n = len(t)
-
-    def ball(x: Fraction) -> arb:
-        return arb(fmpq(x.numerator, x.denominator))
-
-    with precision(128):
-        v = [arb(0)] * n
-        for i, x in zip(support, exact, strict=True):
-            v[i] = ball(abs(x)).sqrt()
-        length, total = ball(sum((abs(x) for x in exact), Fraction(0))), sum(t, Fraction(0))
-        rows = [[ball(24 * mu2**2) * v[i] * v[j] for j in range(n)] for i in range(n)]
-        for i in range(n):
-            level = ball(12 * mu2**2) * length + ball(12 * (mu4 - 3 * mu2**2)) * v[i] * v[i]
-            rows[i][i] += level - ball(4 * sign * ((mu4 - mu2**2) * t[i] + mu2**2 * total))
-        proof = inertia(arb_mat(rows))
-        size = max(float(x.upper()) for x in v)
-    agrees = (proof.positive, 0, proof.negative) == seen
-    radius = 8 * EPSILON * size**2
-    return Certificate(
-        radius, proof.certified and agrees, True, "exact squares, interval signature (Theorem 36)"
-    )
+def _ball(x: Fraction) -> arb:
+    return arb(fmpq(x.numerator, x.denominator))
 
 
 def _fallen(support: tuple[int, ...]) -> str:
