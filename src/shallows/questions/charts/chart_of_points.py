@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.first_order import escape, slope_range
+from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
 from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
 from shallows.questions.charts.points.networks import realise
 from shallows.questions.charts.points.point import Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.tolerances import EPSILON
 
 
@@ -45,7 +46,11 @@ def chart_of_points(
     slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
     room = signs.room(positive, negative)
     levels = _levels(problem, entries)
-    reach = np.array([slope_range(problem, f, slope) for f, slope in zip(found, slopes, strict=True)])
+    errors = _slope_errors(problem, found)
+    idle = list(zip(room[0].tolist(), room[1].tolist(), strict=True))
+    reach = np.array(
+        [slope_range(problem, f, slopes[i], idle[i], float(errors[i])) for i, f in enumerate(found)]
+    )
     signature = np.array([f.signature for f in found], dtype=np.intp)
     dimension = np.array([about[i].dimension if i in about else 0 for i in range(len(found))], dtype=np.intp)
     kept = np.flatnonzero(signs.realisable(positive, negative))
@@ -56,7 +61,7 @@ def chart_of_points(
         dimension[kept],
         (room[0][kept], room[1][kept]),
         (reach[kept, 0], reach[kept, 1]),
-        _slope_errors(problem, [found[i] for i in kept]),
+        errors[kept],
         attained,
     )
     rank = np.array([f.rank for f in found], dtype=np.intp)
@@ -65,7 +70,7 @@ def chart_of_points(
         [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
         [realise(problem, found[i].vectors, found[i].signs) for i in order],
         [found[i].certificate for i in order],
-        [escape(problem, slopes[i], (bool(room[0][i]), bool(room[1][i])), found[i]) for i in order],
+        [escape(problem, slopes[i], idle[i], found[i], float(errors[i])) for i in order],
         {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
     )
     loss = levels.excess + problem.floor
@@ -79,10 +84,21 @@ def chart_of_points(
         real_count={r: int(np.sum(isolated == r)) for r in counts},
         expected_count={r: c.expected for r, c in counts.items()},
         expected_source={r: c.source for r, c in counts.items()},
-        notes=tuple(notes),
+        notes=(*notes, *_numerical_kinds(problem, kind[kept], (room[0] | room[1])[kept])),
         seed=seed,
         problem=problem,
     )
+
+
+def _numerical_kinds(problem: Problem, kind: NDArray[np.str_], idle: NDArray[np.bool_]) -> list[str]:
+    """What kinds rest on where no eigenvalues or roots decide: an escape found proves a saddle, none found nothing."""
+    resting = int(np.sum(idle & (kind == "local minimum"))) if is_numerical(problem) else 0
+    if not resting:
+        return []
+    return [
+        f"{counted(resting, 'local minimum')} with idle neurons: that no further neuron decreases the "
+        "loss rests on a numerical minimisation over the sphere, not on a proof"
+    ]
 
 
 def _levels(problem: Problem, entries: Array) -> Levels:

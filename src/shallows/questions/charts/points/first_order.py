@@ -1,15 +1,29 @@
-"""The loss to first order off a point's rank stratum: ℓ′(±u^⊗d), the small additions that an idle neuron can make."""
+"""The loss to first order off a point's rank stratum: ℓ′(±u^⊗d), the small additions that an idle neuron can make.
+
+At a critical point Σ ±vᵢ^⊗d the form f(u) = ℓ′(u^⊗d) vanishes to second order at its own neurons vᵢ: there its second
+derivative decides (a neuron that splits), elsewhere its extreme values over the unit sphere do.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.stratum import RealPoint
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
+
+#: Directions whose sine with one of the point's own neurons is below this are judged by the second derivative there:
+#: the cubic term is then a thousand times smaller.
+CONE = 1e-3
+#: Steps of the descents over the sphere, and of Newton's method from where they end: quadratic from there.
+_DESCENTS, _NEWTON = 120, 6
+#: Descents from near the point's own neurons start at these distances.
+_NEAR = (0.3, 0.03)
+#: A step of Newton's method is taken as if curvatures were at least this share of the largest.
+_LEAST_CURVATURE = 1e-9
 
 
 def slope_matrix(problem: Problem, slope: Array) -> Array:
@@ -30,42 +44,156 @@ def _complement(found: RealPoint, n: int) -> Array:
     return np.asarray(full[:, found.rank :])
 
 
-def slope_range(problem: Problem, found: RealPoint, slope: Array) -> tuple[float, float]:
-    """The smallest and largest ℓ′(u^⊗d) over unit u off the stratum's own directions."""
+def _eigenvectors(problem: Problem, found: RealPoint, slope: Array) -> tuple[Array, Array]:
+    """At degree 2: the critical values of f on the sphere of the complement, and where they are."""
+    basis = _complement(found, problem.n)
+    values, vectors = np.linalg.eigh(basis.T @ slope_matrix(problem, slope) @ basis)
+    return values, np.asarray((basis @ vectors).T)
+
+
+def is_numerical(problem: Problem) -> bool:
+    """Whether the sign of f over the sphere rests on descents: no roots, no eigenvalues, and no −u^⊗d to choose."""
+    return problem.degree > 2 and problem.degree % 2 == 0 and problem.n > 2 and problem.outer is not None
+
+
+def slope_range(
+    problem: Problem, found: RealPoint, slope: Array, room: tuple[bool, bool], error: float
+) -> tuple[float, float]:
+    """The smallest and largest ℓ′(u^⊗d) over unit u off the stratum's own directions, known to within `error`.
+
+    Close to a neuron v of the point it is replaced by the extreme ℓ′(v^⊗(d−2)⊗w²), w ⟂ v of length 1: the second
+    derivative, with the weight of v in the target, by which its own error counts.
+    """
+    values, directions = _candidates(problem, found, slope, room, error)
     if problem.degree == 2:
-        basis = _complement(found, problem.n)
-        if not basis.shape[1]:
-            return 0.0, 0.0
-        values = np.linalg.eigvalsh(basis.T @ slope_matrix(problem, slope) @ basis)
-        return float(values[0]), float(values[-1])
-    values = coordinates.monomials(_directions(problem.n), problem.degree) @ slope
-    return float(values.min()), float(values.max())
+        return (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
+    own = _units(found.vectors)
+    sines = np.sqrt(np.maximum(1 - (directions @ own.T) ** 2, 0.0)).min(axis=1, initial=1.0)
+    away = values[(sines > CONE) | (np.abs(values) > error)]
+    away = np.concatenate([away, *_splits(problem, found, slope)])
+    return float(away.min(initial=np.inf)), float(away.max(initial=-np.inf))
 
 
-def _directions(n: int) -> NDArray[np.float64]:
-    """Fixed unit vectors spread over the sphere, for first-order slopes at degree ≥ 3."""
-    u = np.random.default_rng(0).standard_normal((64 * n * n, n))
-    return np.asarray(u / np.linalg.norm(u, axis=1, keepdims=True))
+def _units(vectors: Array) -> Array:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, TINY))
+
+
+def _splits(problem: Problem, found: RealPoint, slope: Array) -> list[Array]:
+    """The extreme values of ℓ′(v^⊗(d−2)⊗w²) over unit w ⟂ v for each neuron, times its share of the target, if < 1."""
+    n, d = problem.n, problem.degree
+    size = float(np.max(np.abs(problem.target_tensor().entries), initial=TINY))
+    result = []
+    for v in found.vectors:
+        unit = _units(v)
+        basis = np.linalg.svd(unit[None])[2][1:]
+        values = np.linalg.eigvalsh(basis @ _hessian(slope, unit, n, d) @ basis.T) / (d * (d - 1))
+        share = float(np.max(np.abs(coordinates.monomials(v, d)))) / size
+        result.append(values[[0, -1]] * min(share, 1.0))
+    return result
+
+
+def _hessian(form: Array, u: Array, n: int, d: int) -> Array:
+    """The second derivatives of Σ_I c_I u^I."""
+    first = coordinates.gradient_matrix(form, n, d)
+    second = coordinates.gradient_matrix(first.T, n, d - 1)
+    return np.asarray(np.einsum("m,xmy->xy", coordinates.monomials(u, d - 2), second))
+
+
+def _candidates(
+    problem: Problem, found: RealPoint, slope: Array, room: tuple[bool, bool], error: float
+) -> tuple[Array, Array]:
+    """Values of f and unit vectors at which it has them, the extreme ones among them."""
+    n, d = problem.n, problem.degree
+    if d == 2:
+        return _eigenvectors(problem, found, slope)
+    if n == 2:
+        u = _circle(slope, d)
+        return coordinates.monomials(u, d) @ slope, u
+    u = _directions(n, found)
+    values = coordinates.monomials(u, d) @ slope
+    if is_numerical(problem):
+        for sign, idle in ((1.0, room[0]), (-1.0, room[1])):
+            if idle and not np.any(sign * values < -error):  # else one of these already descends
+                u = np.concatenate([u, _descend(sign * slope, u, d)])
+        values = coordinates.monomials(u, d) @ slope
+    return values, u
+
+
+def _circle(form: Array, d: int) -> Array:
+    """All critical points of a binary form on the unit circle, up to sign.
+
+    They are the roots of x ∂f/∂y − y ∂f/∂x, a form of degree d; complex roots add their real directions, at which
+    values are values too.
+    """
+    powers = np.arange(d + 1)
+    derivative = np.zeros(d + 1)  # by powers of y
+    derivative[:-1] += powers[1:] * form[1:]
+    derivative[1:] -= (d - powers[:-1]) * form[:-1]
+    roots = np.roots(derivative[::-1]) if derivative.any() else np.zeros(0)  # y/x
+    tangent = np.concatenate([roots.real, [0.0]])
+    return np.concatenate([_units(np.stack([np.ones_like(tangent), tangent], axis=1)), [[0.0, 1.0]]])
+
+
+def _directions(n: int, found: RealPoint) -> Array:
+    """Fixed unit vectors spread over the sphere, and round the point's own neurons."""
+    rng = np.random.default_rng(0)
+    spread = [rng.standard_normal((64 * n * n, n))]
+    own = _units(found.vectors)
+    for distance in _NEAR:
+        spread += [v + distance * rng.standard_normal((8 * n, n)) for v in own]
+    return _units(np.concatenate(spread))
+
+
+def _descend(form: Array, starts: Array, d: int) -> Array:
+    """Where descents of the form over the sphere end, each finished by Newton's method where that goes lower."""
+    n = starts.shape[1]
+    first = coordinates.gradient_matrix(form, n, d)
+    u, value = starts, coordinates.monomials(starts, d) @ form
+    step = np.full(len(u), _NEAR[0])
+    for _ in range(_DESCENTS):
+        gradient = coordinates.monomials(u, d - 1) @ first
+        gradient -= np.einsum("bx,bx->b", gradient, u)[:, None] * u
+        trial = _units(u - step[:, None] * _units(gradient))
+        new = coordinates.monomials(trial, d) @ form
+        better = new < value
+        u, value = np.where(better[:, None], trial, u), np.where(better, new, value)
+        step = np.where(better, 1.5 * step, step / 3)
+    return np.concatenate([u, _newton(form, u, d)])
+
+
+def _newton(form: Array, u: Array, d: int) -> Array:
+    """Newton's method on the sphere, with curvatures by their absolute values so that steps descend."""
+    n = u.shape[1]
+    first = coordinates.gradient_matrix(form, n, d)
+    second = coordinates.gradient_matrix(np.moveaxis(first, -1, 0), n, d - 1)
+    for _ in range(_NEWTON):
+        gradient = coordinates.monomials(u, d - 1) @ first
+        radial = np.einsum("bx,bx->b", gradient, u)
+        project = np.eye(n) - u[:, :, None] * u[:, None, :]
+        hessian = np.einsum("bm,xmy->bxy", coordinates.monomials(u, d - 2), second, optimize=True)
+        values, vectors = np.linalg.eigh(project @ (hessian - radial[:, None, None] * np.eye(n)) @ project)
+        curvature = np.maximum(
+            np.abs(values), _LEAST_CURVATURE * np.abs(values).max(axis=1, keepdims=True) + TINY
+        )
+        tangent = np.einsum("bxy,by->bx", project, gradient)
+        step = np.einsum("bxk,bk->bx", vectors, np.einsum("bxk,bx->bk", vectors, tangent) / curvature)
+        u = _units(u - np.einsum("bxy,by->bx", project, step))
+    return u
 
 
 def escape(
-    problem: Problem, slope: Array, room: tuple[bool, bool], found: RealPoint
+    problem: Problem, slope: Array, room: tuple[bool, bool], found: RealPoint, error: float
 ) -> SymmetricTensor | None:
     """±u^⊗d of steepest first-order descent among the directions looked at, when a neuron is idle."""
     if not any(room):
         return None
-    if problem.degree == 2:
-        basis = _complement(found, problem.n)
-        if not basis.shape[1]:
-            return None
-        values, vectors = np.linalg.eigh(basis.T @ slope_matrix(problem, slope) @ basis)
-        candidates = (basis @ vectors).T
-    else:
-        candidates = _directions(problem.n)
-        values = coordinates.monomials(candidates, problem.degree) @ slope
+    values, candidates = _candidates(problem, found, slope, room, error)
+    if not len(values):
+        return None
     gain = np.maximum(-values if room[0] else 0.0, values if room[1] else 0.0)
     best = int(np.argmax(gain))
-    if gain[best] <= 1e-9 * max(float(np.max(np.abs(slope))), 1e-300):
+    if gain[best] <= error:
         return None
     sign = 1.0 if -values[best] == gain[best] and room[0] else -1.0
     entries = sign * coordinates.monomials(candidates[best], problem.degree)
