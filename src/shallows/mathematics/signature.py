@@ -22,7 +22,7 @@ def error_bound(eigenvalues: ArrayLike, error: float = 0.0, scale: float = 0.0) 
     matrices.
     """
     values = np.asarray(eigenvalues, np.float64)
-    return (values.shape[-1] * EPSILON + error) * float(np.max(np.abs(values), initial=scale))
+    return float((values.shape[-1] * EPSILON + error) * np.max(np.abs(values), initial=scale))
 
 
 def signature(eigenvalues: ArrayLike, error: float = 0.0, scale: float = 0.0) -> tuple[int, int, int]:

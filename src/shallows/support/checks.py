@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.support.errors import InvalidProblem
 
 Array = NDArray[np.float64]
+#: Entries and their mirror images may differ by this share of the largest entry: by rounding, or because the matrix was
+#: written with ten digits.
+ASYMMETRY = 1e-10
 
 
 def describe(value: Any) -> str:
@@ -80,7 +83,7 @@ def symmetric_matrix(name: str, value: ArrayLike) -> Array:
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidProblem(f"{name} has shape {matrix.shape}; expected a square matrix.")
     asymmetry = float(np.max(np.abs(matrix - matrix.T), initial=0.0))
-    if asymmetry > 1e-10 * max(1.0, float(np.max(np.abs(matrix), initial=0.0))):
+    if asymmetry > ASYMMETRY * max(1.0, float(np.max(np.abs(matrix), initial=0.0))):
         raise InvalidProblem(
             f"{name} is not symmetric: entries differ from their mirror image by up to {asymmetry:.3g}. "
             f"Use ({name} + {name}.T) / 2 if that is what you mean."

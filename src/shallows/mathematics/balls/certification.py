@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.batched import batch_evaluator
 from shallows.mathematics.balls.collector import Collector, coordinates_of, reach_of
-from shallows.mathematics.balls.contraction import Contraction, contract
+from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, contract
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.checks import counted
@@ -180,7 +180,7 @@ def _realness(found: Contraction, k: int) -> bool | None:
 def _prove(system: Any, evaluator: Any, point: NDArray[np.complex128], bits: int) -> CertifiedRoot | None:
     """A real box first when the system is real and the point nearly so, a complex one otherwise."""
     size = float(np.abs(point).max()) if len(point) else 0.0
-    if evaluator.is_real and np.abs(point.imag).max() <= 1e-6 * size:
+    if evaluator.is_real and np.abs(point.imag).max() <= NEARLY_REAL * size:
         root = certify_point(system, evaluator, point, bits, real=True)
         if root is not None:
             return root

@@ -25,9 +25,27 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator, precision
 from shallows.support.errors import NotConverged
+from shallows.support.tolerances import TINY
 
-_SHARE = 8  # the box is this many times wider than the Newton step
-_NEAR = 1e-5  # relative Newton step beyond which a point does not count as an approximate root
+#: The box is this many times wider than the Newton step.
+_SHARE = 8
+#: A Newton step longer than this share of a coordinate's size: the point is no approximate root, and a proof would be
+#: about another one.
+_NEAR = 1e-5
+#: The size of a coordinate that vanishes, or nearly: this share of its sensitivity |J⁻¹||J||x|, or of the point.
+_VANISHING, _VANISHING_IN_POINT = 1e-8, 1e-10
+#: Points whose Newton step is longer than this share are improved before a box is tried: doubles know them better.
+_ACCURATE = 1e-12
+#: The widest box that is tried first, as a share of each coordinate: wide ones tell roots apart better.
+_WIDE = 1e-9
+#: Inverses with larger entries (of balanced matrices, times n) are not taken from doubles: few digits of them are left.
+_DOUBLES = 1e11
+#: Sensitivities below this share of the largest one do not make a box thinner.
+_THINNEST = 1e-30
+#: Newton steps that may move the centre of the box before the proof is given up; one must shrink the step by this.
+_MOVES, _HELPS = 4, 0.1
+#: Krawczyk's test with room for the rounding of its norm: √2 in a complex box, 1 in a real one.
+_COMPLEX_NORM, _REAL_NORM = 1.4143, 1.0001
 
 
 @dataclass(frozen=True)
@@ -74,7 +92,7 @@ class CertifiedRoot:
     def digits(self) -> float:
         """Correct decimal digits of the largest coordinate."""
         size = max(float(abs(entry).abs_upper()) for entry in self.box)
-        return float("inf") if self.radius == 0 else float(np.log10(max(size, 1e-300) / self.radius))
+        return float("inf") if self.radius == 0 else float(np.log10(max(size, TINY) / self.radius))
 
     def refine(self, digits: int) -> CertifiedRoot:
         """The same root in a smaller box: `digits` correct decimals relative to its largest coordinate."""
@@ -168,7 +186,7 @@ def _attempt(
     for i in range(n):
         row = sum((defect[i * n + j].abs_upper() * weights[j] for j in range(n)), arb(0)) / weights[i]
         norm = max(norm, float(row.upper()))
-    if not norm * (1.4143 if is_complex else 1.0001) < 1.0:
+    if not norm * (_COMPLEX_NORM if is_complex else _REAL_NORM) < 1.0:
         return None
     matrix: Any = acb_mat if is_complex else arb_mat
     spread = (matrix(n, n, defect) * matrix(n, 1, around)).entries()
@@ -199,27 +217,29 @@ def certify_point(
     inverse, sensitivity = found
     step = (inverse * value).entries()
     moved = np.array([float(entry.abs_upper()) for entry in step])
-    size = np.maximum(np.maximum(np.abs(point), 1e-8 * sensitivity), 1e-10 * np.abs(point).max())
+    size = np.maximum(
+        np.maximum(np.abs(point), _VANISHING * sensitivity), _VANISHING_IN_POINT * np.abs(point).max()
+    )
     if not (moved <= _NEAR * size).all():  # the point is no approximate root: a proof would be about another
         return None
     smallest = float(np.exp2(8.0 - bits)) * sensitivity
     even = np.ones(len(point))  # a cube, for roots with coordinates that vanish
-    improve = (moved > 1e-12 * size).any()
-    for _ in range(4):  # Newton steps move the centre: when they help at once, and while no box passes
+    improve = (moved > _ACCURATE * size).any()
+    for _ in range(_MOVES):  # Newton steps move the centre: when they help at once, and while no box passes
         if improve:
             centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
             value, _ = evaluator(centre)
             step = (inverse * value).entries()
         length = np.array([float(entry.abs_upper()) for entry in step])
         tightest = _SHARE * float((length / sensitivity).max()) * sensitivity + smallest
-        widest = np.maximum(_SHARE * moved, 1e-9 * size) + smallest
+        widest = np.maximum(_SHARE * moved, _WIDE * size) + smallest
         between = np.sqrt(tightest * np.maximum(widest, tightest))
         for radii in (widest, widest.max() * even, between, tightest, tightest.max() * even):
             proof = _attempt(evaluator, centre, step, radii, inverse, not real)
             if proof is not None:
                 box, domain = proof
                 return CertifiedRoot(box, domain, _realness(box, real), bits, system)
-        if improve and not (length < 0.1 * moved).any():
+        if improve and not (length < _HELPS * moved).any():
             return None
         improve, moved = True, length
     return None
@@ -244,7 +264,7 @@ def _approximate_inverse(
         return None
     try:
         balanced = np.linalg.inv(table / rows / columns)
-        if not np.abs(balanced).max() * n < 1e11:  # too ill-conditioned for double precision
+        if not np.abs(balanced).max() * n < _DOUBLES:  # too ill-conditioned for double precision
             exact = slope.mid().inv().mid()
             kind = float if real else complex
             inverse = np.array([kind(entry) for entry in exact.entries()]).reshape(n, n)
@@ -255,8 +275,8 @@ def _approximate_inverse(
         return None
     spread = np.abs(inverse) @ absolute
     sensitivity = spread @ (size if size.any() else np.ones(n))
-    floor = float(sensitivity.max()) * 1e-30
-    return exact, np.maximum(sensitivity, floor if floor > 0 else 1e-300)
+    floor = float(sensitivity.max()) * _THINNEST
+    return exact, np.maximum(sensitivity, floor if floor > 0 else TINY)
 
 
 def _realness(box: Sequence[Any], real: bool) -> bool | None:

@@ -13,6 +13,7 @@ from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.sparse import straight_line
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
 
 Vector = NDArray[np.complex128]
 
@@ -122,7 +123,7 @@ def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, s
     """
     where = np.append(np.asarray(point, np.complex128), t)
     _, jacobian = homotopy.at(where)
-    size = max(float(np.abs(jacobian).max()), 1e-300)
+    size = max(float(np.abs(jacobian).max()), TINY)
     worst = 0.0
     for j in range(len(where)):
         change = np.zeros_like(where)

@@ -17,13 +17,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.blocks import FIRST_STEP
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
+from shallows.mathematics.homotopy._compiled.endgame import OUTWARD
+from shallows.mathematics.homotopy._compiled.infinity import MARK_EVERY
+from shallows.mathematics.homotopy._compiled.tracker import (
+    LEAST_CHANGE,
+    LONG,
+    MOST_CHANGE,
+    SAFETY,
+    SMALLEST_ERROR,
+    WHOLE,
+    WORST_CONTRACTION,
+)
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
-from shallows.mathematics.homotopy.paths import Paths
+from shallows.mathematics.homotopy.paths import Paths, TrackerSettings
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
+from shallows.mathematics.newton import refined
+from shallows.support.tolerances import TINY
 
+#: Bits that are tried one after the other.
 _LADDER = (128, 256, 512)
-_SMALLEST = 1e-30
+#: What the step control aims at is the tracker's; the first Newton step is refused beyond this, the tenfold.
+_AIM, _WORST_PREDICTION = TrackerSettings(), 0.02
+#: Newton steps after a prediction: from 0.02, with ratios of 0.12, squared each time, 512 bits take no more.
+_CORRECTIONS = 9
+#: What a refused step is cut to, and the shortest share of what is left of the way.
+_SHORTER, _SHORTEST = 0.4, 1e-9
+#: An end is regular when its Jacobian's inverse, times the accuracy of the point, is below this.
+_REGULAR = 1e-3
+#: A path that is as close as this to t = 0 and has not arrived ends at a singular point, known to about 10⁻⁸: at a root
+#: of multiplicity 3, say, it is t^(1/3) away.
+_SMALLEST, _SINGULAR_ERROR = 1e-30, 1e-8
+#: Nearness |x₀| at which a path is looked at as one to infinity, nearness below which it may be one, and how far the
+#: mark from which its exponent is measured lies behind.
+_AT_INFINITY, _NEAR_INFINITY, _MEASURABLE = 1e-20, 1e-4, 1.5
 
 
 @dataclass(frozen=True)
@@ -90,6 +118,7 @@ class _Path:
         from shallows.mathematics.balls.systems import PolynomialBalls, precision
 
         self.bits, self.budget, self.steps = bits, steps, 0
+        self.fine = 2.0 ** (-bits / 2)
         self.target = PolynomialBalls(homotopy.target, bits)
         self.start = PolynomialBalls(homotopy.start, bits)
         self.precision, self.matrix = precision, acb_mat
@@ -106,9 +135,8 @@ class _Path:
         z = np.array([complex(entry) for entry in self.z.entries()])
         return np.asarray(z / np.linalg.norm(z))
 
-    def _linear_system(self, z: Any, t: float) -> tuple[Any, Any, Any]:
-        """Jacobian with the patch as last row, value, and ∂H/∂t, at an exact point."""
-        entries = z.entries()
+    def _linear_system(self, entries: Sequence[Any], t: float) -> tuple[Any, Any]:
+        """Value and Jacobian, the patch as last row, at an exact point; kept with ∂H/∂t for the tangent."""
         goal, goal_slope = self.target(entries)
         origin, origin_slope = self.start(entries)
         slope = (goal_slope * (1 - t) + origin_slope * t).tolist()
@@ -117,11 +145,9 @@ class _Path:
         rows = [*slope, self.patch]
         reached = sum((p * x for p, x in zip(self.patch, entries, strict=True)), -entries[0] * 0) - 1
         size = len(entries)
-        return (
-            self.matrix(rows).mid(),
-            self.matrix(size, 1, [*value, reached]).mid(),
-            self.matrix(size, 1, [*drift, 0]).mid(),
-        )
+        self.jacobian = self.matrix(rows).mid()
+        self.drift = self.matrix(size, 1, [*drift, 0]).mid()
+        return self.matrix(size, 1, [*value, reached]).mid(), self.jacobian
 
     def _recentre(self) -> None:
         """Unit length, patch through the point; the history starts again."""
@@ -134,11 +160,14 @@ class _Path:
         total = sum((p * x for p, x in zip(self.patch, self.z.entries(), strict=True)), acb(0))
         self.z = (self.z * (1 / total)).mid()
         self.nodes, self.points, self.tangents = [], [], []
+        self._linear_system(self.z.entries(), self.t)
+        self._remember()
 
-    def _remember(self, matrix: Any, drift: Any) -> None:
+    def _remember(self) -> None:
+        """The present point, with the tangent that the last linear system gives."""
         self.nodes = [*self.nodes[-2:], self.t]
         self.points = [*self.points[-2:], self.z]
-        self.tangents = [*self.tangents[-2:], (matrix.solve(drift) * -1).mid()]
+        self.tangents = [*self.tangents[-2:], (self.jacobian.solve(self.drift) * -1).mid()]
 
     def _predict(self, at: float) -> Any:
         total: Any = None
@@ -154,12 +183,12 @@ class _Path:
             total = part if total is None else total + part
         return total.mid()
 
-    def _is_regular(self, matrix: Any, fine: float) -> bool:
+    def _is_regular(self) -> bool:
         """Whether the Jacobian is invertible beyond the accuracy of the point: ‖J⁻¹‖ far below 1/accuracy."""
-        size = matrix.nrows()
+        size = self.jacobian.nrows()
         probe = self.matrix(size, 1, [(-1) ** k * (1.0 + k / size) for k in range(size)])
-        response = matrix.solve(probe).mid().entries()
-        return max(abs(complex(entry)) for entry in response) * fine < 1e-3
+        response = self.jacobian.solve(probe).mid().entries()
+        return bool(max(abs(complex(entry)) for entry in response) * self.fine < _REGULAR)
 
     def _away(self) -> float:
         z = self.point()
@@ -173,74 +202,65 @@ class _Path:
             except ZeroDivisionError:
                 return PathStatus.STEP_TOO_SMALL
 
+    def _corrected(self, z: Any, t: float) -> tuple[Any, float, float, float] | None:
+        """Newton from a prediction: the point, its first, largest relative and last step; None when it is refused."""
+        first, ratio, previous = 0.0, 0.0, 0.0
+        for entries, delta in refined(lambda x: self._linear_system(x, t), z.entries(), _CORRECTIONS):
+            if not delta < _WORST_PREDICTION:
+                return None
+            if not first:
+                first = delta
+            elif delta > self.fine:
+                now = delta / previous
+                ratio = max(ratio, now)
+                if now > WORST_CONTRACTION * _AIM.contraction:
+                    return None
+            if delta < self.fine:
+                return self.matrix(len(entries), 1, entries), first, ratio, delta
+            previous = delta
+        return None
+
     def _follow(self) -> PathStatus:
         self._recentre()
-        matrix, _, drift = self._linear_system(self.z, self.t)
-        self._remember(matrix, drift)
-        share, fine = 0.02, 2.0 ** (-self.bits / 2)
+        share = FIRST_STEP
         while self.t > 0.0:
             if self.steps >= self.budget:
                 return PathStatus.TOO_MANY_STEPS
             self.steps += 1
-            final = share >= 0.999
+            final = share >= WHOLE
             t = 0.0 if final else self.t * (1.0 - share)
-            z = self._predict(t)
-            accepted, first, ratio, delta, previous = False, 0.0, 0.0, 1.0, 1.0
-            for iteration in range(9):
-                matrix, value, drift = self._linear_system(z, t)
-                try:
-                    change = matrix.solve(value).mid()
-                except ZeroDivisionError:
-                    break
-                delta = max(abs(complex(entry)) for entry in change.entries())
-                if not delta < 0.02:
-                    break
-                z = (z - change).mid()
-                if iteration == 0:
-                    first = delta
-                elif delta > fine:
-                    now = delta / previous
-                    ratio = max(ratio, now)
-                    if now > 0.12:
-                        break
-                if delta < fine:
-                    accepted = True
-                    break
-                previous = delta
-            if accepted and final and not self._is_regular(matrix, fine):
-                accepted = False
-            order = 2.0 * len(self.nodes)
-            if not accepted:
-                share *= 0.4
-                if share < 1e-9:
+            corrected = self._corrected(self._predict(t), t)
+            if corrected is None or (final and not self._is_regular()):
+                share *= _SHORTER
+                if share < _SHORTEST:
                     return self._infinite_or(PathStatus.STEP_TOO_SMALL)
                 continue
-            self.z, self.t, self.error = z, t, delta
+            self.z, first, ratio, self.error = corrected
+            self.t = t
             if final:
                 return PathStatus.PRECISE_REGULAR
-            self._remember(matrix, drift)
-            if sum(abs(complex(e)) ** 2 for e in z.entries()) > 4.0:
+            order = 2.0 * len(self.nodes)
+            self._remember()
+            if sum(abs(complex(e)) ** 2 for e in self.z.entries()) > LONG:
                 self._recentre()
-                matrix, _, drift = self._linear_system(self.z, self.t)
-                self._remember(matrix, drift)
-            grow = max(first / 2e-3, ratio / 0.03, 1e-6)
+            error = max(first / _AIM.prediction, ratio / _AIM.contraction, SMALLEST_ERROR)
             done = share / (1.0 - share)  # this step, as a share of what is left now
-            share = min(done * min(max(0.85 * grow ** (-1.0 / order), 0.3), 3.0), 1.0)
-            if not self.marks or self.t < 0.7 * self.marks[-1][0]:
+            share = min(done * min(max(SAFETY * error ** (-1.0 / order), LEAST_CHANGE), MOST_CHANGE), 1.0)
+            if not self.marks or self.t < MARK_EVERY * self.marks[-1][0]:
                 self.marks.append((self.t, self._away()))
-            if self._away() < 1e-20:
+            if self._away() < _AT_INFINITY:
                 return self._infinite_or(PathStatus.STEP_TOO_SMALL)
             if self.t < _SMALLEST:
-                self.error = 1e-8
+                self.error = _SINGULAR_ERROR
                 return self._infinite_or(PathStatus.PRECISE_SINGULAR)
         return PathStatus.PRECISE_REGULAR
 
     def _infinite_or(self, otherwise: PathStatus) -> PathStatus:
         """At infinity when x₀ has kept falling like a power of t over the last decades."""
         away = self._away()
-        earlier = [mark for mark in self.marks if mark[0] > 1.5 * self.t]
-        if earlier and away < 1e-4 and away > 0:
+        earlier = [mark for mark in self.marks if mark[0] > _MEASURABLE * self.t]
+        if earlier and 0 < away < _NEAR_INFINITY:
             t, before = earlier[-1]
-            if np.log(before / away) / np.log(t / max(self.t, 1e-300)) > 0.03:
+            if np.log(before / away) / np.log(t / max(self.t, TINY)) > OUTWARD:
                 return PathStatus.INFINITE
         return otherwise

@@ -16,6 +16,7 @@ from shallows.mathematics.homotopy.solve import assemble, check_limit, follow_al
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
+from shallows.support.tolerances import TINY
 
 
 class _Member:
@@ -112,7 +113,7 @@ def solve_member(
 def random_parameters(family: Family, rng: np.random.Generator, size: float = 1.0) -> Vector:
     """Random complex parameters of about this size."""
     real, imaginary = rng.standard_normal((2, family.parameter_count))
-    return np.asarray((real + 1j * imaginary) * max(float(size), 1e-300) / np.sqrt(2))
+    return np.asarray((real + 1j * imaginary) * max(float(size), TINY) / np.sqrt(2))
 
 
 def _vector(family: Family, parameters: Sequence[object], label: str) -> Vector:

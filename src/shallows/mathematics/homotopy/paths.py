@@ -64,6 +64,13 @@ class Homotopy:
         return value, jacobian
 
 
+#: The shortest step: what is left of the way times this is near the rounding of t and of the points.
+SHORTEST = 1e-10
+#: The norm at which an affine path counts as diverged: residuals of its terms, of degree two and more, have lost all
+#: their digits there.
+DIVERGENCE = 1e8
+
+
 @dataclass(frozen=True)
 class TrackerSettings:
     """Tolerances of the predictor-corrector and the endgame.
@@ -84,10 +91,10 @@ class TrackerSettings:
     prediction: float = 2e-3
     contraction: float = 0.03
     longest: float = 0.2
-    shortest: float = 1e-10
+    shortest: float = SHORTEST
     steps: int = 5_000
     endgame: float = 1e-2
-    divergence: float = 1e8
+    divergence: float = DIVERGENCE
     windings: int = 24
 
     def tighter(self) -> TrackerSettings:

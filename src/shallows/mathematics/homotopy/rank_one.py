@@ -24,6 +24,7 @@ from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
 
 Quartic = Mapping[tuple[int, ...], Fraction]
 
@@ -149,7 +150,7 @@ class RankOneSystem:
     def _scale(self) -> float:
         """The size of a typical solution: √(‖B‖/‖K‖), as a power of two."""
         diagonal = [abs(float(self.quartic.get((i, i, i, i), 0))) for i in range(self.n)]
-        level = float(np.exp(np.mean(np.log(np.maximum(diagonal, 1e-300))))) if min(diagonal) > 0 else 1.0
+        level = float(np.exp(np.mean(np.log(np.maximum(diagonal, TINY))))) if min(diagonal) > 0 else 1.0
         return float(2.0 ** np.rint(0.5 * np.log2(self._size / level)))
 
     def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:

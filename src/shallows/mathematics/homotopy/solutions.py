@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.support.tolerances import TINY
+
 if TYPE_CHECKING:
     from shallows.mathematics.balls.certification import Certification
 
 Realness = Literal["real", "complex", "undecided"]
+#: Shares of a point's size below which a part is printed as 0: rounding, and what Newton's method leaves.
+DUST = 1e-12
+#: A point is real when its imaginary part is below ten times its accuracy, complex above ten thousand times; accuracies
+#: are estimates, and better ones than 50 ε are not believed.
+REAL, NOT_REAL, SHARPEST = 10, 1e4, 1e-14
 
 
 class Status(Enum):
@@ -42,7 +49,7 @@ class Status(Enum):
 
 def _point_text(point: NDArray[np.complex128], real: Realness) -> str:
     """The first six coordinates, real ones without imaginary parts; what rounding leaves of a zero is 0."""
-    dust = 1e-12 * float(np.max(np.abs(point), initial=0.0))
+    dust = DUST * float(np.max(np.abs(point), initial=0.0))
     clean = [complex(*(0.0 if abs(part) < dust else part for part in (x.real, x.imag))) for x in point[:6]]
     shown = [f"{x.real:.6g}" if real == "real" else f"{x:.6g}" for x in clean]
     more = f", … {len(point)} coordinates" if len(point) > 6 else ""
@@ -240,14 +247,13 @@ class Solutions:
 
 
 def realness(points: NDArray[np.complex128], accuracy: NDArray[np.float64]) -> list[Realness]:
-    """Real, complex or undecided, from max |Im| / ‖x‖ against the accuracy of each point.
-
-    Below ten times the accuracy it is real, above ten thousand times complex: invariant under scaling.
-    """
-    size = np.maximum(np.abs(points).max(axis=1, initial=0.0), 1e-300)
+    """Real, complex or undecided, from max |Im| / ‖x‖ against the accuracy of each point: invariant under scaling."""
+    size = np.maximum(np.abs(points).max(axis=1, initial=0.0), TINY)
     share = np.abs(points.imag).max(axis=1, initial=0.0) / size
-    noise = np.maximum(accuracy, 1e-14)
+    noise = np.maximum(accuracy, SHARPEST)
     answers: list[Realness] = []
     for value, floor in zip(share, noise, strict=True):
-        answers.append("real" if value <= 10 * floor else "complex" if value >= 1e4 * floor else "undecided")
+        answers.append(
+            "real" if value <= REAL * floor else "complex" if value >= NOT_REAL * floor else "undecided"
+        )
     return answers

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy import classify as ends_of
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.classify import Ends, classify
+from shallows.mathematics.homotopy.clusters import INFINITE, LOST, POOR_CONDITION, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status, realness
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
@@ -19,12 +19,25 @@ from shallows.mathematics.same_points import nearest_chordal
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
+from shallows.support.tolerances import TINY
 
 #: How fast paths go on one core, for the estimate in a refusal only.
 _PATHS_A_SECOND = 1_000
+#: How often paths are tracked again with tighter settings (`TrackerSettings.tighter`).
 _RETRIES = 3
+#: How many γ are tried: two that agree are enough, two more are for those that lose paths.
 _ATTEMPTS = 4
+#: So many paths are tracked in multiple precision, at milliseconds a step.
 _PRECISE_PATHS = 40
+#: Chordal distance at which a singular end of one γ is that of another: the endgame takes ends that are known to 10⁻⁶.
+SAME_SINGULAR = 1e-5
+#: An end that no other γ has within this distance lies on a positive-dimensional solution set, where ends move by
+#: amounts of the size of the points; in between it is not clear.
+MOVED = 1e-3
+#: A lone singular end to which another γ came as close as this is no point of a continuum, but ill-conditioned.
+CAME_NEAR = 1e-2
+#: Solutions are ordered by so many digits of their coordinates, fewer than all of them are known to.
+ORDER_DIGITS = 9
 
 
 def solve(
@@ -122,7 +135,7 @@ def follow_all(
     ends = classify(homotopy, paths)
     for retry in range(_RETRIES):
         rows = np.flatnonzero(ends.suspicious)
-        bearable = not only_lost or bool((ends.kind[rows] == ends_of.LOST).all())
+        bearable = not only_lost or bool((ends.kind[rows] == LOST).all())
         if not len(rows) or (retry and len(rows) <= few and bearable):
             break
         settings = settings.tighter()
@@ -153,14 +166,14 @@ def settle(
             ends = classify(homotopy, paths)
         calm = not ends.suspicious.any()
         agreed = any(_agree(ends, earlier) for earlier, _ in runs)
-        if calm and (agreed or not (ends.kind == ends_of.SINGULAR).any()):
+        if calm and (agreed or not (ends.kind == SINGULAR).any()):
             notes = [f"settled by γ number {attempt + 1}"] if attempt > 1 else []
             return ends, paths, np.zeros(len(ends.kind), bool), notes
         runs.append((ends, paths))
     best = min(range(len(runs)), key=lambda k: np.count_nonzero(runs[k][0].suspicious))
     ends, paths = runs[best]
     continuum, unclear = _moving(ends, [other for k, (other, _) in enumerate(runs) if k != best])
-    ends.kind[unclear] = ends_of.LOST
+    ends.kind[unclear] = LOST
     notes = []
     if continuum.any():
         notes.append(
@@ -172,7 +185,7 @@ def settle(
 
 def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
     """Singular ends of a single path that are no continuum: an earlier run came near, or n = 1."""
-    lone: NDArray[np.bool_] = ends.kind == ends_of.SINGULAR
+    lone: NDArray[np.bool_] = ends.kind == SINGULAR
     counts = np.bincount(ends.cluster[ends.cluster >= 0], minlength=1)
     lone[lone] = counts[ends.cluster[lone]] == 1
     if ends.points.shape[1] == 1 or not lone.any():
@@ -180,15 +193,15 @@ def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
     back = np.zeros(len(lone), bool)
     rows = np.flatnonzero(lone)
     for other in earlier:
-        finite = (other.kind == ends_of.SINGULAR) | (other.kind == ends_of.REGULAR)
+        finite = (other.kind == SINGULAR) | (other.kind == REGULAR)
         distance, _ = nearest_chordal(ends.points[rows], other.points[finite])
-        back[rows] |= distance < 1e-2
+        back[rows] |= distance < CAME_NEAR
     return back
 
 
 def _singular_points(ends: Ends) -> tuple[NDArray[np.complex128], NDArray[np.int64], list[NDArray[np.int64]]]:
     """Singular solutions of one run: points, multiplicities and the rows of their paths."""
-    numbers = np.unique(ends.cluster[ends.kind == ends_of.SINGULAR])
+    numbers = np.unique(ends.cluster[ends.kind == SINGULAR])
     rows = [np.flatnonzero(ends.cluster == number) for number in numbers]
     points = np.array([ends.points[members[0]] for members in rows]).reshape(len(rows), ends.points.shape[1])
     return points, np.array([len(members) for members in rows], dtype=np.int64), rows
@@ -201,7 +214,7 @@ def _agree(first: Ends, second: Ends) -> bool:
     if len(mine) != len(theirs) or not len(mine):
         return len(mine) == len(theirs)
     distance, index = nearest_chordal(mine, theirs)
-    return bool((distance < 1e-5).all() and (how_many == how_many_there[index]).all())
+    return bool((distance < SAME_SINGULAR).all() and (how_many == how_many_there[index]).all())
 
 
 def _moving(ends: Ends, others: list[Ends]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -217,10 +230,10 @@ def _moving(ends: Ends, others: list[Ends]) -> tuple[NDArray[np.bool_], NDArray[
         distance, index = nearest_chordal(points, theirs)
         gaps = np.minimum(gaps, distance)
         if len(theirs):
-            confirmed |= (distance < 1e-5) & (how_many == how_many_there[index])
+            confirmed |= (distance < SAME_SINGULAR) & (how_many == how_many_there[index])
     for k, members in enumerate(rows):
-        continuum[members] = not confirmed[k] and gaps[k] > 1e-3
-        unclear[members] = not confirmed[k] and gaps[k] <= 1e-3
+        continuum[members] = not confirmed[k] and gaps[k] > MOVED
+        unclear[members] = not confirmed[k] and gaps[k] <= MOVED
     return continuum, unclear
 
 
@@ -255,12 +268,12 @@ def assemble(
     regular = [make(row) for row in _in_order(ends.points, regular_rows)]
     sets = {min(rows, key=lambda r: ends.accuracy[r]): len(rows) for rows in singular_sets}
     singular = [make(row, sets[row]) for row in _in_order(ends.points, list(sets))]
-    infinite = [make(row) for row in np.flatnonzero(kind == ends_of.INFINITE)]
+    infinite = [make(row) for row in np.flatnonzero(kind == INFINITE)]
     lost = [
         make(
             row, note=f"path {row}: {PathStatus(paths.status[row]).sentence} (|t| = {paths.radius[row]:.1e})"
         )
-        for row in np.flatnonzero(kind == ends_of.LOST)
+        for row in np.flatnonzero(kind == LOST)
     ]
     lost += [
         make(row, note=f"path {row}: ended at a regular solution that another path reached too")
@@ -294,14 +307,14 @@ def _distinct(
     """Rows of regular solutions, rows a singular solution, and rows that clash with a regular one."""
     regular, singular, clashes = [], [], []
     members: dict[int, list[int]] = {}
-    placed = (kind == ends_of.REGULAR) | (kind == ends_of.SINGULAR)
+    placed = (kind == REGULAR) | (kind == SINGULAR)
     for row in np.flatnonzero((ends.cluster >= 0) & placed & ~continuum):
         members.setdefault(int(ends.cluster[row]), []).append(int(row))
     for rows in members.values():
         best = min(ends.condition[row] for row in rows)
-        if len(rows) == 1 and kind[rows[0]] == ends_of.REGULAR:
+        if len(rows) == 1 and kind[rows[0]] == REGULAR:
             regular.append(rows[0])
-        elif best > 1e8 or all(kind[row] == ends_of.SINGULAR for row in rows):
+        elif best > POOR_CONDITION or all(kind[row] == SINGULAR for row in rows):
             singular.append(rows)
         else:
             regular.append(rows[0])
@@ -313,7 +326,7 @@ def _in_order(points: NDArray[np.complex128], rows: list[int]) -> list[int]:
     """Rows sorted by their points, so that the order does not depend on which path found which."""
     if not rows:
         return []
-    chosen = points[rows] / max(float(np.abs(points[rows]).max()), 1e-300)
-    rounded = np.round(chosen, 9) + 0.0
+    chosen = points[rows] / max(float(np.abs(points[rows]).max()), TINY)
+    rounded = np.round(chosen, ORDER_DIGITS) + 0.0
     keys = np.stack([rounded.real, rounded.imag], axis=2).reshape(len(rows), -1)
     return [rows[k] for k in np.lexsort(keys.T[::-1])]

@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.support.tolerances import EPSILON
 
 Coefficients = Mapping[Exponents, complex]
+#: Weight of "leave a variable's scale alone" against a coefficient's wish: it decides only where these decide nothing.
+UNSCALED = 1e-3
+#: Rounding of a sum of terms, in ε times the sum of their sizes: coefficients and products are rounded once each.
+NOISE = 2
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def scaling(system: PolynomialSystem) -> Scaling:
             rows += [row - centre for row, _ in inside]
             right += [size - level for _, size in inside]
     for j in range(n):  # where the coefficients leave a variable's scale open, leave it alone
-        rows.append(np.eye(2 * n)[j] * 1e-3)
+        rows.append(np.eye(2 * n)[j] * UNSCALED)
         right.append(0.0)
     best = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
     whole = np.rint(best).astype(np.int64)
@@ -137,5 +142,5 @@ def straight_line(
         scratch=1,
         unknowns=size,
         mode=PROJECTIVE if projective else AFFINE,
-        noise=2 * float(np.finfo(float).eps) * total if projective else 0.0,
+        noise=NOISE * EPSILON * total if projective else 0.0,
     )

@@ -23,9 +23,20 @@ from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings, track
 from shallows.mathematics.same_points import Invariants, PointSet
 from shallows.support.checks import counted
+from shallows.support.tolerances import TINY
 
 #: Lengths, relative to the parameters, of the lines that `linear_trace_test` tries: a short one loses fewer paths.
 LENGTHS = (0.2, 0.2, 0.05)
+#: Second differences of a trace, relative to the changes in it, that count as zero. Of a complete set they are
+#: rounding, of an incomplete one a share of the changes: 10⁻¹⁵ for the three roots of a cubic, 4·10⁻³ for two of them.
+#: Points of a pencil's section may be large, which costs digits.
+LINE_TOLERANCE, PENCIL_TOLERANCE = 1e-9, 1e-7
+#: Points of a section that came back to t = 0: the others end on ℓ = 0, at values of t of the size of the parameters.
+AT_ZERO = 1e-7
+#: So many loops without a new point of the section are enough.
+IDLE = 12
+#: How far the section moves, as a share of s.
+SHIFT = 0.3
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ def trace_test(
     parameters: Vector,
     rng: np.random.Generator,
     *,
-    tolerance: float = 1e-7,
+    tolerance: float = PENCIL_TOLERANCE,
     max_loops: int = 60,
     threads: int | None = None,
     settings: TrackerSettings | None = None,
@@ -115,11 +126,11 @@ def trace_test(
             back = move(found.points, base, flat)
             known = PointSet(points)
             before = len(known.points)
-            known.add(back.ends[np.abs(back.ends[:, n]) < 1e-7][:, :n])
+            known.add(back.ends[np.abs(back.ends[:, n]) < AT_ZERO][:, :n])
             missing = known.points[before:]
             whole = not len(missing) and bool((back.status == 0).all())
             return TraceTest(whole, defect, len(found.points), loops, missing)
-        if idle >= 12:
+        if idle >= IDLE:
             break
         one, two = section(), section()
         table = found.points
@@ -138,7 +149,7 @@ def linear_trace_test(
     invariants: Invariants,
     rng: np.random.Generator,
     *,
-    tolerance: float = 1e-9,
+    tolerance: float = LINE_TOLERANCE,
     threads: int | None = None,
     settings: TrackerSettings | None = None,
 ) -> TraceTest:
@@ -171,7 +182,7 @@ def linear_trace_test(
     there = [invariants(ends) for ends in there]
     bend = np.abs((there[0] + there[1] - 2 * here).sum(axis=0)).max()
     change = max(float(np.abs(moved - here).sum(axis=0).max()) for moved in there)
-    defect = float(bend / max(change, 1e-300))
+    defect = float(bend / max(change, TINY))
     return TraceTest(defect < tolerance, defect, len(points), 0, points[:0])
 
 
@@ -201,7 +212,7 @@ def _both_ways(
 def _defect(points: NDArray[np.complex128], base: Vector, move: object, functional: Vector) -> float:
     """|T(s−h) − 2T(s) + T(s+h)| over the size of the changes, T the trace of a linear functional."""
     totals = []
-    for shift in (-0.3, 0.0, 0.3):
+    for shift in (-SHIFT, 0.0, SHIFT):
         end = base.copy()
         end[-1] = base[-1] * (1 + shift)
         if shift:
@@ -213,4 +224,4 @@ def _defect(points: NDArray[np.complex128], base: Vector, move: object, function
             table = points
         totals.append(table @ functional)
     change = np.abs(totals[0] - totals[1]).sum() + np.abs(totals[2] - totals[1]).sum()
-    return float(abs(totals[0].sum() - 2 * totals[1].sum() + totals[2].sum()) / max(change, 1e-300))
+    return float(abs(totals[0].sum() - 2 * totals[1].sum() + totals[2].sum()) / max(change, TINY))

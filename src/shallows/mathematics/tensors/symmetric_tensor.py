@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.text import Exponents, checked_terms, default_names, read_form, write_form
-from shallows.support.checks import Array, counted, finite_array, points, positive_integer, symmetric_matrix
+from shallows.support.checks import (
+    ASYMMETRY,
+    Array,
+    counted,
+    finite_array,
+    points,
+    positive_integer,
+    symmetric_matrix,
+)
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
@@ -63,7 +71,7 @@ class SymmetricTensor(Constructed):
         n, degree = full.shape[0], full.ndim
         tensor = cls(full[tuple(coordinates.indices(n, degree).T)], n, degree)
         asymmetry = float(np.max(np.abs(tensor.to_array() - full)))
-        if asymmetry > 1e-10 * max(1.0, float(np.max(np.abs(full)))):
+        if asymmetry > ASYMMETRY * max(1.0, float(np.max(np.abs(full)))):
             raise InvalidProblem(
                 f"array is not symmetric: entries differ by up to {asymmetry:.3g} under permutations of the "
                 "indices. Average it over permutations first."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_poly
 
+from shallows.mathematics.newton import zeros
 from shallows.mathematics.same_points import classes
 from shallows.questions.discriminants.binary import primitive
 from shallows.questions.discriminants.counting import count_at
@@ -18,6 +19,8 @@ from shallows.support.errors import InvalidProblem
 
 #: Entries below this share of the largest are printed as 0: rounding.
 _PRINTED_ZERO = 1e-14
+#: Newton steps, each at most this long, that take zeros of F found to √ε or better to rounding.
+_NEWTON_STEPS, _LONGEST_STEP = 30, 0.1
 #: Where |F| is below this share of its largest Fourier coefficient, Newton's method has converged; elsewhere it is
 #: still of the size of the coefficients.
 _ON_THE_CURVE = 1e-9
@@ -95,10 +98,13 @@ def _ellipse_angles(curve: EllipseCurve, G: Array, t: Array) -> Array:
     modes = np.fft.fft(curve.lines(G, grid)[0] @ teacher) / 8
     roots = np.roots([modes[2], modes[1], modes[0], modes[-1], modes[-2]])
     angles: Array = np.angle(roots).astype(np.float64)
-    for _ in range(30):
-        value, slope = (row @ teacher for row in curve.lines(G, angles))
-        angles = angles - np.clip(value / np.where(slope == 0, 1.0, slope), -0.1, 0.1)
-    value, slope = (row @ teacher for row in curve.lines(G, angles))
+
+    def loss_slope(angles: Array) -> tuple[Array, Array]:
+        value, slope = curve.lines(G, angles)
+        return value @ teacher, slope @ teacher
+
+    angles = zeros(loss_slope, angles, _NEWTON_STEPS, _LONGEST_STEP)
+    value, _ = loss_slope(angles)
     scale = float(np.max(np.abs(modes)))
     angles = np.mod(angles[np.abs(value) <= _ON_THE_CURVE * scale], 2 * np.pi)
     return angles[[rows[0] for rows in classes(np.exp(1j * angles)[:, None], _SAME_ANGLE)]]

@@ -45,7 +45,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 
 
 @njit(nogil=True, error_model="numpy")
-def add(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+def add(a: float, a_low: float, b: float, b_low: float) -> Any:
     """The sum of two real numbers."""
     high, lost = two_sum(a, b)
     low, less = two_sum(a_low, b_low)
@@ -54,7 +54,7 @@ def add(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
 
 
 @njit(nogil=True, error_model="numpy")
-def multiply(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+def multiply(a: float, a_low: float, b: float, b_low: float) -> Any:
     """The product of two real numbers."""
     high, lost = two_product(a, b)
     return two_sum(high, lost + (a * b_low + a_low * b))

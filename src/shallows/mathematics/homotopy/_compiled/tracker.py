@@ -73,10 +73,11 @@ SHORT, LONG = 0.25, 4.0
 #: A path is handed over to the endgame when |t| is this share of where the endgame may start, and t = end still is out
 #: of reach: branch points closer to the end than that are not told from a singular end.
 HAND_OVER = 1e-9
-#: Nearness |x₀|/‖x‖ and exponent (see `infinity`) of a path that is at infinity: anywhere on its way; when it would be
-#: handed over; and when its step has become too small, ill-conditioned because it is nearly there.
+#: Nearness |x₀|/‖x‖ and exponent (see `infinity`) of a path that is at infinity: anywhere on its way, by rounding; ...
 AT_INFINITY, AT_INFINITY_EXPONENT = 1e-14, 0.25
+#: ... when it would be handed over, at |t| = 10⁻¹¹ or so: x₀ ~ t^v with v > 0.45 is as near; ...
 HAND_OVER_NEAR, HAND_OVER_EXPONENT = 1e-5, 0.1
+#: ... and when its step has become too small, ill-conditioned because it is nearly there.
 STUCK_NEAR, STUCK_EXPONENT = 1e-6, 0.25
 
 

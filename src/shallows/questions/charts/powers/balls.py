@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.powers.equations import PowerEquations
@@ -129,20 +130,13 @@ def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.
     """Newton's method with 128 bits: where a badly conditioned end belongs. The end itself when that is not near."""
     with precision(BITS):
         evaluator = system.ball_evaluator(BITS)
-        x = [acb(z) for z in point.tolist()]
-        for _ in range(NEWTON):
-            value, jacobian = evaluator(x)
-            try:
-                step = acb_mat(jacobian).solve(acb_mat(value))
-            except ZeroDivisionError:
-                return point
-            x = [acb((a - b).mid()) for a, b in zip(x, step.entries(), strict=True)]
-            moved = max(float(abs(b).upper()) for b in step.entries())
-            if moved < STILL * float(np.abs(point).max()):
+        found, moved, size = point, np.inf, float(np.abs(point).max())
+        for x, moved in refined(evaluator, [acb(z) for z in point.tolist()], NEWTON):
+            found = np.array([complex(a) for a in x])
+            if moved < STILL * size:
                 break
-        found = np.array([complex(a) for a in x])
-    near = np.abs(found - point).max() < NEAR * np.abs(point).max()
-    return found if near and moved < SHARP * float(np.abs(point).max()) else point
+    near = np.abs(found - point).max() < NEAR * size
+    return found if near and moved < SHARP * size else point
 
 
 def prove_signature(system: PowerSystem, box: list[Any]) -> Inertia:

@@ -10,6 +10,7 @@ import flint
 import numpy as np
 from flint import Ordering, fmpz_mpoly_ctx, fmpz_poly
 
+from shallows.mathematics.newton import zeros
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.counting import LandscapeCount, count_at
 from shallows.questions.discriminants.curves import RankOneCurve, integral
@@ -25,6 +26,8 @@ from shallows.support.errors import InvalidProblem
 
 #: Bits of the balls around the roots of the path's polynomial.
 PRECISION = 200
+#: Newton steps towards the double zero, each at most this long: a few of the grid's spacings.
+_NEWTON_STEPS, _LONGEST_STEP = 50, 0.01
 #: The step of central differences, near ε^(1/3): truncation (its square) and rounding (ε over it) are about equal.
 _DIFFERENCE = 1e-5
 
@@ -175,13 +178,14 @@ def _meeting(path: Discriminant, tau: float) -> Array:
     teacher = np.concatenate([[1.0], target])
     value, slope = (row @ teacher for row in curve.lines(gram, angles))
     size = float(np.max(np.abs(value)))
-    start = float(angles[int(np.argmin(np.abs(value) / size + np.abs(slope) / float(np.max(np.abs(slope)))))])
-    for _ in range(50):  # Newton on the slope: the double zero is an extremum of F
-        around = curve.lines(gram, start + _DIFFERENCE * np.array([-1.0, 0.0, 1.0]))[1] @ teacher
-        second = (around[2] - around[0]) / (2 * _DIFFERENCE)
-        if second == 0:  # three critical points have met
-            break
-        start -= float(np.clip(around[1] / second, -0.01, 0.01))
+    best = int(np.argmin(np.abs(value) / size + np.abs(slope) / float(np.max(np.abs(slope)))))
+
+    def slopes(angle: Array) -> tuple[Array, Array]:
+        """F′ and F″ by differences: the double zero is an extremum of F. Where three points have met F″ is 0."""
+        around = curve.lines(gram, angle + _DIFFERENCE * np.array([-1.0, 0.0, 1.0]))[1] @ teacher
+        return around[1:2], (around[2:] - around[:1]) / (2 * _DIFFERENCE)
+
+    (start,) = zeros(slopes, angles[best : best + 1], _NEWTON_STEPS, _LONGEST_STEP)
     degree = len(target) - 1
     powers = np.cos(start) ** np.arange(degree, -1, -1) * np.sin(start) ** np.arange(degree + 1)
     return np.asarray(powers * float(powers @ gram @ target / (powers @ gram @ powers)))
