@@ -17,7 +17,9 @@ import numpy as np
 
 from shallows.support.checks import Array
 
+#: The unit roundoff: one rounded operation is off by this share at most.
 UNIT = 2.0**-53
+#: Added to every radius: far more than underflow, 2⁻¹⁰⁷⁴ an operation, can lose in any sum that fits into a memory.
 TINY = 1e-290
 
 
