@@ -126,4 +126,4 @@ def test_exact_moments_are_the_laws_own():
     assert sh.IID.uniform(2).exact_moments(4)[0] == Fraction(9, 5)
     assert sh.Sphere(3).exact_moments(4)[0] == Fraction(1, 5)
     assert sh.IID.student(2, 10).exact_moments(4)[0] == 3 * Fraction(8, 6)
-    assert sh.Samples(np.eye(2)).exact_moments(2) is None
+    assert sh.Samples(np.eye(2)).exact_moments(2)[0] == Fraction(1, 2)

@@ -265,7 +265,7 @@ def test_the_same_seed_gives_the_same_chart(generic):
 
 def test_signatures_that_ten_digits_leave_open_are_decided_with_thirty():
     """Badly conditioned points under samples: the Hessian over the first box has pivots that contain 0."""
-    from shallows.questions.charts.matrices import rank_r as low_rank
+    from shallows.questions.charts.points import proved_signature
 
     rng = np.random.default_rng(2)
     data = sh.Samples(rng.standard_normal((23, 3)) * rng.uniform(0.5, 2, 3) + rng.standard_normal(3) * 0.3)
@@ -278,7 +278,7 @@ def test_signatures_that_ten_digits_leave_open_are_decided_with_thirty():
             yield box
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(low_rank, "boxes", watched)
+        patch.setattr(proved_signature, "boxes", watched)
         chart = sh.chart(problem, rng=2)
     assert 0 in asked and 1 in asked  # the case is one of those
     assert all(point.certificate.signature_certified for point in chart.points)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
@@ -82,6 +84,11 @@ class Samples(Distribution):
             total += coordinates.monomials(self.X[start : start + CHUNK], degree).sum(axis=0)
         return total / self.count
 
+    def exact_moments(self, degree: int) -> NDArray[Any]:
+        """The mean of x^I in rational arithmetic."""
+        coordinates.require_storable(self.n, degree)
+        return exact_means(self.X, degree)
+
     def gram(self, degree: int) -> Array:
         """G = mean of φ φᵀ, gathered in chunks."""
         degree = positive_integer("degree", degree)
@@ -137,3 +144,33 @@ class Samples(Distribution):
     def __repr__(self) -> str:
         labels = "" if self.y is None else f", y of shape {self.y.shape}"
         return f"Samples({self.count} × {self.n}{labels})"
+
+
+def exact_means(X: Array, degree: int, labels: Array | None = None) -> NDArray[Any]:
+    """The mean of x^I, or of y x^I, over the rows of X as fractions: sums of integers, X in units of a power of two."""
+    indices = coordinates.indices(X.shape[1], degree)
+    unit, total = _unit(X), np.zeros(len(indices), dtype=object)
+    label_unit = Fraction(1) if labels is None else _unit(labels)
+    for start in range(0, len(X), CHUNK):
+        rows = slice(start, start + CHUNK)
+        x = _integers(X[rows], unit)
+        product = np.ones((len(x), len(indices)), dtype=object)
+        if labels is not None:
+            product = product * _integers(labels[rows], label_unit)[:, None]
+        for column in indices.T:
+            product = product * x[:, column]
+        total = total + product.sum(axis=0)
+    return np.asarray(total * (unit**degree * label_unit / len(X)))
+
+
+def _unit(values: Array) -> Fraction:
+    """A power of two of which all doubles given are multiples."""
+    denominators = [x.as_integer_ratio()[1] for x in values.ravel().tolist()]
+    return Fraction(1, max(denominators))
+
+
+def _integers(values: Array, unit: Fraction) -> NDArray[Any]:
+    scale = unit.denominator
+    ratios = (x.as_integer_ratio() for x in values.ravel().tolist())
+    whole = [numerator * (scale // denominator) for numerator, denominator in ratios]
+    return np.array(whole, dtype=object).reshape(values.shape)

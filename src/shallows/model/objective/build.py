@@ -52,7 +52,7 @@ def build_objective(
         student, MetricKernel
     ):  # through a Gram matrix: then the loss is best taken in function space
         d = student.degree
-        if _is_form(target, d) or not isinstance(data, Distribution):
+        if is_form(target, d) or not isinstance(data, Distribution):
             return FunctionSpaceObjective(data.n, d, data.gram(d), tensors_of(target, d), 0.0)
     if isinstance(target, SymmetricTensor) and target.degree > 2:
         cross, energy = _tensor_cross(target, data, activation)
@@ -87,7 +87,7 @@ def _on_samples(
     if isinstance(activation, Power):
         size = coordinates.dimension(data.n, activation.degree)
         pays = size <= LARGEST_GATHERED and size**2 <= 4 * data.count * data.n * width
-        if pays and target is not None and _is_form(target, activation.degree):
+        if pays and target is not None and is_form(target, activation.degree):
             optimum = tensors_of(target, activation.degree)
             return FunctionSpaceObjective(
                 data.n, activation.degree, data.gram(activation.degree), optimum, 0.0
@@ -97,7 +97,7 @@ def _on_samples(
     return SamplePassObjective(data.X, labels, activation)
 
 
-def _is_form(target: Network | SymmetricTensor, degree: int) -> bool:
+def is_form(target: Network | SymmetricTensor, degree: int) -> bool:
     """Whether the target is a form of this degree (so that its own tensor is the optimum)."""
     if isinstance(target, SymmetricTensor):
         return target.degree == degree
@@ -107,7 +107,7 @@ def _is_form(target: Network | SymmetricTensor, degree: int) -> bool:
 
 def tensors_of(target: Network | SymmetricTensor, degree: int) -> Array:
     """The target's tensors, one a row, shape (M, N)."""
-    if not _is_form(target, degree):
+    if not is_form(target, degree):
         raise InvalidProblem(
             f"The target {target!r} is not a form of degree {degree}, which this problem needs."
         )

@@ -150,7 +150,7 @@ def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoint
     roots = _isolated(real_roots(rank_equations(problem, rank, frame), bits=2 * BITS))
     expected = comb(problem.n, rank) if spectrum_of(problem) is not None else equations.count
     source = "C(n,r), paper 000 Theorems 34, 35" if spectrum_of(problem) is not None else "generic ED degree"
-    system = LowRankSystem(equations, problem.gram(), problem.target_tensor().entries, frame)
+    system = LowRankSystem.of(problem, equations, frame)
     points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, equations.unknowns) + 0j
     found = real_points(system, points, certify(system, points).roots)
     return found, Counts(roots.degree, expected, source), roots.degree == expected

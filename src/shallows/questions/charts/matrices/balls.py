@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from flint import acb, acb_mat, arb, arb_mat
@@ -11,6 +12,9 @@ from flint import acb, acb_mat, arb, arb_mat
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.tensors import coordinates
+from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.model.problem import Problem
+from shallows.questions.charts.matrices.batch import LowRankBatch
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.support.checks import Array
 
@@ -19,16 +23,36 @@ BITS = 128
 
 @dataclass(frozen=True, eq=False)
 class LowRankSystem:
-    """M(S) R U = 0, multiplied by Rᵀ: S = R U A Uᵀ Rᵀ, with G, t and the frame R read as the exact numbers they are."""
+    """M(S) R U = 0, multiplied by Rᵀ: S = R U A Uᵀ Rᵀ, with G, b and the frame R as the exact numbers they are.
+
+    `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers.
+    """
 
     equations: LowRankEquations
     gram: Array
     target: Array
     frame: Array
+    exact: ExactLoss | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, equations: LowRankEquations, frame: Array) -> LowRankSystem:
+        """A problem's critical equations in a frame."""
+        target = problem.target_tensor().entries
+        return cls(equations, problem.gram(), target, frame, ExactLoss.of(problem))
+
+    @cached_property
+    def in_frame(self) -> ExactLoss:
+        """G and b on the entries of S′ = U A Uᵀ, so that no frame comes into the equations."""
+        exact = self.exact if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
+        return exact.in_frame(self.frame)
 
     def ball_evaluator(self, bits: int) -> LowRankBalls:
         """What `certify` asks for."""
         return LowRankBalls(self, bits)
+
+    def ball_batch(self) -> LowRankBatch:
+        """The same at many boxes at once."""
+        return LowRankBatch(self.equations, self.in_frame)
 
 
 class LowRankBalls:
@@ -39,9 +63,8 @@ class LowRankBalls:
     def __init__(self, system: LowRankSystem, bits: int) -> None:
         self.equations, self.n = system.equations, system.equations.unknowns
         with precision(max(bits, BITS)):
-            self.gram = _exact(system.gram)
-            self.g = self.gram * arb_mat([[arb(float(x))] for x in system.target])
-            self.frame = _exact(system.frame)
+            self.gram = arb_mat(rational_matrix(system.in_frame.gram))
+            self.g = arb_mat(rational_matrix(system.in_frame.right[:, None]))
         indices = coordinates.indices(self.equations.n, 2)
         self.pairs = [(int(i), int(j)) for i, j in indices]
 
@@ -63,11 +86,9 @@ class LowRankBalls:
         return A, U
 
     def _slope(self, S: Any, kind: Any, subtract: bool) -> Any:
-        """Rᵀ M R with M the matrix of G s (− g)."""
+        """The matrix M of G s (− b)."""
         n = self.equations.n
-        frame, gram = kind(self.frame), kind(self.gram)
-        full = frame * S * frame.transpose()
-        e = gram * kind([[full[i, j]] for i, j in self.pairs])
+        e = kind(self.gram) * kind([[S[i, j]] for i, j in self.pairs])
         if subtract:
             e = e - kind(self.g)
         M = kind(n, n)
@@ -75,7 +96,7 @@ class LowRankBalls:
             entry = e[k, 0]
             M[i, j] = entry if i == j else entry / 2
             M[j, i] = M[i, j]
-        return frame.transpose() * M * frame
+        return M
 
     def _flatten(self, MU: Any) -> list[Any]:
         n, r = self.equations.n, self.equations.r
@@ -146,7 +167,3 @@ def prove_box(system: LowRankSystem, box: list[arb]) -> tuple[Inertia, Inertia]:
     with precision(BITS):
         A, _ = evaluator._split(box, arb_mat)
         return inertia(evaluator.hessian(box)), inertia(A)
-
-
-def _exact(matrix: Array) -> arb_mat:
-    return arb_mat([[arb(float(x)) for x in row] for row in matrix])

@@ -8,6 +8,7 @@ system with −B in u; the others are not real.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import Certification, certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator
+from shallows.mathematics.balls.systems import ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.same_points import nearest
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors import coordinates
+from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours
@@ -29,15 +32,18 @@ from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, Set
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import moved_gaussian
-from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import boxes, proved_signature
+from shallows.questions.charts.points.proved_signature import (
+    distances,
+    proved_signature,
+    real_balls,
+    signs_at_once,
+)
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.singular_ends import End, examine
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
-from shallows.support.tolerances import EPSILON
 
 Complex = NDArray[np.complex128]
 #: Uncertified points closer than this, relatively, are one: multiple roots, of four to ε^{1/4} = 10⁻⁴.
@@ -57,9 +63,9 @@ class _Ends:
 
 def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Shown = False) -> Stratum:
     """All critical points of rank one at degree 2."""
-    gram = problem.data.exact_gram(2)
-    B = slope_matrix(problem, problem.gram() @ problem.target_tensor().entries)
-    system, mirror = RankOneSystem.from_gram(gram, B), RankOneSystem.from_gram(gram, -B)
+    exact = ExactLoss.of(problem)
+    B = _half_symmetric(exact.right, problem.n)
+    system, mirror = RankOneSystem.from_gram(exact.gram, B), RankOneSystem.from_gram(exact.gram, -B)
     special = moved_gaussian(problem.data, 2)
     if special is None:
         count, source = (3**problem.n - 1) // 2, "(3ⁿ−1)/2, the ED degree of a generic metric"
@@ -120,62 +126,93 @@ def _restored(run: Settled, even: BalancedProblem, how: str) -> _Ends:
     return _Ends(even.restored(points), multiplicities, even.restored(run.moving), run.completeness, notes)
 
 
+def _half_symmetric(right: NDArray[Any], n: int) -> NDArray[Any]:
+    """B with vᵀBv = bᵀτ(v), exactly."""
+    rows, columns = coordinates.indices(n, 2).T
+    B = np.zeros((n, n), dtype=object)
+    B[rows, columns] = B[columns, rows] = right * fractions(np.where(rows == columns, 1.0, 0.5))
+    return B
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A real v of one sign, with the root that proves it."""
+
+    u: Array
+    sign: float
+    root: CertifiedRoot | None
+
+
 def _real_points(
-    points: NDArray[np.complex128],
-    system: RankOneSystem,
-    mirror: RankOneSystem,
-    proof: Certification | None,
+    points: Complex, system: RankOneSystem, mirror: RankOneSystem, proof: Certification | None
 ) -> list[RealPoint]:
     """Those with v real (S = vvᵀ) or purely imaginary (S = −uuᵀ), each with its signature."""
-    found: list[RealPoint] = []
-    balls = {id(owner): ball_evaluator(owner, 128) for owner in (system, mirror)}
+    candidates = _candidates(points, mirror, proof)
+    found: dict[int, RealPoint] = {}
+    for sign, owner in ((1.0, system), (-1.0, mirror)):
+        mine = [k for k, candidate in enumerate(candidates) if candidate.sign == sign]
+        found.update(zip(mine, _found([candidates[k] for k in mine], sign, owner), strict=True))
+    return [found[k] for k in range(len(candidates))]
+
+
+def _candidates(points: Complex, mirror: RankOneSystem, proof: Certification | None) -> list[_Candidate]:
+    """The points that are real, or i times real, as far as is known."""
+    size = REAL * np.abs(points).max(axis=1, initial=0.0)
+    turned = np.flatnonzero(np.abs(points.real).max(axis=1, initial=0.0) <= size)
+    mirrored: dict[int, CertifiedRoot | None] = {}
+    if proof is not None and len(turned):
+        proofs = certify(mirror, points[turned].imag.astype(np.complex128)).roots
+        mirrored = dict(zip(turned.tolist(), proofs, strict=True))
+    found: list[_Candidate] = []
     for i, v in enumerate(points):
-        size = float(np.max(np.abs(v)))
-        for sign, u, owner in ((1.0, v, system), (-1.0, -1j * v, mirror)):
-            if np.max(np.abs(u.imag)) > REAL * size:
+        for sign, u in ((1.0, v), (-1.0, -1j * v)):
+            if np.max(np.abs(u.imag)) > size[i]:
                 continue
             root = None
             if proof is not None:
-                root = proof.roots[i] if sign > 0 else certify(mirror, u[None, :].real + 0j).roots[0]
+                root = proof.roots[i] if sign > 0 else mirrored[i]
                 if root is not None and root.real is not True:
                     continue
             if root is None and _known(u.real, sign, found):
                 continue  # a degenerate point that several paths reach, each with its own error
-            found.append(_found(u.real, sign, owner, root, balls[id(owner)]))
+            found.append(_Candidate(u.real if root is None else root.point.real, sign, root))
     return found
 
 
-def _known(u: Array, sign: float, found: list[RealPoint]) -> bool:
+def _known(u: Array, sign: float, found: list[_Candidate]) -> bool:
     """Whether ±u is, to the accuracy of a multiple root, a point that was found and not certified."""
-    others = [v.vectors[0] for v in found if v.certificate is None and v.signs[0] == sign]
+    others = [v.u for v in found if v.root is None and v.sign == sign]
     _, gap = nearest(np.array([u, -u]), np.array(others).reshape(-1, len(u)))
     return bool(gap.min() < DEGENERATE * np.max(np.abs(u)))
 
 
-def _found(
-    u: Array, sign: float, system: RankOneSystem, root: CertifiedRoot | None, balls: BallEvaluator
-) -> RealPoint:
-    if root is not None:
-        u = root.point.real
-    seen = signature(np.linalg.eigvalsh(_hessian(u, system)), POINT_ERROR)
-    vectors, signs = u[None, :], np.array([sign])
-    if root is None:
-        return RealPoint(vectors, signs, seen)
+def _found(candidates: list[_Candidate], sign: float, system: RankOneSystem) -> list[RealPoint]:
+    """The points S = ±uuᵀ of one sign, signatures and radii of the proved ones all at once."""
+    curvature = _hessians(np.array([c.u for c in candidates]).reshape(-1, system.n), system)
+    seen = [signature(np.linalg.eigvalsh(H), POINT_ERROR) for H in curvature]
+    signs = np.array([sign])
+    points = [RealPoint(c.u[None, :], signs, s) for c, s in zip(candidates, seen, strict=True)]
+    proved = [k for k, candidate in enumerate(candidates) if candidate.root is not None]
+    if not proved:
+        return points
+    roots = [root for c in candidates if (root := c.root) is not None]
     # the root's box proves existence and realness; the Jacobian over the box proves the signature
-    for box in boxes(root):
-        proof = inertia(balls(box)[1])
-        if proof.certified:
-            break
-    radius = 2 * root.radius * float(np.max(np.abs(u))) + 8 * EPSILON * float(np.max(u**2))
-    certificate = Certificate(radius, proof.certified, True, "Krawczyk")
-    return RealPoint(vectors, signs, proved_signature(proof, seen), certificate)
+    box = real_balls(roots)
+    balls = ball_evaluator(system, 128)
+    hessians = signs_at_once(system.ball_batch()(box)[1], roots, lambda entries: inertia(balls(entries)[1]))
+    rows, columns = np.array(system.pairs).T
+    radii = distances(coordinates.monomials(box.mid, 2), box[:, rows] * box[:, columns])
+    for k, hessian, radius in zip(proved, hessians, radii.tolist(), strict=True):
+        certificate = Certificate(radius, hessian.certified, True, "Krawczyk")
+        points[k] = RealPoint(points[k].vectors, signs, proved_signature(hessian, seen[k]), certificate)
+    return points
 
 
-def _hessian(u: Array, system: RankOneSystem) -> Array:
-    """3Q(u) − B, a quarter of the Hessian of ℓ(ε uuᵀ) in u."""
+def _hessians(u: Array, system: RankOneSystem) -> Array:
+    """3Q(u) − B for each row u, a quarter of the Hessian of ℓ(ε uuᵀ) in u."""
     packed = np.array([[float(entry) for entry in row] for row in system.packed()])
     rows, columns = np.array(system.pairs).T
-    entries = packed @ (u[rows] * u[columns])
-    Q = np.zeros((system.n, system.n))
-    Q[rows, columns] = Q[columns, rows] = entries
+    entries = (u[:, rows] * u[:, columns]) @ packed.T
+    Q = np.zeros((len(u), system.n, system.n))
+    Q[:, rows, columns] = Q[:, columns, rows] = entries
     return np.asarray(3 * Q - np.array([[float(entry) for entry in row] for row in system.linear]))

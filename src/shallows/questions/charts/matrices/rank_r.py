@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.generic_members import starting_member
@@ -19,14 +20,16 @@ from shallows.questions.charts.matrices.hessian import curvatures
 from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import boxes, proved_signature
+from shallows.questions.charts.points.proved_signature import (
+    distances,
+    proved_signature,
+    real_balls,
+    signs_at_once,
+)
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.singular_ends import End, examine
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
-
-#: What rounding adds to a point, relatively, when A and Z become a matrix: some ε.
-ROUNDED = 1e-15
 
 
 def low_rank_stratum(
@@ -40,8 +43,7 @@ def low_rank_stratum(
     run = settle(Frames(equations, start, even.member, seed, tell, first=turn))
     points = _rescale(equations, run.finite.points, even.unit)
     singular = _rescale(equations, run.singular.points, even.unit)
-    target = problem.target_tensor().entries
-    system = LowRankSystem(equations, problem.gram(), target, even.frame @ turn)
+    system = LowRankSystem.of(problem, equations, even.frame @ turn)
     proof = None
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
@@ -98,15 +100,17 @@ def real_points(
     roots: tuple[CertifiedRoot | None, ...],
 ) -> list[RealPoint]:
     """The real ones, with what their certified `roots` prove: in a real frame S is real exactly when A and Z are."""
-    found = []
+    kept, found = [], []
     for point, root in zip(points, roots, strict=True):
         if root is not None and root.real is not True:
             continue
         if root is None and np.max(np.abs(point.imag)) > REAL * np.max(np.abs(point)):
             continue
         x = (root.point if root is not None else point).real
-        found.append(_found(system, x, root))
-    return found
+        vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
+        kept.append(root)
+        found.append(RealPoint(vectors, signs, signature(curvatures(system, x), POINT_ERROR)))
+    return _certified(system, found, kept)
 
 
 def _in_frame(equations: LowRankEquations, frame: Array, x: Array) -> Array:
@@ -115,22 +119,31 @@ def _in_frame(equations: LowRankEquations, frame: Array, x: Array) -> Array:
     return (S + S.T) / 2
 
 
-def _found(system: LowRankSystem, x: Array, root: CertifiedRoot | None) -> RealPoint:
-    vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
-    seen = signature(curvatures(system, x), POINT_ERROR)
-    if root is None:
-        return RealPoint(vectors, signs, seen)
-    for box in boxes(root):
-        hessian, rank = prove_box(system, box)
-        if hessian.certified and rank.certified:
-            break
-    proved = proved_signature(hessian, seen)
-    size = float(np.abs(root.point).max())
-    frame = max(1.0, float(np.abs(system.frame).max())) ** 2  # 1 unless the frame is not orthogonal
-    radius = 4 * system.equations.n**2 * frame * (1 + size) ** 2 * (root.radius + ROUNDED * size)
-    return RealPoint(
-        vectors, signs, proved, Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
-    )
+def _certified(
+    system: LowRankSystem, found: list[RealPoint], roots: list[CertifiedRoot | None]
+) -> list[RealPoint]:
+    """The points with what the boxes of their roots prove: signature, rank, and the radius of S as doubles."""
+    proved = [root for root in roots if root is not None]
+    if not proved:
+        return found
+    places = [k for k, root in enumerate(roots) if root is not None]
+    batch, box = system.ball_batch(), real_balls(proved)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
+        hessians = signs_at_once(batch.hessians(box), proved, lambda entries: prove_box(system, entries)[0])
+        ranks = signs_at_once(batch.split(box)[0], proved, lambda entries: prove_box(system, entries)[1])
+        entries = np.array([_entries(found[k]) for k in places])
+        radii = distances(entries, batch.tensors(box, system.frame)).tolist()
+    points = list(found)
+    for k, hessian, rank, radius in zip(places, hessians, ranks, radii, strict=True):
+        certificate = Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
+        seen = proved_signature(hessian, found[k].signature)
+        points[k] = RealPoint(found[k].vectors, found[k].signs, seen, certificate)
+    return points
+
+
+def _entries(point: RealPoint) -> Array:
+    """S as the chart has it, Σ εᵢ vᵢvᵢᵀ in doubles."""
+    return np.asarray(point.signs @ coordinates.monomials(point.vectors, 2))
 
 
 def _notes(rank: int, how: str, run: Settled, degenerate: int, far: bool) -> list[str]:

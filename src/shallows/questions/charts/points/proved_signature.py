@@ -1,13 +1,22 @@
-"""Signs over the box of a proved root: when the box is too wide to decide them, over one with thirty digits."""
+"""What the boxes of proved roots prove about critical points: signs of Hessians, and how far off the tensors are.
+
+Signs are decided at once in float64; what stays open one by one in Arb, and where the box is too wide to decide them
+over one with thirty digits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from shallows.mathematics.balls.inertia import Inertia
+import numpy as np
+from flint import acb
+
+from shallows.mathematics.balls.arrays import UNIT, Ball, raised
+from shallows.mathematics.balls.inertia import Inertia, inertias
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 
 #: Digits of a root whose first box left a sign open: of the 38 that 128 bits hold.
@@ -22,6 +31,42 @@ def boxes(root: CertifiedRoot) -> Iterator[list[Any]]:
     yield list(root.box)
     with suppress(NotConverged):
         yield list(root.refine(DIGITS).box)
+
+
+def real_balls(roots: Sequence[CertifiedRoot]) -> Ball:
+    """The boxes of real roots, a row each, as float64 balls around `root.point`."""
+    mid = np.array([root.point.real for root in roots])
+    rad = np.array([[_half_width(entry) for entry in root.box] for root in roots])
+    return Ball(mid, raised(rad + 2 * UNIT * np.abs(mid), 3) if len(roots) else rad)
+
+
+def _half_width(entry: Any) -> float:
+    real = entry.real if isinstance(entry, acb) else entry
+    return float(real.rad().upper())
+
+
+def signs_at_once(
+    hessians: Ball, roots: Sequence[CertifiedRoot], one: Callable[[list[Any]], Inertia]
+) -> list[Inertia]:
+    """The inertia at each root, from the Hessians over its box; `one` decides over a box in Arb what stays open."""
+    return [
+        first if first.certified else _one_by_one(root, one)
+        for first, root in zip(inertias(hessians), roots, strict=True)
+    ]
+
+
+def _one_by_one(root: CertifiedRoot, one: Callable[[list[Any]], Inertia]) -> Inertia:
+    for box in boxes(root):
+        proof = one(box)
+        if proof.certified:
+            break
+    return proof
+
+
+def distances(entries: Array, tensors: Ball) -> Array:
+    """Bounds on the largest difference between entries as doubles, a row a point, and tensors in the balls."""
+    gaps = tensors - Ball.exact(entries)
+    return np.asarray(gaps.size.max(axis=1))
 
 
 def proved_signature(hessian: Inertia, seen: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -1,0 +1,95 @@
+"""The loss as the exact quadratic function that it is: ∇ℓ/2 = G s − b, G and b as the rationals that were given.
+
+Doubles are rationals. b = G t for a target tensor t, of a teacher Σ aᵢ wᵢ^⊗d too; for labels y it is E[y x^⊗d], and no
+least-squares tensor, which would be rounded, comes in. Proofs start from these numbers: at a condition of 10¹¹ the
+rounding of G t alone moves critical points by more than the radius of their certificates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.data.samples import exact_means
+from shallows.model.network import Network
+from shallows.model.objective.build import is_form, labels_of
+from shallows.model.problem import Problem
+from shallows.support.checks import Array
+
+#: Doubles, or anything that is a rational already, as fractions.
+fractions: Any = np.vectorize(Fraction, otypes=[object])
+
+
+@dataclass(frozen=True, eq=False)
+class ExactLoss:
+    """G, (N, N), and b, (N,), as arrays of fractions: the critical equations are about G s − b."""
+
+    gram: NDArray[Any]
+    right: NDArray[Any]
+
+    @classmethod
+    def of(cls, problem: Problem) -> ExactLoss:
+        """A problem's own, for one output."""
+        gram = fractions(problem.data.exact_gram(problem.degree))
+        samples = problem.data.as_samples()
+        target = problem.target
+        if samples is not None and (target is None or not is_form(target, problem.degree)):
+            weights = coordinates.multiplicities(problem.n, problem.degree).astype(int).astype(object)
+            labels = labels_of(target, samples)[:, 0]
+            return cls(gram, np.asarray(weights * exact_means(samples.X, problem.degree, labels)))
+        if isinstance(target, Network):
+            return cls(gram, _product(gram, _teacher(target)))
+        assert isinstance(target, SymmetricTensor)
+        return cls(gram, _product(gram, fractions(target.entries)))
+
+    @classmethod
+    def of_doubles(cls, gram: Array, target: Array) -> ExactLoss:
+        """From G and t as the doubles that they are."""
+        exact = fractions(gram)
+        return cls(exact, _product(exact, fractions(target)))
+
+    def in_frame(self, frame: Array) -> ExactLoss:
+        """The same at degree 2 in the entries of S′, S = R S′ Rᵀ, for a frame R of doubles: PᵀGP and Pᵀb."""
+        n = len(frame)
+        R = fractions(frame)
+        rows, columns = coordinates.indices(n, 2).T
+        P = R[rows][:, rows] * R[columns][:, columns]
+        other = R[rows][:, columns] * R[columns][:, rows]
+        action = rational_matrix(np.where(rows != columns, P + other, P))
+        gram = action.transpose() * rational_matrix(self.gram) * action
+        right = action.transpose() * rational_matrix(self.right[:, None])
+        size = len(rows)
+        return ExactLoss(_array(gram).reshape(size, size), _array(right))
+
+
+def rational_matrix(values: NDArray[Any]) -> fmpq_mat:
+    """A table of fractions for flint."""
+    return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in values.tolist()])
+
+
+def _array(matrix: fmpq_mat) -> NDArray[Any]:
+    entries = [Fraction(int(x.p), int(x.q)) for x in matrix.entries()]
+    return np.array(entries, dtype=object)
+
+
+def _product(gram: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """G t."""
+    return _array(rational_matrix(gram) * rational_matrix(target[:, None]))
+
+
+def _teacher(net: Network) -> NDArray[Any]:
+    """Σ aᵢ wᵢ^⊗d, and α‖x‖² for the norm neuron."""
+    degree = net.tensor().degree
+    index = coordinates.indices(net.n, degree)
+    W, a = fractions(net.W), fractions(np.ravel(net.a))
+    entries = a @ np.prod(W[:, index], axis=-1)
+    if np.any(net.norm):
+        entries = entries + fractions(np.where(index[:, 0] == index[:, 1], np.ravel(net.norm)[0], 0.0))
+    return np.asarray(entries)
