@@ -126,3 +126,25 @@ def test_no_family_of_networks_that_are_zero_or_of_lower_rank(target):
     chart = sh.chart(sh.Problem(target, sh.Gaussian(len(target)), width=len(target)))
     for family in chart.families:
         assert np.linalg.matrix_rank(family.tensor.to_matrix(), tol=1e-9) == family.rank
+
+
+@pytest.mark.parametrize(
+    ("neurons", "outer", "degree", "data"),
+    [
+        ([[1.0, 0, 0]], [1.0], 3, sh.Gaussian(3)),
+        ([[1.0, 1, 1]], [-1.0], 3, sh.Gaussian(3)),
+        ([[1.0, 0, 0], [0, 1, 0]], [1.0, 1.0], 3, sh.Gaussian(3)),
+        ([[1.0, 0]], [-1.0], 5, sh.Frobenius(2)),
+    ],
+)
+def test_teachers_of_few_neurons_are_charted(neurons, outer, degree, data):
+    """Ends at zero and on complex orbits are no refusal; a teacher of width one is the minimum, at loss zero."""
+    teacher = sh.Network(neurons, outer, sh.Power(degree))
+    problem = sh.Problem(teacher, data, width=1)
+    chart = sh.chart(problem)
+    check(problem, chart)
+    energy = problem.loss(sh.Network(np.zeros((1, data.n)), [0.0], sh.Power(degree)))
+    if len(neurons) == 1:
+        assert chart.minimum.loss <= 1e-18 * energy and chart.minimum.kind == "global minimum"
+    for family in chart.families:
+        assert np.abs(family.tensor.entries).max() > 1e-3

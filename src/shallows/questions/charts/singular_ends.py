@@ -125,7 +125,7 @@ def _real_point(student: Problem, end: End, rank: int) -> Network | None:
     scale = max(float(np.max(np.abs(student.gram() @ student.target_tensor().entries))), TINY)
     size = max(float(np.max(np.abs(student.pack(net)))), TINY)
     slope = float(np.linalg.norm(student.gradient(net)))
-    return net if slope <= CRITICAL * scale * size and _has_rank(net, rank) else None
+    return net if slope <= CRITICAL * scale * size and _has_rank(student, net, rank) else None
 
 
 def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
@@ -143,13 +143,15 @@ def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
     return np.asarray(found.x)
 
 
-def _has_rank(net: Network, rank: int) -> bool:
-    """Matrices by their eigenvalues, other tensors by no neuron being idle."""
-    if net.tensor().degree == 2:
-        values = np.sort(np.abs(np.linalg.eigvalsh(net.tensor().to_matrix())))[::-1]
+def _has_rank(student: Problem, net: Network, rank: int) -> bool:
+    """No term vanishes against the largest, or against the target: at degree ≥ 3 all gradients vanish near zero."""
+    tensor = net.tensor()
+    if tensor.degree == 2:
+        values = np.sort(np.abs(np.linalg.eigvalsh(tensor.to_matrix())))[::-1]
     else:
-        values = np.sort(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** net.tensor().degree)[::-1]
-    return bool(values[rank - 1] > NO_TERM * values[0])
+        values = np.sort(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** tensor.degree)[::-1]
+    largest = max(float(values[0]), float(np.max(np.abs(student.target_tensor().entries))))
+    return bool(values[rank - 1] > NO_TERM * largest)
 
 
 def _sort_in(
@@ -198,9 +200,9 @@ def _real(student: Problem, net: Network) -> RealPoint | None:
             geometry = stratum(student, tensor, rank=student.width, tolerance=FLAT)
         else:
             geometry = stratum(student, net, tolerance=FLAT)
+        positive, zero, negative = geometry.signature(student.target_tensor().entries, FLAT)
     except InvalidProblem:
         return None
-    positive, zero, negative = geometry.signature(student.target_tensor().entries, FLAT)
     if student.degree == 2:
         vectors, signs = spectral_terms(tensor.to_matrix(), student.width)
     else:
