@@ -35,6 +35,8 @@ from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import EPSILON
 
 SAMPLES = 3
+#: A first-order descent below this share of the largest slope is none: points, and so slopes, are known to ten digits.
+NO_DESCENT = 1e-9
 LARGEST_CHART = 2_000_000
 
 
@@ -262,7 +264,7 @@ class SpectralMaker:
         slopes = self.spectrum.slope(self.spectrum.sigma[rest] + selection.shift[row])
         gain = np.maximum(np.where(room[0], -slopes, 0.0), np.where(room[1], slopes, 0.0))
         best = int(np.argmax(gain))
-        if gain[best] <= 1e-9 * max(float(np.max(np.abs(slopes))), 1e-300):
+        if gain[best] <= NO_DESCENT * float(np.max(np.abs(slopes))):
             return None
         u = self.spectrum.vectors[:, rest[best]]
         return SymmetricTensor.from_matrix(-np.sign(slopes[best]) * np.outer(u, u))
