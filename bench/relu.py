@@ -10,9 +10,9 @@ import numpy as np
 from bench.report import Row, show_time, side_by_side
 from shallows import ensemble, relu_problem, starts, symmetric_minimum
 from shallows.questions.descent.evaluate import evaluator
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.gradient import fixed_step
 from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
 #: k, our runs, how many of them the peer repeats, and the promised ratio.
@@ -91,7 +91,7 @@ def scaling() -> list[Row]:
         steps = 20 if k < 50 else 4
 
         def ours(begin: Array = begin, steps: int = steps, k: int = k, evaluate: Callable = evaluate) -> None:
-            fixed_step(evaluate, Batch.start(begin), 2.5 / k, Control(1e-12, steps))
+            fixed_step(evaluate, Batch.start(begin), 2.5 / k, Stopping(1e-12, steps))
 
         W = begin[0].reshape(k, k)
         time_ours, time_peer = side_by_side(ours, lambda W=W: paper_gradient(W), rounds=5)

@@ -12,9 +12,9 @@ import shallows as sh
 from bench.report import Row, show_time, side_by_side
 from shallows import ensemble, starts
 from shallows.questions.descent.evaluate import evaluator
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.gradient import fixed_step
 from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
 RUNS, N, WIDTH, ITERATIONS, STEP = 1000, 10, 10, 40, 1e-3
@@ -46,7 +46,7 @@ def against_loop(name: str, problem: sh.Problem, gradient: Gradient) -> Row:
 
     def ours() -> Array:
         batch = Batch.start(begin)
-        fixed_step(evaluate, batch, STEP, Control(1e-12, ITERATIONS))
+        fixed_step(evaluate, batch, STEP, Stopping(1e-12, ITERATIONS))
         return batch.thetas
 
     few = begin[: RUNS // 10]

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
-from shallows.questions.descent._compiled.problems import Compiled
+from shallows.questions.descent._compiled.base import Compiled
 from shallows.questions.descent.evaluate import evaluator
-from shallows.questions.descent.methods.control import Control, Recorder
 from shallows.questions.descent.methods.gradient import fixed_step, line_search
-from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.results.run import Batch, Recorder, Status
+from shallows.questions.descent.stopping import Stopping
 
 COVARIANCE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 0.7]])
 
@@ -88,13 +88,13 @@ def test_compiled_descent_agrees_with_its_numpy_twin(name, step):
     evaluate = evaluator(problem)
     thetas = 0.4 * np.random.default_rng(0).standard_normal((80, problem.size))  # more runs than lanes
     fast, slow = Batch.start(thetas), Batch.start(thetas)
-    control = Control(1e-6, 150)
+    stopping = Stopping(1e-6, 150)
     if step is None:
-        line_search(evaluate, fast, control)
-        line_search(evaluate, slow, control, Recorder(None))  # a recorder asks for the NumPy loop
+        line_search(evaluate, fast, stopping)
+        line_search(evaluate, slow, stopping, Recorder(None))  # a recorder asks for the NumPy loop
     else:
-        fixed_step(evaluate, fast, step, control)
-        fixed_step(evaluate, slow, step, control, Recorder(None))
+        fixed_step(evaluate, fast, step, stopping)
+        fixed_step(evaluate, slow, step, stopping, Recorder(None))
     assert np.array_equal(fast.status, slow.status)
     assert np.array_equal(fast.iterations, slow.iterations)
     assert np.max(np.abs(fast.thetas - slow.thetas)) < 1e-9
@@ -108,12 +108,12 @@ def test_a_batch_does_not_depend_on_how_it_is_cut():
         assert np.array_equal(whole[2:5], evaluate(thetas[2:5])[1])
 
 
-def trained(problem, thetas, step, control, recorder=None):
+def trained(problem, thetas, step, stopping, recorder=None):
     batch = Batch.start(thetas)
     if step is None:
-        line_search(evaluator(problem), batch, control, recorder)
+        line_search(evaluator(problem), batch, stopping, recorder)
     else:
-        fixed_step(evaluator(problem), batch, step, control, recorder)
+        fixed_step(evaluator(problem), batch, step, stopping, recorder)
     return batch
 
 
@@ -124,10 +124,10 @@ def test_a_run_does_not_depend_on_its_neighbours(name, step):
     problem = PROBLEMS[name]
     thetas = 0.4 * np.random.default_rng(2).standard_normal((70, problem.size))
     tolerances = 10 ** np.linspace(0, -1, 70) * np.linalg.norm(evaluator(problem)(thetas)[1], axis=1)
-    together = trained(problem, thetas, step, Control(tolerances, 60))
+    together = trained(problem, thetas, step, Stopping(tolerances, 60))
     assert len(set(together.iterations)) > 2
     for row in (0, 31, 32, 47, 69):
-        alone = trained(problem, thetas[row : row + 1], step, Control(tolerances[row : row + 1], 60))
+        alone = trained(problem, thetas[row : row + 1], step, Stopping(tolerances[row : row + 1], 60))
         assert np.array_equal(alone.thetas[0], together.thetas[row])
         assert alone.iterations[0] == together.iterations[row] and alone.status[0] == together.status[row]
 
@@ -138,13 +138,13 @@ def test_compiled_runs_end_with_the_same_statuses_as_their_numpy_twins():
     thetas = 10.0 ** rng.uniform(-1, 1, (60, 1)) * rng.standard_normal((60, problem.size))
     thetas[7] = 0.0  # a critical point
     thetas[9, 0] = np.inf
-    control = Control(1e-8, 400, goal=0.3, scale=1.0)
-    fast, slow = (trained(problem, thetas, 0.01, control, r) for r in (None, Recorder(None)))
+    stopping = Stopping(1e-8, 400, goal=0.3, scale=1.0)
+    fast, slow = (trained(problem, thetas, 0.01, stopping, r) for r in (None, Recorder(None)))
     assert np.array_equal(fast.status, slow.status) and np.array_equal(fast.iterations, slow.iterations)
     assert set(fast.status) >= {Status.CONVERGED, Status.DIVERGED, Status.GOAL, Status.LIMIT}
     sound = np.arange(60) != 9
     assert np.all(np.isfinite(fast.thetas[sound])) and np.all(np.isfinite(fast.losses[sound]))
     assert fast.status[7] == Status.CONVERGED and fast.status[9] == Status.DIVERGED
-    control.interrupted.set()
-    stopped = trained(problem, thetas[20:23], 0.01, Control(1e-8, 400, interrupted=control.interrupted))
+    stopping.interrupted.set()
+    stopped = trained(problem, thetas[20:23], 0.01, Stopping(1e-8, 400, interrupted=stopping.interrupted))
     assert np.all(stopped.status == Status.INTERRUPTED) and np.array_equal(stopped.thetas, thetas[20:23])

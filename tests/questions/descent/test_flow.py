@@ -48,7 +48,7 @@ def test_proposition_16(degree):
 def test_a_long_step_breaks_the_conservation_law():
     problem = sh.Problem(np.diag([1.0, 0.4]), sh.Gaussian(2), 1)
     run = descend(problem, [0.6, 0.3, 0.7], step=0.05, record=1, tolerance=1e-6)
-    assert drift(problem, run) > 1e-4  # the negative control: descent is not the flow
+    assert drift(problem, run) > 1e-4  # the negative stopping: descent is not the flow
 
 
 @pytest.mark.parametrize("width", [1, 4, 12])

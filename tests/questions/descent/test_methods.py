@@ -13,9 +13,10 @@ from shallows.questions.descent.descend import descend
 from shallows.questions.descent.methods.adam import Moments
 from shallows.questions.descent.methods.newton import steihaug
 from shallows.questions.descent.methods.perturbed import Noise
-from shallows.questions.descent.methods.registry import METHODS, Options, plan_for
 from shallows.questions.descent.methods.residuals import residual_of
 from shallows.questions.descent.methods.sgd import Minibatches, minibatch_gradient
+from shallows.questions.descent.options import Options
+from shallows.questions.descent.plan import METHODS, plan_for
 from shallows.questions.descent.results.run import Status
 from shallows.questions.descent.starts import starts
 

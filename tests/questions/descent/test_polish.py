@@ -6,9 +6,9 @@ import pytest
 import shallows as sh
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.evaluate import evaluator
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.polish import hessian_products, is_saddle, newton_cg, preconditioner
 from shallows.questions.descent.starts import starts
+from shallows.questions.descent.stopping import Stopping
 
 
 def relu(k):
@@ -72,12 +72,12 @@ def test_newton_cg_refuses_a_saddle(away):
         hessian = SADDLE_PROBLEM.hessian(SADDLE_PROBLEM.unpack(newton))
         newton = newton - np.linalg.solve(hessian, SADDLE_PROBLEM.value_and_gradient(newton)[1])
     assert np.allclose(newton, SADDLE[0], atol=1e-10)
-    theta, _, norm = newton_cg(evaluate, near, Control(1e-12))
+    theta, _, norm = newton_cg(evaluate, near, Stopping(1e-12))
     assert np.array_equal(theta, near) and norm[0] == np.linalg.norm(evaluate(near)[1])
 
 
 def test_newton_cg_ends_at_a_minimum():
-    theta, _, norm = newton_cg(evaluator(SADDLE_PROBLEM), MINIMUM + 0.01, Control(1e-12))
+    theta, _, norm = newton_cg(evaluator(SADDLE_PROBLEM), MINIMUM + 0.01, Stopping(1e-12))
     assert norm[0] <= 1e-12 and np.allclose(theta, MINIMUM, atol=1e-10)
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import shallows as sh
 from shallows.questions.descent.evaluate import evaluator
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.gradient import fixed_step, line_search
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.questions.descent.starts import starts
+from shallows.questions.descent.stopping import Stopping
 from shallows.questions.relu.setting import relu_problem
 
 
@@ -24,7 +24,7 @@ def slow_descent(problem, theta, step, tolerance, limit):
 
 def trained(problem, begin, step, tolerance=1e-3, limit=10_000):
     batch = Batch.start(begin)
-    fixed_step(evaluator(problem), batch, step, Control(tolerance, limit))
+    fixed_step(evaluator(problem), batch, step, Stopping(tolerance, limit))
     return batch
 
 
@@ -77,9 +77,9 @@ def test_limits_goals_and_interruption():
     begin = starts(problem, 30, rng=0)
     assert np.all(trained(problem, begin, 0.1, tolerance=1e-12, limit=7).iterations == 7)
     batch = Batch.start(begin)
-    control = Control(1e-12, 1000)
-    control.interrupted.set()
-    fixed_step(evaluator(problem), batch, 0.1, control)
+    stopping = Stopping(1e-12, 1000)
+    stopping.interrupted.set()
+    fixed_step(evaluator(problem), batch, 0.1, stopping)
     assert np.all(batch.status == Status.INTERRUPTED) and np.all(batch.iterations == 0)
 
 
@@ -100,8 +100,8 @@ def test_the_line_search_is_its_slow_twin(outer):
     problem = sh.Problem(sh.Network(np.eye(3), activation=sh.ReLU()), sh.Gaussian(3), 4, outer=outer)
     begin = starts(problem, 5, rng=0)
     fast, slow = Batch.start(begin), Batch.start(begin)
-    line_search(evaluator(problem), fast, Control(1e-6, 80))
-    line_search(problem.value_and_gradient, slow, Control(1e-6, 80))
+    line_search(evaluator(problem), fast, Stopping(1e-6, 80))
+    line_search(problem.value_and_gradient, slow, Stopping(1e-6, 80))
     np.testing.assert_allclose(fast.thetas, slow.thetas, atol=1e-11)
     np.testing.assert_array_equal(fast.iterations, slow.iterations)
 
@@ -156,7 +156,7 @@ def test_gliding_is_its_slow_twin(k, runs):
     begin = np.random.default_rng(5).standard_normal((runs, k * k)) * 0.1 + np.eye(k).ravel()
     batch = Batch.start(begin)
     target = 0.3 * np.linalg.norm(problem.value_and_gradient(begin)[1], axis=1).min()
-    evaluator(problem).glide(batch, Control(target), 0.15)
+    evaluator(problem).glide(batch, Stopping(target), 0.15)
     assert np.all(batch.status == Status.CONVERGED)
     for row in range(min(runs, 4)):
         theta, evaluations = slow_glide(problem, begin[row], target, 0.15)
@@ -180,7 +180,7 @@ def test_gliding_follows_the_gradient_flow():
     gaps = []
     for accuracy in (0.16, 0.04):
         batch = Batch.start(begin)
-        evaluator(problem).glide(batch, Control(1e-2), accuracy)
+        evaluator(problem).glide(batch, Stopping(1e-2), accuracy)
         gaps.append(np.linalg.norm(points - batch.thetas[0], axis=1).min())
     assert gaps[0] < 1e-2 and gaps[1] < 0.25 * gaps[0]
 
@@ -188,24 +188,24 @@ def test_gliding_follows_the_gradient_flow():
 def test_gliding_stops_at_limits_goals_and_interruption_and_leaves_wide_students_alone():
     problem = relu_problem(4)
     begin = starts(problem, 20, rng=0)
-    for control, status in (
-        (Control(1e-9, 10), Status.LIMIT),
-        (Control(1e-9, goal=1e9), Status.GOAL),
+    for stopping, status in (
+        (Stopping(1e-9, 10), Status.LIMIT),
+        (Stopping(1e-9, goal=1e9), Status.GOAL),
     ):
         batch = Batch.start(begin)
-        evaluator(problem).glide(batch, control, 0.15)
+        evaluator(problem).glide(batch, stopping, 0.15)
         assert np.all(batch.status == status)
-    control = Control(1e-9)
-    control.interrupted.set()
+    stopping = Stopping(1e-9)
+    stopping.interrupted.set()
     batch = Batch.start(begin)
-    evaluator(problem).glide(batch, control, 0.15)
+    evaluator(problem).glide(batch, stopping, 0.15)
     assert np.all(batch.status == Status.INTERRUPTED)
     wide = sh.Problem(sh.Network(np.eye(4), activation=sh.ReLU()), sh.Gaussian(4), 5, outer="ones")
     assert evaluator(problem).glides and not evaluator(wide).glides
 
 
 def test_the_pivots_of_a_tridiagonal_matrix_see_a_negative_eigenvalue(rng):
-    from shallows.questions.descent._compiled.relu_polish import _has_negative_pivot
+    from shallows.questions.descent._compiled.relu_newton import _has_negative_pivot
 
     for _ in range(50):
         diagonal, beside = rng.standard_normal(6) + 1.5, rng.standard_normal(6)

@@ -2,7 +2,7 @@
 
 A is known by its products only and need not be positive: a direction p with pᵀAp ≤ 0 (or too flat to be trusted) ends
 the iteration, or, inside a trust region ‖x‖ ≤ radius, is followed to its edge (Steihaug 1983). The compiled twin for
-ReLU losses is `_newton_step` in `questions.descent._compiled.relu_polish`.
+ReLU losses is `_newton_step` in `questions.descent._compiled.relu_newton`.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.descent.methods.control import Recorder
-from shallows.questions.descent.methods.registry import Plan, checked_options, plan_for
-from shallows.questions.descent.methods.step_length import stable_step
-from shallows.questions.descent.results.run import Run, Status
+from shallows.questions.descent.methods.stable_step import stable_step
+from shallows.questions.descent.options import checked_options
+from shallows.questions.descent.plan import Plan, plan_for
+from shallows.questions.descent.results.run import Recorder, Run, Status
 from shallows.support.checks import Array, finite_array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator

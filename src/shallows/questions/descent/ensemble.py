@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from shallows.model.problem import Problem
 from shallows.questions.descent.descend import sentence
-from shallows.questions.descent.methods.registry import ONE_BY_ONE, Plan, checked_options, plan_for
+from shallows.questions.descent.options import checked_options
+from shallows.questions.descent.plan import ONE_BY_ONE, Plan, plan_for
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.questions.descent.starts import sources_of, starts_from
@@ -84,8 +85,8 @@ def ensemble(
     kept = batch.status != Status.INTERRUPTED
     result = Ensemble(
         problem, batch.thetas[kept], batch.losses[kept], batch.norms[kept], batch.status[kept],
-        batch.iterations[kept], begin[index[kept]], index[kept], method, plan.step, float(plan.control.tolerance),
-        checked.loss_tolerance, runs, seed, plan.control.scale, seconds, _note(plan, batch, begin, index), chart,
+        batch.iterations[kept], begin[index[kept]], index[kept], method, plan.step, float(plan.stopping.tolerance),
+        checked.loss_tolerance, runs, seed, plan.stopping.scale, seconds, _note(plan, batch, begin, index), chart,
     )  # fmt: skip
     if chart is not None:
         result.match(chart)
@@ -109,7 +110,7 @@ def _train_all(
         try:
             _collect(futures, done, rows, progress, watch)
         except KeyboardInterrupt:
-            plan.control.interrupted.set()
+            plan.stopping.interrupted.set()
             for future in futures:
                 future.cancel()
             for future, number in futures.items():

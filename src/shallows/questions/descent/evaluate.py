@@ -29,13 +29,13 @@ from shallows.model.objective.build import teacher_parts
 from shallows.model.objective.function_space import FunctionSpaceObjective
 from shallows.model.objective.relu import ReLUObjective
 from shallows.model.problem import Problem
-from shallows.questions.descent._compiled.lanes import (
-    PowerLanes,
+from shallows.questions.descent._compiled.powers import (
+    CompiledPowers,
     matrix_model,
     powers_model,
     statistics_model,
 )
-from shallows.questions.descent._compiled.problems import ReLURuns
+from shallows.questions.descent._compiled.relu import CompiledReLU
 from shallows.support.checks import Array
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
@@ -50,14 +50,14 @@ def evaluator(problem: Problem) -> Evaluate:
     metric = _dot_product_metric(problem) if plain else None
     white = metric is not None and metric.covariance is None
     if _has_statistics(problem) and not white:
-        return PowerLanes(problem, statistics_model(problem)) if plain else _on_statistics(problem)
+        return CompiledPowers(problem, statistics_model(problem)) if plain else _on_statistics(problem)
     if metric is not None:
         return _dot_product(problem, metric)
     return problem.value_and_gradient
 
 
 def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
-    runs = ReLURuns(
+    runs = CompiledReLU(
         problem.width, problem.n, np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0]),
         problem.outer is None, np.array(objective.teacher), np.array(objective.teacher_outer[0]),
         np.array(arccos_polynomial()), objective.energy,
@@ -86,10 +86,10 @@ def _dot_product(problem: Problem, metric: RotationInvariance) -> Evaluate:
     root, coefficients = metric.root(), metric.coefficients
     V, b = part.V if root is None else part.V @ root, part.B[0]
     if problem.degree == 2:
-        lanes = PowerLanes(problem, matrix_model(coefficients, (V.T * b) @ V))
+        lanes = CompiledPowers(problem, matrix_model(coefficients, (V.T * b) @ V))
     else:
         energy = _energy(V, b, coefficients, problem.degree)
-        lanes = PowerLanes(problem, powers_model(problem.degree, coefficients, V, b, energy))
+        lanes = CompiledPowers(problem, powers_model(problem.degree, coefficients, V, b, energy))
     return lanes if root is None else _whitened(problem, lanes, root)
 
 

@@ -18,10 +18,10 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.lbfgs import lbfgs
 from shallows.questions.descent.results.run import Batch
 from shallows.questions.descent.starts import _haar as haar
+from shallows.questions.descent.stopping import Stopping
 from shallows.questions.quadratic.certificates import energy, residual_matrices
 from shallows.questions.quadratic.sample_span import require_span
 from shallows.support.checks import Array, finite_number
@@ -164,7 +164,7 @@ def fit_blocks(
         return value + weight * penalty, slope
 
     batch = Batch.start(_block_start(problem, rotate, rng)[None])
-    lbfgs(evaluate, batch, Control(tolerance * scale, iterations, scale=scale))
+    lbfgs(evaluate, batch, Stopping(tolerance * scale, iterations, scale=scale))
     return _block_result(problem, batch, scale)
 
 

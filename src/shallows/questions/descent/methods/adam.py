@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.first_order import iterate
-from shallows.questions.descent.methods.front import Front
-from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.methods.running import Running, iterate
+from shallows.questions.descent.results.run import Batch, Recorder
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
+#: β₁, β₂ and ε of Kingma and Ba (2015), their defaults.
 FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 
 
@@ -30,14 +30,16 @@ class Moments:
 
 
 def adam(
-    evaluate: Evaluate, batch: Batch, step: float, control: Control, recorder: Recorder | None = None
+    evaluate: Evaluate, batch: Batch, step: float, stopping: Stopping, recorder: Recorder | None = None
 ) -> None:
-    """θ ← θ − s m̂ / (√v̂ + ε), the step s falling to zero as a half cosine over `control.iterations`."""
+    """θ ← θ − s m̂ / (√v̂ + ε), the step s falling to zero as a half cosine over `stopping.iterations`."""
     moments = Moments(batch.thetas.shape)
-    total = control.iterations
+    total = stopping.iterations
 
-    def propose(front: Front) -> Array:
-        size = step * 0.5 * (1 + np.cos(np.pi * front.iteration / total))
-        return front.theta - size * moments.direction(front.rows, front.gradient, front.iteration)
+    def propose(running: Running) -> Array:
+        size = step * 0.5 * (1 + np.cos(np.pi * running.iteration / total))
+        return np.asarray(
+            running.theta - size * moments.direction(running.rows, running.gradient, running.iteration)
+        )
 
-    iterate(evaluate, batch, propose, control, recorder)
+    iterate(evaluate, batch, propose, stopping, recorder)

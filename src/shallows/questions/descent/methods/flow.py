@@ -20,15 +20,19 @@ import numpy as np
 
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate, evaluator
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.results.run import Batch, Recorder, Status
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
 
 INTEGRATORS = ("LSODA", "BDF", "Radau", "DOP853", "RK45", "RK23")
 IMPLICIT = ("LSODA", "BDF", "Radau")
+#: ‖θ‖ ~ t^g with g above this runs away (Example 19: ‖θ‖ grows like a power of t); at a steady state g is 0.
 GROWTH = 0.02
+#: Decades of time over which the exponent is fitted.
 DECADES = 0.5
+#: Steady at so many rtol of the first velocity: an integrator's error keeps the velocity above rtol of it.
 STEADY = 1e2
 
 
@@ -65,16 +69,16 @@ class FlowOptions:
 def flow(
     problem: Problem,
     batch: Batch,
-    control: Control,
+    stopping: Stopping,
     options: FlowOptions | None = None,
     recorder: Recorder | None = None,
 ) -> None:
     """Follow the gradient flow from each start to a steady state, to infinity, or to `options.time`."""
     for row in batch.running():
-        if control.interrupted.is_set():
+        if stopping.interrupted.is_set():
             batch.status[row] = Status.INTERRUPTED
             continue
-        _one(problem, batch, int(row), control, options or FlowOptions(), recorder if row == 0 else None)
+        _one(problem, batch, int(row), stopping, options or FlowOptions(), recorder if row == 0 else None)
 
 
 class _History:
@@ -87,7 +91,7 @@ class _History:
     def add(self, t: float, theta: Array) -> None:
         if t > 0:
             self.log_time.append(float(np.log10(t)))
-            self.log_norm.append(float(np.log10(np.linalg.norm(theta) + 1e-300)))
+            self.log_norm.append(float(np.log10(np.linalg.norm(theta) + TINY)))
 
     def growth(self) -> float:
         """The exponent of ‖θ‖ ~ t^growth over the last half decade of time; zero when there is not as much."""
@@ -104,12 +108,12 @@ def _one(
     problem: Problem,
     batch: Batch,
     row: int,
-    control: Control,
+    stopping: Stopping,
     options: FlowOptions,
     recorder: Recorder | None,
 ) -> None:
     evaluate = evaluator(problem)
-    tolerance = float(np.broadcast_to(control.tolerance, len(batch.thetas))[row])
+    tolerance = float(np.broadcast_to(stopping.tolerance, len(batch.thetas))[row])
     first = float(np.linalg.norm(evaluate(batch.thetas[row : row + 1])[1]))
     tolerance = max(tolerance, STEADY * options.rtol * (1 + first))
     solver, history = _integrator(problem, evaluate, batch.thetas[row], options), _History()
@@ -121,7 +125,7 @@ def _one(
         history.add(solver.t, solver.y)
         if steps % (note.every or 1) == 0:
             note.note(solver.t, solver.y, loss, always=True)
-        status = _ended(solver, loss, norm, tolerance, history, steps, control, options)
+        status = _ended(solver, loss, norm, tolerance, history, steps, stopping, options)
         if status is Status.RUNNING:
             with np.errstate(over="ignore", invalid="ignore"):
                 solver.step()
@@ -154,7 +158,7 @@ def _ended(
     tolerance: float,
     history: _History,
     steps: int,
-    control: Control,
+    stopping: Stopping,
     options: FlowOptions,
 ) -> Status:
     state, theta = getattr(solver, "status", "running"), np.asarray(getattr(solver, "y", 0.0))
@@ -165,12 +169,12 @@ def _ended(
         return Status.ESCAPING
     if norm <= tolerance:
         return Status.ESCAPING if growing else Status.CONVERGED
-    if loss <= control.goal:
+    if loss <= stopping.goal:
         return Status.GOAL
-    if control.interrupted.is_set():
+    if stopping.interrupted.is_set():
         return Status.INTERRUPTED
     if state == "failed":
         return Status.ESCAPING if growing else Status.STALLED
-    if state == "finished" or steps >= control.iterations:
+    if state == "finished" or steps >= stopping.iterations:
         return Status.ESCAPING if growing else Status.LIMIT
     return Status.RUNNING

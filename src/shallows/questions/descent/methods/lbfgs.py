@@ -6,15 +6,20 @@ import numpy as np
 
 from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.front import Front
-from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.methods.running import Running
+from shallows.questions.descent.results.run import Batch, Recorder
+from shallows.questions.descent.stopping import Stopping
+from shallows.questions.descent.thresholds import FIRST_MOVE, RESOLUTION, SHORTEST_THETA
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
 PAIRS = 10
+#: Armijo's share of the decrease (Nocedal and Wright 2006, section 3.1: c₁).
 DECREASE = 1e-4
-RESOLUTION = 1e-12
+#: A run whose step is halved below this stalls: 43 halvings of a quasi-Newton step, too short to change θ.
 SMALLEST_STEP = 1e-13
+#: A pair (s, y) with a smaller cosine has a curvature sᵀy that is rounding.
+SMALLEST_COSINE = 1e-12
 
 
 class Memory:
@@ -31,7 +36,7 @@ class Memory:
     def add(self, rows: np.ndarray, s: Array, y: Array) -> None:
         """Store a pair for these rows where its curvature is positive."""
         product = np.einsum("ij,ij->i", s, y)
-        sound = product > 1e-12 * row_norms(s) * row_norms(y)
+        sound = product > SMALLEST_COSINE * row_norms(s) * row_norms(y)
         rows, s, y, product = rows[sound], s[sound], y[sound], product[sound]
         for store, new in ((self.s, s), (self.y, y), (self.product, product)):
             store[rows, :-1] = store[rows, 1:]
@@ -58,36 +63,37 @@ class Memory:
         return -q
 
 
-def lbfgs(evaluate: Evaluate, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
+def lbfgs(evaluate: Evaluate, batch: Batch, stopping: Stopping, recorder: Recorder | None = None) -> None:
     """Minimise from all starts at once. A refused step is halved, and one that keeps being refused ends the run."""
     with np.errstate(over="ignore", invalid="ignore"):
-        front = Front(evaluate, batch, control, recorder or Recorder(None))
-        memory = Memory(len(front), batch.thetas.shape[1])
-        steps = np.ones(len(front))
-        while len(front):
-            kept = front.release(steps < SMALLEST_STEP)
+        running = Running(evaluate, batch, stopping, recorder or Recorder(None))
+        memory = Memory(len(running), batch.thetas.shape[1])
+        steps = np.ones(len(running))
+        while len(running):
+            kept = running.release(steps < SMALLEST_STEP)
             if kept is not None:
                 memory.keep(kept)
                 steps = steps[kept]
-            if len(front):
-                steps = _try(front, memory, steps)
+            if len(running):
+                steps = _try(running, memory, steps)
 
 
-def _try(front: Front, memory: Memory, steps: Array) -> Array:
+def _try(running: Running, memory: Memory, steps: Array) -> Array:
     """One trial along −H g for all runs; returns the next steps."""
-    direction = memory.direction(front.gradient)
+    direction = memory.direction(running.gradient)
     fresh = memory.product[:, -1] == 0
-    direction[fresh] *= (0.01 * (row_norms(front.theta) + 1e-3) / np.maximum(front.norm, 1e-300))[fresh, None]
-    slope = np.einsum("ij,ij->i", direction, front.gradient)
+    first = FIRST_MOVE * (row_norms(running.theta) + SHORTEST_THETA) / np.maximum(running.norm, TINY)
+    direction[fresh] *= first[fresh, None]
+    slope = np.einsum("ij,ij->i", direction, running.gradient)
     memory.forget(np.flatnonzero((slope >= 0) | ~np.isfinite(slope)))
-    trial = front.theta + steps[:, None] * direction
-    loss, gradient = front.evaluate(trial)
+    trial = running.theta + steps[:, None] * direction
+    loss, gradient = running.evaluate(trial)
     norm = row_norms(gradient)
-    noise = RESOLUTION * (np.abs(front.loss) + front.control.scale)
-    drop, needed = front.loss - loss, -DECREASE * steps * slope
-    hidden = (-steps * slope < noise) & (drop > -noise) & (norm <= 2 * front.norm)
+    noise = RESOLUTION * (np.abs(running.loss) + running.stopping.scale)
+    drop, needed = running.loss - loss, -DECREASE * steps * slope
+    hidden = (-steps * slope < noise) & (drop > -noise) & (norm <= 2 * running.norm)
     taken = ((drop >= needed) | hidden) & np.isfinite(norm) & (slope < 0)
     rows = np.flatnonzero(taken)
-    memory.add(rows, (trial - front.theta)[rows], (gradient - front.gradient)[rows])
-    front.accept(taken, trial, loss, gradient, norm)
+    memory.add(rows, (trial - running.theta)[rows], (gradient - running.gradient)[rows])
+    running.accept(taken, trial, loss, gradient, norm)
     return np.where(taken, 1.0, 0.5 * steps)

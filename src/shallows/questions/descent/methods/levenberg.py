@@ -7,13 +7,13 @@ import numpy as np
 from shallows.mathematics.solvers.levenberg_marquardt import LevenbergMarquardt
 from shallows.mathematics.solvers.rows import row_norms
 from shallows.model.problem import Problem
-from shallows.questions.descent.methods.control import Control, Recorder
 from shallows.questions.descent.methods.residuals import constant_of, residual_of
-from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.results.run import Batch, Recorder, Status
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
 
-def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Recorder | None = None) -> None:
+def levenberg(problem: Problem, batch: Batch, stopping: Stopping, recorder: Recorder | None = None) -> None:
     """Minimise L = ‖r(θ)‖² + const from all starts; see `mathematics.solvers.levenberg_marquardt`."""
     rows, constant = batch.running(), constant_of(problem)
     recorder = recorder or Recorder(None)
@@ -23,7 +23,7 @@ def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Record
             norm, loss = row_norms(state.gradient), state.squares() + constant
             if rows[0] == 0:
                 recorder.note(iteration, state.theta[0], loss[0])
-            status = _status(control, rows, state.stuck, loss, norm, iteration)
+            status = _status(stopping, rows, state.stuck, loss, norm, iteration)
             gone = status != Status.RUNNING
             if gone.any():
                 ended = rows[gone]
@@ -35,20 +35,20 @@ def levenberg(problem: Problem, batch: Batch, control: Control, recorder: Record
                 rows = rows[~gone]
                 state.keep(~gone)
             if len(rows):
-                state.step(control.scale)
+                state.step(stopping.scale)
             iteration += 1
 
 
 def _status(
-    control: Control, rows: np.ndarray, stuck: np.ndarray, loss: Array, norm: Array, iteration: int
+    stopping: Stopping, rows: np.ndarray, stuck: np.ndarray, loss: Array, norm: Array, iteration: int
 ) -> np.ndarray:
     status = np.full(len(rows), int(Status.RUNNING))
-    if iteration >= control.iterations:
+    if iteration >= stopping.iterations:
         status[:] = Status.LIMIT
-    if control.interrupted.is_set():
+    if stopping.interrupted.is_set():
         status[:] = Status.INTERRUPTED
     status[stuck] = Status.STALLED
-    status[loss <= control.goal] = Status.GOAL
-    status[norm <= control.tolerance_of(rows)] = Status.CONVERGED
+    status[loss <= stopping.goal] = Status.GOAL
+    status[norm <= stopping.tolerance_of(rows)] = Status.CONVERGED
     status[~(np.isfinite(loss) & np.isfinite(norm))] = Status.DIVERGED
     return status

@@ -12,10 +12,9 @@ import numpy as np
 
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.first_order import iterate
-from shallows.questions.descent.methods.front import Front
-from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.methods.running import Running, iterate
+from shallows.questions.descent.results.run import Batch, Recorder
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
 BLOCK = 64
@@ -51,15 +50,15 @@ def perturbed(
     step: float,
     noise: float,
     sources: list[np.random.Generator],
-    control: Control,
+    stopping: Stopping,
     per_neuron: bool = False,
     recorder: Recorder | None = None,
 ) -> None:
-    """Run Algorithm 1 for `control.iterations` iterations; `noise` is α."""
+    """Run Algorithm 1 for `stopping.iterations` iterations; `noise` is α."""
     perturbation = Noise(problem, sources, noise, per_neuron)
 
-    def propose(front: Front) -> Array:
-        moved = front.theta - step * front.gradient
-        return moved + perturbation.draw(front.rows, front.iteration)
+    def propose(running: Running) -> Array:
+        moved = running.theta - step * running.gradient
+        return moved + perturbation.draw(running.rows, running.iteration)
 
-    iterate(evaluate, batch, propose, control, recorder)
+    iterate(evaluate, batch, propose, stopping, recorder)

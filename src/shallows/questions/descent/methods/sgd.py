@@ -13,9 +13,9 @@ from shallows.model.data.base import Distribution
 from shallows.model.objective.build import labels_of
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.front import BLOW_UP
-from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.methods.running import BLOW_UP
+from shallows.questions.descent.results.run import Batch, Recorder, Status
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -92,20 +92,20 @@ def sgd(
     problem: Problem,
     step: float,
     sources: list[np.random.Generator],
-    control: Control,
+    stopping: Stopping,
     batch_size: int = 32,
     decay: float = 0.5,
     recorder: Recorder | None = None,
 ) -> None:
-    """Run SGD for `control.iterations` steps; afterwards `losses` and `norms` are those of the exact loss."""
+    """Run SGD for `stopping.iterations` steps; afterwards `losses` and `norms` are those of the exact loss."""
     recorder = recorder or Recorder(None)
     minibatches = Minibatches(problem, sources, batch_size)
-    horizon = max(1.0, control.iterations / 10)
+    horizon = max(1.0, stopping.iterations / 10)
     rows = batch.running()
     theta, steps, cap = batch.thetas[rows], 0, np.full(len(rows), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        for steps in range(control.iterations):
-            if control.interrupted.is_set() or not len(rows):
+        for steps in range(stopping.iterations):
+            if stopping.interrupted.is_set() or not len(rows):
                 break
             value, gradient = minibatch_gradient(problem, theta, *minibatches.next(rows, steps))
             cap = np.minimum(cap, BLOW_UP * (1 + value)) if steps == 0 else cap
@@ -120,13 +120,13 @@ def sgd(
             batch.thetas[rows] = theta
             theta = theta - step / (1 + steps / horizon) ** decay * gradient
         else:
-            steps = control.iterations
-    _finish(evaluate, batch, rows, theta, steps, control)
+            steps = stopping.iterations
+    _finish(evaluate, batch, rows, theta, steps, stopping)
     recorder.note(steps, batch.thetas[0], batch.losses[0], always=True)
 
 
 def _finish(
-    evaluate: Evaluate, batch: Batch, rows: np.ndarray, theta: Array, steps: int, control: Control
+    evaluate: Evaluate, batch: Batch, rows: np.ndarray, theta: Array, steps: int, stopping: Stopping
 ) -> None:
     """Exact losses and gradient norms of the last points, and a status for the runs that are left."""
     last = np.all(np.isfinite(theta), axis=1)
@@ -136,5 +136,5 @@ def _finish(
     batch.losses[:], gradient = evaluate(batch.thetas)
     batch.norms[:] = row_norms(gradient)
     left = batch.running()
-    batch.status[left] = Status.INTERRUPTED if control.interrupted.is_set() else Status.LIMIT
-    batch.status[left[batch.norms[left] <= control.tolerance_of(left)]] = Status.CONVERGED
+    batch.status[left] = Status.INTERRUPTED if stopping.interrupted.is_set() else Status.LIMIT
+    batch.status[left[batch.norms[left] <= stopping.tolerance_of(left)]] = Status.CONVERGED

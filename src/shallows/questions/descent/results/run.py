@@ -1,4 +1,4 @@
-"""What training returns: a status with a sentence, one `Run`, and its `Trajectory`."""
+"""What training returns: a status with a sentence, one `Run` and its `Trajectory`; a `Batch` of running ones."""
 
 from __future__ import annotations
 
@@ -70,6 +70,32 @@ class Trajectory:
             f"Trajectory({counted(len(self), 'point')}, t = {self.times[0]:g} … {self.times[-1]:g}, "
             f"loss {self.losses[0]:.6g} → {self.losses[-1]:.6g})"
         )
+
+
+class Recorder:
+    """Collects the points of a run every m-th step; does nothing when `every` is None."""
+
+    def __init__(self, every: int | None) -> None:
+        self.every = every
+        self.times: list[float] = []
+        self.thetas: list[Array] = []
+        self.losses: list[float] = []
+
+    def note(self, time: float, theta: Array, loss: float, always: bool = False) -> None:
+        """Keep this point if its turn has come; `always` is for the last one."""
+        if self.every is None or not (always or time % self.every == 0):
+            return
+        if self.times and self.times[-1] == time:
+            return
+        self.times.append(float(time))
+        self.thetas.append(np.array(theta))
+        self.losses.append(float(loss))
+
+    def trajectory(self) -> Trajectory | None:
+        """What was recorded, or None when nothing was asked for."""
+        if self.every is None:
+            return None
+        return Trajectory(np.array(self.times), np.array(self.thetas), np.array(self.losses))
 
 
 @dataclass(frozen=True, eq=False)

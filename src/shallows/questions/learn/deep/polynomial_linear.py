@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.descent.methods.control import Control
+from shallows.questions.descent.stopping import Stopping
 from shallows.questions.learn.deep.losses import Evaluate
 from shallows.questions.learn.deep.training import STATIONARY, checked_input, convex_counterpart, run_batch
 from shallows.questions.learn.fitting.frame import homogenise
@@ -190,7 +190,7 @@ def train_polynomial(
         Z.shape[1], positive_integer("power", power, 2), positive_integer("depth", depth), labels.shape[1]
     )
     evaluate = network.evaluate(Z, labels, weights, gamma)
-    batch = run_batch(evaluate, network.start()[None], method, Control(STATIONARY, iterations), progress)
+    batch = run_batch(evaluate, network.start()[None], method, Stopping(STATIONARY, iterations), progress)
     counterpart = convex_counterpart(Z, labels, weights, network.degree)
     theta = batch.thetas[0]
     return PolynomialRun(

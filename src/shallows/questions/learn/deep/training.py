@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.descent.methods.adam import adam
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.lbfgs import lbfgs
 from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.stopping import Stopping
 from shallows.questions.learn.deep.factors import Factors, through_forms
 from shallows.questions.learn.deep.layers import Shape, forward
 from shallows.questions.learn.deep.losses import (
@@ -174,7 +174,7 @@ def train_deep(
     evaluate = _route(shape, Z / unit, labels, weights, quadratic, gamma)
     if factored is not None:
         evaluate = through_forms(factored, evaluate, gamma)
-    batch = run_batch(evaluate, begin, method, Control(tolerance, iterations), progress)
+    batch = run_batch(evaluate, begin, method, Stopping(tolerance, iterations), progress)
     thetas = batch.thetas if factored is None else factored.forms(batch.thetas)
     thetas[:, : shape.parts[0][0] * shape.parts[0][1]] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
     losses, stationarity = _measure(shape, thetas, Z, labels, weights)
@@ -216,23 +216,23 @@ def _route(
     return on_samples(shape, Z, Y, weights, gamma)
 
 
-def run_batch(evaluate: Evaluate, begin: Array, method: str, control: Control, progress: bool) -> Batch:
+def run_batch(evaluate: Evaluate, begin: Array, method: str, stopping: Stopping, progress: bool) -> Batch:
     """Descend from all starts at once by one of `METHODS`."""
     batch = Batch.start(begin)
-    with Progress(control.iterations, f"deep, {method}") as bar:
+    with Progress(stopping.iterations, f"deep, {method}") as bar:
         done = 0
 
         def watched(thetas: Array) -> tuple[Array, Array]:
             nonlocal done
             done += 1
             if progress:
-                bar.update(min(done, control.iterations))
+                bar.update(min(done, stopping.iterations))
             return evaluate(thetas)
 
         if method == "adam":
-            adam(watched, batch, ADAM_STEP, control)
+            adam(watched, batch, ADAM_STEP, stopping)
         else:
-            lbfgs(watched, batch, control)
+            lbfgs(watched, batch, stopping)
     return batch
 
 

@@ -1,4 +1,4 @@
-"""Gradient descent on ReLU losses in one compiled loop a run; its slow twins are in `gradient`.
+"""Gradient descent with a line search on ReLU losses, in compiled code; its slow twin is `gradient.line_search`.
 
 Nothing here holds the interpreter's lock, so threads train at full speed. `flag[0] ≠ 0` asks all runs to stop.
 """
@@ -10,11 +10,24 @@ from numba import njit
 
 from shallows.model.kernels._compiled.relu_lanes import Teacher
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
-from shallows.questions.descent._compiled.relu_descent import relu_descent
+from shallows.questions.descent.thresholds import (
+    CONVERGED,
+    DECREASE,
+    DIVERGED,
+    FIRST_MOVE,
+    GOAL,
+    GOING,
+    GROWTH,
+    INTERRUPTED,
+    LIMIT,
+    RESOLUTION,
+    SHORTEST_THETA,
+    SHRINK,
+    SMALLEST_STEP,
+    STALLED,
+)  # fmt: skip
 from shallows.support.checks import Array
-
-GOING, CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = -1, 0, 1, 2, 4, 5, 6
-DECREASE, GROWTH, SHRINK, SMALLEST_STEP, RESOLUTION = 0.5, 1.25, 0.5, 1e-14, 1e-12
+from shallows.support.tolerances import TINY
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -40,18 +53,12 @@ def _dot(x: Array, y: Array) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def descent_loop(
+def line_search_loop(
     thetas: Array, k: int, n: int, outer: Array, free: bool, V: Array, b: Array, c: Array,
-    energy: float, step: float, tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray,
+    energy: float, tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray,
     losses: Array, norms: Array, status: np.ndarray, iterations: np.ndarray,
 ) -> None:  # fmt: skip
-    """Train each row of `thetas` in place; step ≤ 0 asks for the line search of `gradient.line_search`."""
-    if step > 0:
-        relu_descent(
-            thetas, k, n, outer, free, V, b, c, energy, step, tolerances, limits, goal, scale, flag, losses, norms,
-            status, iterations,
-        )  # fmt: skip
-        return
+    """Train each row of `thetas` in place."""
     p = thetas.shape[1]
     teacher, one, unused = teacher_rows(V, b), one_space(k, n, len(V)), np.empty(k)
     gradient, trial, new = np.empty(p), np.empty(p), np.empty(p)
@@ -59,7 +66,7 @@ def descent_loop(
         theta = thetas[row]
         loss = _evaluate(theta, gradient, k, n, outer, free, teacher, c, energy, one, unused)
         norm = np.sqrt(_dot(gradient, gradient))
-        s = 0.01 * (np.sqrt(_dot(theta, theta)) + 1e-3) / max(norm, 1e-300)
+        s = FIRST_MOVE * (np.sqrt(_dot(theta, theta)) + SHORTEST_THETA) / max(norm, TINY)
         smallest, iteration, code = SMALLEST_STEP * s, 0, GOING
         while code == GOING:
             if not (np.isfinite(loss) and np.isfinite(norm)):

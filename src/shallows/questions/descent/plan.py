@@ -1,11 +1,10 @@
-"""The methods by name, their options, and how a batch of starts is trained with one of them."""
+"""The methods by name, and the plan by which a batch of starts is trained with one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate, evaluator
 from shallows.questions.descent.methods.adam import adam
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.methods.flow import FlowOptions, flow
+from shallows.questions.descent.methods.flow import flow
 from shallows.questions.descent.methods.gradient import fixed_step, line_search
 from shallows.questions.descent.methods.lbfgs import lbfgs
 from shallows.questions.descent.methods.levenberg import levenberg
@@ -25,59 +23,22 @@ from shallows.questions.descent.methods.perturbed import perturbed
 from shallows.questions.descent.methods.polish import descend_and_polish, preconditioner
 from shallows.questions.descent.methods.residuals import losses_by_squares, residual_of
 from shallows.questions.descent.methods.sgd import sgd
-from shallows.questions.descent.methods.step_length import stable_step
-from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.methods.stable_step import stable_step
+from shallows.questions.descent.options import Options
+from shallows.questions.descent.results.run import Batch, Recorder, Status
 from shallows.questions.descent.results.symmetry import lower_bound
-from shallows.support.checks import Array, finite_number, positive_integer
+from shallows.questions.descent.stopping import DEFAULT_TOLERANCE, Stopping
+from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
 
 METHODS = ("gd", "perturbed", "sgd", "adam", "flow", "lbfgs", "newton", "lm")
 ITERATIONS = {"perturbed": 2_000, "sgd": 5_000, "adam": 5_000, "newton": 2_000, "lm": 2_000, "flow": 20_000}
 ONE_BY_ONE = ("flow", "newton")
-EPSILON = float(np.finfo(float).eps)
-#: On the gradient norm, unless float64 cannot reach it.
-DEFAULT_TOLERANCE = 1e-12
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a method can be told beyond step and tolerance.
-
-    - `iterations`: the limit (100,000 for "gd" and "lbfgs"; of the noisy phase for "perturbed", "sgd" and "adam");
-    - `polish`: finish by matrix-free Newton-CG in the same basin (`methods.polish`);
-    - `loss_tolerance`: a run also ends when its loss is this close to its lower bound;
-    - `noise`, `per_neuron`: α of Algorithm 1 of paper 003, and one direction a neuron instead of one for all;
-    - `batch_size`, `decay`: of SGD; `flow`: how the flow is integrated.
-    """
-
-    iterations: int | None = None
-    polish: bool = True
-    loss_tolerance: float | None = None
-    noise: float = 0.01
-    per_neuron: bool = False
-    batch_size: int = 32
-    decay: float = 0.5
-    flow: FlowOptions = field(default_factory=FlowOptions)
-
-    def __post_init__(self) -> None:
-        if self.iterations is not None:
-            positive_integer("iterations", self.iterations)
-        if self.loss_tolerance is not None:
-            finite_number("loss_tolerance", self.loss_tolerance, minimum=0.0)
-        finite_number("noise", self.noise, minimum=0.0)
-        finite_number("decay", self.decay, minimum=0.0)
-        positive_integer("batch_size", self.batch_size)
-        if not isinstance(self.flow, FlowOptions):
-            raise InvalidProblem(f"flow is {self.flow!r}; expected FlowOptions(integrator=..., rtol=...).")
-
-
-def checked_options(given: dict[str, Any]) -> Options:
-    """Options from keyword arguments; an unknown one is an error that lists those there are."""
-    known = Options.__dataclass_fields__
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise InvalidProblem(f"Unknown option {', '.join(unknown)}; there are: {', '.join(known)}.")
-    return Options(**given)
+#: E y² of a target that is zero, or as good as: losses are compared with it.
+SMALLEST_SCALE = 1e-30
+#: No tolerance is below so many roundings of a gradient of size E y²; the default is ten times that at least.
+ROUNDINGS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +49,7 @@ class Plan:
     method: str
     step: float | None
     options: Options
-    control: Control
+    stopping: Stopping
     evaluate: Evaluate
 
     def train(
@@ -107,28 +68,32 @@ class Plan:
     def _descend(self, batch: Batch, recorder: Recorder | None) -> None:
         descent = self._plain(recorder)
         if self.options.polish and recorder is None:
-            descend_and_polish(self.evaluate, batch, descent, self.control, preconditioner(self.problem))
+            descend_and_polish(self.evaluate, batch, descent, self.stopping, preconditioner(self.problem))
         else:
-            descent(batch, self.control)
+            descent(batch, self.stopping)
 
-    def _plain(self, recorder: Recorder | None) -> Callable[[Batch, Control], None]:
+    def _plain(self, recorder: Recorder | None) -> Callable[[Batch, Stopping], None]:
         if self.step is None:
-            return lambda batch, control: line_search(self.evaluate, batch, control, recorder)
+            return lambda batch, stopping: line_search(self.evaluate, batch, stopping, recorder)
         step = self.step
-        return lambda batch, control: fixed_step(self.evaluate, batch, step, control, recorder)
+        return lambda batch, stopping: fixed_step(self.evaluate, batch, step, stopping, recorder)
 
     def _finish(self, batch: Batch) -> None:
         """Take runs that ended above the tolerance on by descent with a line search, and polish them."""
         open_ended = np.isin(batch.status, (Status.LIMIT, Status.CONVERGED, Status.STALLED))
-        rows = np.flatnonzero(open_ended & (batch.norms > self.control.tolerance))
-        if not len(rows) or self.control.interrupted.is_set():
+        rows = np.flatnonzero(open_ended & (batch.norms > self.stopping.tolerance))
+        if not len(rows) or self.stopping.interrupted.is_set():
             return
         rest = Batch.start(batch.thetas[rows])
-        control = Control(
-            self.control.tolerance, 100_000, self.control.goal, self.control.scale, self.control.interrupted
+        stopping = Stopping(
+            self.stopping.tolerance,
+            100_000,
+            self.stopping.goal,
+            self.stopping.scale,
+            self.stopping.interrupted,
         )
         search = partial(line_search, self.evaluate)
-        descend_and_polish(self.evaluate, rest, search, control, preconditioner(self.problem))
+        descend_and_polish(self.evaluate, rest, search, stopping, preconditioner(self.problem))
         batch.thetas[rows], batch.losses[rows], batch.norms[rows] = rest.thetas, rest.losses, rest.norms
         batch.status[rows] = rest.status
         batch.iterations[rows] += rest.iterations
@@ -144,7 +109,7 @@ def _perturbed(
     assert plan.step is not None
     options = plan.options
     perturbed(
-        plan.evaluate, batch, plan.problem, plan.step, options.noise, sources, plan.control,
+        plan.evaluate, batch, plan.problem, plan.step, options.noise, sources, plan.stopping,
         options.per_neuron, recorder,
     )  # fmt: skip
 
@@ -153,30 +118,30 @@ def _sgd(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder:
     assert plan.step is not None
     options = plan.options
     sgd(
-        plan.evaluate, batch, plan.problem, plan.step, sources, plan.control, options.batch_size, options.decay,
+        plan.evaluate, batch, plan.problem, plan.step, sources, plan.stopping, options.batch_size, options.decay,
         recorder,
     )  # fmt: skip
 
 
 def _adam(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
     assert plan.step is not None
-    adam(plan.evaluate, batch, plan.step, plan.control, recorder)
+    adam(plan.evaluate, batch, plan.step, plan.stopping, recorder)
 
 
 def _flow(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
-    flow(plan.problem, batch, plan.control, plan.options.flow, recorder)
+    flow(plan.problem, batch, plan.stopping, plan.options.flow, recorder)
 
 
 def _lbfgs(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
-    lbfgs(plan.evaluate, batch, plan.control, recorder)
+    lbfgs(plan.evaluate, batch, plan.stopping, recorder)
 
 
 def _newton(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
-    newton(plan.problem, batch, plan.control, recorder)
+    newton(plan.problem, batch, plan.stopping, recorder)
 
 
 def _lm(plan: Plan, batch: Batch, sources: list[np.random.Generator], recorder: Recorder | None) -> None:
-    levenberg(plan.problem, batch, plan.control, recorder)
+    levenberg(plan.problem, batch, plan.stopping, recorder)
 
 
 _MAIN: dict[str, Callable[[Plan, Batch, list[np.random.Generator], Recorder | None], None]] = {
@@ -220,16 +185,16 @@ def plan_for(
     evaluate = evaluator(problem)
     iterations = options.iterations or ITERATIONS.get(method, 100_000)
     step = step if step is not None else _default_step(problem, method, evaluate, starts)
-    return Plan(problem, method, step, options, Control(tolerance, iterations, goal, scale), evaluate)
+    return Plan(problem, method, step, options, Stopping(tolerance, iterations, goal, scale), evaluate)
 
 
 def loss_scale(problem: Problem) -> float:
     """The size of a loss: E y², the loss of the zero network."""
-    return max(float(problem.value(np.zeros(problem.size))), 1e-30)
+    return max(float(problem.value(np.zeros(problem.size))), SMALLEST_SCALE)
 
 
 def _checked_tolerance(tolerance: float | None, scale: float) -> float:
-    smallest = 4 * EPSILON * scale
+    smallest = ROUNDINGS * EPSILON * scale
     if tolerance is None:
         return max(DEFAULT_TOLERANCE, 10 * smallest)
     tolerance = finite_number("tolerance", tolerance)

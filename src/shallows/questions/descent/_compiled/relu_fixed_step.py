@@ -20,11 +20,24 @@ from shallows.model.kernels._compiled.relu_lanes import (
     relu_lanes,
 )
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
+from shallows.questions.descent.thresholds import (
+    BLOW_UP,
+    CHECK,
+    CONVERGED,
+    DIVERGED,
+    GOAL,
+    GOING,
+    INTERRUPTED,
+    LIMIT,
+    NEW_LOW,
+    PATIENCE,
+    ROUNDING,
+    STALLED,
+)  # fmt: skip
 from shallows.support.checks import Array
 
-GOING, CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = -1, 0, 1, 2, 4, 5, 6
-BLOW_UP, PATIENCE, ROUNDING, CHECK = 1e8, 20_000, 1e-12, 500
-HAND_OVER = 16  # lanes below which one run at a time is faster
+#: Lanes below which one run at a time is faster (measured).
+HAND_OVER = 16
 
 
 class ReLUModel(NamedTuple):
@@ -92,7 +105,7 @@ def _verdict(
     if iteration >= rules.limits[row]:
         return LIMIT, since, best
     if iteration % CHECK == 0:
-        if norm < 0.99 * best:
+        if norm < NEW_LOW * best:
             return GOING, iteration, norm
         if iteration - since >= PATIENCE and norm <= ROUNDING * rules.scale:
             return STALLED, since, best
@@ -300,7 +313,7 @@ def _side_by_side(width: int, model: ReLUModel, rules: Rules, ends: Ends, one: O
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def relu_descent(
+def fixed_step_loop(
     thetas: Array, k: int, n: int, outer: Array, free: bool, V: Array, b: Array, c: Array, energy: float, step: float,
     tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray, losses: Array, norms: Array,
     status: np.ndarray, iterations: np.ndarray,

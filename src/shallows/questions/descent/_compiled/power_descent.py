@@ -11,12 +11,30 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shallows.questions.descent._compiled.lane_losses import EXACT, Model, evaluate_lanes, work_space
+from shallows.questions.descent._compiled.power_losses import EXACT, Model, evaluate_lanes, work_space
+from shallows.questions.descent.thresholds import (
+    BLOW_UP,
+    CHECK,
+    CONVERGED,
+    DECREASE,
+    DIVERGED,
+    FIRST_MOVE,
+    GOAL,
+    GOING,
+    GROWTH,
+    INTERRUPTED,
+    LIMIT,
+    NEW_LOW,
+    PATIENCE,
+    RESOLUTION,
+    ROUNDING,
+    SHORTEST_THETA,
+    SHRINK,
+    SMALLEST_STEP,
+    STALLED,
+)  # fmt: skip
 from shallows.support.checks import Array
-
-GOING, CONVERGED, LIMIT, DIVERGED, STALLED, INTERRUPTED, GOAL = -1, 0, 1, 2, 4, 5, 6
-BLOW_UP, PATIENCE, ROUNDING = 1e8, 20_000, 1e-12
-DECREASE, GROWTH, SHRINK, SMALLEST_STEP, RESOLUTION = 0.5, 1.25, 0.5, 1e-14, 1e-12
+from shallows.support.tolerances import TINY
 
 
 class Rules(NamedTuple):
@@ -95,7 +113,7 @@ def _begin(state: State, theta: Array, l: int, value: float, size: float, step: 
     length = np.sqrt(np.sum(theta[:, l] ** 2))
     state.fresh[l] = False
     state.loss[l], state.norm[l], state.cap[l] = value, size, BLOW_UP * (1 + value)
-    state.step[l] = step if step > 0 else 0.01 * (length + 1e-3) / max(size, 1e-300)
+    state.step[l] = step if step > 0 else FIRST_MOVE * (length + SHORTEST_THETA) / max(size, TINY)
     state.smallest[l] = SMALLEST_STEP * state.step[l]
 
 
@@ -149,8 +167,8 @@ def _end(
             code[l] = LIMIT
         elif searching:
             code[l] = STALLED if state.step[l] < state.smallest[l] else GOING
-        elif iteration % 500 == 0:
-            if norm < 0.99 * state.best[l]:
+        elif iteration % CHECK == 0:
+            if norm < NEW_LOW * state.best[l]:
                 state.best[l], state.since[l] = norm, iteration
             elif iteration - state.since[l] >= PATIENCE and norm <= ROUNDING * rules.scale:
                 code[l] = STALLED

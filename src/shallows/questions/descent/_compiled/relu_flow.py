@@ -11,7 +11,7 @@ order for any A, and stiff directions do not bound its step. With M = I + γhA:
     M k₁ = −∇L(θ),   M k₂ = −∇L(θ + hk₁) − 2k₁,   θ ← θ + h(3k₁ + k₂)/2,
 
 accepted when the second order changes the first by no more than the accuracy asked for: ½‖k₁ + k₂‖ ≤ η‖k₁‖. Runs go
-side by side as in `_relu_descent`; the lanes are the last axis. The slow twin is in the tests.
+side by side as in `relu_fixed_step`; the lanes are the last axis. The slow twin is in the tests.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ from shallows.model.kernels._compiled.relu_lanes import (
     relu_lanes,
 )
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
-from shallows.questions.descent._compiled.relu_descent import (
-    CONVERGED,
-    GOAL,
-    GOING,
-    INTERRUPTED,
-    LIMIT,
-    Ends,
-    ReLUModel,
-    Rules,
-)
+from shallows.questions.descent._compiled.relu_fixed_step import Ends, ReLUModel, Rules
+from shallows.questions.descent.thresholds import CONVERGED, GOAL, GOING, INTERRUPTED, LIMIT
 from shallows.support.checks import Array
 
+#: γ of ROS2: 1 − 1/√2 makes it L-stable (Verwer, Spee, Blom and Hundsdorfer 1999).
 GAMMA = 1 - np.sqrt(0.5)
-SHIFT, FIRST_STEP, LONGEST, SHORTEST = 0.3, 0.5, 50.0, 1e-3
+#: The shift of A, in units of the mean squared outer weight: it stands for the rest of the Hessian; the order of
+#: the method does not depend on it.
+SHIFT = 0.3
+#: Steps in units of the flow's time: the first, the longest, and the one below which plain descent is quicker.
+FIRST_STEP, LONGEST, SHORTEST = 0.5, 50.0, 1e-3
+#: How the next step follows from the change of second order (linear in the step), and how far it may grow or shrink.
 SAFETY, GROWTH, SHRINK = 0.8, 1.5, 0.3
-MOST = 4000  # evaluations, after which plain descent goes on
+#: A change below this is taken for this: the next step is then bound by GROWTH alone.
+LEAST_CHANGE = 1e-9
+#: Evaluations after which plain descent goes on.
+MOST = 4000
 
 
 class Flow(NamedTuple):
-    """The runs that glide side by side: points, slopes, work arrays (k, n, lanes), (n, lanes), (lanes,)."""
+    """The runs that follow the flow side by side: points, slopes, work arrays (k, n, lanes), (n, lanes), (lanes,)."""
 
     W: Array
     slope: Array
@@ -231,7 +232,7 @@ def _move_on(flow: Flow, lanes: int, accuracy: float) -> None:
         change = 0.5 * np.sqrt(flow.changed[l] / flow.moved[l])
         if change <= accuracy:
             flow.inner[l] = 0.5 * flow.h[l]
-            flow.h[l] = min(flow.h[l] * min(SAFETY * accuracy / max(change, 1e-9), GROWTH), LONGEST)
+            flow.h[l] = min(flow.h[l] * min(SAFETY * accuracy / max(change, LEAST_CHANGE), GROWTH), LONGEST)
         elif np.isfinite(change):
             flow.h[l] *= max(SAFETY * accuracy / change, SHRINK)
         else:
@@ -266,7 +267,7 @@ def _replace(flow: Flow, l: int, last: int) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _code(loss: float, norm: float, count: int, h: float, row: int, rules: Rules) -> tuple[int, bool]:
-    """The status of a run, and whether it stops gliding; GOING and stopped: plain descent has to go on."""
+    """The status of a run, and whether it stops here; GOING and stopped: plain descent has to go on."""
     if norm <= rules.tolerances[row]:
         return CONVERGED, True
     if loss <= rules.goal:
@@ -290,7 +291,7 @@ def _store(flow: Flow, l: int, code: int, loss: float, norm: float, ends: Ends) 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _glide(
+def _follow(
     rows: np.ndarray,
     steps: Array,
     width: int,
@@ -300,7 +301,7 @@ def _glide(
     rules: Rules,
     ends: Ends,
 ) -> np.ndarray:
-    """Glide these rows in `width` lanes while at least `fewest` are left; returns those, their steps kept."""
+    """Follow the flow in `width` lanes while at least `fewest` rows are left; returns those, their steps kept."""
     flow, space, one = (
         _new_flow(model, width),
         lane_space(model.k, width),
@@ -337,7 +338,7 @@ def _glide(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def glide_loop(
+def flow_loop(
     thetas: Array, k: int, n: int, outer: Array, V: Array, b: Array, c: Array, energy: float, accuracy: float,
     tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray, losses: Array, norms: Array,
     status: np.ndarray, iterations: np.ndarray,
@@ -351,5 +352,5 @@ def glide_loop(
     if len(rows) < FEWEST_LANES or width == 0:
         width = 1
     while len(rows):  # side by side, and then the last few one by one
-        rows = _glide(rows, steps, width, min(width, FEWEST_LANES), accuracy, model, rules, ends)
+        rows = _follow(rows, steps, width, min(width, FEWEST_LANES), accuracy, model, rules, ends)
         width = 1

@@ -15,10 +15,19 @@ from numba import njit
 from shallows.model.kernels._compiled.relu_hessian import HessianSpace, hessian_space, hessian_times, prepare
 from shallows.model.kernels._compiled.relu_lanes import Teacher
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
+from shallows.questions.descent.thresholds import (
+    CG_STEPS,
+    EXHAUSTED,
+    FARTHEST,
+    FLAT,
+    FORCING,
+    HALVING,
+    LANCZOS_STEPS,
+    NEWTON_STEPS,
+    SADDLE,
+)  # fmt: skip
 from shallows.support.checks import Array
-
-FARTHEST, NEWTON_STEPS, CG_STEPS, LANCZOS_STEPS = 0.25, 25, 250, 30
-FLAT, SADDLE = 1e-8, 1e-6
+from shallows.support.tolerances import TINY
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -50,7 +59,7 @@ def _newton_step(
     """Solve ∇²L·s ≈ −∇L by conjugate gradients; False when negative curvature was met."""
     prepare(W, a, teacher, c, one, space)
     norm = np.sqrt(_dot(gradient, gradient))
-    forcing = min(0.1, np.sqrt(norm / max(scale, 1e-300))) * norm
+    forcing = min(FORCING, np.sqrt(norm / max(scale, TINY))) * norm
     residual, z, image = -gradient, np.empty_like(W), np.empty_like(W)
     step[:] = 0.0
     _preconditioned(residual, z)
@@ -98,7 +107,7 @@ def _is_saddle(
         length = np.sqrt(_dot(image, image))
         beside[j] = length
         largest = max(largest, size)
-        if length <= 1e-12 * (1 + size):
+        if length <= EXHAUSTED * (1 + size):
             steps = j + 1
             break
         last, q = q, image / length
@@ -117,7 +126,7 @@ def _has_negative_pivot(diagonal: Array, beside: Array) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def polish_loop(
+def newton_loop(
     thetas: Array, k: int, n: int, outer: Array, V: Array, b: Array, c: Array, energy: float, tolerance: float,
     scale: float, reachable: float, first: Array, losses: Array, norms: Array, saddles: np.ndarray,
 ) -> None:  # fmt: skip
@@ -136,7 +145,7 @@ def polish_loop(
             trial = W + step
             value, _ = one_pass(trial, outer, teacher, c, one, new, da)
             size, away = np.sqrt(_dot(new, new)), trial - start
-            if not (size <= 0.5 * norm and np.sqrt(_dot(away, away)) <= farthest):
+            if not (size <= HALVING * norm and np.sqrt(_dot(away, away)) <= farthest):
                 break
             W, loss, norm = trial, value, size
             slope, new = new, slope

@@ -1,23 +1,24 @@
-"""The runs of a batch that are still moving, as arrays that shrink when a run ends."""
+"""The runs of a batch that still move, as arrays that shrink when a run ends, and the loop of fixed-step methods."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.control import Control, Recorder
-from shallows.questions.descent.results.run import Batch, Status
+from shallows.questions.descent.results.run import Batch, Recorder, Status
+from shallows.questions.descent.stopping import Stopping
+from shallows.questions.descent.thresholds import BLOW_UP, CHECK, NEW_LOW, PATIENCE, ROUNDING
 from shallows.support.checks import Array
 
-BLOW_UP = 1e8
 
-
-class Front:
+class Running:
     """Points, losses and gradients of the running rows. `move` accepts new points, `release` lets ended runs go."""
 
-    def __init__(self, evaluate: Evaluate, batch: Batch, control: Control, recorder: Recorder) -> None:
-        self.evaluate, self.batch, self.control, self.recorder = evaluate, batch, control, recorder
+    def __init__(self, evaluate: Evaluate, batch: Batch, stopping: Stopping, recorder: Recorder) -> None:
+        self.evaluate, self.batch, self.stopping, self.recorder = evaluate, batch, stopping, recorder
         self.rows = batch.running()
         self.theta = batch.thetas[self.rows]
         self.iteration = 0
@@ -49,15 +50,17 @@ class Front:
         """End runs that reached the goal or the tolerance (or stalled); return the mask kept, None when all go on."""
         if self.recorder.every is not None and len(self) and self.rows[0] == 0:
             self.recorder.note(self.iteration, self.theta[0], self.loss[0])
-        control = self.control
-        goal, done = self.loss <= control.goal, self.norm <= control.tolerance_of(self.rows)
-        spent = self.batch.iterations[self.rows] + self.iteration >= control.iterations
-        gone = goal | done | spent | control.interrupted.is_set()
+        stopping = self.stopping
+        goal, done = self.loss <= stopping.goal, self.norm <= stopping.tolerance_of(self.rows)
+        spent = self.batch.iterations[self.rows] + self.iteration >= stopping.iterations
+        gone = goal | done | spent | stopping.interrupted.is_set()
         if stalled is not None:
             gone = gone | stalled
         if not gone.any():
             return None
-        status = np.full(len(self), int(Status.INTERRUPTED if control.interrupted.is_set() else Status.LIMIT))
+        status = np.full(
+            len(self), int(Status.INTERRUPTED if stopping.interrupted.is_set() else Status.LIMIT)
+        )
         if stalled is not None:
             status[stalled] = Status.STALLED
         status[goal], status[done] = Status.GOAL, Status.CONVERGED
@@ -83,3 +86,40 @@ class Front:
             return
         self.theta[taken], self.loss[taken] = theta[taken], loss[taken]
         self.gradient[taken], self.norm[taken] = gradient[taken], norm[taken]
+
+
+Propose = Callable[[Running], Array]
+
+
+class Patience:
+    """Which runs are stuck in rounding: a gradient norm below 1e-12 E y² and no smaller one for 20,000 iterations.
+
+    A large gradient that does not shrink is no stall: the run may be leaving a saddle.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.best, self.since = np.full(count, np.inf), np.zeros(count, dtype=np.int64)
+
+    def stalled(self, running: Running) -> np.ndarray | None:
+        """Look once in 500 iterations; None in between."""
+        if running.iteration % CHECK:
+            return None
+        rows = running.rows
+        better = running.norm < NEW_LOW * self.best[rows]
+        self.best[rows] = np.minimum(self.best[rows], running.norm)
+        self.since[rows[better]] = running.iteration
+        tiny = running.norm <= ROUNDING * running.stopping.scale
+        return np.asarray(tiny & (running.iteration - self.since[rows] >= PATIENCE))
+
+
+def iterate(
+    evaluate: Evaluate, batch: Batch, propose: Propose, stopping: Stopping, recorder: Recorder | None = None
+) -> None:
+    """θ ← propose(running) for all running rows, until each has a status."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        running = Running(evaluate, batch, stopping, recorder or Recorder(None))
+        patience = Patience(len(batch.thetas))
+        while len(running):
+            running.release(patience.stalled(running))
+            if len(running):
+                running.advance(propose(running))

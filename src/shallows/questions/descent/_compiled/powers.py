@@ -8,17 +8,17 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.descent._compiled.problems import Compiled, Outcome
-from shallows.questions.descent.methods.control import Control
+from shallows.questions.descent._compiled.base import Compiled, Outcome
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
 if TYPE_CHECKING:
-    from shallows.questions.descent._compiled.lane_losses import Model
+    from shallows.questions.descent._compiled.power_losses import Model
 
 BLOCK = 32  # lanes: long enough for vector loops, small enough for the cache
 
 
-class PowerLanes(Compiled):
+class CompiledPowers(Compiled):
     """A Power problem with one output, as the arguments of the lane loops."""
 
     def __init__(self, problem: Problem, model: Model) -> None:
@@ -27,7 +27,7 @@ class PowerLanes(Compiled):
 
     def __call__(self, thetas: Array) -> tuple[Array, Array]:
         """Losses (batch,) and gradients (batch, p)."""
-        from shallows.questions.descent._compiled.lane_losses import batch_lanes
+        from shallows.questions.descent._compiled.power_losses import batch_lanes
 
         thetas = np.ascontiguousarray(thetas)
         losses, gradients = np.empty(len(thetas)), np.empty_like(thetas)
@@ -35,12 +35,14 @@ class PowerLanes(Compiled):
         return losses, gradients
 
     def loop(
-        self, out: Outcome, step: float | None, control: Control, limits: np.ndarray, tolerances: Array
+        self, out: Outcome, step: float | None, stopping: Stopping, limits: np.ndarray, tolerances: Array
     ) -> None:
         """Descend from all rows of `out.thetas`."""
-        from shallows.questions.descent._compiled.lane_descent import Rules, descent_lanes
+        from shallows.questions.descent._compiled.power_descent import Rules, descent_lanes
 
-        rules = Rules(-1.0 if step is None else step, control.goal, control.scale, control.interrupted.flag)
+        rules = Rules(
+            -1.0 if step is None else step, stopping.goal, stopping.scale, stopping.interrupted.flag
+        )
         descent_lanes(
             out.thetas, self.width, self.n, self.outer, self.free, self.model, BLOCK, rules, tolerances, limits,
             out.losses, out.norms, out.status, out.iterations,
@@ -49,21 +51,21 @@ class PowerLanes(Compiled):
 
 def matrix_model(coefficients: Array, T: Array) -> Model:
     """Degree 2 under c₀(w·v)² + c₁‖w‖²‖v‖², against a symmetric matrix."""
-    from shallows.questions.descent._compiled.lane_losses import MATRIX
+    from shallows.questions.descent._compiled.power_losses import MATRIX
 
     return _model(MATRIX, 2, coefficients, target=T)
 
 
 def powers_model(degree: int, coefficients: Array, V: Array, b: Array, energy: float) -> Model:
     """Any degree under Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), against Σ bⱼ (vⱼ·x)^d."""
-    from shallows.questions.descent._compiled.lane_losses import POWERS
+    from shallows.questions.descent._compiled.power_losses import POWERS
 
     return _model(POWERS, degree, coefficients, V=V, b=b, constant=energy)
 
 
 def statistics_model(problem: Problem) -> Model:
     """(s − s*)ᵀG(s − s*) + L*: any data, any degree whose Gram matrix is small enough to multiply by."""
-    from shallows.questions.descent._compiled.lane_losses import STATISTICS
+    from shallows.questions.descent._compiled.power_losses import STATISTICS
 
     entries, floor = problem._optimum
     first, rest = monomial_tree(problem.n, problem.degree)
@@ -98,7 +100,7 @@ def _model(
     rest: np.ndarray | None = None,
 ) -> Model:
     """All arrays writable and contiguous: one compiled version of the loops serves all problems."""
-    from shallows.questions.descent._compiled.lane_losses import Model
+    from shallows.questions.descent._compiled.power_losses import Model
 
     def matrix(given: Array | None) -> Array:
         return np.array(np.zeros((0, 0)) if given is None else given, dtype=np.float64, order="C")

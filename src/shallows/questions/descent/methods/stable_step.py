@@ -8,14 +8,18 @@ import numpy as np
 
 from shallows.mathematics.solvers.rows import row_norms
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.control import Control
 from shallows.questions.descent.methods.gradient import line_search
 from shallows.questions.descent.methods.polish import hessian_products
 from shallows.questions.descent.results.run import Batch
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
+#: Of power iteration: the largest eigenvalue to a few percent.
 POWER_STEPS = 40
+#: Iterations of a line-search descent after which the curvature is looked at, and the gradient norm at which it ends.
 STAGES = (0, 10, 100, 1000)
+ENOUGH = 1e-9
 
 
 def largest_curvature(evaluate: Evaluate, thetas: Array) -> Array:
@@ -26,7 +30,7 @@ def largest_curvature(evaluate: Evaluate, thetas: Array) -> Array:
     for _ in range(POWER_STEPS):
         image = hessian_products(evaluate, thetas, q)
         size = row_norms(image)
-        q = image / np.maximum(size, 1e-300)[:, None]
+        q = image / np.maximum(size, TINY)[:, None]
     return size
 
 
@@ -39,7 +43,7 @@ def stable_step(evaluate: Evaluate, thetas: Array) -> float:
     steepest = 0.0
     for stage, following in pairwise(STAGES):
         steepest = max(steepest, float(largest_curvature(evaluate, batch.thetas).max()))
-        line_search(evaluate, batch, Control(1e-9, following - stage))
+        line_search(evaluate, batch, Stopping(ENOUGH, following - stage))
         batch = Batch.start(batch.thetas)
     steepest = max(steepest, float(largest_curvature(evaluate, batch.thetas).max()))
     return 1.0 / steepest if steepest > 0 else np.inf
