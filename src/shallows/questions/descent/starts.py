@@ -72,7 +72,7 @@ def barrier_weights(problem: Problem, gamma: float, source: np.random.Generator)
         raise InvalidProblem(
             f'init "barrier" needs W₀ᵀW₀ = γI, so a width of at least n = {problem.n}; the width is {problem.width}.'
         )
-    return np.sqrt(gamma) * _haar(problem.width, problem.n, source)
+    return np.asarray(np.sqrt(gamma) * _haar(problem.width, problem.n, source))
 
 
 KINDS: dict[str, Start] = {

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.tensors.coordinates import product_table
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.support.checks import Array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
+
+#: A root with a smaller imaginary part, relatively, may be real: simple roots are known to ε or so.
+REAL_ROOT = 1e-9
 
 
 def flow_invariants(net: Network) -> Array:
@@ -68,9 +72,7 @@ def is_definite(tensor: SymmetricTensor, sign: float) -> bool:
     if tensor.n == 2:
         roots = np.roots(tensor.coefficients)  # T(z, 1)
         at = sign * float(tensor(np.array([1.0, 0.0])))
-        return bool(at > 0 and np.all(np.abs(roots.imag) > 1e-9 * (1 + np.abs(roots))))
-    from shallows.mathematics.tensors.coordinates import product_table
-
+        return bool(at > 0 and np.all(np.abs(roots.imag) > REAL_ROOT * (1 + np.abs(roots))))
     half = tensor.degree // 2
     catalecticant = sign * tensor.entries[product_table(tensor.n, half, half)]
     return bool(np.linalg.eigvalsh(catalecticant)[0] > 0)

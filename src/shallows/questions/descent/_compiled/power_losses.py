@@ -16,6 +16,7 @@ from shallows.support.checks import Array
 
 EXACT = {"contract"}  # fused multiply-add, but no reordering: the same bits in every lane
 MATRIX, POWERS, STATISTICS = 0, 1, 2
+WorkSpace = tuple[Array, Array, Array, Array, Array, Array]
 
 
 class Model(NamedTuple):
@@ -282,7 +283,7 @@ def statistics_lanes(
 
 
 @njit(cache=True, nogil=True)
-def work_space(model: Model, k: int, n: int, lanes: int) -> tuple[Array, Array, Array, Array, Array, Array]:
+def work_space(model: Model, k: int, n: int, lanes: int) -> WorkSpace:
     """D, Z of `matrix_lanes`; rows, pair of `powers_lanes`; sums, tree of `statistics_lanes`: as large as needed."""
     matrix, powers = model.form == MATRIX, model.form == POWERS
     return (
@@ -297,7 +298,7 @@ def work_space(model: Model, k: int, n: int, lanes: int) -> tuple[Array, Array, 
 
 @njit(cache=True, nogil=True)
 def evaluate_lanes(
-    W: Array, a: Array, lanes: int, model: Model, space: tuple, dW: Array, da: Array, loss: Array
+    W: Array, a: Array, lanes: int, model: Model, space: WorkSpace, dW: Array, da: Array, loss: Array
 ) -> None:
     """L and its gradient for the first `lanes` lanes of a block: W is (k, n, B), a (k, B), loss (B,)."""
     D, Z, rows, pair, sums, tree = space

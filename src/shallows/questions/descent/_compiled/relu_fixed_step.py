@@ -161,7 +161,7 @@ def _length(slope: Array, da: Array, free: bool) -> float:
     if free:
         for x in da:
             total += x * x
-    return np.sqrt(total)
+    return float(np.sqrt(total))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

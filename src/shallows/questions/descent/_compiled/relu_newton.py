@@ -122,7 +122,7 @@ def _has_negative_pivot(diagonal: Array, beside: Array) -> bool:
         if pivot <= 0:
             return True
         pivot = diagonal[j] - beside[j - 1] * beside[j - 1] / pivot
-    return pivot < 0
+    return bool(pivot < 0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

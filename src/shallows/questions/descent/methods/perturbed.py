@@ -59,6 +59,6 @@ def perturbed(
 
     def propose(running: Running) -> Array:
         moved = running.theta - step * running.gradient
-        return moved + perturbation.draw(running.rows, running.iteration)
+        return np.asarray(moved + perturbation.draw(running.rows, running.iteration))
 
     iterate(evaluate, batch, propose, stopping, recorder)

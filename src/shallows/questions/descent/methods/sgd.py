@@ -13,9 +13,9 @@ from shallows.model.data.base import Distribution
 from shallows.model.objective.build import labels_of
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate
-from shallows.questions.descent.methods.running import BLOW_UP
 from shallows.questions.descent.results.run import Batch, Recorder, Status
 from shallows.questions.descent.stopping import Stopping
+from shallows.questions.descent.thresholds import BLOW_UP
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 

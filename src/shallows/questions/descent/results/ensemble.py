@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
 
 FORMAT = Format("shallows-ensemble", 2, earlier={"shallows-ensemble-1": 1})
+#: Losses this close to the global one, in units of E y², count as it: ten times what classes of end points differ by.
 GLOBAL = 1e-7
 ARRAYS = ("thetas", "losses", "gradient_norms", "status", "iterations", "starts", "index")
 WORDS = ("method", "step", "tolerance", "loss_tolerance", "requested", "seed", "scale", "seconds", "note")

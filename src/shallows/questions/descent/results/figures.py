@@ -12,12 +12,19 @@ from numpy.typing import ArrayLike
 from shallows.questions.descent.results.run import Run, Trajectory
 from shallows.support.checks import Array, finite_array
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
     from shallows.questions.descent.results.ensemble import Ensemble
 
 GRID = 61
+#: Directions at a smaller angle count as parallel.
+PARALLEL = 1e-12
+#: Losses below it are drawn as it: rounding of a loss of size 1.
+SMALLEST_LOSS = 1e-16
+#: Around the points, as a share of their extent, taken for 1e-3 at least (runs may not move along a direction).
+MARGIN, SMALLEST_EXTENT = 0.15, 1e-3
 
 
 def shares(runs: Ensemble) -> Any:
@@ -140,7 +147,7 @@ def slice_plane(origin: ArrayLike, first: ArrayLike, second: ArrayLike) -> Plane
     base = finite_array("origin", origin, 1)
     directions = finite_array("directions", np.array([first, second], dtype=np.float64), 2)
     q, r = np.linalg.qr(directions.T)
-    if abs(r[1, 1]) < 1e-12 * max(abs(r[0, 0]), 1e-300):
+    if abs(r[1, 1]) < PARALLEL * max(abs(r[0, 0]), TINY):
         raise InvalidProblem("The two directions are parallel; they span no plane.")
     return Plane(base, (q * np.sign(np.diag(r))).T, None)
 
@@ -163,7 +170,7 @@ def trajectories(problem: Problem, runs: Sequence[Run], plane: Plane | None = No
     drawn = [plane.coordinates(path.thetas) for path in paths]
     grid, values = _contours(problem, plane, np.concatenate(drawn))
     figure = go.Figure(
-        go.Contour(x=grid[0], y=grid[1], z=np.log10(values + 1e-16), colorbar_title="log₁₀ loss")
+        go.Contour(x=grid[0], y=grid[1], z=np.log10(values + SMALLEST_LOSS), colorbar_title="log₁₀ loss")
     )
     for run, points in zip(runs, drawn, strict=True):
         figure.add_scatter(x=points[:, 0], y=points[:, 1], mode="lines", name=f"loss {run.loss:.4g}")
@@ -176,7 +183,7 @@ def trajectories(problem: Problem, runs: Sequence[Run], plane: Plane | None = No
 
 def _contours(problem: Problem, plane: Plane, points: Array) -> tuple[tuple[Array, Array], Array]:
     low, high = points.min(axis=0), points.max(axis=0)
-    room = 0.15 * np.maximum(high - low, 1e-3)
+    room = MARGIN * np.maximum(high - low, SMALLEST_EXTENT)
     x = np.linspace(low[0] - room[0], high[0] + room[0], GRID)
     y = np.linspace(low[1] - room[1], high[1] + room[1], GRID)
     mesh = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)

@@ -10,6 +10,8 @@ import numpy as np
 from shallows.support.checks import Array
 
 ROWS = 12
+#: Losses closer than this share of the largest are shown as one: four digits are printed.
+RESOLUTION = 1e-7
 #: Losses of this size are compared absolutely: what is left of a loss of zero is rounding.
 FLOOR = 1e-5
 
@@ -45,7 +47,7 @@ class LiveTable:
             self.live.stop()
 
 
-def levels(losses: Array, resolution: float = 1e-7) -> list[tuple[float, int]]:
+def levels(losses: Array, resolution: float = RESOLUTION) -> list[tuple[float, int]]:
     """Distinct losses and how often each occurs: sorted values, split where the gap exceeds the resolution.
 
     The resolution is relative to the largest loss, but to FLOOR at least.

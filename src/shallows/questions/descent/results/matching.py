@@ -12,12 +12,14 @@ from shallows.model.problem import Problem
 from shallows.questions.descent.results.symmetry import tensors_of
 from shallows.support.checks import Array
 from shallows.support.errors import IncompleteChart, InvalidProblem
+from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
 
 #: Losses on a family agree to the square of the runs' gradient norms; runs that stopped early leave this much.
 SAME_FAMILY = 1e-7
+#: How far the tensor of an end point may be from a chart's point, in units of the target; as in `symmetry`.
 TOLERANCE = 1e-5
 NOT_ENDED = -(10**9)
 COMPLETE = ("proved", "count-matched", "trace-tested")
@@ -93,7 +95,7 @@ def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, str
 def _on_families(problem: Problem, thetas: Array, chart: Chart, points: np.ndarray) -> None:
     """Give end points that are no isolated point to the family with their loss, if there is one."""
     losses = problem.value(thetas)
-    scale = max(float(np.abs(losses).max(initial=0.0)), 1e-30)
+    scale = max(float(np.abs(losses).max(initial=0.0)), TINY)
     for index in np.flatnonzero(chart.critical.table.dimension):
         here = (points == -1) & (np.abs(losses - chart.losses[index]) <= SAME_FAMILY * scale)
         points[here] = index

@@ -17,6 +17,9 @@ LARGEST_DENSE = 900
 SMALLEST = 3
 #: The Hessian's relative error at an end point: what descents stop at is known to six or seven digits.
 FLAT = 1e-7
+#: Eigenvalues of S below this share of the target count as zero: S is known to 1e-12 over the curvature
+#: of the loss there, in units of the target.
+RANK_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,4 +124,4 @@ def matrix_rank(problem: Problem, theta: Array) -> int | None:
     rows, columns = np.triu_indices(problem.n)
     matrix[rows, columns] = matrix[columns, rows] = entries
     scale = float(np.abs(problem._optimum[0]).max()) or 1.0
-    return int(np.sum(np.abs(np.linalg.eigvalsh(matrix)) > 1e-6 * scale))
+    return int(np.sum(np.abs(np.linalg.eigvalsh(matrix)) > RANK_TOLERANCE * scale))

@@ -22,9 +22,21 @@ from shallows.model.problem import Problem
 from shallows.questions.descent.results.coordinate_symmetries import coordinate_group
 from shallows.support.checks import Array
 
+#: Points of one class agree to this share of their size: a run that ended at ‖g‖ ≤ 1e-12 is within 1e-12/λ of its
+#: point, so this serves curvatures λ down to 1e-7, below which `minima` counts them as zero.
 POINT_TOLERANCE = 1e-5
+#: Their losses agree to this share of E y²: a run leaves ‖g‖²/λ, and losses carry rounding of 1e-13 at most (measured).
 LOSS_TOLERANCE = 1e-8
+#: A loss within this share of that window above the lower bound realises the target.
+REALISED = 1e-2
+#: Sorted invariants of points that close differ by less: they are means of cosines of at most four times an entry.
 KEY_TOLERANCE = 1e-4
+#: Neurons whose outer weights differ by more are never matched: their cost is raised beyond all others.
+LABEL_TOLERANCE, APART = 1e-3, 1e6
+#: Gram matrices of exchanged teacher neurons agree to rounding: entries are of size 1 or so.
+EXCHANGE_TOLERANCE = 1e-10
+#: Most rounds of matching rows and columns in turn; one that does not lower the distance is the last.
+ROUNDS = 6
 LARGEST_TENSOR = 3_000
 
 
@@ -78,7 +90,7 @@ class NeuronView:
         gap = np.abs(self.invariants[i] - self.invariants[j]).max()
         if gap > KEY_TOLERANCE or np.abs(self.norm[i] - self.norm[j]).max() > POINT_TOLERANCE * self.scale:
             return False
-        return self.distance(i, j) <= POINT_TOLERANCE * self.scale * np.sqrt(self.matrices[i].size)
+        return bool(self.distance(i, j) <= POINT_TOLERANCE * self.scale * np.sqrt(self.matrices[i].size))
 
     def distance(self, i: int, j: int) -> float:
         """‖Mᵢ − P Mⱼ Q‖_F for the best permutations found: columns by keys, then rows and columns by assignment."""
@@ -86,16 +98,17 @@ class NeuronView:
         right = self.matrices[j][:, np.lexsort((self.column_keys[j], self.classes))]
         classes = np.sort(self.classes)
         best = np.inf
-        for _ in range(6):
+        for _ in range(ROUNDS):
             order = _assign(left, right, self.labels[i], self.labels[j])
             right = right[order]
             labels = np.abs(self.labels[i] - self.labels[j][order]).max(initial=0.0)
-            distance = float(np.linalg.norm(left - right)) + (labels if labels > 1e-3 else 0.0)
+            penalty = labels if labels > LABEL_TOLERANCE else 0.0
+            distance = float(np.linalg.norm(left - right)) + penalty
             if distance >= best:
                 break
             best = distance
             right = right[:, _assign(left.T, right.T, classes[:, None], classes[:, None])]
-            best = min(best, float(np.linalg.norm(left - right)) + (labels if labels > 1e-3 else 0.0))
+            best = min(best, float(np.linalg.norm(left - right)) + penalty)
             if best < POINT_TOLERANCE * self.scale:
                 break
         return best
@@ -108,7 +121,9 @@ def _assign(left: Array, right: Array, left_labels: Array, right_labels: Array) 
     squares = np.sum((left[:, None] - right[None]) ** 2, axis=2)
     apart = np.abs(left_labels[:, None] - right_labels[None]).max(axis=2, initial=0.0)
     return np.asarray(
-        linear_sum_assignment(squares + np.where(apart > 1e-3, 1e6 * (1 + squares.max()), 0.0))[1]
+        linear_sum_assignment(squares + np.where(apart > LABEL_TOLERANCE, APART * (1 + squares.max()), 0.0))[
+            1
+        ]
     )
 
 
@@ -142,7 +157,9 @@ def _teacher_columns(problem: Problem) -> tuple[Array, np.ndarray]:
         for i in range(j):
             swap = np.arange(target.width)
             swap[i], swap[j] = j, i
-            if np.allclose(gram[np.ix_(swap, swap)], gram, atol=1e-10) and np.allclose(outer[:, swap], outer):
+            if np.allclose(gram[np.ix_(swap, swap)], gram, atol=EXCHANGE_TOLERANCE) and np.allclose(
+                outer[:, swap], outer
+            ):
                 classes[j] = classes[i]
                 break
     return columns, classes
@@ -198,7 +215,7 @@ def group(problem: Problem, thetas: Array, losses: Array, scale: float) -> list[
             if losses[i] - losses[candidate[-1]] > window and losses[i] - losses[first] > window:
                 break
             realised = (
-                isinstance(lens, NeuronView) and max(losses[i], losses[first]) <= bottom + window * 1e-2
+                isinstance(lens, NeuronView) and max(losses[i], losses[first]) <= bottom + window * REALISED
             )
             if realised or lens.same(i, first):
                 home = candidate
