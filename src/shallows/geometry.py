@@ -1,15 +1,15 @@
 """The geometry of function space, beyond what `shallows` itself exports (paper 000, sections 2 and 3)."""
 
 from shallows.questions.geometry.escape.eigenpaths import eigen_path
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.focal import (
+from shallows.questions.geometry.manifolds.focal_points import (
     index_by_eigenvalues,
     index_by_focal_points,
     ray_focal_points,
     segment_focal_points,
 )
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.parametric import ParametricChart
-from shallows.questions.geometry.manifolds.spectral import spectral_differential, spectral_nullity
+from shallows.questions.geometry.manifolds.spectral_map import spectral_differential, spectral_nullity
 from shallows.questions.geometry.paths import energy
 from shallows.questions.geometry.ranks.branch_locus import (
     branch_rank,

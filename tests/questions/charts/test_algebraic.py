@@ -11,7 +11,7 @@ from shallows.questions.charts.continuation.generic_members import generic_membe
 from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.questions.charts.matrices.equations import LowRankEquations, frame_action
 from shallows.questions.charts.points.proved_signature import boxes
-from shallows.questions.geometry.manifolds.focal import index_by_eigenvalues, index_by_focal_points
+from shallows.questions.geometry.manifolds.focal_points import index_by_eigenvalues, index_by_focal_points
 
 
 def check(chart, everything_certified=True):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shallows as sh
-from shallows.questions.geometry.manifolds.focal import index_by_eigenvalues
+from shallows.questions.geometry.manifolds.focal_points import index_by_eigenvalues
 
 
 def heavy(n, t=None, mu4=None):

@@ -12,7 +12,7 @@ from shallows.questions.charts.continuation.generic_members import generic_membe
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.powers.balls import PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
-from shallows.questions.geometry.manifolds.focal import index_by_eigenvalues
+from shallows.questions.geometry.manifolds.focal_points import index_by_eigenvalues
 
 
 @pytest.mark.parametrize(("d", "n", "count"), [(3, 2, 7), (3, 3, 39), (4, 2, 10)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
-from shallows.questions.geometry.manifolds.focal import index_by_eigenvalues
+from shallows.questions.geometry.manifolds.focal_points import index_by_eigenvalues
 
 
 def random_matrix(n, rng):

@@ -9,7 +9,7 @@ import shallows as sh
 from shallows.discriminants import critical_students, follow, landscape_at, rank_one
 from shallows.questions.discriminants.following.sampled import Segment, sampled_events
 from shallows.questions.discriminants.rank_one_family import RankOneFamily
-from shallows.questions.geometry.manifolds.students import SumsOfPowers
+from shallows.questions.geometry.manifolds.rank_manifolds import SumsOfPowers
 
 LAPLACE, UNIFORM = sh.IID.laplace, sh.IID.uniform
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from shallows import Frobenius, Gaussian, InvalidProblem, Problem, SymmetricTensor
 from shallows.mathematics.tensors.coordinates import multiplicities
 from shallows.questions.geometry.escape.bad_minima import bad_minimum
-from shallows.questions.geometry.ranks.diverging import diverging_sequence
+from shallows.questions.geometry.ranks.diverging_sequence import diverging_sequence
 from shallows.questions.geometry.ranks.real_rank import real_rank
 from shallows.questions.geometry.ranks.widths import space_dimension
 

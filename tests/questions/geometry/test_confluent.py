@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shallows import Network, Power
-from shallows.questions.geometry.escape.confluent import Merging, divided_powers, newton_table, weights
+from shallows.questions.geometry.escape.merging_descent import Merging, divided_powers, newton_table, weights
 
 
 def powers(theta, degree):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shallows import InvalidProblem, SymmetricTensor
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.parametric import ParametricChart
-from shallows.questions.geometry.manifolds.students import MatricesOfRank, SumsOfPowers
+from shallows.questions.geometry.manifolds.rank_manifolds import MatricesOfRank, SumsOfPowers
 
 
 def random_metric(rng, size):

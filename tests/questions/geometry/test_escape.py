@@ -13,7 +13,7 @@ from shallows import (
     ReLU,
     SymmetricTensor,
 )
-from shallows.questions.geometry.escape.convex import ProblemLandscape
+from shallows.questions.geometry.escape.convex_losses import ProblemLandscape
 from shallows.questions.geometry.escape.escape import escape_path, explain_escape
 
 

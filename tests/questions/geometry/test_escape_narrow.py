@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from shallows import Frobenius, Gaussian, Network, Power, Problem, SymmetricTensor
 from shallows.questions.geometry.escape.escape import escape_path, explain_escape
-from shallows.questions.geometry.escape.idle_neuron import parallel_pair, steepest_direction
-from shallows.questions.geometry.escape.steps import differential
+from shallows.questions.geometry.escape.idle_neuron_descent import parallel_pair, steepest_direction
+from shallows.questions.geometry.ranks.parameterization import differential_matrix
 
 
 @given(st.sampled_from(["parallel", "opposite", "a = 0", "w = 0"]), st.integers(2, 5), st.integers(0, 10**6))
@@ -132,7 +132,7 @@ def test_a_minimum_at_infinity_is_not_mistaken_for_a_descent():
 def test_the_differential_of_the_parameterization(rng):
     """dτ by central differences of a cubic, which Richardson's rule makes exact."""
     net = Network(rng.normal(size=(2, 3)), rng.normal(size=2), Power(2))
-    matrix = differential(net, 2)
+    matrix = differential_matrix(net)
     direction = rng.normal(size=8)
 
     def tau(t):

@@ -13,10 +13,10 @@ from shallows.model.data.metric import Frobenius
 from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.geometry.escape.convex import GaussianLandscape, ProblemLandscape
+from shallows.questions.geometry.escape.convex_losses import GaussianLandscape, ProblemLandscape
 from shallows.questions.geometry.escape.eigenpaths import eigen_path
 from shallows.questions.geometry.escape.escape import escape_path, explain_escape
-from shallows.questions.geometry.escape.singular_pencil import Nudges
+from shallows.questions.geometry.escape.outer_descent import Nudges
 
 
 @given(st.integers(1, 5), st.integers(0, 2), st.integers(0, 10**6))

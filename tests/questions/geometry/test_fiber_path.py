@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shallows import InvalidProblem, Network, Power
 from shallows.questions.geometry.fibers.components import DifferentComponents
-from shallows.questions.geometry.fibers.path import fiber_path
+from shallows.questions.geometry.fibers.fiber_path import fiber_path
 from shallows.questions.geometry.paths import Path, Straight
 
 POINTS = 1000

@@ -14,7 +14,7 @@ from shallows.questions.geometry.fibers.components import (
     fiber_components,
     fiber_invariant,
 )
-from shallows.questions.geometry.fibers.path import fiber_path
+from shallows.questions.geometry.fibers.fiber_path import fiber_path
 
 
 @pytest.mark.parametrize(

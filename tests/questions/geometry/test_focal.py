@@ -24,16 +24,16 @@ from shallows import (
 )
 from shallows.mathematics.tensors.coordinates import dimension
 from shallows.model.problem import Problem
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.focal import (
+from shallows.questions.geometry.manifolds.focal_points import (
     FocalPoint,
     focal_points,
     index_by_eigenvalues,
     index_by_focal_points,
     ray_focal_points,
 )
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
+from shallows.questions.geometry.manifolds.rank_manifolds import MatricesOfRank, SumsOfPowers
 from shallows.questions.geometry.manifolds.strata import stratum
-from shallows.questions.geometry.manifolds.students import MatricesOfRank, SumsOfPowers
 
 
 def closed_form(sigma, chosen, gaussian):

@@ -6,8 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shallows import InvalidProblem
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.focal import FocalPoint, ray_focal_points, segment_focal_points
+from shallows.questions.geometry.manifolds.focal_points import (
+    FocalPoint,
+    ray_focal_points,
+    segment_focal_points,
+)
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.parametric import ParametricChart
 
 

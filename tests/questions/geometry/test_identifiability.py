@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shallows import Network, Power, SymmetricTensor
-from shallows.questions.geometry.fibers.symmetries import trivial_symmetry
+from shallows.questions.geometry.fibers.trivial_symmetry import trivial_symmetry
 from shallows.questions.geometry.ranks.generic_rank import generic_rank
 from shallows.questions.geometry.ranks.identifiability import (
     PERFECT,

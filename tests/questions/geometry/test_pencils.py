@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shallows.questions.geometry.fibers.pencils import eigenpairs
+from shallows.questions.geometry.escape.pencils import eigenpairs
 
 
 def sums(pairs):

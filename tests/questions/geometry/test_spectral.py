@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from scipy.stats import ortho_group
 
 from shallows import InvalidProblem, SymmetricTensor
-from shallows.questions.geometry.manifolds.spectral import spectral_differential, spectral_nullity
+from shallows.questions.geometry.manifolds.spectral_map import spectral_differential, spectral_nullity
 
 
 def nullity(matrix):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shallows import InvalidProblem, Network, Power
-from shallows.questions.geometry.fibers.symmetries import trivial_symmetry
+from shallows.questions.geometry.fibers.trivial_symmetry import trivial_symmetry
 
 cases = st.tuples(st.integers(1, 5), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
 

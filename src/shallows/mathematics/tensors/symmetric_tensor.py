@@ -136,7 +136,10 @@ class SymmetricTensor(Constructed):
         """The symmetric matrix of a tensor of degree 2."""
         if self.degree != 2:
             raise InvalidProblem(f"to_matrix needs degree 2; this tensor has degree {self.degree}.")
-        return self.to_array()
+        rows, columns = coordinates.indices(self.n, 2).T
+        matrix = np.empty((self.n, self.n))
+        matrix[rows, columns] = matrix[columns, rows] = self.entries
+        return matrix
 
     @property
     def coefficients(self) -> Array:

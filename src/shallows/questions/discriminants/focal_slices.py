@@ -22,8 +22,8 @@ from shallows.questions.discriminants.loci import (
     student_chart,
 )
 from shallows.questions.discriminants.setting import require_power
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.students import Chart, MatricesOfRank, SumsOfPowers
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
+from shallows.questions.geometry.manifolds.rank_manifolds import Chart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator

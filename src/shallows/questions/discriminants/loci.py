@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import InnerProduct, as_inner_product
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.students import Chart, MatricesOfRank, SumsOfPowers
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
+from shallows.questions.geometry.manifolds.rank_manifolds import Chart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator

@@ -22,7 +22,7 @@ from shallows.mathematics.same_points import classes
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.questions.geometry.manifolds.students import SumsOfPowers
+from shallows.questions.geometry.manifolds.rank_manifolds import SumsOfPowers
 from shallows.support.checks import Array
 from shallows.support.errors import IncompleteChart
 from shallows.support.tolerances import TINY

@@ -25,7 +25,9 @@ from shallows.support.errors import InvalidProblem
 State = tuple[Array, Array]
 Loss = Callable[[Network], float]
 
+#: Segments join when the gap is below this share of 1 + ‖(a, W)‖: what curved motions leave of their ends is 1e-13.
 JOIN_TOLERANCE = 1e-9
+#: A curved segment's length is that of so many chords: to 3e-5 for a quarter turn.
 CHORDS_PER_SEGMENT = 64
 ROUNDING_GAP = "close the rounding gap"
 

@@ -30,8 +30,12 @@ from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: K over the curvature it must exceed.
 SAFETY = 2.0
-CANDIDATES = 16
+#: Random networks (the best conditioned is taken) and random directions (the one with the largest |P| is).
+CANDIDATES, DIRECTIONS = 16, 64
+#: Singular values of dτ below this share of the largest count as zero.
+RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +149,7 @@ def _below_thick(d: int, n: int, r: int, rng: np.random.Generator) -> BadMinimum
 def _generic_network(d: int, n: int, r: int, rng: np.random.Generator) -> Network:
     """Unit neurons with rk dτ = dim F_r: of a few random networks, the one whose dτ is best conditioned."""
     dim = space_dimension(d, n, r)
-    best, score = None, 1e-10
+    best, score = None, RANK_TOLERANCE
     while best is None:
         for _ in range(CANDIDATES):
             W = rng.standard_normal((r, n))
@@ -159,7 +163,7 @@ def _generic_network(d: int, n: int, r: int, rng: np.random.Generator) -> Networ
 
 def _teacher_off(witness: SymmetricTensor, r: int, rng: np.random.Generator) -> Network:
     """A teacher of width r, one active neuron v with P(v) ≠ 0: the best of a few random directions."""
-    candidates = rng.standard_normal((64, witness.n))
+    candidates = rng.standard_normal((DIRECTIONS, witness.n))
     candidates /= np.linalg.norm(candidates, axis=1, keepdims=True)
     best = candidates[np.argmax(np.abs(witness(candidates)))]
     W = np.zeros((r, witness.n))
@@ -179,7 +183,7 @@ def _curvature(net: Network, witness: SymmetricTensor, gap: float) -> float:
     for i, (alpha, w) in enumerate(zip(net.a, net.W, strict=True)):
         block = slice(i * n, (i + 1) * n)
         hessian[block, block] = alpha * witness.hessian(w)
-    inverse = np.linalg.pinv(J, rcond=1e-10)
+    inverse = np.linalg.pinv(J, rcond=RANK_TOLERANCE)
     shape = inverse.T @ hessian @ inverse / gap
     return float(np.linalg.eigvalsh((shape + shape.T) / 2)[-1])
 

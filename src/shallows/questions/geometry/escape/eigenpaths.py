@@ -22,21 +22,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.questions.geometry.escape.pencils import Eigenpairs, eigenpairs
 from shallows.questions.geometry.fibers.components import Spectrum, invariant_of
 from shallows.questions.geometry.fibers.motions import Rows
-from shallows.questions.geometry.fibers.pencils import Eigenpairs, eigenpairs
 from shallows.questions.geometry.paths import Segment, State, quadratic_energy
 from shallows.support.checks import Array
 
-MIDDLE = 0.5
-GENERIC = 0.4142
+#: Positions b on the line at which S(b) is tried as the matrix B: the middle, one in no special position, and others.
+MIDDLE, GENERIC = 0.5, 0.4142
 BASES = (0.0, 1.0, 0.25, 0.75, GENERIC, -1.0, 2.0)
+#: |μ| above this says that S(b) is within 1e-3 of a singular matrix of the line: another b may do better.
 FAR = 1e3
-REGULAR = 1e-8
-SINGULAR = 1e-10
+#: min|λ|/max|λ| of S(b): above REGULAR it serves as B (the lift then loses eight digits at most, and is refined), at or
+#: below SINGULAR it counts as singular.
+REGULAR, SINGULAR = 1e-8, 1e-10
+#: Eigenvalues and terms below this share of the matrices are rounding.
 NOISE = 1e-13
-ACCURACY = 1e-13
-LARGEST_ENERGY = 1e4
+#: A lift is taken when τ at its ends is that exact, relatively to its energy, and the energy at most so many times the
+#: matrices' norms.
+ACCURACY, LARGEST_ENERGY = 1e-13, 1e4
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ Paper 000, section 2.2, for L = ℓ∘τ with ℓ convex and a trained:
 - Theorem 9 (width ≥ dim Sym^d): to the global minimum, by linear algebra;
 - Lemma 14: an idle neuron, or two parallel ones, lower the loss;
 - Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): Lemma 14 at critical points; at all others dτ is onto, and the loss falls
-  along lines in coordinates that do not degenerate on the way to infinity (`escape.confluent`);
+  along lines in coordinates that do not degenerate on the way to infinity (`escape.merging_descent`);
 - Theorem 37 with Lemma 14 (d = 2, rank S < width): the fiber is connected and contains a network with an idle neuron;
 - any other point that is not critical: a straight step down, along −∇L or towards the minimiser.
 
@@ -26,34 +26,37 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.geometry.escape.confluent import merging_descent
-from shallows.questions.geometry.escape.convex import (
+from shallows.questions.geometry.escape.convex_losses import (
     ConvexLoss,
     GaussianLandscape,
     Landscape,
     LossLandscape,
     ProblemLandscape,
 )
-from shallows.questions.geometry.escape.idle_neuron import (
+from shallows.questions.geometry.escape.idle_neuron_descent import (
     free_a_neuron,
     rest_smallest_neuron,
     spend_idle_neuron,
 )
-from shallows.questions.geometry.escape.lifting import lifted_descent
-from shallows.questions.geometry.escape.spanning import spanning_descent
-from shallows.questions.geometry.escape.steps import best_step_down
+from shallows.questions.geometry.escape.lifted_descent import lifted_descent
+from shallows.questions.geometry.escape.merging_descent import merging_descent
+from shallows.questions.geometry.escape.spanning_descent import spanning_descent
+from shallows.questions.geometry.escape.straight_descent import best_step_down
 from shallows.questions.geometry.fibers.components import Spectrum, matrix_of, tensor_of
 from shallows.questions.geometry.fibers.spectral_form import to_spectral_form
 from shallows.questions.geometry.paths import Path, Segment, State, Trail, energy
 from shallows.support.checks import Array, describe
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
+from shallows.support.tolerances import EPSILON
 
+#: Values that agree to this share are equal to rounding: sums of a few dozen terms are exact to 50 ε or so.
 ROUNDING = 1e-14
-NEARLY_PARALLEL = 1e-5
-NEARLY_IDLE = 1e-5
-CHECKS = 200
-SURE = 8.0
+#: At a critical point found in floating point, neurons that are parallel (or idle) are so only to the square root
+#: of what is left of the gradient, 1e-10 or so.
+NEARLY_PARALLEL = NEARLY_IDLE = 1e-5
+#: Points of a path at which the loss is checked not to rise, and how many roundings count as a rise (or a fall).
+CHECKS, SURE = 200, 8.0
 
 
 @dataclass(frozen=True)
@@ -309,7 +312,7 @@ def _spend(trail: Trail, landscape: Landscape, degree: int, rng: np.random.Gener
 def _noise(landscape: Landscape, net: Network, slope: Array) -> float:
     """How far one rounding of (a, W) moves the loss: ε(|L| + Σ|aᵢ|‖wᵢ‖^d ‖∇ℓ‖)."""
     size = energy(net) * float(np.linalg.norm(slope))
-    return float(np.finfo(float).eps) * (abs(landscape.tensor_loss(net)) + size)
+    return EPSILON * (abs(landscape.tensor_loss(net)) + size)
 
 
 def _never_rises(path: Path, landscape: Landscape, slope: Array) -> bool:

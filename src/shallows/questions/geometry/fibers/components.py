@@ -29,6 +29,7 @@ from shallows.questions.geometry.paths import energy
 from shallows.support.checks import Array, describe, positive_integer, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 
+#: Eigenvalues of S below this share of Σ|aᵢ|‖wᵢ‖² are rounding: forming S is exact to (width + n) ε of it.
 RANK_TOLERANCE = 1e-12
 
 
@@ -186,7 +187,7 @@ def quadratic_parameters(net: Any, name: str = "the network") -> tuple[Array, Ar
     if net.activation != Power(2):
         raise InvalidProblem(
             f"{name} has activation {net.activation!r}; fibers are described for quadratic networks, Power(2). For "
-            "higher degrees see shallows.questions.geometry.fibers.symmetries.trivial_symmetry."
+            "higher degrees see shallows.questions.geometry.fibers.trivial_symmetry.trivial_symmetry."
         )
     if net.a.ndim != 1:
         raise InvalidProblem(f"{name} has {net.outputs} outputs; fibers are described for one output.")
@@ -197,15 +198,6 @@ def matrix_of(a: Array, W: Array) -> Array:
     """S = Σᵢ aᵢ wᵢwᵢᵀ, exactly symmetric."""
     S = (W.T * a) @ W
     return (S + S.T) / 2
-
-
-def square(tensor: SymmetricTensor) -> Array:
-    """The symmetric matrix of a tensor of degree 2, written straight from its entries."""
-    rows, columns = indices(tensor.n, 2).T
-    matrix = np.empty((tensor.n, tensor.n))
-    matrix[rows, columns] = tensor.entries
-    matrix[columns, rows] = tensor.entries
-    return matrix
 
 
 def tensor_of(S: Array) -> SymmetricTensor:

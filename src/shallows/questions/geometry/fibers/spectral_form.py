@@ -21,7 +21,9 @@ from shallows.questions.geometry.fibers.motions import PlaneMotion, Rescale, Row
 from shallows.questions.geometry.paths import State, Trail
 from shallows.support.checks import Array
 
+#: Neurons with a smaller share of Σ|aᵢ|‖wᵢ‖² have no part in S: below ε of it.
 IDLE = 1e-17
+#: W₊W₋ᵀ below this share of ‖W‖² is rounding; a second boost removes what rounding left of the first, a third is spare.
 COUPLING = 1e-13
 BOOSTS = 3
 

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shallows.questions.geometry.manifolds.students import Chart
+from shallows.questions.geometry.manifolds.rank_manifolds import Chart
 from shallows.support.checks import Array, describe, finite_array
 from shallows.support.errors import InvalidProblem
 
+#: h of the complex step: its error is h², and nothing cancels (Squire and Trapp 1998).
 COMPLEX_STEP = 1e-30
+#: Of fourth-order differences of a Jacobian exact to ε: h⁴ = 1e-12 and ε/h = 2e-13 balance.
 DIFFERENCE_STEP = 1e-3
+#: Of the central differences that derivatives are compared with: h² = 1e-10 and ε/h = 2e-11; they agree to much better
+#: than the tolerance where the function varies on a scale of one.
 CHECK_STEP = 1e-5
 CHECK_TOLERANCE = 1e-5
 

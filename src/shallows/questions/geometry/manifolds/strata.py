@@ -8,8 +8,8 @@ import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.students import RANK_TOLERANCE, MatricesOfRank, SumsOfPowers
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
+from shallows.questions.geometry.manifolds.rank_manifolds import RANK_TOLERANCE, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
 

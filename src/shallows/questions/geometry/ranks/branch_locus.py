@@ -9,8 +9,12 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.questions.geometry.ranks.exact_form import read_exact
-from shallows.questions.geometry.ranks.numerical_binary import apolar_vector, numerical_rank, projective_roots
 from shallows.questions.geometry.ranks.real_rank import TOLERANCE, lowest_real_apolar, real_rank
+from shallows.questions.geometry.ranks.rounded_binary_forms import (
+    apolar_vector,
+    numerical_rank,
+    projective_roots,
+)
 from shallows.questions.geometry.ranks.widths import thick_width
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem

@@ -18,7 +18,9 @@ from shallows.model.network import Network
 from shallows.questions.geometry.ranks.widths import space_dimension
 from shallows.support.checks import Array, describe, finite_array, finite_number
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import TINY
 
+#: Singular values of dτ at unit neurons below this share of the largest count as zero: they are exact to N ε.
 RANK_TOLERANCE = 1e-10
 
 
@@ -122,7 +124,7 @@ def parameterization_rank(net: Network, exact: bool = False, tolerance: float = 
     if exact:
         return integer_rank(_integer_spanning_set(net, d))
     values = np.linalg.svd(_spanning_set(net, d), compute_uv=False)
-    limit = finite_number("tolerance", tolerance, minimum=0.0) * max(float(values[0]), np.finfo(float).tiny)
+    limit = finite_number("tolerance", tolerance, minimum=0.0) * max(float(values[0]), TINY)
     return int(np.sum(values > limit))
 
 
@@ -155,7 +157,7 @@ def branch_witness(net: Network, tolerance: float = RANK_TOLERANCE) -> Symmetric
     d = require_power_network(net)
     rows = _spanning_set(net, d)
     _, values, basis = np.linalg.svd(rows, full_matrices=True)
-    rank = int(np.sum(values > finite_number("tolerance", tolerance, minimum=0.0) * max(values[0], 1e-300)))
+    rank = int(np.sum(values > finite_number("tolerance", tolerance, minimum=0.0) * max(values[0], TINY)))
     if rank == basis.shape[0]:
         return None
     entries = basis[-1] / np.sqrt(coordinates.multiplicities(net.n, d))

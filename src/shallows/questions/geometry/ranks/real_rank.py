@@ -30,14 +30,17 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.questions.geometry.ranks import binary_forms
 from shallows.questions.geometry.ranks.exact_form import ExactForm, read_exact
-from shallows.questions.geometry.ranks.numerical_binary import numerical_rank, rank_near_low_rank
+from shallows.questions.geometry.ranks.rounded_binary_forms import numerical_rank, rank_near_low_rank
 from shallows.questions.geometry.ranks.widths import filling_width
 from shallows.support.checks import Array, finite_number
 from shallows.support.seeds import generator
 
+#: Singular values of a catalecticant below this share of the largest count as zero, for entries with rounding.
 TOLERANCE = 1e-10
-SAMPLES = 200
-GRID = 1000
+#: Random apolar forms that are tried for d ≥ 7, with integer weights up to GRID (they are checked exactly).
+SAMPLES, GRID = 200, 1000
+#: A root with a larger imaginary part, relatively, is not worth an exact check.
+REAL_ROOT = 1e-9
 
 Answer = int | tuple[int, int]
 FormLike = SymmetricTensor | str | Mapping[tuple[int, ...], Fraction | float] | ArrayLike
@@ -163,7 +166,7 @@ def _find_real_rooted(
         weights = np.linalg.solve(mixing, rng.standard_normal(len(basis)))
         whole = np.rint(GRID * weights / np.max(np.abs(weights)))
         roots = np.roots(whole @ numbers)
-        if len(roots) != order or np.any(np.abs(roots.imag) > 1e-9 * (1 + np.abs(roots))):
+        if len(roots) != order or np.any(np.abs(roots.imag) > REAL_ROOT * (1 + np.abs(roots))):
             continue
         parts = [to_flint(Fraction(int(w))) for w in whole]
         form = [

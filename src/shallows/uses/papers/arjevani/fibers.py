@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 import shallows as sh
-from shallows.questions.geometry.manifolds.spectral import spectral_differential
+from shallows.questions.geometry.manifolds.spectral_map import spectral_differential
 from shallows.support.checks import Array
 from shallows.uses.papers.arjevani.instances import separated, symmetric
 from shallows.uses.papers.claim import Trial, claim

@@ -10,14 +10,14 @@ import shallows as sh
 from shallows.questions.discriminants.counting import landscape_at
 from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.focal import (
+from shallows.questions.geometry.manifolds.focal_points import (
     index_by_eigenvalues,
     index_by_focal_points,
     ray_focal_points,
 )
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.parametric import ParametricChart
-from shallows.questions.geometry.manifolds.students import MatricesOfRank
+from shallows.questions.geometry.manifolds.rank_manifolds import MatricesOfRank
 from shallows.support.checks import Array
 from shallows.uses.papers.arjevani.instances import random_metric, separated, symmetric
 from shallows.uses.papers.claim import Trial, claim

@@ -10,8 +10,8 @@ import numpy as np
 
 import shallows as sh
 from shallows.model.data.base import InnerProduct
-from shallows.questions.geometry.manifolds.distance import LocalGeometry
-from shallows.questions.geometry.manifolds.students import MatricesOfRank
+from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
+from shallows.questions.geometry.manifolds.rank_manifolds import MatricesOfRank
 from shallows.support.checks import Array
 from shallows.uses.papers.arjevani.instances import (
     gaussian_network,

@@ -8,8 +8,13 @@ import numpy as np
 
 from shallows.support.checks import Array
 
+#: Roots closer than this may be one double root: rounding 1e-12 splits a double root by about 1e-6.
 SEPARATION = 1e-5
-"""Roots closer than this may be one double root: rounding 1e-12 splits a double root by about 1e-6."""
+#: Leading coefficients below this share of the largest are zero: a root at infinity.
+AT_INFINITY = 1e-13
+#: Separated roots with a smaller imaginary part are real: LAPACK makes the roots of real forms real or conjugate, and
+#: conjugate ones are SEPARATION apart.
+REAL = 1e-12
 
 
 def numerical_rank(table: Array, tolerance: float) -> int:
@@ -30,7 +35,7 @@ def apolar_vector(entries: Array, order: int) -> Array:
 def projective_roots(form: Array) -> Array:
     """The roots of Σ c_j X^{r−j} Y^j as unit vectors of C², one a row."""
     size = np.max(np.abs(form))
-    start = int(np.argmax(np.abs(form) > 1e-13 * size))
+    start = int(np.argmax(np.abs(form) > AT_INFINITY * size))
     finite = np.roots(form[start:])
     points = np.concatenate(
         [np.tile([1.0 + 0j, 0.0], (start, 1)), np.stack([finite, np.ones_like(finite)], 1)]
@@ -49,7 +54,7 @@ def separation(points: Array) -> float:
 def count_real(points: Array) -> int:
     """How many of the points are real up to a complex factor."""
     heights = np.abs(np.imag(points[:, 0] * np.conj(points[:, 1])))
-    return int(np.sum(heights <= 1e-12))
+    return int(np.sum(heights <= REAL))
 
 
 def rank_near_low_rank(entries: Array, low: int) -> int | tuple[int, int]:

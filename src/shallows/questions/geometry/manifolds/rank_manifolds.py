@@ -18,6 +18,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 
+#: Eigenvalues below this share of the largest count as zero: critical points are found to √ε or better.
 RANK_TOLERANCE = 1e-8
 
 

@@ -35,7 +35,10 @@ from shallows.questions.geometry.paths import (
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem, NotConverged
 
+#: Networks whose matrices differ by more, relatively to Σ|aᵢ|‖wᵢ‖², are not in one fiber: given ones agree to 1e-13.
 SAME_FUNCTION = 1e-10
+#: The square of the gap that a straight line may close, relatively to Σ|aᵢ|‖wᵢ‖²: a quarter of it leaves the fiber, and
+#: `drift` stays below 1e-10.
 CLOSE = 1e-11
 
 

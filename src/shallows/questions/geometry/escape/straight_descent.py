@@ -15,12 +15,16 @@ import numpy as np
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
-from shallows.questions.geometry.escape.convex import Landscape
+from shallows.questions.geometry.escape.convex_losses import Landscape
 from shallows.questions.geometry.paths import State, Straight
+from shallows.questions.geometry.ranks.parameterization import differential_matrix
 from shallows.support.checks import Array
 
+#: Points at which the slope along a line is looked at, and halvings after which the line is given up: 2⁻⁶⁰ of it is
+#: below rounding.
 PROBES = 17
 HALVINGS = 60
+#: Of the least-squares directions, relative to ‖dτ‖²: from nearly steepest descent to nearly Gauss-Newton.
 DAMPINGS = (1e-2, 1e-5, 1e-8, 1e-12)
 LABEL = "a straight step down"
 
@@ -37,11 +41,11 @@ def best_step_down(landscape: Landscape, net: Network, tensor: SymmetricTensor) 
     return min(found, key=lambda line: landscape.loss(_network(net, line.end)))
 
 
-def differential(net: Network, degree: int) -> Array:
-    """dτ as a matrix (equation 6): columns are ∂τ/∂w₁₁, ∂τ/∂w₁₂, …, then ∂τ/∂a₁, …; shape (N, width·n + width)."""
-    axes = np.eye(net.n)
-    by_weight = coordinates.monomials_jvp(net.W[:, None, :], axes[None], degree) * net.a[:, None, None]
-    return np.vstack([by_weight.reshape(net.width * net.n, -1), coordinates.monomials(net.W, degree)]).T
+def damped_solutions(matrix: Array, goal: Array, dampings: tuple[float, ...]) -> Iterator[Array]:
+    """θ with (MᵀM + λ‖M‖²)θ = Mᵀ goal for each λ."""
+    U, sizes, V = np.linalg.svd(matrix, full_matrices=False)
+    for damping in dampings:
+        yield V.T @ (sizes / (sizes**2 + damping * sizes[0] ** 2) * (U.T @ goal))
 
 
 def _directions(
@@ -50,10 +54,8 @@ def _directions(
     yield -slopes[0], -slopes[1]
     root = np.sqrt(coordinates.multiplicities(tensor.n, tensor.degree))
     wish = root * (landscape.minimiser(tensor) - tensor).entries
-    U, sizes, V = np.linalg.svd(root[:, None] * differential(net, tensor.degree), full_matrices=False)
-    for damping in DAMPINGS:
-        theta = V.T @ (sizes / (sizes**2 + damping * sizes[0] ** 2) * (U.T @ wish))
-        cut = net.width * net.n
+    cut = net.width * net.n
+    for theta in damped_solutions(root[:, None] * differential_matrix(net), wish, DAMPINGS):
         yield theta[cut:], theta[:cut].reshape(net.width, net.n)
 
 

@@ -19,8 +19,11 @@ from scipy.linalg.lapack import dgeev
 
 from shallows.support.checks import Array
 
+#: Eigenvalues closer than this share of the largest are one: a double eigenvalue is known to √ε only.
 CLUSTER = 1e-7
+#: Unit eigenvectors with a smaller |qᵀJq| are isotropic: the pencil is defective to the digits there are.
 DEFECTIVE = 1e-6
+#: The Newton step of the refinement must be small for its square (1e-8, and 1e-16 after it) not to count.
 SMALL_STEP = 1e-4
 #: Of LAPACK's dgeev, in columns: room for its blocked algorithms.
 WORKSPACE = 36

@@ -16,8 +16,12 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.questions.geometry.paths import Segment, State, Trail
 from shallows.support.checks import Array
 
+#: A pivot of unit powers below this counts as dependent: weights grow with its inverse, 1e-7 of them being rounding.
 INDEPENDENT = 1e-9
+#: Random directions are drawn, and the best taken: so many for each one needed (and ten more).
 CANDIDATES = 6
+#: Singular values of unit powers below this share of the largest are rounding.
+RCOND = 1e-14
 
 
 def spanning_descent(state: State, goal: SymmetricTensor, rng: np.random.Generator) -> list[Segment]:
@@ -66,7 +70,7 @@ def _independent(powers: Array) -> Array:
 def _combination(powers: Array, goal: Array) -> Array:
     """Coefficients c with Σ cᵢ powersᵢ = goal: least squares on rows of length one."""
     unit, lengths = _unit(powers)
-    solution = np.linalg.lstsq(unit.T, goal, rcond=1e-14)[0]
+    solution = np.linalg.lstsq(unit.T, goal, rcond=RCOND)[0]
     return np.where(lengths > 0, solution / np.where(lengths > 0, lengths, 1.0), 0.0)
 
 

@@ -4,7 +4,7 @@ In function space the way is the segment from S to the minimiser S*, along which
 network first moves inside its fiber to the start of the segment's lift (`escape.eigenpaths`), whose rows
 are seated so that both are in one component; then it follows the lift. Where the pencil (S, S*) is singular, or so
 nearly defective that the lift leads through large networks, a alone is moved first, to an S′ of lower loss
-(`escape.singular_pencil`), and the segment from S′ is lifted.
+(`escape.outer_descent`), and the segment from S′ is lifted.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.questions.geometry.escape.convex import Landscape
+from shallows.questions.geometry.escape.convex_losses import Landscape
 from shallows.questions.geometry.escape.eigenpaths import EigenPath, eigen_path
-from shallows.questions.geometry.escape.singular_pencil import Nudges
-from shallows.questions.geometry.fibers.components import Spectrum, matrix_of, square, tensor_of
-from shallows.questions.geometry.fibers.path import join_in_fiber
+from shallows.questions.geometry.escape.outer_descent import OuterDescent
+from shallows.questions.geometry.fibers.components import Spectrum, matrix_of, tensor_of
+from shallows.questions.geometry.fibers.fiber_path import join_in_fiber
 from shallows.questions.geometry.paths import Segment, State, quadratic_energy
 
-NUDGES = 12
+#: Lines in a that are tried before the best lift found is taken.
+LINES = 12
+#: A lift whose energy is below CALM √n (‖S‖ + ‖S*‖) is taken at once: its rounding is that of the matrices.
 CALM = 8.0
 
 
@@ -35,23 +37,23 @@ def lifted_descent(
 
     `value` and `start` are the loss and the tensor of (a, W).
     """
-    width, S, low = len(state[0]), square(start), square(landscape.descend_to(start, goal))
+    width, S, low = len(state[0]), start.to_matrix(), landscape.descend_to(start, goal).to_matrix()
     direct = eigen_path(S, low, width)
     calm = CALM * np.sqrt(start.n) * float(np.linalg.norm(S) + np.linalg.norm(low))
     if direct is not None and direct.energy <= calm:
         return seated(state, direct)
     best: tuple[list[Segment], EigenPath] | None = None if direct is None else ([], direct)
-    nudges = Nudges(landscape, state, value, float(np.linalg.norm((goal - start).entries)), rng)
-    for _ in range(NUDGES):
-        line = nudges.line()
+    outer = OuterDescent(landscape, state, value, float(np.linalg.norm((goal - start).entries)), rng)
+    for _ in range(LINES):
+        line = outer.line()
         if line is None:
             break
         S = matrix_of(*line.end)
         if not landscape.exact:
-            low = square(landscape.descend_to(tensor_of(S), goal))
+            low = landscape.descend_to(tensor_of(S), goal).to_matrix()
         path = eigen_path(S, low, width)
         if path is not None and (best is None or path.energy < best[1].energy):
-            best = [*nudges.trail.segments, line], path
+            best = [*outer.trail.segments, line], path
             if path.energy <= calm:
                 break
     if best is None:

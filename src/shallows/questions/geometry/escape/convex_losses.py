@@ -15,12 +15,20 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.geometry.fibers.components import square
 from shallows.support.checks import Array, describe
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
 
-DOUBLINGS = 80
+#: A line search begins at FIRST_REACH of the tensor's size (over the direction's) and doubles until the loss rises, to
+#: LAST_REACH at most: beyond, a loss that still falls has no minimum along the line.
+FIRST_REACH, LAST_REACH, DOUBLINGS = 1e-3, 1e6, 80
+#: Of a step in a, in units of the direction given: a parabola with no curvature to speak of has its minimum far away.
 LONGEST_STEP = 2.0
+#: The zero of a slope is sought to this share of the interval, and stepped back from by as much until the slope there
+#: is not positive; brentq's smallest relative tolerance is 4ε.
+ROOT_TOLERANCE = 1e-14
+#: Of L-BFGS for a user's loss: until the gradient is rounding, however little the value still falls.
+MINIMISER = {"maxiter": 5000, "maxfun": 50_000, "maxcor": 40, "gtol": 1e-13, "ftol": 0.0, "maxls": 60}
 
 
 @runtime_checkable
@@ -97,11 +105,11 @@ class Landscape(ABC):
             return sign * self.slope(tensor + (sign * t) * direction, direction)
 
         size = max(float(np.linalg.norm(tensor.entries) / np.linalg.norm(direction.entries)), 1.0)
-        reach = 1e-3 * size
+        reach = FIRST_REACH * size
         for _ in range(DOUBLINGS):
             if slope(reach) > 0:
                 return sign * _last_descent(slope, reach)
-            if reach > 1e6 * size:
+            if reach > LAST_REACH * size:
                 break
             reach *= 2
         return sign * reach
@@ -111,8 +119,8 @@ def _last_descent(slope: Callable[[float], float], upper: float) -> float:
     """The zero of an increasing slope on [0, upper], from below; 0 when the slope at 0 is not negative."""
     if slope(0.0) >= 0.0:
         return 0.0
-    root = float(brentq(slope, 0.0, upper, xtol=1e-14 * upper, rtol=8.9e-16))
-    back = 1e-14
+    root = float(brentq(slope, 0.0, upper, xtol=ROOT_TOLERANCE * upper, rtol=4 * EPSILON))
+    back = ROOT_TOLERANCE
     while slope(root) > 0.0 and back < 1.0:
         root *= 1.0 - back
         back *= 2
@@ -168,7 +176,7 @@ class GaussianLandscape(ProblemLandscape):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.matrix = square(self.target)
+        self.matrix = self.target.to_matrix()
 
     @staticmethod
     def applies(problem: Problem) -> bool:
@@ -234,6 +242,5 @@ class LossLandscape(Landscape):
             tensor = SymmetricTensor(y / root, n, degree)
             return self.value(tensor), root * self.gradient(tensor).entries
 
-        options = {"maxiter": 5000, "maxfun": 50_000, "maxcor": 40, "gtol": 1e-13, "ftol": 0.0, "maxls": 60}
-        found = minimize(objective, root * start.entries, jac=True, method="L-BFGS-B", options=options)
+        found = minimize(objective, root * start.entries, jac=True, method="L-BFGS-B", options=MINIMISER)
         return SymmetricTensor(found.x / root, n, degree)

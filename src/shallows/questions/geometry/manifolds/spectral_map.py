@@ -11,7 +11,10 @@ from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array, finite_array
 from shallows.support.errors import InvalidProblem
 
+#: Eigenvalues that differ by less, relatively to the largest, are equal.
 TOLERANCE = 1e-9
+#: How far given rows may be from orthonormal.
+ORTHONORMAL = 1e-8
 
 
 def spectral_differential(alpha: ArrayLike, U: ArrayLike) -> Array:
@@ -67,6 +70,6 @@ def _checked(alpha: ArrayLike, U: ArrayLike) -> tuple[Array, Array]:
             f"alpha has {len(values)} entries and U shape {rows.shape}; expected r entries and r ≤ n rows of R^n."
         )
     defect = float(np.max(np.abs(rows @ rows.T - np.eye(len(rows))), initial=0.0))
-    if defect > 1e-8:
+    if defect > ORTHONORMAL:
         raise InvalidProblem(f"The rows of U are not orthonormal: U Uᵀ differs from Id by {defect:.3g}.")
     return values, rows

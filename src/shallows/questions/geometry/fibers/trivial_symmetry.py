@@ -17,6 +17,11 @@ from shallows.model.network import Network
 from shallows.support.checks import Array, describe, finite_number
 from shallows.support.errors import InvalidProblem
 
+#: Terms that differ by less, relatively to the largest, are one: given networks agree to about 1e-13.
+SAME_TERM = 1e-9
+#: The cost of a pair that may not be matched (the assignment cannot add infinities): others are of size 1.
+FORBIDDEN = 1e6
+
 
 @dataclass(frozen=True, eq=False)
 class TrivialSymmetry:
@@ -30,7 +35,7 @@ class TrivialSymmetry:
         return f"TrivialSymmetry(permutation={self.permutation}, scales=({scales}))"
 
 
-def trivial_symmetry(net0: Network, net1: Network, tolerance: float = 1e-9) -> TrivialSymmetry | None:
+def trivial_symmetry(net0: Network, net1: Network, tolerance: float = SAME_TERM) -> TrivialSymmetry | None:
     """The trivial symmetry that carries net0 to net1, or None when there is none (paper 000, section 2.1).
 
     A permutation P and a diagonal D with W′ = PDW and a′ = PD^(−d)a; for d ≥ 3 a generic identifiable network has no
@@ -51,7 +56,7 @@ def trivial_symmetry(net0: Network, net1: Network, tolerance: float = 1e-9) -> T
         return None
     scale = max(_terms(net0, degree).max(), _terms(net1, degree).max())
     costs = _distances(net0, net1, degree, scale)
-    rows, columns = linear_sum_assignment(np.minimum(costs, 1e6))
+    rows, columns = linear_sum_assignment(np.minimum(costs, FORBIDDEN))
     if np.any(costs[rows, columns] > tolerance):
         return None
     ratios = np.array([_ratio(net0, net1, i, j, degree) for i, j in zip(rows, columns, strict=True)])
@@ -74,7 +79,7 @@ def _common_degree(net0: Network, net1: Network) -> int:
 
 def _terms(net: Network, degree: int) -> Array:
     """‖aᵢ wᵢ^⊗d‖ = |aᵢ|‖wᵢ‖^d."""
-    return np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** degree
+    return np.asarray(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** degree)
 
 
 def _kinds(net: Network, degree: int) -> Array:

@@ -11,13 +11,14 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.questions.geometry.escape.convex import Landscape
+from shallows.questions.geometry.escape.convex_losses import Landscape
 from shallows.questions.geometry.paths import Trail
 from shallows.support.checks import Array
 
+#: Unit neurons closer than this are parallel; aligning them moves τ by at most d times this share of a term.
 PARALLEL = 1e-9
-POWER_STEPS = 60
-STARTS = 32
+#: Of the shifted power method for the steepest direction, and how many random starts it gets: a good one is enough.
+POWER_STEPS, STARTS = 60, 32
 
 
 def free_a_neuron(trail: Trail, degree: int, tolerance: float = PARALLEL) -> int | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shallows.questions.geometry.manifolds.distance import NULL_TOLERANCE, LocalGeometry
+from shallows.questions.geometry.manifolds.local_geometry import NULL_TOLERANCE, LocalGeometry
 from shallows.questions.geometry.manifolds.strata import stratum
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem

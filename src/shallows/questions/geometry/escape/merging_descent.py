@@ -22,16 +22,21 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.questions.geometry.escape.convex import Landscape
+from shallows.questions.geometry.escape.convex_losses import Landscape
+from shallows.questions.geometry.escape.straight_descent import damped_solutions
 from shallows.questions.geometry.paths import Segment, State
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
-ROUNDS = 12
-PROBES = 17
-HALVINGS = 30
+#: Lines at most, points looked at on each, and halvings after which one is given up.
+ROUNDS, PROBES, HALVINGS = 12, 17, 30
+#: Of the least-squares directions, relative to ‖dτ‖²: from nearly steepest descent to nearly Gauss-Newton.
 DAMPINGS = (1e-1, 1e-3, 1e-6, 1e-10)
+#: The share of itself that a gap between neighbouring angles may lose on one line: they never meet.
 NARROWING = 0.75
+#: How much Σ|b| may grow: above a minimum at infinity the loss falls with 1/b², so 1/64 of it is left.
 GROWTH = 8.0
+#: A line that gains less than this share of what all have gained is the last.
 ENOUGH = 1e-3
 #: Of the series for a norm of at most ½: the rest is below 1e-20.
 TERMS = 16
@@ -56,7 +61,7 @@ def divided_powers(theta: Array, degree: int) -> Array:
 def _exponential(A: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """exp of a stack of small matrices, by scaling, Taylor's series and squaring (SciPy's takes them one at a time)."""
     norm = float(np.abs(A).sum(axis=-1).max(initial=0.0))
-    halvings = max(0, int(np.ceil(np.log2(max(norm, 1e-300)))) + 1)
+    halvings = max(0, int(np.ceil(np.log2(max(norm, TINY)))) + 1)
     B = A / 2.0**halvings
     identity = np.eye(A.shape[-1])
     result = identity + B / TERMS
@@ -197,10 +202,7 @@ def _directions(landscape: Landscape, here: Merging, point: Array, goal: Symmetr
         size = float(np.linalg.norm(steep))
         if size > 0.0:
             yield -steep * (1.0 + float(np.linalg.norm(point))) / size
-    U, sizes, V = np.linalg.svd(root[:, None] * matrix, full_matrices=False)
-    wish = U.T @ (root * (goal - tensor).entries)
-    for damping in DAMPINGS:
-        yield V.T @ (sizes / (sizes**2 + damping * sizes[0] ** 2) * wish)
+    yield from damped_solutions(root[:, None] * matrix, root * (goal - tensor).entries, DAMPINGS)
 
 
 def _falling(
@@ -230,4 +232,4 @@ def _room(theta: Array, way: Array) -> float:
     """How far θ may move before a gap between neighbours on the circle loses three quarters of itself."""
     gaps = np.diff(theta, append=theta[0] + np.pi)
     closing = -np.diff(way, append=way[0])
-    return float(np.min(NARROWING * gaps / np.maximum(closing, 1e-300)))
+    return float(np.min(NARROWING * gaps / np.maximum(closing, TINY)))

@@ -18,11 +18,14 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from shallows.mathematics.signature import signature
-from shallows.questions.geometry.manifolds.students import Chart
+from shallows.questions.geometry.manifolds.rank_manifolds import Chart
 from shallows.support.checks import Array, finite_array, finite_number, symmetric_matrix
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
 
+#: Curvatures and tangential parts below this, relatively, are zero: √ε, as critical points are found to that or better.
 NULL_TOLERANCE = 1e-8
+#: A Jacobian whose smallest singular value is below this share of the chart's speed is singular.
 IMMERSION_TOLERANCE = 1e-10
 
 
@@ -276,7 +279,7 @@ def positive_definite(metric: ArrayLike, size: int) -> Array:
             f"metric is {len(matrix)} × {len(matrix)}; expected {size} × {size}, acting on the manifold's coordinates."
         )
     values = np.linalg.eigvalsh(matrix)
-    if values[0] <= size * np.finfo(float).eps * max(values[-1], 0.0):
+    if values[0] <= size * EPSILON * max(values[-1], 0.0):
         raise InvalidProblem(
             f"metric is not positive definite: its eigenvalues go from {values[0]:.6g} to {values[-1]:.6g}. A distance "
             "needs all of them positive (with samples: more of them, in general position)."

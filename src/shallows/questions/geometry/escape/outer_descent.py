@@ -16,24 +16,26 @@ import numpy as np
 
 from shallows.model.activations import Power
 from shallows.model.network import Network
-from shallows.questions.geometry.escape.convex import Landscape
+from shallows.questions.geometry.escape.convex_losses import Landscape
 from shallows.questions.geometry.fibers.components import Spectrum, matrix_of
 from shallows.questions.geometry.fibers.motions import PlaneMotion, Rescale, Rows
 from shallows.questions.geometry.fibers.spectral_form import to_spectral_form
 from shallows.questions.geometry.paths import State, Straight, Trail, quadratic_energy
 from shallows.support.checks import Array
 
+#: Unit rows span Rⁿ when no pivot of their QR factorisation is smaller: the pencil's condition grows with its inverse.
 SPANNING = 1e-3
+#: Slopes in a below this share of the largest coupling wᵢᵀΓwⱼ are too weak: two neurons are turned, by TURN or BOOST.
 WEAK = 0.1
-TURN = np.pi / 4
-BOOST = 0.5
-MIXING = 0.2
-LARGEST_MIXING = 0.8
+TURN, BOOST = np.pi / 4, 0.5
+#: How much of a random direction is added to the steepest one, at the first line and more at every further one.
+MIXING, LARGEST_MIXING = 0.2, 0.8
+#: Of the way to the lowest point of a line: the loss still falls there.
 SHORT = 0.9
 LABEL = "lower the loss by a alone"
 
 
-class Nudges:
+class OuterDescent:
     """The network prepared once (rows that span, slopes in a that do not vanish), then any number of lines in a."""
 
     def __init__(
