@@ -16,7 +16,7 @@ from shallows.model.problem import Problem
 from shallows.questions.geometry.escape.convex_losses import GaussianLandscape, ProblemLandscape
 from shallows.questions.geometry.escape.eigenpaths import eigen_path
 from shallows.questions.geometry.escape.escape import escape_path, explain_escape
-from shallows.questions.geometry.escape.outer_descent import Nudges
+from shallows.questions.geometry.escape.outer_descent import OuterDescent
 
 
 @given(st.integers(1, 5), st.integers(0, 2), st.integers(0, 10**6))
@@ -121,12 +121,12 @@ def test_two_neurons_are_turned_where_no_weight_lowers_the_loss(escaping):
     """Γ = S − S* has a zero diagonal in the rows of W: the loss is stationary in a, and not minimal."""
     net = Network(np.eye(2), [1.0, 1e-3])
     problem = Problem([[1.0, 2.0], [2.0, 1e-3]], Frobenius(2), 2)
-    nudges = Nudges(
+    outer = OuterDescent(
         ProblemLandscape(problem), (net.a, net.W), problem.loss(net), 1.0, np.random.default_rng(0)
     )
     assert np.allclose(problem.gradient(net)[4:], 0.0)
-    assert nudges.trail.segments[-1].label == "turn two neurons"
-    line = nudges.line()
+    assert outer.trail.segments[-1].label == "turn two neurons"
+    line = outer.line()
     losses = [problem.loss(Network(W, a)) for a, W in (line.at(t) for t in np.linspace(0, 1, 30))]
     assert np.all(np.diff(losses) < 0)
     assert losses[0] == pytest.approx(problem.loss(net), rel=1e-12)
