@@ -60,12 +60,12 @@ from shallows.questions.geometry.fibers.components import DifferentComponents as
 from shallows.questions.geometry.fibers.components import FiberInvariant as FiberInvariant
 from shallows.questions.geometry.fibers.components import fiber_components as fiber_components
 from shallows.questions.geometry.fibers.components import fiber_invariant as fiber_invariant
-from shallows.questions.geometry.fibers.path import fiber_path as fiber_path
-from shallows.questions.geometry.fibers.symmetries import trivial_symmetry as trivial_symmetry
-from shallows.questions.geometry.manifolds.focal import FocalPoint as FocalPoint
-from shallows.questions.geometry.manifolds.focal import focal_points as focal_points
+from shallows.questions.geometry.fibers.fiber_path import fiber_path as fiber_path
+from shallows.questions.geometry.fibers.trivial_symmetry import trivial_symmetry as trivial_symmetry
+from shallows.questions.geometry.manifolds.focal_points import FocalPoint as FocalPoint
+from shallows.questions.geometry.manifolds.focal_points import focal_points as focal_points
 from shallows.questions.geometry.paths import Path as Path
-from shallows.questions.geometry.ranks.diverging import diverging_sequence as diverging_sequence
+from shallows.questions.geometry.ranks.diverging_sequence import diverging_sequence as diverging_sequence
 from shallows.questions.geometry.ranks.identifiability import is_identifiable as is_identifiable
 from shallows.questions.geometry.ranks.parameterization import branch_witness as branch_witness
 from shallows.questions.geometry.ranks.parameterization import is_critical_parameter as is_critical_parameter
