@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
+from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 
@@ -43,8 +44,9 @@ class BinaryProblem:
         """The metric and target of a problem in two variables, read as the rational numbers they are."""
         d = problem.degree
         change = fmpq_mat([[_q(Fraction(c)) for c in row] for row in moment_change(frame, d)])
-        gram = fmpq_mat([[_q(Fraction(x)) for x in row] for row in problem.data.exact_gram(d).tolist()])
-        target = fmpq_mat([[_q(Fraction(float(x)))] for x in problem.target_tensor().entries])
+        exact = ExactLoss.of(problem)
+        gram = rational_matrix(exact.gram)
+        target = gram.inv() * rational_matrix(exact.right[:, None])
         inverse = (change.transpose() * gram * change).inv()
         solved = change.inv() * target
         table = [[_fraction(inverse[i, j]) for j in range(d + 1)] for i in range(d + 1)]

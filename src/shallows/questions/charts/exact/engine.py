@@ -25,6 +25,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.msolve import ExactRealRoots, real_roots
 from shallows.mathematics.exact.polynomials import Polynomial
 from shallows.mathematics.tensors import coordinates
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
@@ -101,6 +102,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoi
     binary, whole = _clear_frame(problem, rank, seed)
     roots = _isolated(real_roots(binary.equations(rank), bits=2 * BITS, timeout=TIMEOUT))
     equations = PowerEquations(problem.degree, 2, rank)
+    exact = ExactLoss.of(problem)
     found, paired, open_ = [], 0, 0
     for x in roots.points:
         neurons = binary.neurons(rank, x)
@@ -108,7 +110,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoi
             paired += 1
             continue
         vectors, signs = neurons
-        system = PowerSystem.of(problem, equations, tuple(signs.tolist()))
+        system = PowerSystem.of(problem, equations, tuple(signs.tolist()), exact)
         part = sort_real(system, vectors.reshape(1, -1), True)
         found += part.found
         open_ += part.undecided
@@ -173,9 +175,8 @@ def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
     """∂_x of (ε τ(u)ᵀGτ(u)/2 − gᵀτ(u)) as exact polynomials in u."""
     n, d = problem.n, problem.degree
     exponents = [tuple(int(c) for c in row) for row in coordinates.exponents(n, d)]
-    gram = [[Fraction(x) for x in row] for row in problem.data.exact_gram(d).tolist()]
-    target = [Fraction(float(x)) for x in problem.target_tensor().entries]
-    g = [sum((a * t for a, t in zip(row, target, strict=True)), Fraction(0)) for row in gram]
+    exact = ExactLoss.of(problem)
+    gram, g = exact.gram.tolist(), exact.right.tolist()
     equations: list[Polynomial] = []
     for x in range(n):
         terms: Polynomial = {}
@@ -199,5 +200,6 @@ def _points(problem: Problem, sign: int) -> list[RealPoint]:
         if lead is None or (problem.degree % 2 == 0 and lead[1] < 0):
             continue
         vectors.append(_middle(box))
-    system = PowerSystem.of(problem, PowerEquations(problem.degree, problem.n, 1), (float(sign),))
+    equations = PowerEquations(problem.degree, problem.n, 1)
+    system = PowerSystem.of(problem, equations, (float(sign),), ExactLoss.of(problem))
     return sort_real(system, np.array(vectors), True).found if vectors else []

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.support.checks import Array
@@ -25,7 +26,7 @@ def integer_frame(n: int, seed: int) -> Array:
 
 
 def rank_equations(problem: Problem, rank: int, frame: Array) -> list[Polynomial]:
-    """The lower block of RᵀMRU and the upper triangle of its top block: S = R U A Uᵀ Rᵀ, M the matrix of G(s − t)."""
+    """The lower block of RᵀMRU and the upper triangle of its top block: S = R U A Uᵀ Rᵀ, M the matrix of G s − b."""
     equations = LowRankEquations(problem.n, rank)
     n, r = equations.n, equations.r
     A, U = _unknowns(equations)
@@ -33,17 +34,12 @@ def rank_equations(problem: Problem, rank: int, frame: Array) -> list[Polynomial
     RU = _product(R, U)
     S = _product(_product(RU, A), _transposed(RU))
     pairs = list(combinations_with_replacement(range(n), 2))
-    gram = [[Fraction(x) for x in row] for row in problem.data.exact_gram(2).tolist()]
-    target = [Fraction(float(x)) for x in problem.target_tensor().entries]
-    gaps = [
-        total([S[i][j], constant(equations.unknowns, -t)]) for (i, j), t in zip(pairs, target, strict=True)
-    ]
+    exact = ExactLoss.of(problem)
     M: Table = [[{} for _ in range(n)] for _ in range(n)]
-    for (i, j), row in zip(pairs, gram, strict=True):
+    for (i, j), row, b in zip(pairs, exact.gram.tolist(), exact.right.tolist(), strict=True):
         scale = Fraction(1) if i == j else Fraction(1, 2)
-        M[i][j] = M[j][i] = total(
-            [scaled(gap, scale * weight) for gap, weight in zip(gaps, row, strict=True)]
-        )
+        terms = [scaled(S[k][l], scale * weight) for (k, l), weight in zip(pairs, row, strict=True)]
+        M[i][j] = M[j][i] = total([*terms, constant(equations.unknowns, -scale * b)])
     MU = _product(_transposed(R), _product(M, RU))
     lower = [MU[i][a] for i in range(r, n) for a in range(r)]
     return lower + [MU[a][b] for a in range(r) for b in range(a, r)]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import acb, acb_mat, arb, arb_mat, fmpq
+from flint import acb, acb_mat, arb, arb_mat
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
+from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.model.problem import Problem
+from shallows.questions.charts.powers.batch import PowerBatch
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 
@@ -29,26 +31,36 @@ SHARP, STILL = 1e-12, 1e-16
 
 @dataclass(frozen=True, eq=False)
 class PowerSystem:
-    """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0; `signs` are the ε_j, t is read as the exact numbers it has.
+    """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0; `signs` are the ε_j.
 
-    So is G, unless its exact entries are known to be other numbers, which doubles round.
+    `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers.
     """
 
     equations: PowerEquations
     gram: Array
     target: Array
     signs: tuple[float, ...]
-    exact: NDArray[Any] | None = None
+    exact: ExactLoss | None = None
 
     @classmethod
-    def of(cls, problem: Problem, equations: PowerEquations, signs: tuple[float, ...]) -> PowerSystem:
-        """A problem's critical equations for neurons of these signs."""
-        exact = problem.data.exact_gram(problem.degree)
+    def of(
+        cls, problem: Problem, equations: PowerEquations, signs: tuple[float, ...], exact: ExactLoss
+    ) -> PowerSystem:
+        """A problem's critical equations for neurons of these signs; `exact` is `ExactLoss.of(problem)`."""
         return cls(equations, problem.gram(), problem.target_tensor().entries, signs, exact)
+
+    @cached_property
+    def loss(self) -> ExactLoss:
+        """The exact G and b."""
+        return self.exact if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
 
     def ball_evaluator(self, bits: int) -> PowerBalls:
         """What `certify` asks for."""
         return PowerBalls(self, bits)
+
+    def ball_batch(self) -> PowerBatch:
+        """The same at many boxes at once."""
+        return PowerBatch(self.equations, self.signs, self.loss)
 
 
 class PowerBalls:
@@ -59,9 +71,8 @@ class PowerBalls:
     def __init__(self, system: PowerSystem, bits: int) -> None:
         self.equations, self.n, self.signs = system.equations, system.equations.unknowns, system.signs
         with precision(max(bits, BITS)):
-            gram = system.gram if system.exact is None else system.exact
-            self.gram = arb_mat([[exact_ball(x) for x in row] for row in gram.tolist()])
-            self.g = self.gram * arb_mat([[arb(float(x))] for x in system.target])
+            self.gram = arb_mat(rational_matrix(system.loss.gram))
+            self.g = arb_mat(rational_matrix(system.loss.right[:, None]))
         table = coordinates.exponents(self.equations.n, self.equations.degree)
         self.exponents = [[int(c) for c in row] for row in table]
 
@@ -119,11 +130,6 @@ class PowerBalls:
                 row.append(row[-1] * entry)
             table.append(row)
         return table
-
-
-def exact_ball(x: float | Fraction) -> Any:
-    """A double or a fraction as a ball."""
-    return arb(fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction) else arb(x)
 
 
 def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.complex128]:

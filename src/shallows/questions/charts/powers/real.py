@@ -22,18 +22,21 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import boxes, proved_signature
+from shallows.questions.charts.points.proved_signature import (
+    distances,
+    proved_signature,
+    real_balls,
+    signs_at_once,
+)
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
-from shallows.support.tolerances import TINY
 
-#: What rounding adds to a neuron, relatively, when it becomes a tensor: two ε.
-ROUNDED = 4e-16
 Complex = NDArray[np.complex128]
 
 
@@ -54,7 +57,7 @@ def sort_points(
     problem: Problem, equations: PowerEquations, points: Complex, certify_points: bool, tell: Shown = False
 ) -> Sorted:
     """Real networks apart from the rest, with certificates when `certify_points`."""
-    result = Sorted()
+    result, exact = Sorted(), ExactLoss.of(problem)
     by_signs: dict[tuple[float, ...], list[Array]] = {}
     rest: list[Complex] = []
     for x in points:
@@ -65,13 +68,13 @@ def sort_points(
         signs = tuple(t[1] for t in turned if t is not None)
         by_signs.setdefault(signs, []).append(np.concatenate([t[0] for t in turned if t is not None]))
     for signs, vectors in by_signs.items():
-        system = PowerSystem.of(problem, equations, signs)
+        system = PowerSystem.of(problem, equations, signs, exact)
         part = sort_real(system, np.array(vectors), certify_points, tell)
         result.found += part.found
         result.undecided += part.undecided
         result.proved += part.proved
     if rest:
-        ones = PowerSystem.of(problem, equations, (1.0,) * equations.r)
+        ones = PowerSystem.of(problem, equations, (1.0,) * equations.r, exact)
         _add_rest(result, ones, np.array(rest), certify_points, tell)
     return result
 
@@ -95,13 +98,15 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: S
         result.found += [real_point(system, u) for u in vectors]
         return result
     proof = certify(system, vectors.astype(np.complex128), progress=tell)
+    roots: list[CertifiedRoot] = []
     for u, root in zip(vectors, proof.roots, strict=True):
         if root is None or root.real is not True:
             result.undecided += 1
             result.found.append(real_point(system, u))
             continue
         result.proved.append(_tensor_balls(system, root))
-        result.found.append(_certified(system, root))
+        roots.append(root)
+    result.found += _certified(system, roots)
     return result
 
 
@@ -134,18 +139,23 @@ def real_point(system: PowerSystem, u: Array, error: float = POINT_ERROR) -> Rea
     return RealPoint(u.reshape(equations.r, equations.n), np.array(system.signs), seen)
 
 
-def _certified(system: PowerSystem, root: CertifiedRoot) -> RealPoint:
-    equations = system.equations
-    point = real_point(system, root.point.real)
-    for box in boxes(root):
-        hessian = prove_signature(system, box)
-        if hessian.certified:
-            break
-    size = max(float(np.max(np.abs(point.vectors))), TINY)
-    radius = equations.r * equations.degree * size ** (equations.degree - 1) * (root.radius + ROUNDED * size)
-    rank = rank_is_proved(equations, list(root.box))
-    certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
-    return RealPoint(point.vectors, point.signs, proved_signature(hessian, point.signature), certificate)
+def _certified(system: PowerSystem, roots: list[CertifiedRoot]) -> list[RealPoint]:
+    """The points of proved real roots: signatures, and radii of the tensors as doubles, all at once."""
+    if not roots:
+        return []
+    equations, batch, box = system.equations, system.ball_batch(), real_balls(roots)
+    points = [real_point(system, root.point.real) for root in roots]
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
+        hessians = signs_at_once(batch(box)[1], roots, lambda entries: prove_signature(system, entries))
+        entries = [p.signs @ coordinates.monomials(p.vectors, equations.degree) for p in points]
+        radii = distances(np.array(entries), batch.tensors(box)).tolist()
+    found = []
+    for root, point, hessian, radius in zip(roots, points, hessians, radii, strict=True):
+        rank = rank_is_proved(equations, list(root.box))
+        certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
+        seen = proved_signature(hessian, point.signature)
+        found.append(RealPoint(point.vectors, point.signs, seen, certificate))
+    return found
 
 
 def rank_is_proved(equations: PowerEquations, box: list[Any]) -> bool:
