@@ -23,9 +23,10 @@ def is_small(node: ast.AST) -> bool:
 
 
 def bare_tolerances(text: str) -> Iterator[int]:
-    """Lines with such a literal that is neither a named constant of its module nor the default of a parameter."""
+    """Lines with such a literal that is no named constant of a module or class, nor the default of a parameter."""
     tree = ast.parse(text)
-    homes = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
+    homes: list[ast.AST] = [n for body in bodies for n in body if isinstance(n, ast.Assign | ast.AnnAssign)]
     homes += [
         default for node in ast.walk(tree) if isinstance(node, ast.arguments) for default in _defaults(node)
     ]

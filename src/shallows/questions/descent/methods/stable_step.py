@@ -17,8 +17,9 @@ from shallows.support.tolerances import TINY
 
 #: Of power iteration: the largest eigenvalue to a few percent.
 POWER_STEPS = 40
-#: Iterations of a line-search descent after which the curvature is looked at, and the gradient norm at which it ends.
+#: Iterations of a line-search descent after which the curvature is looked at.
 STAGES = (0, 10, 100, 1000)
+#: The gradient norm at which that descent ends: the curvature changes no more where nothing moves.
 ENOUGH = 1e-9
 
 
