@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.discriminants import critical_students, ellipse, landscape_at, rank_one
-from shallows.questions.discriminants.binary import discriminant, divide, real_zeros, repeated_factor
+from shallows.mathematics.exact.binary_forms import real_zeros
 from shallows.questions.discriminants.counting import count_zeros
 
 EUCLIDEAN = {"m11": 1, "m12": 0, "m22": 1}
@@ -162,31 +162,3 @@ def test_float_counts_know_what_they_do_not_know():
     assert not count_zeros(double, np.abs(double))[1][0]
     nearly = np.array([1.0, -2.0, 1.0 - 1e-3])[:, None]
     assert count_zeros(nearly, np.abs(nearly))[1][0]
-
-
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=5), st.integers(1, 9))
-def test_real_zeros_of_products_of_linear_forms(roots, bottom):
-    form = np.array([Fraction(1)], dtype=object)
-    for root in roots:
-        form = np.convolve(form, np.array([Fraction(-root, bottom), Fraction(1)], dtype=object))
-    count, multiple = real_zeros(list(form))
-    assert count == len(set(roots))
-    assert multiple == sum(roots.count(r) > 1 for r in set(roots))
-    reverse, _ = real_zeros(list(form[::-1]))  # x and y exchanged: 0 becomes infinity
-    assert reverse == count
-
-
-def test_discriminants_of_forms_with_a_zero_at_infinity():
-    # x²y + … : F₃ = 0; Disc(F₀, F₁, F₂, 0) = F₂² Disc(F₀, F₁, F₂)
-    assert discriminant([Fraction(2), Fraction(3), Fraction(1), Fraction(0)]) == 1 * (9 - 8)
-    assert discriminant([Fraction(2), Fraction(3), Fraction(0), Fraction(0)]) == 0
-    with pytest.raises(sh.InvalidProblem, match="identically zero"):
-        real_zeros([Fraction(0)] * 4)
-
-
-def test_repeated_factors_divide_out():
-    # (1+z²)² (2+z)
-    form = [Fraction(v) for v in (2, 1, 4, 2, 2, 1)]
-    factor = repeated_factor(form)
-    assert factor == [1, 0, 1]
-    assert divide(form, factor, lambda a, b: a * b) == [2, 1, 2, 1]

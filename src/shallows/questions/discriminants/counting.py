@@ -19,7 +19,7 @@ import numpy as np
 from flint import fmpq_mpoly
 from numpy.typing import NDArray
 
-from shallows.questions.discriminants import binary
+from shallows.mathematics.exact import binary_forms
 from shallows.questions.discriminants.curves import RankOneCurve, StudentCurve, integral
 from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.questions.discriminants.signs import joint_tables, table_values
@@ -86,11 +86,11 @@ def count_at(
         return LandscapeCount(
             0, 0, on_discriminant=True
         )  # the zero teacher: no critical point but the zero tensor
-    zeros, vertex = binary.real_zeros(curve.pairing(gram, target))
+    zeros, vertex = binary_forms.real_zeros(curve.pairing(gram, target))
     form = curve.coefficients(gram, target)
     if not any(form):
         return LandscapeCount(0, 0, on_discriminant=True, infinite=True)
-    real, multiple = binary.real_zeros(form)
+    real, multiple = binary_forms.real_zeros(form)
     count = real - vertex  # a multiple zero of p is a zero of F, at the zero tensor
     if multiple:
         return LandscapeCount(count, 0, on_discriminant=True, at_vertex=vertex)

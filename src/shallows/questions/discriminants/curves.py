@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from flint import Ordering, fmpq, fmpq_mpoly, fmpz_mpoly, fmpz_mpoly_ctx
 
-from shallows.questions.discriminants import binary
+from shallows.mathematics.exact import binary_forms
 from shallows.questions.discriminants.values import rational, ring
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
@@ -153,11 +153,11 @@ class RankOneCurve(StudentCurve):
     ) -> fmpz_mpoly:
         """±Disc F, by the quartic's invariants for d = 2 and by subresultants above."""
         form = integral(self.coefficients(gram, target), names)
-        return self.sign * binary.symbolic_discriminant(form, names)
+        return self.sign * binary_forms.symbolic_discriminant(form, names)
 
     def discriminant(self, gram: Sequence[Sequence[Fraction]], target: Sequence[Fraction]) -> Fraction:
         """±Disc F."""
-        return self.sign * binary.discriminant(self.coefficients(gram, target))
+        return self.sign * binary_forms.discriminant(self.coefficients(gram, target))
 
     def lines(self, gram: Array, angles: Array) -> tuple[Array, Array]:
         """F(cos φ, sin φ) is linear in t: one column an entry of t; r₀ = 0."""
@@ -202,7 +202,7 @@ class ReducedRankOneCurve(RankOneCurve):
     def coefficients(self, gram: Sequence[Sequence[Ring]], target: Sequence[Ring]) -> list[Ring]:
         """F / g; exact over rings that hold the rationals, rounded for floats."""
         whole = self.whole.coefficients(gram, target)
-        return binary.divide(whole, self.divisor, _scale)
+        return binary_forms.divide(whole, self.divisor, _scale)
 
 
 def _scale(element: Ring, factor: Fraction) -> Ring:
@@ -312,7 +312,7 @@ def _ellipse_polynomial(p: Fraction, q: Fraction) -> fmpq_mpoly:
     names = ("x", "y", "m11", "m12", "m22")
     context = fmpz_mpoly_ctx.get(list(names), Ordering.lex)
     x, y, a, b, c = context.gens()
-    circle = -binary.quartic_discriminant(circle_coefficients([[a, b], [b, c]], [x, y]))
+    circle = -binary_forms.quartic_discriminant(circle_coefficients([[a, b], [b, c]], [x, y]))
     scaled = {}
     for exponents, value in circle.to_dict().items():
         i, j, k, l, m = (int(e) for e in exponents)

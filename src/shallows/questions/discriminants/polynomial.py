@@ -13,9 +13,9 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly, fmpz_mpoly
 
 import shallows.mathematics.balls.copies  # noqa: F401  (discriminants can be pickled)
+from shallows.mathematics.exact.binary_forms import repeated_factor
 from shallows.model.data.base import InnerProduct
 from shallows.questions.discriminants import storage
-from shallows.questions.discriminants.binary import repeated_factor
 from shallows.questions.discriminants.curves import RankOneCurve, ReducedRankOneCurve, StudentCurve
 from shallows.questions.discriminants.metrics import metric_values, number, require_positive_definite
 from shallows.questions.discriminants.render import to_latex, to_text

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from flint import fmpz_poly
 
+from shallows.mathematics.exact.binary_forms import primitive
 from shallows.mathematics.newton import zeros
 from shallows.mathematics.same_points import classes
-from shallows.questions.discriminants.binary import primitive
 from shallows.questions.discriminants.counting import count_at
 from shallows.questions.discriminants.curves import EllipseCurve, RankOneCurve
 from shallows.questions.discriminants.polynomial import Discriminant

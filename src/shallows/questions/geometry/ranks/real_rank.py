@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
+from shallows.mathematics.exact import binary_forms
 from shallows.mathematics.exact.linear_algebra import matrix, to_flint
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.questions.geometry.ranks import binary_forms
 from shallows.questions.geometry.ranks.exact_form import ExactForm, read_exact
 from shallows.questions.geometry.ranks.rounded_binary_forms import numerical_rank, rank_near_low_rank
 from shallows.questions.geometry.ranks.widths import filling_width
@@ -143,7 +143,7 @@ def binary_rank(entries: list[Fraction], rng: np.random.Generator) -> Answer:
     low = binary_forms.apolar_degree(entries)
     if lowest_real_apolar(entries) is not None:
         return low
-    roots = binary_forms.real_roots_with_multiplicity(binary_forms.coefficients(entries))
+    roots = sum(binary_forms.multiplicities(binary_forms.coefficients(entries)))
     if roots == d:
         return d
     lower = max(roots, d + 2 - low if 2 * low < d + 2 else low + 1)
