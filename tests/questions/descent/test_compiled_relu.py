@@ -123,7 +123,7 @@ def test_exact_hessian_products_are_those_of_the_problem(rng):
         np.testing.assert_allclose(out.ravel(), expected, atol=1e-11 * (1 + np.abs(expected).max()))
 
 
-def slow_glide(problem, theta, target, accuracy):
+def slow_flow(problem, theta, target, accuracy):
     """ROS2 with dense matrices and the accurate formulas: M = I + γh(½aaᵀ⊗I + uuᵀ/π + 0.3I)."""
     k, n, a = problem.width, problem.n, problem.outer[0]
     h, gamma, evaluations = 0.5, 1 - np.sqrt(0.5), 2
@@ -149,23 +149,23 @@ def slow_glide(problem, theta, target, accuracy):
 
 
 @pytest.mark.parametrize(("k", "runs"), [(4, 3), (4, 20), (21, 1)])
-def test_gliding_is_its_slow_twin(k, runs):
+def test_steps_along_the_flow_are_their_slow_twins(k, runs):
     """One by one, side by side (and then one by one, from two more evaluations), and too large for lanes."""
     outer = np.where(np.arange(k) % 3 == 2, -0.8, 1.1)
     problem = sh.Problem(sh.Network(np.eye(k), outer, sh.ReLU()), sh.Gaussian(k), k, outer=outer)
     begin = np.random.default_rng(5).standard_normal((runs, k * k)) * 0.1 + np.eye(k).ravel()
     batch = Batch.start(begin)
     target = 0.3 * np.linalg.norm(problem.value_and_gradient(begin)[1], axis=1).min()
-    evaluator(problem).glide(batch, Stopping(target), 0.15)
+    evaluator(problem).follow_flow(batch, Stopping(target), 0.15)
     assert np.all(batch.status == Status.CONVERGED)
     for row in range(min(runs, 4)):
-        theta, evaluations = slow_glide(problem, begin[row], target, 0.15)
+        theta, evaluations = slow_flow(problem, begin[row], target, 0.15)
         assert batch.iterations[row] in (evaluations, evaluations + 2)
         np.testing.assert_allclose(batch.thetas[row], theta, atol=1e-9)
         assert batch.losses[row] == pytest.approx(float(problem.value(theta)), abs=1e-10)
 
 
-def test_gliding_follows_the_gradient_flow():
+def test_steps_along_the_flow_follow_it():
     """Against the integrator of `flow` at a tight tolerance: the same curve, of second order in the accuracy."""
     from scipy.integrate import solve_ivp
 
@@ -180,12 +180,12 @@ def test_gliding_follows_the_gradient_flow():
     gaps = []
     for accuracy in (0.16, 0.04):
         batch = Batch.start(begin)
-        evaluator(problem).glide(batch, Stopping(1e-2), accuracy)
+        evaluator(problem).follow_flow(batch, Stopping(1e-2), accuracy)
         gaps.append(np.linalg.norm(points - batch.thetas[0], axis=1).min())
     assert gaps[0] < 1e-2 and gaps[1] < 0.25 * gaps[0]
 
 
-def test_gliding_stops_at_limits_goals_and_interruption_and_leaves_wide_students_alone():
+def test_steps_along_the_flow_stop_at_limits_goals_and_interruption_and_leave_wide_students_alone():
     problem = relu_problem(4)
     begin = starts(problem, 20, rng=0)
     for stopping, status in (
@@ -193,15 +193,15 @@ def test_gliding_stops_at_limits_goals_and_interruption_and_leaves_wide_students
         (Stopping(1e-9, goal=1e9), Status.GOAL),
     ):
         batch = Batch.start(begin)
-        evaluator(problem).glide(batch, stopping, 0.15)
+        evaluator(problem).follow_flow(batch, stopping, 0.15)
         assert np.all(batch.status == status)
     stopping = Stopping(1e-9)
     stopping.interrupted.set()
     batch = Batch.start(begin)
-    evaluator(problem).glide(batch, stopping, 0.15)
+    evaluator(problem).follow_flow(batch, stopping, 0.15)
     assert np.all(batch.status == Status.INTERRUPTED)
     wide = sh.Problem(sh.Network(np.eye(4), activation=sh.ReLU()), sh.Gaussian(4), 5, outer="ones")
-    assert evaluator(problem).glides and not evaluator(wide).glides
+    assert evaluator(problem).has_flow_steps and not evaluator(wide).has_flow_steps
 
 
 def test_the_pivots_of_a_tridiagonal_matrix_see_a_negative_eigenvalue(rng):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shallows import InvalidProblem, SymmetricTensor
@@ -140,8 +140,7 @@ def test_a_metric_is_a_linear_change_of_coordinates(seed):
     """Curvatures of X under Σ = CᵀC are the Euclidean ones of C·X."""
     rng = np.random.default_rng(seed)
     C = rng.standard_normal((3, 3)) + 2 * np.eye(3)
-    if np.linalg.cond(C) > 50:
-        return
+    assume(np.linalg.cond(C) <= 50)
     at = rng.uniform(-3, 3, 2)
     here = LocalGeometry(ParametricChart(torus, at), C.T @ C)
     moved = LocalGeometry(ParametricChart(lambda u: C @ torus(u), at))

@@ -2,7 +2,7 @@
 
 | problem | route |
 | --- | --- |
-| ReLU against ReLU, N(0, Σ) | the fused loop of `kernels._relu_loop` |
+| ReLU against ReLU, N(0, Σ) | the fused loop of `kernels._compiled.relu_loop` |
 | Power(2), N(0, I), rotation-invariant data, Frobenius | c₀‖S − T‖² + c₁ tr(S − T)², in lanes |
 | Power(d) against a network, the same data | Gram entries, in lanes |
 | Power(d) of small degree and dimension, any other data | sufficient statistics (s − s*)ᵀG(s − s*) + L*, in lanes |
@@ -39,6 +39,7 @@ from shallows.questions.descent._compiled.relu import CompiledReLU
 from shallows.support.checks import Array
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
+#: N above which the N×N Gram matrix is not multiplied by at every step: 150² numbers still fit the second-level cache.
 LARGEST_STATISTIC = 150
 
 

@@ -23,7 +23,7 @@ from shallows.questions.discriminants.loci import (
 )
 from shallows.questions.discriminants.setting import require_power
 from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
-from shallows.questions.geometry.manifolds.rank_manifolds import Chart, MatricesOfRank, SumsOfPowers
+from shallows.questions.geometry.manifolds.rank_manifolds import ManifoldChart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -103,7 +103,7 @@ def _place(name: str, names: tuple[str, ...]) -> int:
 class _System:
     """The equations in z = (u, ν, free entries) around one chart of students."""
 
-    chart: Chart
+    chart: ManifoldChart
     gram: Array
     target: Array
     places: list[int]
@@ -240,8 +240,8 @@ def _matrix(entries: Array, n: int) -> Array:
 
 
 def _scaled(
-    draw: Callable[[np.random.Generator], Chart], source: np.random.Generator, teacher: Array
-) -> Chart:
+    draw: Callable[[np.random.Generator], ManifoldChart], source: np.random.Generator, teacher: Array
+) -> ManifoldChart:
     """A random student about as large as the teacher."""
     chart = draw(source)
     point = chart.value(chart.base)

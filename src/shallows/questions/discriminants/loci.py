@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.base import InnerProduct, as_inner_product
 from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
-from shallows.questions.geometry.manifolds.rank_manifolds import Chart, MatricesOfRank, SumsOfPowers
+from shallows.questions.geometry.manifolds.rank_manifolds import ManifoldChart, MatricesOfRank, SumsOfPowers
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -133,7 +133,7 @@ def make_cloud(
     )  # fmt: skip
 
 
-def student_chart(n: int, rank: int, degree: int) -> Callable[[np.random.Generator], Chart]:
+def student_chart(n: int, rank: int, degree: int) -> Callable[[np.random.Generator], ManifoldChart]:
     """Draws a chart at a random student of this rank; refused when students fill an open set."""
     dimension = rank * n - (rank * (rank - 1) // 2 if degree == 2 else 0)
     ambient = coordinates.dimension(n, degree)
@@ -143,7 +143,7 @@ def student_chart(n: int, rank: int, degree: int) -> Callable[[np.random.Generat
             "no normal direction and no focal locus. Fix: a smaller rank."
         )
 
-    def draw(source: np.random.Generator) -> Chart:
+    def draw(source: np.random.Generator) -> ManifoldChart:
         W = source.standard_normal((rank, n)) / np.sqrt(n)
         a = source.choice([-1.0, 1.0], size=rank)
         if degree == 2:

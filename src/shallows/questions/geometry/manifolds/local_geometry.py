@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from shallows.mathematics.signature import signature
-from shallows.questions.geometry.manifolds.rank_manifolds import Chart
+from shallows.questions.geometry.manifolds.rank_manifolds import ManifoldChart
 from shallows.support.checks import Array, finite_array, finite_number, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import EPSILON
@@ -42,7 +42,7 @@ class LocalGeometry:
     [0.5]
     """
 
-    chart: Chart
+    chart: ManifoldChart
     metric: Array | None = None
     parameters: Array | None = None
 

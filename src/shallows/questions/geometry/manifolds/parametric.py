@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shallows.questions.geometry.manifolds.rank_manifolds import Chart
+from shallows.questions.geometry.manifolds.rank_manifolds import ManifoldChart
 from shallows.support.checks import Array, describe, finite_array
 from shallows.support.errors import InvalidProblem
 
@@ -25,7 +25,7 @@ CHECK_TOLERANCE = 1e-5
 VectorFunction = Callable[[NDArray[Any]], ArrayLike]
 
 
-class ParametricChart(Chart):
+class ParametricChart(ManifoldChart):
     """X near x(at), for a function u ↦ x(u) from R^k to R^N written with NumPy.
 
     Derivatives, in this order of preference (`method` says which was used):

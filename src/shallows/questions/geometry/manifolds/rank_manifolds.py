@@ -22,7 +22,7 @@ from shallows.support.errors import InvalidProblem
 RANK_TOLERANCE = 1e-8
 
 
-class Chart(ABC):
+class ManifoldChart(ABC):
     """A local parameterisation u ↦ x(u) of a manifold X ⊂ R^N, with the parameters of a base point."""
 
     @property
@@ -57,7 +57,7 @@ class Chart(ABC):
         return float(np.max(np.abs(self.jacobian(u)), initial=0.0))
 
 
-class MatricesOfRank(Chart):
+class MatricesOfRank(ManifoldChart):
     """S(r, n), the symmetric matrices of rank r, near one of them (paper 000, section 4).
 
     With S = Q A Qᵀ (Q of r orthonormal eigenvectors, P a basis of the complement) the chart is
@@ -156,7 +156,7 @@ class MatricesOfRank(Chart):
         return f"MatricesOfRank(rank={self.rank}, n={self.n})"
 
 
-class SumsOfPowers(Chart):
+class SumsOfPowers(ManifoldChart):
     """Σᵢ εᵢ (vᵢ + cᵢuᵢ)^⊗d near Σᵢ εᵢ vᵢ^⊗d; one neuron gives the rank-one tensors of degree d.
 
     Here vᵢ = |aᵢ|^(1/d) wᵢ, εᵢ = sign(aᵢ), and u is the neurons' shift row by row (k = n × neurons), with scales
