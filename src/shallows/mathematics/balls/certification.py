@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.batched import batch_evaluator
-from shallows.mathematics.balls.collector import Collector, coordinates_of, reach_of
+from shallows.mathematics.balls.collector import Collector
 from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, contract
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.checks import counted
 from shallows.support.progress import Shown
+from shallows.support.tolerances import EPSILON, TINY
 
 #: The bits of a double, in which roots are proved at once.
 DOUBLE = 53
@@ -148,8 +149,9 @@ def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
     if not proved:
         return set()
     found = [root for root in roots if root is not None]
-    places = np.array([coordinates_of(root.point) for root in found])
-    reaches = np.array([reach_of(root) for root in found])
+    points = np.array([root.point for root in found])
+    places = np.concatenate([points.real, points.imag], axis=1)
+    reaches = np.array([root.radius for root in found]) + 4 * EPSILON * np.abs(points).max(axis=1) + TINY
     tree, widest = cKDTree(places), float(reaches.max())
     close = tree.query_ball_point(places, reaches + widest, p=np.inf, return_length=True) > 1
     if symmetric:
@@ -164,10 +166,16 @@ def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[Certifie
     if evaluator is None:
         return [None] * len(table)
     found = contract(evaluator, table)
-    return [
-        CertifiedRoot(*found.boxes(k), _realness(found, k), DOUBLE, system) if found.proved[k] else None
-        for k in range(len(table))
-    ]
+    roots: list[CertifiedRoot | None] = [None] * len(table)
+    radii = found.radius.max(axis=1, initial=0.0)
+    sizes = np.abs(found.centre).max(axis=1, initial=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = np.log10(np.maximum(sizes, TINY) / radii)
+    for k in np.flatnonzero(found.proved).tolist():
+        roots[k] = root = CertifiedRoot(*found.boxes(k), _realness(found, k), DOUBLE, system)
+        # what the balls would say, known already as doubles
+        root.__dict__.update(point=found.centre[k], radius=float(radii[k]), digits=float(digits[k]))
+    return roots
 
 
 def _realness(found: Contraction, k: int) -> bool | None:

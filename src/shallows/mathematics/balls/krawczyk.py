@@ -88,7 +88,7 @@ class CertifiedRoot:
         """A bound on the distance, in each coordinate, between the midpoint of the box and the root."""
         return max(_radius(entry) for entry in self.box)
 
-    @property
+    @cached_property
     def digits(self) -> float:
         """Correct decimal digits of the largest coordinate."""
         size = max(float(abs(entry).abs_upper()) for entry in self.box)

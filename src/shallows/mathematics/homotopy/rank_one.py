@@ -180,6 +180,16 @@ class RankOneSystem:
 
     def ball_batch(self) -> Any:
         """The same at many boxes at once, in float64: see `balls.batched`."""
+        return self._batch
+
+    def mirrored(self) -> RankOneSystem:
+        """The system with −B, solved by iv for a solution v of this one; K is computed once for both."""
+        twin = RankOneSystem(self.quartic, [[-entry for entry in row] for row in self.linear])
+        twin.__dict__["_packed"] = self._packed
+        return twin
+
+    @cached_property
+    def _batch(self) -> Any:
         from shallows.mathematics.balls.batched import RankOneBatch
 
         return RankOneBatch(self)

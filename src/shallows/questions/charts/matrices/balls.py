@@ -47,8 +47,14 @@ class LowRankSystem:
         return exact.in_frame(self.frame)
 
     def ball_evaluator(self, bits: int) -> LowRankBalls:
-        """What `certify` asks for."""
-        return LowRankBalls(self, bits)
+        """What `certify` asks for; made once for each precision."""
+        if bits not in self._evaluators:
+            self._evaluators[bits] = LowRankBalls(self, bits)
+        return self._evaluators[bits]
+
+    @cached_property
+    def _evaluators(self) -> dict[int, LowRankBalls]:
+        return {}
 
     def ball_batch(self) -> LowRankBatch:
         """The same at many boxes at once."""

@@ -65,7 +65,8 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     """All critical points of rank one at degree 2."""
     exact = ExactLoss.of(problem)
     B = _half_symmetric(exact.right, problem.n)
-    system, mirror = RankOneSystem.from_gram(exact.gram, B), RankOneSystem.from_gram(exact.gram, -B)
+    system = RankOneSystem.from_gram(exact.gram, B)
+    mirror = system.mirrored()
     special = moved_gaussian(problem.data, 2)
     if special is None:
         count, source = (3**problem.n - 1) // 2, "(3ⁿ−1)/2, the ED degree of a generic metric"
@@ -158,14 +159,15 @@ def _real_points(
 def _candidates(points: Complex, mirror: RankOneSystem, proof: Certification | None) -> list[_Candidate]:
     """The points that are real, or i times real, as far as is known."""
     size = REAL * np.abs(points).max(axis=1, initial=0.0)
+    upright = np.abs(points.imag).max(axis=1, initial=0.0) <= size
     turned = np.flatnonzero(np.abs(points.real).max(axis=1, initial=0.0) <= size)
     mirrored: dict[int, CertifiedRoot | None] = {}
     if proof is not None and len(turned):
         proofs = certify(mirror, points[turned].imag.astype(np.complex128)).roots
         mirrored = dict(zip(turned.tolist(), proofs, strict=True))
     found: list[_Candidate] = []
-    for i, v in enumerate(points):
-        for sign, u in ((1.0, v), (-1.0, -1j * v)):
+    for i in np.union1d(np.flatnonzero(upright), turned).tolist():
+        for sign, u in ((1.0, points[i]), (-1.0, -1j * points[i])):
             if np.max(np.abs(u.imag)) > size[i]:
                 continue
             root = None
@@ -198,8 +200,9 @@ def _found(candidates: list[_Candidate], sign: float, system: RankOneSystem) -> 
     roots = [root for c in candidates if (root := c.root) is not None]
     # the root's box proves existence and realness; the Jacobian over the box proves the signature
     box = real_balls(roots)
-    balls = ball_evaluator(system, 128)
-    hessians = signs_at_once(system.ball_batch()(box)[1], roots, lambda entries: inertia(balls(entries)[1]))
+    hessians = signs_at_once(
+        system.ball_batch()(box)[1], roots, lambda entries: inertia(ball_evaluator(system, 128)(entries)[1])
+    )
     rows, columns = np.array(system.pairs).T
     radii = distances(coordinates.monomials(box.mid, 2), box[:, rows] * box[:, columns])
     for k, hessian, radius in zip(proved, hessians, radii.tolist(), strict=True):

@@ -55,8 +55,14 @@ class PowerSystem:
         return self.exact if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
 
     def ball_evaluator(self, bits: int) -> PowerBalls:
-        """What `certify` asks for."""
-        return PowerBalls(self, bits)
+        """What `certify` asks for; made once for each precision."""
+        if bits not in self._evaluators:
+            self._evaluators[bits] = PowerBalls(self, bits)
+        return self._evaluators[bits]
+
+    @cached_property
+    def _evaluators(self) -> dict[int, PowerBalls]:
+        return {}
 
     def ball_batch(self) -> PowerBatch:
         """The same at many boxes at once."""
