@@ -55,6 +55,17 @@ class ExactLoss:
         exact = fractions(gram)
         return cls(exact, _product(exact, fractions(target)))
 
+    def excess(self, entries: Array) -> Array:
+        """(s − t)ᵀG(s − t), t = G⁻¹b, of tensors as the doubles that they are, a row each; rounded once, at the end."""
+        gram = rational_matrix(self.gram)
+        target = gram.solve(rational_matrix(self.right[:, None]))
+        found = []
+        for row in fractions(entries):
+            gap = rational_matrix(row[:, None]) - target
+            value = (gap.transpose() * gram * gap)[0, 0]
+            found.append(float(Fraction(int(value.p), int(value.q))))
+        return np.array(found)
+
     def in_frame(self, frame: Array) -> ExactLoss:
         """The same at degree 2 in the entries of S′, S = R S′ Rᵀ, for a frame R of doubles: PᵀGP and Pᵀb."""
         n = len(frame)

@@ -173,3 +173,12 @@ def test_a_frame_changes_the_exact_loss_as_it_changes_matrices(rng):
     s, moved = S[rows, columns], (frame @ S @ frame.T)[rows, columns]
     gram, right = there.gram.astype(float), there.right.astype(float)
     np.testing.assert_allclose([s @ gram @ s, right @ s], [moved @ G @ moved, (G @ t) @ moved], rtol=1e-12)
+
+
+def test_losses_where_doubles_cancel_are_exact():
+    """Far out under a far moved Gaussian the terms of ‖s − t‖² are 10⁸ times its value."""
+    target = [[-2.5, 1.75, 3.25], [1.75, -1.0, -4.0], [3.25, -4.0, -3.75]]
+    mean = [97.33389346500259, -202.40550673727103, -198.89224224532256]
+    chart = sh.chart(sh.Problem(np.array(target), sh.Gaussian(3, mean=mean), width=1))
+    losses = chart.losses[np.abs(chart.losses / 3.5514180e11 - 1) < 1e-6]
+    np.testing.assert_allclose(losses, 3.551418037e11, rtol=3e-10)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
 from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
@@ -18,6 +20,9 @@ from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFa
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
 from shallows.support.tolerances import EPSILON
+
+#: ‖s − t‖² that is less than this share of its terms' sizes loses four of sixteen digits in doubles: twelve must stay.
+CANCELLING = 1e-4
 
 
 def chart_of_points(
@@ -102,9 +107,15 @@ def _numerical_kinds(problem: Problem, kind: NDArray[np.str_], idle: NDArray[np.
 
 
 def _levels(problem: Problem, entries: Array) -> Levels:
-    """‖s − t‖² of each tensor, and ‖t‖²."""
-    gap = entries - problem.target_tensor().entries
-    return Levels(np.einsum("ij,ij->i", gap, gap @ problem.gram()), require_doubles(problem))
+    """‖s − t‖² of each tensor, and ‖t‖²; in exact arithmetic where doubles cancel."""
+    gap, gram = entries - problem.target_tensor().entries, problem.gram()
+    excess = np.einsum("ij,ij->i", gap, gap @ gram)
+    size = np.einsum("ij,ij->i", np.abs(gap), np.abs(gap) @ np.abs(gram))
+    cancelling = np.flatnonzero(np.isfinite(size) & (excess < CANCELLING * size))
+    if len(cancelling):
+        with suppress(ZeroDivisionError):  # a metric that is singular in exact arithmetic
+            excess[cancelling] = ExactLoss.of(problem).excess(entries[cancelling])
+    return Levels(excess, require_doubles(problem))
 
 
 def _slope_errors(problem: Problem, found: Sequence[RealPoint]) -> Array:
