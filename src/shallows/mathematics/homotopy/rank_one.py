@@ -184,7 +184,7 @@ class RankOneSystem:
 
     def mirrored(self) -> RankOneSystem:
         """The system with −B, solved by iv for a solution v of this one; K is computed once for both."""
-        twin = RankOneSystem(self.quartic, [[-entry for entry in row] for row in self.linear])
+        twin = RankOneSystem(self.quartic, -np.array(self.linear, dtype=object))
         twin.__dict__["_packed"] = self._packed
         return twin
 
