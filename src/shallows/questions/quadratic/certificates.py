@@ -17,11 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.lowest import lowest_loss
 from shallows.questions.quadratic.curvature import Descent, descent_direction
 from shallows.questions.quadratic.statistics import require_quadratic
 from shallows.support.checks import Array
@@ -30,8 +32,8 @@ from shallows.support.tolerances import TINY
 #: What counts as zero, relative to E y²: descent to gradients of 1e-9 leaves less, and a loss that is quadratic around
 #: a minimum cannot show less than √ε.
 TOLERANCE = 1e-7
-#: Singular values of W below this share of the largest count as zero: a neuron of relative length 1e-4 adds 1e-8 to A,
-#: and training leaves dying neurons at about that size.
+#: Singular values of W below this share of the largest, or of what the target needs, count as zero: a neuron of
+#: relative length 1e-4 adds 1e-8 to A, and training leaves dying neurons at about that size.
 RANK = 1e-4
 
 
@@ -41,7 +43,10 @@ class Inspection:
 
     `residual` is R = E[r xxᵀ] (M matrices for M outputs), `definiteness` its sign: "zero" (global optimality, Lemma
     C.1), "positive", "negative" (semidefinite) or "indefinite"; `rank` is that of Q, `excess` L − L*, relative to
-    `scale` = E y². `direction` is a parameter direction with negative curvature, or None when none was found.
+    `scale` = E y². `direction` is a parameter direction with negative curvature, or None when none was found; `idle`
+    says that a neuron with a = 0 and w = 0 can then still lower the loss, to third order (paper 000, Lemma 14).
+    `above` is the loss above the lowest one of the problem: a network narrower than d has R ≠ 0 at its global minimum
+    too. It is None where nobody asked (a strict saddle), or nobody knows (`lowest_loss`).
 
     >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=2)
     >>> found = sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a=[-1.0, -1.0]))
@@ -64,25 +69,33 @@ class Inspection:
     positive: int
     negative: int
     direction: Descent | None
+    idle: bool
+    above: float | None
+    tolerance: float
 
     @property
     def is_global(self) -> bool:
-        """Whether Σ rₙXₙ = 0 (Lemma C.1), to the tolerance."""
-        return self.definiteness == "zero"
+        """Whether Σ rₙXₙ = 0 (Lemma C.1), or the loss is the lowest of narrower networks, to the tolerance."""
+        lowest = self.stationary and self.above is not None and self.above <= self.tolerance * self.scale
+        return self.definiteness == "zero" or lowest
 
     @property
     def is_trap(self) -> bool:
-        """A stationary point that is not global and has no direction of negative curvature."""
-        return self.stationary and not self.is_global and self.direction is None
+        """A stationary point that is known not to be global and from which no direction descends."""
+        return self.verdict == "trap"
 
     @property
     def verdict(self) -> str:
-        """One of: global minimum, trap, strict saddle, not stationary."""
+        """One of: global minimum, trap, strict saddle, saddle, not stationary, trap or global minimum (undecided)."""
         if self.is_global:
             return "global minimum"
         if not self.stationary:
             return "not stationary"
-        return "trap" if self.is_trap else "strict saddle"
+        if self.direction is not None:
+            return "strict saddle"
+        if self.idle:
+            return "saddle"
+        return "trap or global minimum" if self.above is None else "trap"
 
     def __repr__(self) -> str:
         text = (
@@ -143,16 +156,18 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
     size = 1.0 + float(np.max(np.abs(problem.pack(net))))
     stationary = bool(np.max(np.abs(gradient)) <= tolerance * scale * size)
     fit = _fit(problem, net)
-    direction = None
+    direction = lowest = None
+    idle = problem.outer is None and bool(np.any(_are_zero(net)))
     if stationary and signs != "zero":
         direction = descent_direction(problem, net, R, tolerance * scale)
+        lowest = lowest_loss(problem) if direction is None and not idle else None
     return Inspection(
         loss=problem.loss(net),
         excess=max(fit - problem.floor, 0.0),
         scale=scale,
         gradient_norm=float(np.linalg.norm(gradient)),
         stationary=stationary,
-        rank=_rank(net.W),
+        rank=_rank(net.W, _size(problem, net)),
         n=problem.n,
         residual=R if problem.outputs > 1 else R[0],
         eigenvalues=values if problem.outputs > 1 else values[0],
@@ -160,6 +175,9 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
         positive=int(np.sum(net.a > 0)),
         negative=int(np.sum(net.a < 0)),
         direction=direction,
+        idle=idle,
+        above=None if lowest is None else fit - lowest,
+        tolerance=tolerance,
     )
 
 
@@ -185,9 +203,20 @@ def _definiteness(values: Array, error: float, scale: float) -> str:
     return "positive" if positive else "negative" if negative else "zero"
 
 
-def _rank(W: Array) -> int:
+def _are_zero(net: Network) -> NDArray[np.bool_]:
+    """Which neurons have a = 0, for every output, and w = 0."""
+    return np.asarray(~np.any(np.atleast_2d(net.a), axis=0) & ~np.any(net.W, axis=1))
+
+
+def _size(problem: Problem, net: Network) -> float:
+    """How long a neuron is that makes up the optimum alone: √(‖T*‖/|a|)."""
+    weight = float(np.max(np.abs(net.a), initial=0.0)) or 1.0
+    return float(np.sqrt(np.max(np.abs(_optimum(problem))) / weight))
+
+
+def _rank(W: Array, size: float) -> int:
     values = np.linalg.svd(W, compute_uv=False)
-    return int(np.sum(values > RANK * max(float(values[0]), TINY)))
+    return int(np.sum(values > RANK * max(float(values[0]), size, TINY)))
 
 
 def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:
@@ -206,6 +235,6 @@ def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLE
     """
     found = inspect(problem, net, tolerance)
     active = np.any(np.atleast_2d(net.a) != 0, axis=0)
-    if not found.stationary or _rank(net.W[active]) < problem.n:
+    if not found.stationary or _rank(net.W[active], _size(problem, net)) < problem.n:
         return None
     return found.is_global

@@ -8,7 +8,8 @@ Paper 000, section 2.2, for L = ℓ∘τ with ℓ convex and a trained:
 - Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): Lemma 14 at critical points; at all others dτ is onto, and the loss falls
   along lines in coordinates that do not degenerate on the way to infinity (`escape.merging_descent`);
 - Theorem 37 with Lemma 14 (d = 2, rank S < width): the fiber is connected and contains a network with an idle neuron;
-- any other point that is not critical: a straight step down, along −∇L or towards the minimiser.
+- any other point that is not critical: a straight step down, along −∇L or towards the minimiser;
+- a strict saddle: a straight step along the Hessian's lowest eigenvector.
 
 Elsewhere the theory is silent, and so is the answer.
 """
@@ -26,6 +27,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.lowest import lowest_loss
 from shallows.questions.geometry.escape.convex_losses import (
     ConvexLoss,
     GaussianLandscape,
@@ -41,14 +43,14 @@ from shallows.questions.geometry.escape.idle_neuron_descent import (
 from shallows.questions.geometry.escape.lifted_descent import lifted_descent
 from shallows.questions.geometry.escape.merging_descent import merging_descent
 from shallows.questions.geometry.escape.spanning_descent import spanning_descent
-from shallows.questions.geometry.escape.straight_descent import best_step_down
+from shallows.questions.geometry.escape.straight_descent import best_step_down, step_along
 from shallows.questions.geometry.fibers.components import Spectrum, matrix_of, tensor_of
 from shallows.questions.geometry.fibers.spectral_form import to_spectral_form
 from shallows.questions.geometry.paths import Path, Segment, State, Trail, energy
 from shallows.support.checks import Array, describe
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
-from shallows.support.tolerances import EPSILON
+from shallows.support.tolerances import EPSILON, SAME_LOSS
 
 #: Values that agree to this share are equal to rounding: sums of a few dozen terms are exact to 50 ε or so.
 ROUNDING = 1e-14
@@ -57,6 +59,9 @@ ROUNDING = 1e-14
 NEARLY_PARALLEL = NEARLY_IDLE = 1e-5
 #: Points of a path at which the loss is checked not to rise, and how many roundings count as a rise (or a fall).
 CHECKS, SURE = 200, 8.0
+#: Eigenvalues of a Hessian above minus this share of the largest are not called negative: a network that is critical to
+#: 1e-9 has them to about that.
+SADDLE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,10 @@ def explain_escape(problem: Problem | ConvexLoss, net: Network, rng: int | np.ra
         return _to_global_minimum(landscape, net, tensor, source, "Theorem 12")
     if net.width >= coordinates.dimension(net.n, tensor.degree):
         return _to_global_minimum(landscape, net, tensor, source, "Theorem 9")
-    return _somewhere_lower(landscape, net, tensor, source)
+    found = _somewhere_lower(landscape, net, tensor, source)
+    if found.reason == SILENT and isinstance(problem, Problem):
+        return _at_critical_point(problem, landscape, net, tensor)
+    return found
 
 
 # -- what the theory covers ------------------------------------------------------------------------------------
@@ -174,8 +182,12 @@ def _landscape(problem: Problem | ConvexLoss, tensor: SymmetricTensor) -> Landsc
 
 AT_THE_BOTTOM = "The network is a global minimum: the loss cannot be lowered (to rounding)."
 SILENT = (
-    "The network is critical, no neuron is idle and no two are parallel: the theory is silent here (it may be a bad "
-    "local minimum, Prop. 10)."
+    "The network is critical, no neuron is idle, no two are parallel and no direction of negative curvature was found: "
+    "the theory is silent here (it may be a global minimum, or a bad local one, Prop. 10)."
+)
+BAD_MINIMUM = (
+    "The network is critical with a loss above the global minimum, and no direction of negative curvature was found: "
+    "the theory is silent here (Prop. 10: there are bad local minima)."
 )
 BELOW_ROUNDING = (
     "Theorem 11 gives a path, but the loss falls along it by less than the rounding errors of a network in double "
@@ -256,6 +268,29 @@ def _somewhere_lower(
     if best is not None:
         return best[1]
     return Escape(None, "", BELOW_ROUNDING if covered else TOO_LARGE if uneven else SILENT)
+
+
+def _at_critical_point(
+    problem: Problem, landscape: Landscape, net: Network, tensor: SymmetricTensor
+) -> Escape:
+    """A step along negative curvature, or whether the loss is the lowest one (`lowest_loss`)."""
+    values, vectors = np.linalg.eigh(problem.hessian(net))
+    if values[0] < -SADDLE * np.abs(values).max():
+        way = problem.unpack(vectors[:, 0])
+        for turn in (1.0, -1.0):
+            line = step_along(landscape, net, (turn * way.a, turn * way.W))
+            if line is not None:
+                how = f"the Hessian's lowest eigenvalue is {values[0]:.3g}: a straight step along its eigenvector"
+                path = Path([line], net.activation, 0.0, landscape.tensor_loss)
+                slope = landscape.gradient(tensor).entries
+                if _never_rises(path, landscape, slope):
+                    return Escape(path, "strict saddle", how)
+    lowest = lowest_loss(problem)
+    if lowest is None:
+        return Escape(None, "", SILENT)
+    zero = landscape.loss(Network(0.0 * net.W, net.a, net.activation))
+    above = landscape.loss(net) - lowest
+    return Escape(None, "", AT_THE_BOTTOM if above <= SAME_LOSS * zero else BAD_MINIMUM)
 
 
 def _ways(

@@ -41,6 +41,18 @@ def best_step_down(landscape: Landscape, net: Network, tensor: SymmetricTensor) 
     return min(found, key=lambda line: landscape.loss(_network(net, line.end)))
 
 
+def step_along(landscape: Landscape, net: Network, way: State) -> Straight | None:
+    """The line from a critical point along a direction of negative curvature, halved until the loss falls all along."""
+    size = float(np.hypot(np.linalg.norm(way[0]), np.linalg.norm(way[1])))
+    reach = (1.0 + float(np.hypot(np.linalg.norm(net.a), np.linalg.norm(net.W)))) / size
+    for _ in range(HALVINGS):
+        line = Straight(LABEL, (net.a, net.W), (net.a + reach * way[0], net.W + reach * way[1]))
+        if all(_falls(landscape, _network(net, line.at(t)), way) for t in np.linspace(1.0, 0.0, PROBES)[:-1]):
+            return line
+        reach /= 2
+    return None
+
+
 def damped_solutions(matrix: Array, goal: Array, dampings: tuple[float, ...]) -> Iterator[Array]:
     """θ with (MᵀM + λ‖M‖²)θ = Mᵀ goal for each λ."""
     U, sizes, V = np.linalg.svd(matrix, full_matrices=False)

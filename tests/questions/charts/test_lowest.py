@@ -1,0 +1,68 @@
+"""Is it global? Charts, `inspect` and `explain_escape` give one answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import shallows as sh
+
+TARGETS = {
+    "distinct": np.diag([3.0, 2.0, 1.0]),
+    "mixed signs": np.diag([2.0, -1.0, 0.5]),
+    "repeated": np.diag([2.0, 2.0, 1.0]),
+    "low rank": np.diag([1.0, 0.0, 0.0]),
+    "tiny": np.diag([3e-9, 2e-9, 1e-9]),
+}
+
+
+@pytest.mark.parametrize(
+    "metric", [sh.Gaussian(3), sh.Frobenius(3), sh.Gaussian(3, np.diag([1.0, 2.0, 5.0]))]
+)
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_function_gives_the_charts_answer(target: str, width: int, metric: sh.Gaussian) -> None:
+    problem = sh.Problem(TARGETS[target], metric, width=width)
+    for point in sh.chart(problem).critical:
+        found = sh.quadratic.inspect(problem, point.network)
+        escape = sh.explain_escape(problem, point.network)
+        assert found.is_global == (point.kind == "global minimum"), found
+        if point.kind == "global minimum":
+            assert not escape and "global minimum" in escape.reason
+        elif point.kind == "local minimum":
+            assert found.verdict == "trap"
+            assert not escape and "above the global minimum" in escape.reason
+        else:
+            assert found.verdict in ("saddle", "strict saddle")
+            assert escape, escape.reason
+            losses = escape.path.losses(21)
+            assert losses[-1] < losses[0]
+
+
+def test_a_minimum_of_positive_neurons_is_no_trap() -> None:
+    """−‖x‖² is best met by no positive neuron at all; ∇ℓ ≠ 0 there."""
+    problem = sh.Problem(-np.eye(2), sh.Gaussian(2), width=2, outer="ones")
+    assert sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)))).verdict == "global minimum"
+
+
+def test_where_nobody_knows_nobody_says_trap() -> None:
+    """A metric without closed form: a local minimum of a narrow network may be the global one."""
+    problem = sh.Problem([[3.0, 1.0], [1.0, 1.0]], sh.IID(2, [1.0, 0.0, 1.0, 0.0, 6.0]), width=1)
+    found = sh.quadratic.inspect(problem, sh.chart(problem).minimum.network)
+    assert found.verdict in ("trap or global minimum", "global minimum") and not found.is_trap
+
+
+def test_vanishing_neurons_have_rank_zero() -> None:
+    """W = 1e-12·I is W = 0 to every purpose: no stationary point of full rank (Lemma C.3)."""
+    problem = sh.Problem(np.eye(3), sh.Gaussian(3), width=3)
+    found = sh.quadratic.inspect(problem, sh.Network(1e-12 * np.eye(3), a=-np.ones(3)))
+    assert (found.verdict, found.rank) == ("trap", 0)
+    assert sh.quadratic.full_rank_optimality(problem, sh.Network(1e-12 * np.eye(3), a=-np.ones(3))) is None
+    assert sh.quadratic.inspect(problem, sh.Network(1e-12 * np.eye(3))).verdict == "strict saddle"
+
+
+def test_a_strict_saddle_is_left_by_a_step() -> None:
+    problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
+    escape = sh.explain_escape(problem, sh.Network([[0.0, 1.0]]))
+    assert escape.theorem == "strict saddle"
+    assert np.all(np.diff(escape.path.losses(50)) <= 1e-14)
