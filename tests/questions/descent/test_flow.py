@@ -152,3 +152,29 @@ def test_bad_flow_options():
         FlowOptions(rtol=-1.0)
     with pytest.raises(sh.InvalidProblem, match="Power"):
         flow_invariants(sh.Network([[1.0]], activation=sh.ReLU()))
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_polish_stays_on_the_level_set(degree, seed):
+    """δᵢ of the end are those of the start to 1e-8, with polish and without; a slow flow is not called converged."""
+    rng = np.random.default_rng(100 * degree + seed)
+    problem = sh.Problem(
+        sh.Network(rng.standard_normal((1, 2)), activation=sh.Power(degree)), sh.Gaussian(2), 2
+    )
+    start = problem.unpack(0.5 * rng.standard_normal(problem.size))
+    for polish in (True, False):
+        run = descend(problem, start, "flow", polish=polish)
+        if run.status in (Status.CONVERGED, Status.SLOW):
+            assert np.abs(flow_invariants(run.network) - flow_invariants(start)).max() < 1e-8
+        if run.status is Status.CONVERGED:
+            assert run.gradient_norm <= 1e-11
+        elif run.status is Status.SLOW:
+            assert "may still move" in run.message
+
+
+def test_an_unpolished_flow_is_slow():
+    problem = sh.Problem(np.diag([1.0, 0.4]), sh.Gaussian(2), 1)
+    run = descend(problem, [0.6, 0.3, 0.7], "flow", polish=False)
+    assert run.status is Status.SLOW and not run.converged
+    assert descend(problem, [0.6, 0.3, 0.7], "flow").status is Status.CONVERGED

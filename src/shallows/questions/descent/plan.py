@@ -17,6 +17,7 @@ from shallows.questions.descent.methods.adam import adam
 from shallows.questions.descent.methods.flow import flow
 from shallows.questions.descent.methods.gradient import fixed_step, line_search
 from shallows.questions.descent.methods.lbfgs import lbfgs
+from shallows.questions.descent.methods.level_set import finish_on_level_set, has_invariants
 from shallows.questions.descent.methods.levenberg import levenberg
 from shallows.questions.descent.methods.newton import newton
 from shallows.questions.descent.methods.perturbed import perturbed
@@ -61,7 +62,9 @@ class Plan:
             self._descend(batch, recorder)
             return batch
         _MAIN[self.method](self, batch, sources, recorder)
-        if self.options.polish:
+        if self.options.polish and self.method == "flow" and has_invariants(self.problem):
+            finish_on_level_set(self.problem, batch, thetas, self.stopping)
+        elif self.options.polish:
             self._finish(batch)
         return batch
 
@@ -80,7 +83,7 @@ class Plan:
 
     def _finish(self, batch: Batch) -> None:
         """Take runs that ended above the tolerance on by descent with a line search, and polish them."""
-        open_ended = np.isin(batch.status, (Status.LIMIT, Status.CONVERGED, Status.STALLED))
+        open_ended = np.isin(batch.status, (Status.LIMIT, Status.CONVERGED, Status.STALLED, Status.SLOW))
         rows = np.flatnonzero(open_ended & (batch.norms > self.stopping.tolerance))
         if not len(rows) or self.stopping.interrupted.is_set():
             return

@@ -3,7 +3,8 @@
 Along the flow of a Power(d) network with a trained, δᵢ = aᵢ² − ‖wᵢ‖²/d stays constant (Prop. 16); see `traps`.
 
 An integrator that is accurate to rtol cannot make the velocity much smaller than rtol: the flow stops at a steady state
-‖∇L‖ ≤ max(tolerance, 100 rtol (1 + ‖∇L(θ₀)‖)), and what is left to the tolerance is polished away by Newton's method.
+‖∇L‖ ≤ max(tolerance, 100 rtol (1 + ‖∇L(θ₀)‖)). Above the tolerance it is called slow, and what is left is polished away
+by Newton's method on the level set of the invariants (`level_set`), to which every end is brought back.
 
 Time is cheap near a steady state: implicit integrators lengthen their steps as the flow slows down, so `time` may be
 enormous (1e12 by default). A steady state must be a point: while ‖θ‖ still
@@ -20,6 +21,7 @@ import numpy as np
 
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import Evaluate, evaluator
+from shallows.questions.descent.methods.level_set import has_invariants, invariants, retract
 from shallows.questions.descent.results.run import Batch, Recorder, Status
 from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array, finite_number
@@ -115,7 +117,7 @@ def _one(
     evaluate = evaluator(problem)
     tolerance = float(np.broadcast_to(stopping.tolerance, len(batch.thetas))[row])
     first = float(np.linalg.norm(evaluate(batch.thetas[row : row + 1])[1]))
-    tolerance = max(tolerance, STEADY * options.rtol * (1 + first))
+    steady = max(tolerance, STEADY * options.rtol * (1 + first))
     solver, history = _integrator(problem, evaluate, batch.thetas[row], options), _History()
     note = recorder or Recorder(None)
     steps, status = 0, Status.RUNNING
@@ -125,15 +127,20 @@ def _one(
         history.add(solver.t, solver.y)
         if steps % (note.every or 1) == 0:
             note.note(solver.t, solver.y, loss, always=True)
-        status = _ended(solver, loss, norm, tolerance, history, steps, stopping, options)
+        status = _ended(solver, loss, norm, (tolerance, steady), history, steps, stopping, options)
         if status is Status.RUNNING:
             with np.errstate(over="ignore", invalid="ignore"):
                 solver.step()
             steps += 1
-    batch.thetas[row], batch.losses[row], batch.norms[row] = solver.y, loss, norm
+    theta = solver.y
+    if has_invariants(problem) and np.isfinite(loss):
+        theta = retract(problem, theta, invariants(problem, batch.thetas[row])[0])
+        losses, gradients = evaluate(theta[None])
+        loss, norm = float(losses[0]), float(np.linalg.norm(gradients[0]))
+    batch.thetas[row], batch.losses[row], batch.norms[row] = theta, loss, norm
     batch.iterations[row] += steps
     batch.status[row] = status
-    note.note(solver.t, solver.y, loss, always=True)
+    note.note(solver.t, theta, loss, always=True)
 
 
 def _integrator(problem: Problem, evaluate: Evaluate, theta: Array, options: FlowOptions) -> Any:
@@ -155,7 +162,7 @@ def _ended(
     solver: object,
     loss: float,
     norm: float,
-    tolerance: float,
+    levels: tuple[float, float],
     history: _History,
     steps: int,
     stopping: Stopping,
@@ -167,8 +174,9 @@ def _ended(
     growing = history.growth() > GROWTH
     if np.linalg.norm(theta) > options.farthest:
         return Status.ESCAPING
-    if norm <= tolerance:
-        return Status.ESCAPING if growing else Status.CONVERGED
+    tolerance, steady = levels
+    if norm <= steady:
+        return Status.ESCAPING if growing else Status.CONVERGED if norm <= tolerance else Status.SLOW
     if loss <= stopping.goal:
         return Status.GOAL
     if stopping.interrupted.is_set():

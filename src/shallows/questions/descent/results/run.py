@@ -22,6 +22,7 @@ class Status(IntEnum):
     STALLED = 4
     INTERRUPTED = 5
     GOAL = 6
+    SLOW = 7
 
     @property
     def sentence(self) -> str:
@@ -42,6 +43,7 @@ _SENTENCES = {
     Status.ESCAPING: "The parameters run off to infinity while the loss keeps falling towards its infimum.",
     Status.STALLED: "Rounding stops progress before the tolerance: float64 reaches no further here.",
     Status.INTERRUPTED: "Training was interrupted.",
+    Status.SLOW: "The flow is as slow as its integrator can tell, yet above the tolerance: it may still move.",
     Status.GOAL: "The loss is within `loss_tolerance` of its lower bound.",
 }
 
