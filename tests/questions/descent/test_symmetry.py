@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.questions.descent.results.coordinate_symmetries import action, coordinate_group
-from shallows.questions.descent.results.symmetry import NeuronView, TensorView, group, tensors_of
+from shallows.questions.descent.results.symmetry import NeuronView, TensorView, group, tensors_of, view
 
 RELU = sh.Problem(sh.Network(np.eye(5), activation=sh.ReLU()), sh.Gaussian(5), 5, outer="ones")
 QUADRATIC = sh.Problem(np.diag([1.0, 1.0, 0.5]), sh.IID.laplace(3), 2)
@@ -142,3 +142,29 @@ def test_groups_split_equal_losses_of_different_points():
     assert sorted(map(len, group(problem, thetas, losses, 1.0))) == [1, 3]
     assert len(group(problem, thetas, np.array([1.0, 1.0, 1.0, 2.0]), 1.0)) == 3
     assert tensors_of(problem, thetas).shape == (4, 1, 3)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_relu_scalings_and_parallel_neurons_are_one_minimum(outputs):
+    """(cw, a/c), a neuron split into parallel ones, and idle neurons of any kind are the same network."""
+    rng = np.random.default_rng(outputs)
+    teacher = sh.Network(rng.standard_normal((2, 3)), rng.standard_normal((outputs, 2)), activation=sh.ReLU())
+    problem = sh.Problem(teacher, sh.Gaussian(3), 4)
+    W, a = rng.standard_normal((2, 3)), rng.standard_normal((outputs, 2))
+
+    def theta(rows, columns):
+        return problem.layout.join(np.array(rows), np.array(columns).T, None)
+
+    zero, none = np.zeros(3), np.zeros(outputs)
+    whole = theta([W[0], W[1], zero, zero], [a[:, 0], a[:, 1], none, none])
+    scaled = theta([2 * W[0], W[1] / 5, zero, W[0]], [a[:, 0] / 2, 5 * a[:, 1], none + 3.0, none])
+    split = theta(
+        [0.3 * W[1], W[0], W[0], 4 * W[1]], [a[:, 1], 0.4 * a[:, 0], 0.6 * a[:, 0], 0.7 / 4 * a[:, 1]]
+    )
+    turned = theta([W[0], -W[1], zero, zero], [a[:, 0], a[:, 1], none, none])
+    thetas = np.array([whole, scaled, split, turned])
+    values = problem.value(thetas)
+    assert values[:3] == pytest.approx(np.full(3, values[0]), rel=1e-12)
+    lens = view(problem, thetas)
+    assert lens.same(0, 1) and lens.same(0, 2) and lens.same(1, 2)
+    assert not lens.same(0, 3)  # the control

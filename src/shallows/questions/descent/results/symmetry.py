@@ -5,7 +5,8 @@
   coordinate symmetries of target and data, whose orbits are searched.
 - Other networks are compared neuron by neuron: rows are neurons, columns the teacher's neurons (or inputs), and two
   matrices are the same when some permutation of rows, and of columns that the teacher cannot tell apart, carries one to
-  the other (paper 003, section 4.2). Smooth invariants find candidates, an explicit matching decides.
+  the other (paper 003, section 4.2); scalings (cw, a/c) and parallel neurons of ReLU are
+  divided out first. Smooth invariants find candidates, an explicit matching decides.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.results.coordinate_symmetries import coordinate_group
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
 #: Points of one class agree to this share of their size: a run that ended at ‖g‖ ≤ 1e-12 is within 1e-12/λ of its
 #: point, so this serves curvatures λ down to 1e-7, below which `minima` counts them as zero.
@@ -38,6 +40,8 @@ EXCHANGE_TOLERANCE = 1e-10
 #: Most rounds of matching rows and columns in turn; one that does not lower the distance is the last.
 ROUNDS = 6
 LARGEST_TENSOR = 3_000
+#: Unit vectors closer than this are one direction: no other comparison here (KEY_TOLERANCE) tells more apart.
+PARALLEL = 1e-4
 
 
 class View(Protocol):
@@ -130,12 +134,35 @@ def _assign(left: Array, right: Array, left_labels: Array, right_labels: Array) 
 def _normal_form(problem: Problem, W: Array, A: Array) -> tuple[Array, Array]:
     """Neurons (batch, k, n) and their labels (batch, k, M).
 
-    ReLU networks with one output are scaled to a = ±1 (positive homogeneity); even activations have their sign fixed.
+    ReLU networks are scaled to ‖a‖ = 1 (positive homogeneity), and with trained outer weights parallel neurons, which
+    are one function, are joined; even activations have their sign fixed.
     """
     labels = A.swapaxes(-1, -2)
+    if isinstance(problem.activation, ReLU) and problem.outer is None:
+        joined = [
+            _joined(w, a)
+            for w, a in zip(W, np.broadcast_to(labels, (*W.shape[:2], A.shape[-2])), strict=True)
+        ]
+        return np.array([w for w, _ in joined]), np.array([a for _, a in joined])
     if isinstance(problem.activation, ReLU) and problem.outputs == 1:
         return W * np.abs(labels), np.sign(labels)
     return W, labels
+
+
+def _joined(W: Array, labels: Array) -> tuple[Array, Array]:
+    """Σ aᵢ relu(wᵢ·x) with neurons ‖b‖u and labels b/‖b‖: b = Σ aᵢ‖wᵢ‖ over those that point along u, zero if idle."""
+    lengths = np.linalg.norm(W, axis=1, keepdims=True)
+    U, B = W / np.maximum(lengths, TINY), labels * lengths
+    sizes = np.linalg.norm(B, axis=1)
+    order = np.argsort(-sizes, kind="stable")
+    for place, i in enumerate(order):
+        for j in order[place + 1 :]:
+            if np.any(B[i]) and np.linalg.norm(U[i] - U[j]) <= PARALLEL:
+                B[i], B[j] = B[i] + B[j], 0.0
+    lengths = np.linalg.norm(B, axis=1, keepdims=True)
+    idle = lengths <= POINT_TOLERANCE * sizes.max(initial=0.0)
+    lengths = np.where(idle, 0.0, lengths)
+    return U * lengths, np.where(idle, 0.0, B / np.maximum(lengths, TINY))
 
 
 def _teacher_columns(problem: Problem) -> tuple[Array, np.ndarray]:
