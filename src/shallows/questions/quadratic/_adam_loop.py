@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from shallows.questions.descent.methods.adam import EPSILON, FIRST, SECOND
 from shallows.support.checks import Array
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}  # not "nnan": a NaN must stay a NaN
-#: β₁, β₂ and ε of Adam as published (Kingma and Ba 2015).
-FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)

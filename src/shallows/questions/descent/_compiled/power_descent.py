@@ -11,23 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shallows.questions.descent._compiled.decisions import falls, patience, verdict
 from shallows.questions.descent._compiled.power_losses import EXACT, Model, evaluate_lanes, work_space
 from shallows.questions.descent.thresholds import (
     BLOW_UP,
-    CHECK,
-    CONVERGED,
-    DECREASE,
     DIVERGED,
     FIRST_MOVE,
-    GOAL,
     GOING,
     GROWTH,
-    INTERRUPTED,
-    LIMIT,
-    NEW_LOW,
-    PATIENCE,
-    RESOLUTION,
-    ROUNDING,
     SHORTEST_THETA,
     SHRINK,
     SMALLEST_STEP,
@@ -98,16 +89,6 @@ def _move(state: State, theta: Array, gradient: Array, source: int, to: int) -> 
 
 
 @njit(cache=True, error_model="numpy")
-def _falls(loss: float, norm: float, step: float, value: float, slope: float, scale: float) -> bool:
-    """The test of `gradient.line_search`: Armijo, or the slope where rounding hides the change of the loss."""
-    drop, needed = loss - value, DECREASE * step * norm * norm
-    noise = RESOLUTION * (abs(loss) + scale)
-    if drop >= needed:
-        return True
-    return needed < noise and drop > -noise and slope >= (2 * DECREASE - 1) * norm * norm
-
-
-@njit(cache=True, error_model="numpy")
 def _begin(state: State, theta: Array, l: int, value: float, size: float, step: float) -> None:
     """The first evaluation of a run: its loss, the loss that counts as a blow-up, and its first step."""
     length = np.sqrt(np.sum(theta[:, l] ** 2))
@@ -133,7 +114,7 @@ def _judge(
         state.iteration[l] += 1
         if searching:
             step = state.step[l]
-            good = _falls(state.loss[l], state.norm[l], step, value[l], slope[l], rules.scale)
+            good = falls(state.loss[l], state.norm[l], step, value[l], slope[l], rules.scale)
             good = good and np.isfinite(size)
             state.step[l] = GROWTH * step if good else SHRINK * step
         else:
@@ -150,28 +131,23 @@ def _end(
     state: State, lanes: int, tolerances: Array, limits: np.ndarray, rules: Rules, code: np.ndarray
 ) -> None:
     """Give a status to each run that ends at its present point."""
-    interrupted, searching = rules.flag[0] != 0, rules.step <= 0
     for l in range(lanes):
         if code[l] != GOING:
             continue
         norm, iteration, run = state.norm[l], state.iteration[l], state.run[l]
-        if not (np.isfinite(state.loss[l]) and np.isfinite(norm)):
-            code[l] = DIVERGED
-        elif norm <= tolerances[run]:
-            code[l] = CONVERGED
-        elif state.loss[l] <= rules.goal:
-            code[l] = GOAL
-        elif interrupted:
-            code[l] = INTERRUPTED
-        elif iteration >= limits[run]:
-            code[l] = LIMIT
-        elif searching:
-            code[l] = STALLED if state.step[l] < state.smallest[l] else GOING
-        elif iteration % CHECK == 0:
-            if norm < NEW_LOW * state.best[l]:
-                state.best[l], state.since[l] = norm, iteration
-            elif iteration - state.since[l] >= PATIENCE and norm <= ROUNDING * rules.scale:
-                code[l] = STALLED
+        code[l] = verdict(
+            state.loss[l], norm, iteration, tolerances[run], limits[run], rules.goal, rules.flag
+        )
+        if code[l] != GOING:
+            continue
+        if rules.step <= 0:
+            stuck = state.step[l] < state.smallest[l]
+        else:
+            stuck, state.since[l], state.best[l] = patience(
+                norm, iteration, state.since[l], state.best[l], rules.scale
+            )
+        if stuck:
+            code[l] = STALLED
 
 
 @njit(cache=True, fastmath=EXACT, error_model="numpy")

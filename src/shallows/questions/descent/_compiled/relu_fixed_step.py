@@ -20,20 +20,8 @@ from shallows.model.kernels._compiled.relu_lanes import (
     relu_lanes,
 )
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
-from shallows.questions.descent.thresholds import (
-    BLOW_UP,
-    CHECK,
-    CONVERGED,
-    DIVERGED,
-    GOAL,
-    GOING,
-    INTERRUPTED,
-    LIMIT,
-    NEW_LOW,
-    PATIENCE,
-    ROUNDING,
-    STALLED,
-)  # fmt: skip
+from shallows.questions.descent._compiled.decisions import patience, verdict
+from shallows.questions.descent.thresholds import BLOW_UP, DIVERGED, GOING, STALLED
 from shallows.support.checks import Array
 
 #: Lanes below which one run at a time is faster (measured).
@@ -94,22 +82,11 @@ def _verdict(
     loss: float, norm: float, iteration: int, since: int, best: float, row: int, rules: Rules
 ) -> tuple[int, int, float]:
     """The status of a run at a sound point (GOING when it goes on), and its history for the stall test."""
-    if not (np.isfinite(loss) and np.isfinite(norm)):
-        return DIVERGED, since, best
-    if norm <= rules.tolerances[row]:
-        return CONVERGED, since, best
-    if loss <= rules.goal:
-        return GOAL, since, best
-    if rules.flag[0] != 0:
-        return INTERRUPTED, since, best
-    if iteration >= rules.limits[row]:
-        return LIMIT, since, best
-    if iteration % CHECK == 0:
-        if norm < NEW_LOW * best:
-            return GOING, iteration, norm
-        if iteration - since >= PATIENCE and norm <= ROUNDING * rules.scale:
-            return STALLED, since, best
-    return GOING, since, best
+    code = verdict(loss, norm, iteration, rules.tolerances[row], rules.limits[row], rules.goal, rules.flag)
+    if code == GOING:
+        stuck, since, best = patience(norm, iteration, since, best, rules.scale)
+        code = STALLED if stuck else GOING
+    return code, since, best
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -30,8 +30,9 @@ from shallows.model.kernels._compiled.relu_lanes import (
     relu_lanes,
 )
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
+from shallows.questions.descent._compiled.decisions import verdict
 from shallows.questions.descent._compiled.relu_fixed_step import Ends, ReLUModel, Rules
-from shallows.questions.descent.thresholds import CONVERGED, GOAL, GOING, INTERRUPTED, LIMIT
+from shallows.questions.descent.thresholds import GOING
 from shallows.support.checks import Array
 
 #: γ of ROS2: 1 − 1/√2 makes it L-stable (Verwer, Spee, Blom and Hundsdorfer 1999).
@@ -268,15 +269,10 @@ def _replace(flow: Flow, l: int, last: int) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _code(loss: float, norm: float, count: int, h: float, row: int, rules: Rules) -> tuple[int, bool]:
     """The status of a run, and whether it stops here; GOING and stopped: plain descent has to go on."""
-    if norm <= rules.tolerances[row]:
-        return CONVERGED, True
-    if loss <= rules.goal:
-        return GOAL, True
-    if rules.flag[0] != 0:
-        return INTERRUPTED, True
-    if count >= rules.limits[row]:
-        return LIMIT, True
-    return GOING, count >= MOST or h < SHORTEST or not np.isfinite(norm)
+    if not (np.isfinite(loss) and np.isfinite(norm)):
+        return GOING, True
+    code = verdict(loss, norm, count, rules.tolerances[row], rules.limits[row], rules.goal, rules.flag)
+    return code, code != GOING or count >= MOST or h < SHORTEST
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -10,22 +10,16 @@ from numba import njit
 
 from shallows.model.kernels._compiled.relu_lanes import Teacher
 from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
+from shallows.questions.descent._compiled.decisions import falls, verdict
 from shallows.questions.descent.thresholds import (
-    CONVERGED,
-    DECREASE,
-    DIVERGED,
     FIRST_MOVE,
-    GOAL,
     GOING,
     GROWTH,
-    INTERRUPTED,
-    LIMIT,
-    RESOLUTION,
     SHORTEST_THETA,
     SHRINK,
     SMALLEST_STEP,
     STALLED,
-)  # fmt: skip
+)
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
@@ -69,17 +63,8 @@ def line_search_loop(
         s = FIRST_MOVE * (np.sqrt(_dot(theta, theta)) + SHORTEST_THETA) / max(norm, TINY)
         smallest, iteration, code = SMALLEST_STEP * s, 0, GOING
         while code == GOING:
-            if not (np.isfinite(loss) and np.isfinite(norm)):
-                code = DIVERGED
-            elif norm <= tolerances[row]:
-                code = CONVERGED
-            elif loss <= goal:
-                code = GOAL
-            elif flag[0] != 0:
-                code = INTERRUPTED
-            elif iteration >= limits[row]:
-                code = LIMIT
-            elif s < smallest:
+            code = verdict(loss, norm, iteration, tolerances[row], limits[row], goal, flag)
+            if code == GOING and s < smallest:
                 code = STALLED
             if code != GOING:
                 break
@@ -88,11 +73,7 @@ def line_search_loop(
             value = _evaluate(trial, new, k, n, outer, free, teacher, c, energy, one, unused)
             size = np.sqrt(_dot(new, new))
             iteration += 1
-            drop, needed, noise = loss - value, DECREASE * s * norm * norm, RESOLUTION * (abs(loss) + scale)
-            taken = drop >= needed
-            if not taken and needed < noise and drop > -noise:
-                taken = _dot(new, gradient) >= (2 * DECREASE - 1) * norm * norm
-            taken = taken and np.isfinite(size)
+            taken = falls(loss, norm, s, value, _dot(new, gradient), scale) and np.isfinite(size)
             s = GROWTH * s if taken else SHRINK * s
             if taken:
                 loss, norm = value, size

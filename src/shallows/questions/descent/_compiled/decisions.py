@@ -1,0 +1,59 @@
+"""What compiled loops decide about a run: whether a step is taken and whether the run ends. The slow twins are in
+`methods.running` and `methods.gradient`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shallows.questions.descent.thresholds import (
+    CHECK,
+    CONVERGED,
+    DECREASE,
+    DIVERGED,
+    GOAL,
+    GOING,
+    INTERRUPTED,
+    LIMIT,
+    NEW_LOW,
+    PATIENCE,
+    RESOLUTION,
+    ROUNDING,
+)  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def verdict(
+    loss: float, norm: float, iteration: int, tolerance: float, limit: int, goal: float, flag: np.ndarray
+) -> int:
+    """The status of a run at its present point; GOING when it goes on. `flag[0] ≠ 0` asks all runs to stop."""
+    if not (np.isfinite(loss) and np.isfinite(norm)):
+        return DIVERGED
+    if norm <= tolerance:
+        return CONVERGED
+    if loss <= goal:
+        return GOAL
+    if flag[0] != 0:
+        return INTERRUPTED
+    return LIMIT if iteration >= limit else GOING
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def patience(norm: float, iteration: int, since: int, best: float, scale: float) -> tuple[bool, int, float]:
+    """Whether a run with a fixed step is stuck in rounding, since when its gradient had no new low, and that low."""
+    if iteration % CHECK == 0:
+        if norm < NEW_LOW * best:
+            return False, iteration, norm
+        if iteration - since >= PATIENCE and norm <= ROUNDING * scale:
+            return True, since, best
+    return False, since, best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def falls(loss: float, norm: float, step: float, value: float, slope: float, scale: float) -> bool:
+    """The test of `gradient.line_search`: Armijo, or the slope where rounding hides the change of the loss."""
+    drop, needed = loss - value, DECREASE * step * norm * norm
+    noise = RESOLUTION * (abs(loss) + scale)
+    if drop >= needed:
+        return True
+    return needed < noise and drop > -noise and slope >= (2 * DECREASE - 1) * norm * norm
