@@ -17,9 +17,9 @@ from shallows.support.errors import InvalidProblem
 COMPLEX_STEP = 1e-30
 #: Of fourth-order differences of a Jacobian exact to ε: h⁴ = 1e-12 and ε/h = 2e-13 balance.
 DIFFERENCE_STEP = 1e-3
-#: Of the central differences that derivatives are compared with: h² = 1e-10 and ε/h = 2e-11; they agree to much better
-#: than the tolerance where the function varies on a scale of one.
+#: Of the central differences that derivatives are compared with: their error is h² = 1e-10 and ε/h = 2e-11.
 CHECK_STEP = 1e-5
+#: How well derivatives agree with them at least: much better than this where the function varies on a scale of one.
 CHECK_TOLERANCE = 1e-5
 
 VectorFunction = Callable[[NDArray[Any]], ArrayLike]
