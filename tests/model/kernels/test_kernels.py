@@ -239,3 +239,14 @@ def test_batches_are_the_same_as_one_at_a_time(rng):
 def test_a_combination_without_a_kernel_lists_those_that_exist(activation, data):
     with pytest.raises(sh.InvalidProblem, match="The combinations are:"):
         data.kernel(activation, activation)
+
+
+@pytest.mark.parametrize(
+    "data", [sh.Gaussian(2), sh.IID.laplace(2), sh.Gaussian(2, np.diag([1.0, 3.0]))], ids=repr
+)
+def test_a_cross_kernel_that_vanishes_has_a_hessian_too(data):
+    """An odd teacher and an even student are uncorrelated under a centred law: E[y σ(w·x)] = 0 for every w."""
+    teacher = sh.Network(np.eye(2), activation=sh.Power(3))
+    problem = sh.Problem(teacher, data, width=2, activation=sh.Power(2))
+    report = sh.check_derivatives(problem, sh.Network([[0.3, 1.0], [-0.7, 0.2]], [1.0, -0.5]))
+    assert report.passed, report

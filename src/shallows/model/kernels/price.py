@@ -85,9 +85,9 @@ class PriceKernel(Kernel):
     def value_jvp(self, W: Array, V: Array, dW: Array, dV: Array | None) -> Array:
         """Σ φ_ab dc_ab."""
         phi = self.expectations.table(W, V, self.orders)
-        return np.asarray(
-            sum(phi[order] * self.law.push(order, W, V, dW, dV) for order in self.orders if order in phi)
-        )
+        parts = [phi[order] * self.law.push(order, W, V, dW, dV) for order in self.orders if order in phi]
+        nothing = np.zeros((*np.broadcast_shapes(W.shape, dW.shape)[:-1], V.shape[-2]))
+        return np.asarray(sum(parts, start=nothing))
 
     def gradient(self, W: Array, V: Array, B: Array) -> Array:
         """Σ_ab Σⱼ B_ij φ_ab ∂c_ab/∂wᵢ."""
