@@ -86,7 +86,8 @@ def test_ctrl_c_in_reproduce_says_how_to_go_on(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("shallows.uses.papers.experiments.run.reproduce", interrupt)
     arguments = ("reproduce", "000-figure-2", "--out", "folder")
     assert "nothing was finished" in main_with(monkeypatch, capsys, *arguments)[1]
-    (tmp_path / "folder" / "cells").mkdir(parents=True)
+    (tmp_path / "folder" / "cells" / "task").mkdir(parents=True)
+    (tmp_path / "folder" / "cells" / "task" / "part.parquet").touch()
     status, words = main_with(monkeypatch, capsys, *arguments)
     assert status == 130 and "folder/cells: the same command goes on" in words
 

@@ -199,7 +199,7 @@ def test_moving_a_moment_chooses_the_law_with_these_moments(shown):
     set_slider(page, "m4", 2)
     page.wait_for_function("location.search.includes('law=moments') && location.search.includes('m4=2&')")
     assert page.locator("input[type=radio][value=moments]").is_checked()
-    assert "sh.IID(2, [1.0, 0.0, 1.0, 0.0, 2.0, 0.0, 6.68])" in page.locator("#code").text_content()
+    assert "sh.IID(2, moments=[1.0, 0.0, 1.0, 0.0, 2.0, 0.0, 6.68])" in page.locator("#code").text_content()
 
 
 def test_a_shared_url_restores_the_view(shown, watched):

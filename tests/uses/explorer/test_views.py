@@ -154,7 +154,7 @@ def test_relu_steps_do_not_depend_on_the_way_there():
     for steps in (0.0, 20.0, 60.0):
         bit_by_bit = relu.descents(state_of(relu, k=4.0, runs=3.0, steps=steps)).thetas
     np.testing.assert_array_equal(at_once, bit_by_bit)
-    problem = relu.problem_of(4, 4)
+    problem = sh.relu_problem(4, 4)
     theta = sh.starts(problem, 3, "xavier", 0)[1]
     for _ in range(60):  # 5/k on ½E
         theta = theta - 2.5 / 4 * problem.value_and_gradient(theta)[1]
@@ -164,10 +164,10 @@ def test_relu_steps_do_not_depend_on_the_way_there():
 def test_a_split_keeps_the_loss_and_adds_a_neuron():
     before = relu.descents(state_of(relu, k=6.0, runs=4.0, steps=50.0))
     after = relu.descents(state_of(relu, k=6.0, runs=4.0, steps=50.0, split=50.0, neuron=2.0))
-    problem = relu.problem_of(6, 7)
+    problem = sh.relu_problem(6, 7)
     assert after.width == 7
     np.testing.assert_allclose(
-        problem.value(after.thetas), relu.problem_of(6, 6).value(before.thetas), atol=0.1
+        problem.value(after.thetas), sh.relu_problem(6, 6).value(before.thetas), atol=0.1
     )
 
 
