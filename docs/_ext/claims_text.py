@@ -10,18 +10,16 @@ import ast
 import inspect
 import json
 import textwrap
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from markdown_text import plain
 
 FINDINGS = Path(__file__).resolve().parent.parent / "papers" / "claims.json"
-BADGES = {
-    "holds (proved)": "proved",
-    "holds (numerically)": "numerical",
-    "misprint": "misprint",
-    "fails": "fails",
-}
+#: Green is for what is proved, blue for what holds in floating point, amber for
+#: these, where an instance contradicts the paper.
+CORRECTED = ("holds with a correction", "false as printed")
 
 
 def findings() -> dict[str, dict[str, Any]]:
@@ -42,20 +40,17 @@ def claims_of(paper: str) -> str:
             f"docs/papers/claims.json lacks {', '.join(missing)}; run shallows verify --json again"
         )
     rows = [_row(claim, found[claim.key]) for claim in chosen]
-    counts = _counts([found[claim.key]["status"] for claim in chosen])
+    counts = _counts([found[claim.key] for claim in chosen])
     table = ["| | statement | status |", "| --- | --- | --- |", *rows, ""]
     sections = [_section(claim, found[claim.key]) for claim in chosen]
     return "\n".join([f"{len(chosen)} statements: {counts}.", "", *table, *sections])
 
 
-def _counts(statuses: list[str]) -> str:
-    words = {
-        "holds (proved)": "proved at every instance",
-        "holds (numerically)": "hold numerically",
-        "misprint": "hold once a misprint is corrected",
-        "fails": "fail",
-    }
-    return ", ".join(f"{statuses.count(name)} {words[name]}" for name in BADGES if name in statuses)
+def _counts(rows: list[dict[str, Any]]) -> str:
+    counts = Counter(row["status"] for row in rows)
+    proved = sum(row["proved"] for row in rows)
+    parts = [f"{count} {status}" for status, count in counts.items()]
+    return f"{', '.join(parts)}; {proved} proved at every instance"
 
 
 def anchor(claim: Any) -> str:
@@ -63,14 +58,18 @@ def anchor(claim: Any) -> str:
     return f"{claim.paper}-{claim.name}"
 
 
-def badge(status: str) -> str:
+def badge(finding: dict[str, Any]) -> str:
     """The status with its colour."""
-    return f"[{status}]{{.badge .badge-{BADGES[status]}}}"
+    status = finding["status"]
+    colour = "proved" if finding["proved"] else "numerical"
+    colour = "fails" if not finding["holds"] else "corrected" if status in CORRECTED else colour
+    decided = "proved" if finding["proved"] else "numerically"
+    return f"[{status} ({decided})]{{.badge .badge-{colour}}}"
 
 
 def _row(claim: Any, finding: dict[str, Any]) -> str:
     statement = plain(claim.statement).replace("|", "\\|")
-    return f"| [{claim.number}](#{anchor(claim)}) | {statement} | {badge(finding['status'])} |"
+    return f"| [{claim.number}](#{anchor(claim)}) | {statement} | {badge(finding)} |"
 
 
 def _section(claim: Any, finding: dict[str, Any]) -> str:
@@ -78,14 +77,15 @@ def _section(claim: Any, finding: dict[str, Any]) -> str:
         f"({anchor(claim)})=",
         f"### {claim.number}",
         "",
-        f"{plain(claim.statement)} {badge(finding['status'])}",
+        f"{plain(claim.statement)} {badge(finding)}",
         "",
-        f"How it is checked: {_sentence(claim)}",
+        f"How it is checked: {plain(claim.instances)}",
         f"Found: {plain(finding['detail'])}.",
     ]
     if finding["printed"]:
         lines += ["", f"As printed: {plain(finding['printed'].removeprefix('printed: '))}."]
     lines += ["", f"The check must fail, and does, with {plain(claim.control.text)}.", ""]
+    lines += [_put_to_the_test(claim), ""]
     used = library_names(claim.check)
     if used:
         lines += ["Library: " + ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in used), ""]
@@ -93,9 +93,12 @@ def _section(claim: Any, finding: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _sentence(claim: Any) -> str:
-    text = " ".join((inspect.getdoc(claim.check) or "").split())
-    return plain(text)
+def _put_to_the_test(claim: Any) -> str:
+    """Which functions are replaced by wrong ones, and that the check notices."""
+    if not claim.tests:
+        return "It checks the paper's algebra only: no function of the library is put to the test."
+    names = ", ".join(f"`{name}`" for name in claim.tests)
+    return f"Put to the test: {names}; with one of them replaced by a wrong version the check fails."
 
 
 def library_names(check: Any) -> list[str]:

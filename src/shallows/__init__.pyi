@@ -94,7 +94,7 @@ from shallows.support.errors import ShallowsError as ShallowsError
 from shallows.support.version import __version__ as __version__
 from shallows.uses.citation import citation as citation
 from shallows.uses.papers.claim import Claim as Claim
-from shallows.uses.papers.claim import Evidence as Evidence
+from shallows.uses.papers.evidence import Evidence as Evidence
 from shallows.uses.papers.library import claims as claims
 from shallows.uses.sweep.faults import SweepStopped as SweepStopped
 from shallows.uses.sweep.results import SweepStatus as SweepStatus

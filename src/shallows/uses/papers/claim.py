@@ -3,28 +3,46 @@
 A check is a generator of outcomes, one an instance. The same check, with one argument changed, is run
 
 - as the **control**: the hypothesis (or the statement) is broken, and the check has to notice;
-- as **printed**, where the paper has a misprint: the corrected statement holds, the printed one does not.
+- as **printed**, where our statement is not the paper's: what is printed is contradicted by an instance, or it is true
+  and ours is sharper.
+
+And it is run as it stands with each library function that it puts to the test replaced by a wrong version
+(`shallows.uses.papers.mutations`): it has to notice that too.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from shallows.support.checks import counted
-from shallows.support.errors import InvalidProblem, ShallowsError
+from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
-from shallows.uses.papers.outcome import Outcome
+from shallows.uses.papers.evidence import (
+    Check,
+    Effort,
+    Evidence,
+    Printed,
+    Trial,
+    Variant,
+    Verdict,
+    compared,
+    judged,
+    run,
+)
+from shallows.uses.papers.mutations import Mutation
 
-Effort = Literal["quick", "full"]
-Status = Literal["holds (proved)", "holds (numerically)", "misprint", "fails"]
+__all__ = ["ALGEBRA", "EFFORTS", "Claim", "Trial", "claim"]
+
 EFFORTS: tuple[Effort, ...] = ("quick", "full")
+#: What a claim puts to the test when it checks the paper's algebra only: no function of the library.
+ALGEBRA: Mapping[str, tuple[Mutation, ...]] = {}
 _SHORT = {
     "Theorem": "thm", "Lemma": "lemma", "Proposition": "prop", "Corollary": "cor", "Example": "ex", "Remark": "remark",
     "Equation": "eq", "Conjecture": "conj", "Algorithm": "alg",
@@ -32,75 +50,17 @@ _SHORT = {
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What a check may use: a generator, and how hard to try."""
-
-    rng: np.random.Generator
-    effort: Effort = "quick"
-
-    def times(self, quick: int, full: int) -> range:
-        """As many instances as the effort allows."""
-        return range(quick if self.effort == "quick" else full)
-
-
-Check = Callable[..., Iterator[Outcome]]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """The check with some arguments changed, and what that means in words."""
-
-    text: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a check found.
-
-    `figure` is the largest error or the smallest slack over the instances (`figure_name` says which), or the number of
-    instances where a claim is a yes or no. `printed` says how the paper's own wording fails, for a misprint.
-
-    >>> claim = next(c for c in sh.claims("001") if c.number == "Theorem 2.8")
-    >>> evidence = claim.verify(rng=0)
-    >>> evidence.status, evidence.instances
-    ('holds (proved)', 28)
-    >>> evidence
-    Evidence(001/thm-2.8: holds (proved); 28 instances; the last: d=5: the prime points of the proof,
-    Span(15 samples: rank 15 of 15, exact))
-    """
-
-    claim: str
-    status: Status
-    holds: bool
-    figure: float
-    figure_name: str
-    detail: str
-    instances: int
-    counterexample: str | None
-    printed: str | None
-    seed: int | None
-    effort: Effort
-    seconds: float = field(compare=False)
-
-    def __repr__(self) -> str:
-        return f"Evidence({self.claim}: {self.status}; {self.detail})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and text, for JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
 class Claim:
     """One numbered statement of a paper with a check that can fail: `claim.verify(rng=0, effort="quick")` → `Evidence`.
 
-    `control` is the same check with a hypothesis broken, which it has to notice; `printed` the paper's own wording,
-    where that is a misprint.
+    `statement` has the quantifiers and the ranges; `instances` says what is drawn and how it is checked. `control` is
+    the same check with a hypothesis broken, which it has to notice; `printed` the paper's own wording where ours
+    differs. `tests` are the library functions that the check puts to the test, by dotted name, with wrong versions of
+    them (besides "always refuses") that it has to notice; where it is empty, the paper's algebra alone is checked.
 
     >>> claim = next(c for c in sh.claims("000") if c.number == "Theorem 36")
-    >>> print(claim.key, claim.statement)
-    000/thm-36 Heavy-tailed i.i.d. data, rank one, an open set of diagonal teachers: (3ⁿ−1)/2 real critical points.
+    >>> print(claim.key, claim.number)
+    000/thm-36 Theorem 36
     >>> claim.verify(rng=0).holds, claim.verify_control(rng=0).holds
     (True, False)
     """
@@ -110,7 +70,8 @@ class Claim:
     statement: str
     check: Check = field(repr=False)
     control: Variant = field(repr=False)
-    printed: Variant | None = field(default=None, repr=False)
+    printed: Printed | None = field(default=None, repr=False)
+    tests: Mapping[str, tuple[Mutation, ...]] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Callable[[str, str], Claim], tuple[str, str]]:
         """Pickles are made by name: the decorator `claim` puts the claim where its check was defined."""
@@ -133,26 +94,32 @@ class Claim:
         """Unique over all papers: "000/thm-35"."""
         return f"{self.paper}/{self.name}"
 
+    @property
+    def instances(self) -> str:
+        """What is drawn and how it is checked: the first words of the check."""
+        return " ".join((inspect.getdoc(self.check) or "").split())
+
     def verify(self, rng: int | np.random.Generator = 0, effort: Effort = "quick") -> Evidence:
-        """Run the check (and the printed wording, where there is a misprint) on instances drawn from `rng`."""
-        if effort not in EFFORTS:
-            raise InvalidProblem(f"effort is {effort!r}; expected one of {', '.join(map(repr, EFFORTS))}.")
-        begin = time.perf_counter()
-        seed = rng if isinstance(rng, int) else None
-        tally = _run(self.check, Trial(generator(rng), effort), {})
-        printed = None
-        if self.printed is not None:
-            again = _run(self.check, Trial(generator(rng), effort), self.printed.arguments)
-            printed = f"printed: {self.printed.text}; {again.counterexample or 'no instance contradicts it'}"
-            tally.misprint = again.counterexample is not None
-        return tally.evidence(self.key, printed, seed, effort, time.perf_counter() - begin)
+        """Run the check (and the printed wording, where ours differs) on instances drawn from `rng`."""
+        evidence = self._evidence(self.key, {}, rng, effort)
+        if self.printed is None:
+            return evidence
+        again = run(self.check, Trial(generator(rng), effort), self.printed.arguments)
+        return compared(evidence, self.printed, again)
 
     def verify_control(self, rng: int | np.random.Generator = 0, effort: Effort = "quick") -> Evidence:
         """Run the check with its hypothesis broken: the evidence must not hold."""
+        return self._evidence(f"{self.key} (control)", self.control.arguments, rng, effort)
+
+    def _evidence(
+        self, key: str, arguments: Mapping[str, Any], rng: int | np.random.Generator, effort: Effort
+    ) -> Evidence:
+        if effort not in EFFORTS:
+            raise InvalidProblem(f"effort is {effort!r}; expected one of {', '.join(map(repr, EFFORTS))}.")
         begin = time.perf_counter()
-        tally = _run(self.check, Trial(generator(rng), effort), self.control.arguments)
+        tally = run(self.check, Trial(generator(rng), effort), arguments)
         seed = rng if isinstance(rng, int) else None
-        return tally.evidence(f"{self.key} (control)", None, seed, effort, time.perf_counter() - begin)
+        return judged(key, tally, seed, effort, time.perf_counter() - begin)
 
 
 def _claim_at(module: str, name: str) -> Claim:
@@ -168,97 +135,17 @@ def claim(
     *,
     control: tuple[str, Mapping[str, Any]],
     printed: tuple[str, Mapping[str, Any]] | None = None,
+    verdict: Verdict = "holds with a correction",
+    tests: Mapping[str, tuple[Mutation, ...]] | None = None,
 ) -> Callable[[Check], Claim]:
-    """Make a claim of a check: the decorator of the functions in this package."""
+    """Make a claim of a check: the decorator of the functions in this package.
+
+    `printed` is the paper's wording where it is not ours, and `verdict` how it stands to ours: "holds with a
+    correction" and "false as printed" need an instance that contradicts it, "sharpened" one in which it holds.
+    """
+    wording = Printed(*printed, verdict) if printed else None
 
     def decorate(check: Check) -> Claim:
-        return Claim(
-            paper, number, statement, check, Variant(*control), Variant(*printed) if printed else None
-        )
+        return Claim(paper, number, statement, check, Variant(*control), wording, tests)
 
     return decorate
-
-
-@dataclass
-class _Tally:
-    """The running summary of a check's outcomes."""
-
-    instances: int = 0
-    proved: int = 0
-    error: float | None = None
-    slack: float | None = None
-    counterexample: str | None = None
-    last: str = ""
-    misprint: bool = False
-
-    def add(self, outcome: Outcome) -> None:
-        self.instances += 1
-        self.proved += outcome.proved
-        if outcome.measure == "error":
-            self.error = outcome.number if self.error is None else max(self.error, outcome.number)
-        if outcome.measure == "slack":
-            self.slack = outcome.number if self.slack is None else min(self.slack, outcome.number)
-        if outcome.holds:
-            self.last = outcome.what
-        else:
-            number = "" if outcome.measure == "fact" else f" ({outcome.measure} {outcome.number:.3g})"
-            self.counterexample = f"{outcome.what}{number}"
-
-    def figure(self) -> tuple[float, str]:
-        if self.error is not None:
-            return self.error, "largest error"
-        if self.slack is not None:
-            return self.slack, "smallest slack"
-        return float(self.instances), "instances"
-
-    def status(self) -> Status:
-        if self.counterexample is not None or not self.instances:
-            return "fails"
-        if self.misprint:
-            return "misprint"
-        return "holds (proved)" if self.proved == self.instances else "holds (numerically)"
-
-    def detail(self) -> str:
-        if self.counterexample is not None:
-            return f"fails at instance {self.instances}: {self.counterexample}"
-        if not self.instances:
-            return "the check had no instance"
-        number, name = self.figure()
-        margin = "" if name == "instances" else f", {name} {number:.3g}"
-        proved = f", {self.proved} of them proved" if 0 < self.proved < self.instances else ""
-        return f"{counted(self.instances, 'instance')}{proved}{margin}; the last: {self.last}"
-
-    def evidence(
-        self, key: str, printed: str | None, seed: int | None, effort: Effort, seconds: float
-    ) -> Evidence:
-        number, name = self.figure()
-        status = self.status()
-        holds = status != "fails"
-        return Evidence(
-            claim=key,
-            status=status,
-            holds=holds,
-            figure=number,
-            figure_name=name,
-            detail=self.detail(),
-            instances=self.instances,
-            counterexample=self.counterexample,
-            printed=printed,
-            seed=seed,
-            effort=effort,
-            seconds=seconds,
-        )
-
-
-def _run(check: Check, trial: Trial, arguments: Mapping[str, Any]) -> _Tally:
-    """Collect outcomes up to the first that fails; an error of the library's own is a failure, with its sentence."""
-    tally = _Tally()
-    try:
-        for outcome in check(trial, **arguments):
-            tally.add(outcome)
-            if not outcome.holds:
-                break
-    except ShallowsError as error:
-        tally.instances += 1
-        tally.counterexample = f"{type(error).__name__}: {error}"
-    return tally

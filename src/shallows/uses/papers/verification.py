@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from shallows.support.cores import available
-from shallows.uses.papers.claim import Claim, Effort, Evidence
-from shallows.uses.papers.library import find_claims
+from shallows.uses.papers.claim import Claim
+from shallows.uses.papers.evidence import Effort, Evidence
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,19 @@ class Verification:
             counts.setdefault(claim.paper, Counter())[found.status] += 1
         return counts
 
+    def proved(self, paper: str) -> int:
+        """How many claims of a paper exact or ball arithmetic decided at every instance."""
+        pairs = zip(self.claims, self.evidence, strict=True)
+        return sum(found.proved for claim, found in pairs if claim.paper == paper)
+
     def summary(self) -> str:
         """A line a paper."""
         lines = []
         for paper, counts in self.by_paper().items():
             parts = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-            lines.append(f"{paper}: {counts.total()} claims: {parts}")
+            lines.append(
+                f"{paper}: {counts.total()} claims: {parts}; {self.proved(paper)} proved at every instance"
+            )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,22 +67,32 @@ def verify(
     done: Callable[[Claim, Evidence], None] = lambda claim, evidence: None,
 ) -> Verification:
     """Verify all of `claims`, each from the same seed; `done` is told of each one as it finishes."""
+    return Verification(tuple(claims), tuple(on_cores(_verify_one, claims, (rng, effort), jobs, done)))
+
+
+def _verify_one(claim: Claim, rng: int, effort: Effort) -> Evidence:
+    return claim.verify(rng, effort)
+
+
+def on_cores(
+    task: Callable[..., Found],
+    claims: Sequence[Claim],
+    arguments: tuple[Any, ...],
+    jobs: int | None,
+    done: Callable[[Claim, Found], None],
+) -> list[Found]:
+    """`task(claim, *arguments)` for every claim, on `jobs` processes; the answers in the order of the claims."""
     jobs = min(jobs or available(), len(claims))
-    found: dict[str, Evidence] = {}
+    found: dict[str, Found] = {}
     if jobs <= 1:
         for claim in claims:
-            found[claim.key] = claim.verify(rng, effort)
+            found[claim.key] = task(claim, *arguments)
             done(claim, found[claim.key])
     else:
         # spawned, not forked: numba's threads and a fork do not go together
         with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-            tasks = {pool.submit(_verify_one, claim.key, rng, effort): claim for claim in claims}
-            for task in as_completed(tasks):
-                found[tasks[task].key] = task.result()
-                done(tasks[task], found[tasks[task].key])
-    return Verification(tuple(claims), tuple(found[claim.key] for claim in claims))
-
-
-def _verify_one(key: str, rng: int, effort: Effort) -> Evidence:
-    (claim,) = find_claims(key)
-    return claim.verify(rng, effort)
+            tasks = {pool.submit(task, claim, *arguments): claim for claim in claims}
+            for finished in as_completed(tasks):
+                found[tasks[finished].key] = finished.result()
+                done(tasks[finished], found[tasks[finished].key])
+    return [found[claim.key] for claim in claims]
