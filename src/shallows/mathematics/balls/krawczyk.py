@@ -44,6 +44,8 @@ _DOUBLES = 1e11
 _THINNEST = 1e-30
 #: Newton steps that may move the centre of the box before the proof is given up; one must shrink the step by this.
 _MOVES, _HELPS = 4, 0.1
+#: Boxes around a point that is known to many bits: shares of these; and the smallest radius that doubles hold.
+_PRECISE_BOXES, _SMALLEST_EXPONENT = (0.2, 0.35, 0.5, 0.7), 900.0
 #: Krawczyk's test with room for the rounding of its norm: √2 in a complex box, 1 in a real one.
 _COMPLEX_NORM, _REAL_NORM = 1.4143, 1.0001
 
@@ -242,6 +244,32 @@ def certify_point(
         if improve and not (length < _HELPS * moved).any():
             return None
         improve, moved = True, length
+    return None
+
+
+def certify_precisely(
+    system: Any, evaluator: BallEvaluator, centre: Sequence[Any], bits: int
+) -> CertifiedRoot | None:
+    """Prove the root at a point that is known to nearly `bits` bits, which may have others next to it.
+
+    A real box is tried first where the system is real and the point nearly so.
+    """
+    size = max(float(abs(entry).abs_upper()) for entry in centre) or 1.0
+    close = evaluator.is_real and all(abs(entry.imag) < size * arb(2) ** (-bits // 3) for entry in centre)
+    for real in (True, False) if close else (False,):
+        middle = [entry.real.mid() if real else entry.mid() for entry in centre]
+        value, slope = evaluator(middle)
+        try:
+            inverse = slope.mid().inv().mid()
+        except ZeroDivisionError:
+            continue
+        step = (inverse * value).entries()
+        for share in _PRECISE_BOXES:
+            radii = np.full(len(middle), size * 2.0 ** -min(share * bits, _SMALLEST_EXPONENT))
+            proof = _attempt(evaluator, middle, step, radii, inverse, not real)
+            if proof is not None:
+                box, domain = proof
+                return CertifiedRoot(box, domain, _realness(box, real), bits, system)
     return None
 
 

@@ -33,7 +33,8 @@ MEAN_ERROR = 1e-9
 #: A projective end is at infinity when |x₀|, of unit length, is below ten times its accuracy, which is taken to be
 #: within these bounds for a regular one; and below this for a singular one, known to about 10⁻⁷.
 FAR, NEAREST_FAR, WIDEST_FAR, SINGULAR_FAR = 10, 1e-13, 1e-8, 1e-7
-#: A singular end nearer to infinity than this may be there: it is tracked again.
+#: A singular end nearer to infinity than this may be there: it is tracked again; so is a regular one that is called
+#: infinite only because it is badly known.
 NEARLY_FAR = 1e-5
 #: A regular end is tracked again, or in multiple precision, when it is known worse than this, or when Newton's last
 #: step was longer than this.
@@ -82,6 +83,7 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
         within = np.where(kind == REGULAR, np.clip(FAR * accuracy, NEAREST_FAR, WIDEST_FAR), SINGULAR_FAR)
         escaped |= (kind != LOST) & (away < within)
         suspicious |= (kind == SINGULAR) & (away >= within) & (away < NEARLY_FAR)
+        suspicious |= (kind == REGULAR) & (away < within) & (away > NEAREST_FAR)
     kind[escaped] = INFINITE
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         affine = ends[:, :-1] / ends[:, -1:] if projective else ends

@@ -96,15 +96,35 @@ def track_precisely(homotopy: PreciseHomotopy, starts: NDArray[np.complex128], s
     used = np.zeros(count, np.int64)
     radius, error = np.ones(count), np.zeros(count)
     for row in range(count):
-        for bits in _LADDER:
-            path = _Path(homotopy, starts[row], bits, steps)
-            outcome = path.follow()
-            used[row] += path.steps
-            status[row], radius[row], error[row] = int(outcome), path.t, path.error
-            ends[row] = path.point()
-            if outcome is not PathStatus.STEP_TOO_SMALL:
-                break
+        outcome, path, used[row] = _followed(homotopy, starts[row], steps)
+        status[row], radius[row], error[row] = int(outcome), path.t, path.error
+        ends[row] = path.point()
     return Paths(ends, status, np.ones(count, np.int64), used, radius, error)
+
+
+def precise_ends(
+    homotopy: PreciseHomotopy, starts: NDArray[np.complex128], steps: int
+) -> list[list[Any] | None]:
+    """The affine ends of paths in multiple precision, as exact balls; None where a path has no regular end."""
+    ends: list[list[Any] | None] = []
+    for start in starts:
+        outcome, path, _ = _followed(homotopy, start, steps)
+        ends.append(path.affine() if outcome is PathStatus.PRECISE_REGULAR else None)
+    return ends
+
+
+def _followed(
+    homotopy: PreciseHomotopy, start: NDArray[np.complex128], steps: int
+) -> tuple[PathStatus, _Path, int]:
+    """A path with as many bits as it takes, and the steps of all attempts."""
+    used = 0
+    for bits in _LADDER:
+        path = _Path(homotopy, start, bits, steps)
+        outcome = path.follow()
+        used += path.steps
+        if outcome is not PathStatus.STEP_TOO_SMALL:
+            break
+    return outcome, path, used
 
 
 class _Path:
@@ -134,6 +154,12 @@ class _Path:
         """The present point, rounded to double and of unit length."""
         z = np.array([complex(entry) for entry in self.z.entries()])
         return np.asarray(z / np.linalg.norm(z))
+
+    def affine(self) -> list[Any]:
+        """The present point with x₀ = 1, as midpoints."""
+        with self.precision(self.bits):
+            *x, last = self.z.entries()
+            return [(entry / last).mid() for entry in x]
 
     def _linear_system(self, entries: Sequence[Any], t: float) -> tuple[Any, Any]:
         """Value and Jacobian, the patch as last row, at an exact point; kept with ∂H/∂t for the tangent."""

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.homotopy.assembly import Run, assemble
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solutions, Status
-from shallows.mathematics.homotopy.solve import assemble, check_limit, follow_all
+from shallows.mathematics.homotopy.solve import check_limit, follow_all
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
@@ -100,8 +101,8 @@ def solve_member(
     homotopy = family.segment(begin, goal)
     ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)
     member = _Member(family.n, family.member(wanted))
-    still = np.zeros(len(points), bool)
-    result = assemble(member, ends, paths, still, seed, [], time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    result = assemble(member, Run.of(ends, paths), seed, seconds, resolved=False)
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(
             f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}). "

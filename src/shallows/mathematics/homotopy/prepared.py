@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from shallows.mathematics.homotopy.paths import Homotopy, Paths
 from shallows.mathematics.homotopy.sparse import scaled, scaling, straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem, linear_product, total_degree, unit
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+
+if TYPE_CHECKING:
+    from shallows.mathematics.homotopy.multiple_precision import PreciseHomotopy
 
 
 class SparseProblem:
@@ -30,16 +34,33 @@ class SparseProblem:
 
     def precisely(self, rng: np.random.Generator, rows: NDArray[np.int64], steps: int) -> Paths:
         """Track these rows of the same start points (same rng) in multiple precision."""
-        from shallows.mathematics.homotopy.multiple_precision import (
-            PreciseHomotopy,
-            scaled_exactly,
-            track_precisely,
-        )
+        from shallows.mathematics.homotopy.multiple_precision import track_precisely
+
+        homotopy, starts = self._precise_homotopy(rng)
+        return track_precisely(homotopy, starts[rows], steps)
+
+    def precise_ends(
+        self, rng: np.random.Generator, rows: Sequence[int], steps: int
+    ) -> list[list[Any] | None]:
+        """The regular ends of these rows, in multiple precision and scaled coordinates."""
+        from shallows.mathematics.homotopy.multiple_precision import precise_ends
+
+        homotopy, starts = self._precise_homotopy(rng)
+        return precise_ends(homotopy, starts[list(rows)], steps)
+
+    def _precise_homotopy(self, rng: np.random.Generator) -> tuple[PreciseHomotopy, NDArray[np.complex128]]:
+        from shallows.mathematics.homotopy.multiple_precision import PreciseHomotopy
 
         start, gamma = self._start(rng)
+        exact = self.scaled_system().equations
+        return PreciseHomotopy.build(exact, start.times(gamma), self.n), _lifted(start)
+
+    def scaled_system(self) -> PolynomialSystem:
+        """The exact system in the tracker's coordinates."""
+        from shallows.mathematics.homotopy.multiple_precision import scaled_exactly
+
         exact = scaled_exactly(self.system, self._scaling.variables, self._scaling.equations)
-        homotopy = PreciseHomotopy.build(exact, start.times(gamma), self.n)
-        return track_precisely(homotopy, _lifted(start)[rows], steps)
+        return PolynomialSystem(self.system.variables, tuple(exact))
 
     def _start(self, rng: np.random.Generator) -> tuple[StartSystem, complex]:
         if self.groups is None:

@@ -153,6 +153,12 @@ class RankOneSystem:
         level = float(np.exp(np.mean(np.log(np.maximum(diagonal, TINY))))) if min(diagonal) > 0 else 1.0
         return float(2.0 ** np.rint(0.5 * np.log2(self._size / level)))
 
+    def scaled_system(self) -> RankOneSystem:
+        """The same system, exactly, in the tracker's coordinates."""
+        size, scale = Fraction(self._size), Fraction(self._scale)
+        quartic = {key: value * scale**2 / size for key, value in self.quartic.items()}
+        return RankOneSystem(quartic, np.array(self.linear, dtype=object) / size)
+
     def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """From the tracker's coordinates to v."""
         return points * self._scale
@@ -187,6 +193,20 @@ class RankOneSystem:
         twin = RankOneSystem(self.quartic, -np.array(self.linear, dtype=object))
         twin.__dict__["_packed"] = self._packed
         return twin
+
+    def in_frame(self, frame: NDArray[np.float64]) -> RankOneSystem:
+        """The system whose solutions are frame⁻¹v: K(Fv, Fv, Fv, F·) and FᵀBF, exactly."""
+        exact: NDArray[Any] = np.vectorize(Fraction, otypes=[object])(frame)
+        tensor = np.zeros((self.n,) * 4, dtype=object)
+        for key, value in self.quartic.items():
+            for index in set(permutations(key)):
+                tensor[index] = value
+        for _ in range(4):  # the first index becomes the last one of the new tensor
+            tensor = np.tensordot(tensor, exact, axes=(0, 0))
+        quartic: dict[tuple[int, ...], Fraction] = {
+            key: tensor[key] for key in combinations_with_replacement(range(self.n), 4)
+        }
+        return RankOneSystem(quartic, exact.T @ np.array(self.linear, dtype=object) @ exact)
 
     @cached_property
     def _batch(self) -> Any:

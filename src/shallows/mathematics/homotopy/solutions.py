@@ -34,6 +34,7 @@ class Status(Enum):
 
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
+    UNDECIDED = "undecided"
     POSITIVE_DIMENSIONAL = "positive-dimensional"
 
     @property
@@ -42,8 +43,10 @@ class Status(Enum):
         return {
             Status.COMPLETE: "every path ended at a point that is accounted for",
             Status.INCOMPLETE: "paths were lost: solutions may be missing",
+            Status.UNDECIDED: "some ends could not be resolved: each may be a multiple solution, several close "
+            "ones, or a point of a larger set",
             Status.POSITIVE_DIMENSIONAL: "there are infinitely many solutions: some ends lie on curves or "
-            "larger sets, and move with the random choices; isolated solutions are listed as usual",
+            "larger sets; isolated solutions are listed as usual",
         }[self]
 
 
@@ -142,7 +145,8 @@ class SolutionSet:
 class Solutions:
     """All solutions of a square system, by class.
 
-    finite: isolated and regular. singular: isolated with multiplicity > 1 or a rank-deficient Jacobian.
+    finite: isolated and regular. singular: isolated with multiplicity > 1, and ends that could not be resolved (their
+    note says so, and the status is UNDECIDED).
     at_infinity: end directions of diverging paths. failed: lost paths, where they stopped.
     continuum: points on positive-dimensional solution sets, one a path that ended there.
 

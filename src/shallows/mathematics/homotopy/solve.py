@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy._compiled.codes import PathStatus
+from shallows.mathematics.homotopy.assembly import Run, assemble, proved
 from shallows.mathematics.homotopy.classify import Ends, classify
-from shallows.mathematics.homotopy.clusters import INFINITE, LOST, POOR_CONDITION, REGULAR, SINGULAR
+from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
-from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status, realness
+from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
 from shallows.mathematics.same_points import nearest_chordal
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
-from shallows.support.tolerances import TINY
 
 #: How fast paths go on one core, for the estimate in a refusal only.
 _PATHS_A_SECOND = 1_000
@@ -36,8 +36,6 @@ SAME_SINGULAR = 1e-5
 MOVED = 1e-3
 #: A lone singular end to which another γ came as close as this is no point of a continuum, but ill-conditioned.
 CAME_NEAR = 1e-2
-#: Solutions are ordered by so many digits of their coordinates, fewer than all of them are known to.
-ORDER_DIGITS = 9
 
 
 def solve(
@@ -95,8 +93,9 @@ def solve(
             )
         prepared = SparseProblem(system, groups)
     check_limit(prepared.path_count, max_paths)
-    ends, paths, continuum, notes = settle(prepared, seed, settings, threads, progress)
-    result = assemble(prepared, ends, paths, continuum, seed, notes, time.perf_counter() - started)
+    run = settle(prepared, seed, settings, threads, progress)
+    result = proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
+    result = replace(result, seconds=time.perf_counter() - started)
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(
             f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}), so solutions "
@@ -145,9 +144,7 @@ def follow_all(
     return ends, paths
 
 
-def settle(
-    prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: Shown
-) -> tuple[Ends, Paths, NDArray[np.bool_], list[str]]:
+def settle(prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: Shown) -> Run:
     """Track with one γ; with others too while paths are lost or singular ends are not confirmed.
 
     An isolated singular solution is where two choices of γ agree on its place and multiplicity. Ends that
@@ -155,32 +152,32 @@ def settle(
     """
     runs: list[tuple[Ends, Paths]] = []
     for attempt in range(_ATTEMPTS):
-        generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+        generator = np.random.default_rng(_key(seed, attempt))
         homotopy, starts = prepared.prepare(generator)
         few = _PRECISE_PATHS if hasattr(prepared, "precisely") else 0
         ends, paths = follow_all(homotopy, starts, settings, threads, progress, few)
         doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, [earlier for earlier, _ in runs]))
         if 0 < len(doubtful) <= few:
-            again = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+            again = np.random.default_rng(_key(seed, attempt))
             paths = paths.with_rows(doubtful, prepared.precisely(again, doubtful, settings.steps))
             ends = classify(homotopy, paths)
         calm = not ends.suspicious.any()
         agreed = any(_agree(ends, earlier) for earlier, _ in runs)
         if calm and (agreed or not (ends.kind == SINGULAR).any()):
-            notes = [f"settled by γ number {attempt + 1}"] if attempt > 1 else []
-            return ends, paths, np.zeros(len(ends.kind), bool), notes
+            notes = (f"settled by γ number {attempt + 1}",) if attempt > 1 else ()
+            return Run(ends, paths, np.zeros(len(ends.kind), bool), _key(seed, attempt), notes)
         runs.append((ends, paths))
     best = min(range(len(runs)), key=lambda k: np.count_nonzero(runs[k][0].suspicious))
     ends, paths = runs[best]
     continuum, unclear = _moving(ends, [other for k, (other, _) in enumerate(runs) if k != best])
-    ends.kind[unclear] = LOST
-    notes = []
-    if continuum.any():
-        notes.append(
-            f"{np.count_nonzero(continuum)} paths end at rank-deficient points that move with γ: "
-            "a positive-dimensional solution set"
-        )
-    return ends, paths, continuum, notes
+    if not hasattr(prepared, "scaled_system"):
+        ends.kind[unclear] = LOST
+    return Run(ends, paths, continuum, _key(seed, best))
+
+
+def _key(seed: int, attempt: int) -> Any:
+    """What the random numbers of an attempt start from."""
+    return seed if attempt == 0 else [seed, attempt]
 
 
 def _ill_conditioned(ends: Ends, earlier: list[Ends]) -> NDArray[np.bool_]:
@@ -235,98 +232,3 @@ def _moving(ends: Ends, others: list[Ends]) -> tuple[NDArray[np.bool_], NDArray[
         continuum[members] = not confirmed[k] and gaps[k] > MOVED
         unclear[members] = not confirmed[k] and gaps[k] <= MOVED
     return continuum, unclear
-
-
-def assemble(
-    prepared: Any,
-    ends: Ends,
-    paths: Paths,
-    continuum: NDArray[np.bool_],
-    seed: int,
-    notes: list[str],
-    seconds: float,
-) -> Solutions:
-    """Points by class, one `Solution` a distinct point, sorted so that the order does not depend on paths."""
-    kind = ends.kind.copy()
-    regular_rows, singular_sets, clashes = _distinct(ends, kind, continuum)
-    real = realness(ends.points, ends.accuracy)
-    scale = prepared.unscale
-
-    def make(row: Any, multiplicity: int = 1, note: str = "") -> Solution:
-        return Solution(
-            scale(ends.points[row : row + 1])[0],
-            multiplicity,
-            float(ends.residual[row]),
-            float(ends.condition[row]),
-            float(ends.accuracy[row]),
-            real[row],
-            note,
-            int(row),
-        )
-
-    n = prepared.n
-    regular = [make(row) for row in _in_order(ends.points, regular_rows)]
-    sets = {min(rows, key=lambda r: ends.accuracy[r]): len(rows) for rows in singular_sets}
-    singular = [make(row, sets[row]) for row in _in_order(ends.points, list(sets))]
-    infinite = [make(row) for row in np.flatnonzero(kind == INFINITE)]
-    lost = [
-        make(
-            row, note=f"path {row}: {PathStatus(paths.status[row]).sentence} (|t| = {paths.radius[row]:.1e})"
-        )
-        for row in np.flatnonzero(kind == LOST)
-    ]
-    lost += [
-        make(row, note=f"path {row}: ended at a regular solution that another path reached too")
-        for row in clashes
-    ]
-    on_sets = [make(row) for row in np.flatnonzero(continuum)]
-    accounted = len(regular) + sum(sets.values()) + len(infinite) + len(lost) + len(on_sets)
-    if accounted != len(kind):
-        raise AssertionError(f"{accounted} ends for {len(kind)} paths: a path was dropped or counted twice")
-    status = Status.INCOMPLETE if lost else Status.POSITIVE_DIMENSIONAL if on_sets else Status.COMPLETE
-    return Solutions(
-        prepared.system,
-        SolutionSet(tuple(regular), n),
-        SolutionSet(tuple(singular), n),
-        SolutionSet(tuple(infinite), n),
-        SolutionSet(tuple(lost), n),
-        SolutionSet(tuple(on_sets), n),
-        len(kind),
-        seed,
-        status,
-        prepared.start,
-        tuple(notes),
-        int(paths.steps.sum()),
-        seconds,
-    )
-
-
-def _distinct(
-    ends: Ends, kind: NDArray[np.int64], continuum: NDArray[np.bool_]
-) -> tuple[list[int], list[list[int]], list[int]]:
-    """Rows of regular solutions, rows a singular solution, and rows that clash with a regular one."""
-    regular, singular, clashes = [], [], []
-    members: dict[int, list[int]] = {}
-    placed = (kind == REGULAR) | (kind == SINGULAR)
-    for row in np.flatnonzero((ends.cluster >= 0) & placed & ~continuum):
-        members.setdefault(int(ends.cluster[row]), []).append(int(row))
-    for rows in members.values():
-        best = min(ends.condition[row] for row in rows)
-        if len(rows) == 1 and kind[rows[0]] == REGULAR:
-            regular.append(rows[0])
-        elif best > POOR_CONDITION or all(kind[row] == SINGULAR for row in rows):
-            singular.append(rows)
-        else:
-            regular.append(rows[0])
-            clashes += rows[1:]
-    return regular, singular, clashes
-
-
-def _in_order(points: NDArray[np.complex128], rows: list[int]) -> list[int]:
-    """Rows sorted by their points, so that the order does not depend on which path found which."""
-    if not rows:
-        return []
-    chosen = points[rows] / max(float(np.abs(points[rows]).max()), TINY)
-    rounded = np.round(chosen, ORDER_DIGITS) + 0.0
-    keys = np.stack([rounded.real, rounded.imag], axis=2).reshape(len(rows), -1)
-    return [rows[k] for k in np.lexsort(keys.T[::-1])]

@@ -86,6 +86,12 @@ class PolynomialSystem:
         return math.prod(self.degrees)
 
     @cached_property
+    def height(self) -> int:
+        """The most bits that a numerator or a denominator of a coefficient has."""
+        parts = [x for terms in self.equations for c in terms.values() for x in (c.real, c.imag)]
+        return max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in parts)
+
+    @cached_property
     def is_real(self) -> bool:
         """Whether every coefficient is real."""
         return all(not value.imag for terms in self.equations for value in terms.values())

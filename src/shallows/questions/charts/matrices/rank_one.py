@@ -24,6 +24,7 @@ from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Member
@@ -92,16 +93,22 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
 
 
 def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:
-    """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself."""
-    solutions = solve(system, rng=seed, progress=tell, on_incomplete="return")
-    if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
-        singular = solutions.singular.multiplicities
-        return _Ends(solutions.isolated.points, singular, solutions.continuum.points, "count-matched", [])
+    """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself.
+
+    Directions of very different size look like infinity too: then balanced coordinates are tried first.
+    """
+    for frame in (None, balanced_frame(problem.gram(), problem.n, 2)):
+        own = system if frame is None else system.in_frame(frame)
+        solutions = solve(own, rng=seed, progress=tell, on_incomplete="return")
+        if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
+            back = np.eye(problem.n) if frame is None else frame.T
+            points, continuum = solutions.isolated.points @ back, solutions.continuum.points @ back
+            return _Ends(points, solutions.singular.multiplicities, continuum, "count-matched", [])
     equations = PowerEquations(2, problem.n, 1)
-    even = BalancedProblem.plain(problem)
+    even = BalancedProblem.of(problem)
     metric = OneMetric(even.gram.astype(np.complex128))
-    own = solved_target(equations, metric, seed, tell)
-    run = settle(Detours(equations, own, Member(metric, np.zeros(0), even.gram @ even.target), seed, tell))
+    start = solved_target(equations, metric, seed, tell)
+    run = settle(Detours(equations, start, Member(metric, np.zeros(0), even.gram @ even.target), seed, tell))
     return _restored(run, even, "this metric is not generic: monodromy over targets under this metric")
 
 

@@ -1,0 +1,226 @@
+"""From the ends of paths to `Solutions`: one entry a distinct point, in an order that does not depend on paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
+from shallows.mathematics.homotopy.classify import Ends
+from shallows.mathematics.homotopy.close_roots import OPEN, Neighbourhood
+from shallows.mathematics.homotopy.clusters import INFINITE, LOST, POOR_CONDITION, REGULAR, SINGULAR
+from shallows.mathematics.homotopy.paths import Paths
+from shallows.mathematics.homotopy.resolution import resolve
+from shallows.mathematics.homotopy.solutions import (
+    Realness,
+    Solution,
+    Solutions,
+    SolutionSet,
+    Status,
+    realness,
+)
+from shallows.support.tolerances import EPSILON, TINY
+
+#: Solutions are ordered by so many digits of their coordinates, fewer than all of them are known to.
+ORDER_DIGITS = 9
+#: Regular ends whose condition is larger, or which are known worse, are proved before they are called regular and real:
+#: two of them may be one double root, or a real one half of a pair that is not.
+ILL_CONDITIONED, WELL_KNOWN = 1e6, 1e-12
+#: So many singular ends are resolved, at a tenth of a second each.
+MOST_RESOLVED = 60
+UNRESOLVED = "not resolved: a multiple solution, several close ones, or a point of a larger set"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The ends of all paths from the start points of `key`; `moving`: singular ends that no other γ has."""
+
+    ends: Ends
+    paths: Paths
+    moving: NDArray[np.bool_]
+    key: Any = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, ends: Ends, paths: Paths) -> Run:
+        """One γ alone."""
+        return cls(ends, paths, np.zeros(len(ends.kind), bool))
+
+
+@dataclass
+class _Sorted:
+    """Solutions by class, with the points in the tracker's coordinates that they are ordered by."""
+
+    regular: list[tuple[NDArray[np.complex128], Solution]] = field(default_factory=list)
+    singular: list[tuple[NDArray[np.complex128], Solution]] = field(default_factory=list)
+    continuum: list[Solution] = field(default_factory=list)
+    lost: list[Solution] = field(default_factory=list)
+    undecided: bool = False
+
+
+def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool) -> Solutions:
+    """Points by class. With `resolved` singular ends are decided from the exact equations; otherwise they stay open."""
+    ends, paths = run.ends, run.paths
+    regular_rows, clusters, clashes = _distinct(ends)
+    real = realness(ends.points, ends.accuracy)
+
+    def make(row: Any, note: str = "") -> Solution:
+        point = prepared.unscale(ends.points[row : row + 1])[0]
+        figures = (float(ends.residual[row]), float(ends.condition[row]), float(ends.accuracy[row]))
+        return Solution(point, 1, *figures, real[row], note, int(row))
+
+    found = _Sorted()
+    found.regular += [(ends.points[row], make(row)) for row in regular_rows]
+    found.lost += [
+        make(row, f"path {row}: {PathStatus(paths.status[row]).sentence} (|t| = {paths.radius[row]:.1e})")
+        for row in np.flatnonzero(ends.kind == LOST)
+    ]
+    found.lost += [
+        make(row, f"path {row}: ended at a regular solution that another path reached too") for row in clashes
+    ]
+    for k, rows in enumerate(clusters):
+        near = OPEN
+        if resolved and k < MOST_RESOLVED:
+            near = resolve(prepared, run.key, ends.points[rows], rows)
+        _sort_in(found, prepared, [make(row) for row in rows], near, run, ends)
+    infinite = [make(row) for row in np.flatnonzero(ends.kind == INFINITE)]
+    return _solutions(prepared, run, found, infinite, seed, seconds)
+
+
+def _sort_in(
+    found: _Sorted, prepared: Any, members: list[Solution], near: Neighbourhood, run: Run, ends: Ends
+) -> None:
+    """The solutions that a cluster of ends stands for."""
+    if near.isolated is None and not run.moving[members[0].path]:
+        best = min(members, key=lambda member: member.accuracy)
+        found.undecided = True
+        whole = replace(best, multiplicity=len(members), real="undecided", note=UNRESOLVED)
+        found.singular.append((ends.points[best.path], whole))
+        return
+    if not near.isolated:
+        found.continuum += members
+        return
+    waiting = iter(members)
+    for root in near.roots:
+        own = [next(waiting) for _ in range(root.multiplicity)]
+        solution = replace(
+            own[0],
+            point=prepared.unscale(root.point[None])[0],
+            multiplicity=root.multiplicity,
+            accuracy=EPSILON,
+            real=_word(root.real),
+        )
+        place = found.regular if root.multiplicity == 1 else found.singular
+        place.append((root.point, solution))
+
+
+def _word(real: bool | None) -> Realness:
+    return "undecided" if real is None else "real" if real else "complex"
+
+
+def _solutions(
+    prepared: Any, run: Run, found: _Sorted, infinite: list[Solution], seed: int, seconds: float
+) -> Solutions:
+    regular, singular = _in_order(found.regular), _in_order(found.singular)
+    accounted = len(regular) + sum(s.multiplicity for s in singular) + len(infinite)
+    accounted += len(found.lost) + len(found.continuum)
+    if accounted != len(run.paths):
+        raise AssertionError(
+            f"{accounted} ends for {len(run.paths)} paths: a path was dropped or counted twice"
+        )
+    status = Status.COMPLETE
+    if found.lost:
+        status = Status.INCOMPLETE
+    elif found.undecided:
+        status = Status.UNDECIDED
+    elif found.continuum:
+        status = Status.POSITIVE_DIMENSIONAL
+    notes = run.notes
+    if found.continuum:
+        notes += (f"{len(found.continuum)} paths end on a positive-dimensional solution set",)
+    n = prepared.n
+    return Solutions(
+        prepared.system,
+        SolutionSet(tuple(regular), n),
+        SolutionSet(tuple(singular), n),
+        SolutionSet(tuple(infinite), n),
+        SolutionSet(tuple(found.lost), n),
+        SolutionSet(tuple(sorted(found.continuum, key=lambda s: s.path)), n),
+        len(run.paths),
+        seed,
+        status,
+        prepared.start,
+        notes,
+        int(run.paths.steps.sum()),
+        seconds,
+    )
+
+
+def proved(prepared: Any, run: Run, solutions: Solutions) -> Solutions:
+    """Ill-conditioned regular solutions with a proof, from the exact equations; what has none is not decided."""
+    from shallows.mathematics.balls.certification import certify
+
+    if solutions.system is None:
+        return solutions
+    finite = list(solutions.finite)
+    if not getattr(solutions.system, "is_real", False):
+        finite = [s if s.real == "complex" else replace(s, real="undecided") for s in finite]
+    doubted = [k for k, s in enumerate(finite) if _doubted(run.ends, s)]
+    proof = certify(solutions.system, np.array([finite[k].point for k in doubted])) if doubted else None
+    undecided = proof is not None and bool(proof.repeated)
+    for k, root in zip(doubted, proof.roots if proof is not None else (), strict=True):
+        s = finite[k]
+        real = None if root is None else root.real
+        if root is None:
+            near = resolve(prepared, run.key, run.ends.points[[s.path]], [s.path])
+            undecided |= not near.roots
+            s = replace(s, note="" if near.roots else UNRESOLVED)
+            real = near.roots[0].real if near.roots else None
+        finite[k] = replace(s, real=_word(real))
+    status = solutions.status
+    if undecided and status is not Status.INCOMPLETE:
+        status = Status.UNDECIDED
+    return replace(solutions, finite=replace(solutions.finite, solutions=tuple(finite)), status=status)
+
+
+def _doubted(ends: Ends, solution: Solution) -> bool:
+    """Whether a regular solution may be half of a double root, or is not known well enough to be called real."""
+    if solution.accuracy == EPSILON:
+        return False
+    vanishes = float(np.abs(ends.points[solution.path]).max()) < WELL_KNOWN
+    unclear = vanishes or (solution.real != "complex" and solution.accuracy > WELL_KNOWN)
+    return solution.condition > ILL_CONDITIONED or unclear
+
+
+def _distinct(ends: Ends) -> tuple[list[int], list[list[int]], list[int]]:
+    """Rows of regular solutions, rows a singular solution, and rows that clash with a regular one."""
+    regular, singular, clashes = [], [], []
+    members: dict[int, list[int]] = {}
+    placed = (ends.kind == REGULAR) | (ends.kind == SINGULAR)
+    for row in np.flatnonzero((ends.cluster >= 0) & placed):
+        members.setdefault(int(ends.cluster[row]), []).append(int(row))
+    for rows in members.values():
+        best = min(ends.condition[row] for row in rows)
+        if len(rows) == 1 and ends.kind[rows[0]] == REGULAR:
+            regular.append(rows[0])
+        elif best > POOR_CONDITION or all(ends.kind[row] == SINGULAR for row in rows):
+            singular.append(rows)
+        else:
+            regular.append(rows[0])
+            clashes += rows[1:]
+    return regular, singular, clashes
+
+
+def _in_order(solutions: Iterable[tuple[NDArray[np.complex128], Solution]]) -> list[Solution]:
+    """Sorted by their points, so that the order does not depend on which path found which."""
+    listed = list(solutions)
+    if not listed:
+        return []
+    points = np.array([point for point, _ in listed])
+    rounded = np.round(points / max(float(np.abs(points).max()), TINY), ORDER_DIGITS) + 0.0
+    keys = np.stack([rounded.real, rounded.imag], axis=2).reshape(len(listed), -1)
+    return [listed[k][1] for k in np.lexsort(keys.T[::-1])]
