@@ -283,13 +283,15 @@ def lowest(
     return W, a
 
 
-def family_dimension(precise: Any, stratum: Stratum, p: Array, step: float = 1e-2) -> int:
-    """In how many directions one can walk and stay critical (to 1e-11): 0 for a point that is only degenerate.
+def family_dimension(
+    precise: Any, stratum: Stratum, p: Array, limit: float = 1e-11, step: float = 1e-2
+) -> int:
+    """In how many directions one can walk and stay critical (to `limit`): 0 for a point that is only degenerate.
 
     From p, a step along each null direction of the Hessian, then Newton steps that leave those directions out. Where
     that fails curves may cross at p: then steps in other null directions, and Newton steps that may go anywhere.
     """
-    p0 = _settled(precise, stratum, np.array([mpmath.mpf(x) for x in p]), 0)
+    p0 = settled(precise, stratum, np.array([mpmath.mpf(x) for x in p]), 0)
     _, M, scales = _whitened(precise, stratum, p0)
     values, vectors = np.linalg.eigh(M)
     null = int(np.sum(np.abs(values) <= 1e-7 * max(1.0, np.max(np.abs(values)))))
@@ -297,16 +299,16 @@ def family_dimension(precise: Any, stratum: Stratum, p: Array, step: float = 1e-
         return 0
     basis = vectors[:, np.argsort(np.abs(values))[:null]]
     length = step * float(max(abs(x / d) for x, d in zip(p0, scales, strict=True)))
-    went = [u for u in basis.T if _walk(precise, stratum, p0, u * length, scales, null) is not None]
+    went = [u for u in basis.T if _walk(precise, stratum, p0, u * length, scales, null, limit) is not None]
     if len(went) == null or null == 1:
         return len(went)
     rng = np.random.default_rng(11)
     for _ in range(8):
         u = basis @ rng.standard_normal(null)
-        q = _walk(precise, stratum, p0, u * (length / np.linalg.norm(u)), scales, 0)
+        q = _walk(precise, stratum, p0, u * (length / np.linalg.norm(u)), scales, 0, limit)
         if q is None:
             continue
-        half = _walk(precise, stratum, p0, q / 2, scales, 0)
+        half = _walk(precise, stratum, p0, q / 2, scales, 0, limit)
         if half is not None and np.linalg.norm(half - q / 2) < 0.3 * np.linalg.norm(q):
             went.append(q / np.linalg.norm(q))
     return int(np.linalg.matrix_rank(basis.T @ np.array(went).T, tol=0.2)) if went else 0
@@ -319,16 +321,18 @@ def _folded(precise: Any, stratum: Stratum, p: Array, scales: Array) -> bool:
     return bool(np.linalg.eigvalsh(np.array([[float(x) for x in row] for row in metric]))[0] < 1e-6)
 
 
-def _walk(precise: Any, stratum: Stratum, p0: Array, u: Array, scales: Array, null: int) -> Array | None:
+def _walk(
+    precise: Any, stratum: Stratum, p0: Array, u: Array, scales: Array, null: int, limit: float
+) -> Array | None:
     """The step that was made in direction u and stays critical, or None."""
-    q = _settled(precise, stratum, p0 + np.array([mpmath.mpf(float(x)) for x in u]) * scales, null)
+    q = settled(precise, stratum, p0 + np.array([mpmath.mpf(float(x)) for x in u]) * scales, null)
     went = np.array([float((x - y) / d) for x, y, d in zip(q, p0, scales, strict=True)])
     size = np.linalg.norm(u)
     far = abs(went @ u) > size**2 / 3 if null else size / 3 < np.linalg.norm(went) < 3 * size
-    return went if far and precise.cosine(stratum, q) < 1e-11 else None
+    return went if far and precise.cosine(stratum, q) < limit else None
 
 
-def _settled(precise: Any, stratum: Stratum, q: Array, null: int) -> Array:
+def settled(precise: Any, stratum: Stratum, q: Array, null: int) -> Array:
     """Newton steps that leave out the `null` flattest directions, or those that are flat."""
     for _ in range(12):
         g, M, scales = _whitened(precise, stratum, q)

@@ -28,7 +28,7 @@ from tests.oracle import msolve, sturm
 from tests.oracle.exact import Given, power_entries
 from tests.oracle.kinds import allowed
 from tests.oracle.newton import DIGITS, Precise, Refined, number
-from tests.oracle.search import Units, critical, family_dimension, lowest
+from tests.oracle.search import Units, critical, family_dimension, lowest, settled
 from tests.oracle.strata import Frames, Powers
 
 CLAIMS = ("proved", "count-matched", "trace-tested")
@@ -36,6 +36,9 @@ CLAIMS = ("proved", "count-matched", "trace-tested")
 MET = re.compile(r"\bmet\b|\bmeet|discriminant|degenerate|multiplicit|too close", re.I)
 MOST_POINTS = 120
 SAME, NEAR = 1e-20, 1e-4
+#: Cosines of what is critical exactly, after Newton steps with 70 digits; and the point they reach is not quite the
+#: nearest one: so many times as far away as that.
+EXACT, NEAREST = 1e-30, 10
 Array = Any
 
 
@@ -313,8 +316,37 @@ class Examination:
                 if moved != family.dimension:
                     self._say(f"{name}: its dimension is {moved}" if moved else f"{name}: it is no continuum")
                 self._members.append((family, self.precise.at(*placed)))
+                self._proved_family(name, family)
         if not any(self.given.target) and family.rank and family.dimension:
             self._say(f"{name}: the target is zero, and only the zero network is critical")
+
+    def _proved_family(self, name: str, family: Any) -> None:
+        """A certified family is one exactly: critical to 30 digits, of that dimension, and within the radius."""
+        certificate = family.certificate
+        if certificate is None:
+            return
+        entries = [float(x) for x in family.tensor.entries]
+        placed = self._place_sample(entries, family)
+        if placed is None:
+            self._say(f"{name}: certified, but its tensor is not of its rank")
+            return
+        stratum, start = placed
+        p = settled(self.precise, stratum, np.array([mpmath.mpf(x) for x in start]), 0)
+        if self.precise.cosine(stratum, p) > EXACT:
+            self._say(f"{name}: certified, but no point there is critical exactly")
+            return
+        there = self.precise.at(stratum, p)
+        if (
+            there.distance(entries)
+            > NEAREST * number(certificate.radius) + self.scale * mpmath.mpf(10) ** -40
+        ):
+            self._say(
+                f"{name}: radius {certificate.radius:.2g}, but it is {_show(there.distance(entries))} away"
+            )
+        if tuple(family.signature) != there.signature:
+            self._say(f"{name}: certified signature {tuple(family.signature)}, but it is {there.signature}")
+        if family_dimension(self.precise, stratum, p, EXACT) != family.dimension:
+            self._say(f"{name}: certified, but exactly its dimension is another")
 
     def _numerical_rank(self, entries: list[float]) -> int:
         if self.given.degree != 2:

@@ -44,10 +44,7 @@ class ExactLoss:
             weights = coordinates.multiplicities(problem.n, problem.degree).astype(int).astype(object)
             labels = labels_of(target, samples)[:, 0]
             return cls(gram, np.asarray(weights * exact_means(samples.X, problem.degree, labels)))
-        if isinstance(target, Network):
-            return cls(gram, _product(gram, _teacher(target)))
-        assert isinstance(target, SymmetricTensor)
-        return cls(gram, _product(gram, fractions(target.entries)))
+        return cls(gram, _product(gram, exact_target(problem)))
 
     @classmethod
     def of_doubles(cls, gram: Array, target: Array) -> ExactLoss:
@@ -78,6 +75,14 @@ class ExactLoss:
         right = action.transpose() * rational_matrix(self.right[:, None])
         size = len(rows)
         return ExactLoss(_array(gram).reshape(size, size), _array(right))
+
+
+def exact_target(problem: Problem) -> NDArray[Any]:
+    """The entries of a target that is a form, as fractions: a tensor's own, or Σ aᵢ wᵢ^⊗d of a teacher, not rounded."""
+    if isinstance(problem.target, Network):
+        return _teacher(problem.target)
+    assert isinstance(problem.target, SymmetricTensor)
+    return np.asarray(fractions(problem.target.entries))
 
 
 def rational_matrix(values: NDArray[Any]) -> fmpq_mat:

@@ -48,6 +48,11 @@ def test_known_families(target, data, width, lowest, families):
     assert [f.loss for f in chart.families] == pytest.approx([loss for _, _, loss, _ in families])
     assert chart.minimum.loss == pytest.approx(lowest) and chart.minimum.kind == "global minimum"
     check(problem, chart)
+    for family in chart.families:  # all of these are exact
+        proof = family.certificate
+        assert (
+            proof is not None and proof.signature_certified and proof.rank_certified and proof.radius < 1e-14
+        )
 
 
 def test_an_icosahedron_sees_a_sphere():
@@ -55,7 +60,104 @@ def test_an_icosahedron_sees_a_sphere():
     chart = sh.chart(problem)
     (family,) = chart.families
     assert family.dimension == 2 and family.kind == "global minimum" and chart.count(rank=1) == 1
+    assert family.certificate is None and "to rounding" in family.description and "(numerical)" in repr(chart)
     check(problem, chart)
+
+
+def newton_to_the_family(problem: sh.Problem, net: sh.Network) -> tuple[np.ndarray, list[float]]:
+    """vvᵀ at a true critical point, by least-norm Newton in 40 digits (one neuron of degree 2 and sign +).
+
+    Also the eigenvalues of the Hessian there. Shares nothing with the proof.
+    """
+    import mpmath
+
+    n = problem.n
+    pairs = [(i, j) for i in range(n) for j in range(i, n)]
+    G, t = problem.gram(), problem.target_tensor().entries
+    with mpmath.workdps(40):
+        v = [mpmath.mpf(float(x)) * mpmath.sqrt(mpmath.mpf(float(net.a[0]))) for x in net.W[0]]
+        for _ in range(7):
+            s = [v[i] * v[j] for i, j in pairs]
+            e = [
+                sum(mpmath.mpf(float(G[k, l])) * (s[l] - mpmath.mpf(float(t[l]))) for l in range(len(s)))
+                for k in range(len(s))
+            ]
+            D = mpmath.matrix(len(s), n)
+            M = mpmath.matrix(n, n)
+            for k, (i, j) in enumerate(pairs):
+                D[k, i] += v[j]
+                D[k, j] += v[i]
+                M[i, j] += e[k]
+                M[j, i] += e[k]
+            gram = mpmath.matrix([[mpmath.mpf(float(x)) for x in row] for row in G])
+            H = D.T * gram * D + M
+            values, vectors = mpmath.eigsy(H)
+            g = vectors.T * (D.T * mpmath.matrix(e))
+            largest = max(abs(x) for x in values)
+            step = [
+                -g[k] / values[k] if abs(values[k]) > largest * mpmath.mpf(10) ** -8 else 0 for k in range(n)
+            ]
+            move = vectors * mpmath.matrix(step)
+            v = [a + b for a, b in zip(v, move, strict=True)]
+        assert max(abs(x) for x in g) < mpmath.mpf(10) ** -30  # critical exactly, not to rounding
+        return np.array([v[i] * v[j] for i, j in pairs]), [float(x) for x in values]
+
+
+@pytest.mark.parametrize(("target", "data", "width", "lowest", "families"), [KNOWN[3], KNOWN[4], KNOWN[5]])
+def test_proved_families_are_where_they_are_proved_to_be(target, data, width, lowest, families):
+    problem = sh.Problem(target, data, width)
+    for family in sh.chart(problem).families:
+        entries, values = newton_to_the_family(problem, family.network)
+        assert max(abs(entries - family.tensor.entries)) <= 2 * family.certificate.radius
+        signs = (
+            sum(x > 1e-9 for x in values),
+            sum(abs(x) <= 1e-9 for x in values),
+            sum(x < -1e-9 for x in values),
+        )
+        assert signs == family.signature
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0**-52])
+def test_a_symmetry_that_rounding_broke_is_not_proved(shift):
+    """One unit in the last place of one entry of the metric, or of the target: to rounding still a family."""
+    gram = sh.Gaussian(2).gram(2)
+    gram[0, 0] += 4 * shift
+    (family,) = sh.chart(sh.Problem(np.eye(2), sh.Metric(2, 2, gram), 1)).families
+    assert (family.certificate is not None) == (shift == 0.0) == ("not exactly" not in family.description)
+    closed = sh.chart(sh.Problem(np.diag([1.0, 1.0 + shift]), sh.Gaussian(2), 1))
+    assert (closed.families[0].certificate is not None) == (shift == 0.0) == (closed.completeness == "proved")
+    assert any("are not: exactly" in note for note in closed.notes) == (shift > 0)
+
+
+def test_a_circle_of_cubes_is_proved():
+    """x³ + 3xy² + 3xz² = x·‖(x, y√3, z√3)‖²… symmetric about x: neurons off the axis come in circles."""
+    target = sh.SymmetricTensor.from_polynomial("x1^3 + 2*x1*x2^2 + 2*x1*x3^2")
+    problem = sh.Problem(target, sh.Frobenius(3), 1)
+    chart = sh.chart(problem)
+    assert chart.families and all(f.certificate is not None for f in chart.families)
+    check(problem, chart)
+
+
+def test_a_zero_target_leaves_nothing_but_zero():
+    """On a cone ‖s‖² = ⟨s, t⟩ at every critical s."""
+    for degree, data, width in ((2, sh.IID.laplace(2), 2), (3, sh.Gaussian(2), 2), (4, sh.Frobenius(2), 1)):
+        zero = sh.SymmetricTensor(np.zeros(degree + 1), 2, degree)
+        chart = sh.chart(sh.Problem(zero, data, width))
+        assert chart.completeness == "proved" and chart.kinds() == {"global minimum": 1}
+
+
+@pytest.mark.parametrize(("target", "completeness"), [
+    (np.diag([-1.0, 3.0]), "proved"),                     # −1 + 3/3 = 0 exactly
+    (np.array([[1.0, 0.2], [0.2, -0.3]]), "proved"),      # nothing vanishes
+    (np.array([[0.1, 0.3], [0.3, 0.9]]), "proved"),       # rank one to rounding, but nothing vanishes
+])  # fmt: skip
+def test_what_falls_to_lower_rank_is_proved_or_said(target, completeness):
+    chart = sh.chart(sh.Problem(target, sh.Gaussian(2), width=1))
+    assert chart.completeness == completeness
+    third = np.array([[0.1, 0.3], [0.3, 0.9]])  # one eigenvalue is 0 to rounding, not exactly
+    frobenius = sh.chart(sh.Problem(third, sh.Frobenius(2), width=2))
+    assert frobenius.completeness == "count-matched" and any("no proof" in note for note in frobenius.notes)
+    assert sh.chart(sh.Problem(np.ones((2, 2)), sh.Frobenius(2), width=2)).completeness == "proved"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.exact.linear_algebra import matrix
 from shallows.support.checks import Array
 
 BITS = 160
+#: How far computed eigenvectors may be from orthonormal for bounds of first order in that: rounding is 10⁻¹² of it.
+SKEW = 1e-3
 
 
 @dataclass(frozen=True)
@@ -36,20 +40,22 @@ class Whitening:
                     L[i, j] = (sigma[i, j] - sum((L[i, k] * L[j, k] for k in range(j)), arb(0))) / L[j, j]
             return cls(L, L.inv().transpose())
 
-    def whiten(self, T: Array) -> arb_mat:
-        """LᵀTL."""
-        with precision(BITS):
-            return self.factor.transpose() * _balls(T) * self.factor
+    def whiten(self, T: arb_mat) -> arb_mat:
+        """LᵀTL, at the present precision."""
+        return self.factor.transpose() * T * self.factor
 
 
 @dataclass(frozen=True)
 class EigenEnclosure:
-    """Bounds proved in ball arithmetic: |σ_i − true σ_i| ≤ values[i], and sin of the angle between uᵢ and a true
-    eigenvector ≤ angles[i] (infinite where the eigenvalue is not proved isolated)."""
+    """Bounds proved in ball arithmetic for computed eigenpairs, the columns of Q = `vectors` and σ.
+
+    |σ_i − true σ_i| ≤ values[i], ‖T uᵢ − σᵢuᵢ‖ ≤ residuals[i] ‖uᵢ‖ and ‖QᵀQ − I‖ ≤ defect.
+    """
 
     vectors: Array
     values: Array
-    angles: Array
+    residuals: Array
+    defect: float
     whitening: Whitening | None = None
 
     def margin(self, sigma: Array) -> float:
@@ -58,11 +64,28 @@ class EigenEnclosure:
         rounding = 8 * size * np.finfo(float).eps * float(np.sum(np.abs(sigma)))
         return float(size * np.max(self.values)) + rounding
 
-    def radius(self, matrix: Array, chosen: NDArray[np.intp], sigma: Array, gaussian: bool) -> float:
-        """A bound on the entries of `matrix` − S_I, S_I the true critical point of the eigenvalues `chosen`.
+    def angle(self, i: int, sigma: Array, labels: NDArray[np.intp]) -> arb:
+        """A bound on ‖(I − P)uᵢ‖/‖uᵢ‖, P onto the eigenspaces of all eigenvalues of uᵢ's label: residual over gap.
 
-        ‖S − S_I‖ ≤ ‖S − Σ λᵢ uᵢuᵢᵀ‖ + Σ (δλᵢ + 2√2 |λᵢ| sin θᵢ), the first term in balls; whitened, the sum is
-        brought back by L⁻ᵀ(·)L⁻¹ and the second term grows by at most ‖L⁻¹‖².
+        (T − σᵢ)(I − P)uᵢ = (I − P)(T uᵢ − σᵢuᵢ), and T − σᵢ is at least the gap outside P (Davis and Kahan). Infinite
+        where the other labels are not proved apart.
+        """
+        others = np.flatnonzero(labels != labels[i]).tolist()
+        gaps = [abs(arb(float(sigma[i])) - arb(float(sigma[j]))) - arb(float(self.values[j])) for j in others]
+        gap = min(gaps, key=lambda ball: float(ball.lower()), default=None)
+        if gap is None:
+            return arb(0)
+        return arb(float(self.residuals[i])) / gap if gap > 0 else arb(float("inf"))
+
+    def radius(
+        self, matrix: Array, chosen: NDArray[np.intp], sigma: Array, labels: NDArray[np.intp], gaussian: bool
+    ) -> float:
+        """A bound on the entries of `matrix` − S, S a true critical point that keeps as many eigenvalues of each label.
+
+        With λᵢ = σᵢ + c and units ûᵢ, ‖Σ λᵢ ûᵢûᵢᵀ − S‖ ≤ Σ (δλᵢ + |λᵢ|(2δ + 5 sin θᵢ)): eigenspaces are off by their
+        angles θ, units of one label are orthonormal to 2δ, δ = ‖QᵀQ − I‖ (none for a single one), and δλᵢ has twice
+        the spread of its label, whose eigenvalues need not be equal where all are kept. `matrix` against Σ λᵢ ûᵢûᵢᵀ is
+        in balls; whitened, both are brought back by L⁻ᵀ(·)L⁻¹, which grows the bound by at most ‖L⁻¹‖².
         """
         n, rank = len(sigma), len(chosen)
         rest = np.setdiff1d(np.arange(n), chosen)
@@ -72,49 +95,48 @@ class EigenEnclosure:
             loose = float(np.sum(self.values[rest])) / (rank + 2) if gaussian else 0.0
             total = arb_mat(n, n)
             spread = arb(0)
-            for i in chosen:
+            for i in chosen.tolist():
                 u = _balls(self.vectors[:, [i]])
                 value = arb(float(sigma[i])) + shift
                 total = total + (u * u.transpose()) * (value / (u.transpose() * u)[0, 0])
-                spread += arb(float(self.values[i]) + loose) + 3 * abs(value) * arb(float(self.angles[i]))
+                alike = np.flatnonzero(labels == labels[i])
+                apart = arb(float(sigma[alike].max())) - arb(float(sigma[alike].min()))
+                error = arb(float(self.values[i])) + arb(loose) + 2 * apart
+                askew = arb(2 * self.defect) if len(alike) > 1 else arb(0)
+                spread += error + (abs(value) + error) * (askew + 5 * self.angle(i, sigma, labels))
             if self.whitening is not None:
                 back = self.whitening.back
                 total = back * total * back.transpose()
                 spread = spread * _norm(back) ** 2
-            gap = max((abs(e).upper() for e in (total - _balls(matrix)).entries()), key=float)
+            gap = max((abs(e).upper() for e in (total - _balls(matrix)).entries()), key=float, default=arb(0))
             return float((gap + spread).upper())
 
 
 def enclose(
-    T: Array, sigma: Array, vectors: Array, whitening: Whitening | None = None
+    T: NDArray[Any], sigma: Array, vectors: Array, whitening: Whitening | None = None
 ) -> EigenEnclosure | None:
     """Enclosures for the computed eigenpairs of T (of LᵀTL, whitened), or None when they are too far off.
 
-    With QᵀTQ = D + E and QᵀQ = I + F in balls, T has the eigenvalues of the pencil (D + E, I + F), so by Weyl and
-    Ostrowski |σ_i − d_i| ≤ (‖E‖ + |d_i|‖F‖) / (1 − ‖F‖). Davis and Kahan: sin θᵢ ≤ ‖T uᵢ − σᵢuᵢ‖ / (‖uᵢ‖ gapᵢ).
+    T is a matrix of fractions. With QᵀTQ = D + E and QᵀQ = I + F in balls, T has the eigenvalues of the pencil
+    (D + E, I + F), so by Weyl and Ostrowski |σ_i − d_i| ≤ (‖E‖ + |d_i|‖F‖) / (1 − ‖F‖).
     """
     n = len(sigma)
     with precision(BITS):
-        A = _balls(T) if whitening is None else whitening.whiten(T)
+        A = arb_mat(matrix(T.tolist()))
+        A = A if whitening is None else whitening.whiten(A)
         Q = _balls(vectors)
         E = Q.transpose() * A * Q - _balls(np.diag(sigma))
         F = Q.transpose() * Q - _balls(np.eye(n))
         error, defect = _norm(E), _norm(F)
-        if not defect < 0.5:
+        if not defect < SKEW:
             return None
         values = [float(((error + abs(arb(float(d))) * defect) / (1 - defect)).upper()) for d in sigma]
-        bounds = np.array(values)
         residual = A * Q - Q * _balls(np.diag(sigma))
-        angles = np.full(n, np.inf)
-        for i in range(n):
-            others = [
-                abs(arb(float(sigma[i])) - arb(float(sigma[j]))) - bounds[j] for j in range(n) if j != i
-            ]
-            gap = min(others, key=lambda ball: float(ball.lower()), default=arb(1))
-            length = _norm(arb_mat(n, 1, [residual[k, i] for k in range(n)])) / (1 - defect)
-            if gap > 0:
-                angles[i] = float((length / gap).upper())
-        return EigenEnclosure(vectors, bounds, angles, whitening)
+        lengths = [_norm(arb_mat(n, 1, [residual[k, i] for k in range(n)])) / (1 - defect) for i in range(n)]
+        residuals = [float(length.upper()) for length in lengths]
+        return EigenEnclosure(
+            vectors, np.array(values), np.array(residuals), float(defect.upper()), whitening
+        )
 
 
 def _balls(matrix: Array) -> arb_mat:

@@ -77,7 +77,7 @@ def derivation(X: Array, degree: int) -> Array:
 
 
 def symmetry_algebra(gram: Array, target: Array, n: int, degree: int) -> Symmetry:
-    """The symmetries that the metric and the target share, to rounding; `prove` decides exactly.
+    """The symmetries that the metric and the target share, to rounding; `exact_algebra` decides exactly.
 
     >>> circle = symmetry_algebra(np.diag([1.0, 2.0, 1.0]), np.array([1.0, 0.0, 1.0]), 2, 2)   # Frobenius, identity
     >>> circle.dimension, circle.orbit_dimension(np.array([1.0, 0.0, 0.0]))                    # all uuᵀ, ‖u‖ = 1
@@ -100,12 +100,14 @@ def symmetry_algebra(gram: Array, target: Array, n: int, degree: int) -> Symmetr
 
 
 def exact_algebra(
-    gram: Sequence[Sequence[Fraction]], target: Sequence[Fraction], n: int, degree: int
-) -> list[list[Fraction]]:
-    """A rational basis of the symmetry algebra, each X row by row, by exact linear algebra."""
+    gram: Sequence[Sequence[Fraction]], right: Sequence[Fraction], n: int, degree: int
+) -> list[NDArray[Any]]:
+    """A rational basis of the symmetry algebra, by exact linear algebra; `right` is b = G t.
+
+    D(X)ᵀb = 0 is asked of X: where D(X)ᵀG + G D(X) = 0 that is D(X)t = 0, and t need not be solved for.
+    """
     D = _generators(n, degree)
-    rows: list[list[Fraction]] = []
-    size = len(target)
+    size = len(right)
     hits = [[(int(i), int(j), int(d[i, j])) for i, j in np.argwhere(d)] for d in D]
     columns: list[dict[tuple[int, int], Fraction]] = []
     for entries in hits:
@@ -114,15 +116,14 @@ def exact_algebra(
             for a in range(size):  # (G D)_aj += G_ai D_ij, and its transpose
                 for place in ((a, j), (j, a)):
                     column[place] = column.get(place, Fraction(0)) + gram[a][i] * count
-            column[(size, i)] = column.get((size, i), Fraction(0)) + count * target[j]
+            column[(size, j)] = column.get((size, j), Fraction(0)) + count * right[i]
         columns.append(column)
     places = sorted(
         {place for column in columns for place in column if place[0] == size or place[0] <= place[1]}
     )
     rows = [[column.get(place, Fraction(0)) for column in columns] for place in places]
-    if not rows:
-        rows = [[Fraction(0)] * (n * n)]
-    return [[Fraction(int(x.p), int(x.q)) for x in vector] for vector in kernel(matrix(rows))]
+    basis = [[Fraction(int(x.p), int(x.q)) for x in vector] for vector in kernel(matrix(rows))]
+    return [np.array(X, dtype=object).reshape(n, n) for X in basis]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
@@ -14,6 +15,9 @@ from shallows.questions.charts.powers.sums import powers_stratum, special_count
 from shallows.questions.charts.result import Chart
 from shallows.support.progress import Shown, status_line
 
+#: Strata are cones: along s itself ℓ′ = 2⟨s, s − t⟩, so a critical s has ‖s‖² = ⟨s, t⟩.
+NO_TARGET = "the target is zero, so a critical s has ‖s‖² = ⟨s, t⟩ = 0: there is none but zero"
+
 
 def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
     """The strata of rank 0, …, min(width, n), one after the other."""
@@ -22,6 +26,8 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         require_chartable(problem, rank, special_count(problem, rank))
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
+    if not ExactLoss.of(problem).right.any():
+        notes, top = [NO_TARGET], 0
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
             stratum = _stratum(problem, rank, certify, seed, tell)

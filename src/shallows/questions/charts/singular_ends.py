@@ -24,10 +24,11 @@ from shallows.mathematics.tensors.symmetry import Symmetry, symmetry_algebra
 from shallows.model.data.metric import Metric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.orbits import Orbits
 from shallows.questions.charts.points.networks import realise, spectral_terms
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
 from shallows.questions.geometry.manifolds.strata import stratum
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
@@ -81,27 +82,46 @@ class End:
 
 @dataclass(frozen=True)
 class Examined:
-    """What singular ends are: families of critical points, and degenerate points."""
+    """What singular ends are: families of critical points, and degenerate points; `on_family` says it of each end."""
 
     families: list[RealFamily]
     points: list[RealPoint]
+    on_family: list[bool]
 
 
-def examine(problem: Problem, rank: int, ends: Sequence[End]) -> Examined:
-    """The real families and the real degenerate points that the ends belong to, each once."""
+def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> Examined:
+    """The real families and the real degenerate points that the ends belong to, each once.
+
+    With `certify`, families that are orbits of exact symmetries are proved (`orbits`).
+    """
     families: list[RealFamily] = []
     points: list[RealPoint] = []
+    on_family = [False] * len(ends)
     if not ends:
-        return Examined(families, points)
+        return Examined(families, points, on_family)
+    orbits = Orbits(problem) if certify else None
     student = Problem(problem.target_tensor(), Metric(problem.n, problem.degree, problem.gram()), rank)
     symmetry = symmetry_algebra(problem.gram(), problem.target_tensor().entries, problem.n, problem.degree)
-    for end in ends:
+    for i, end in enumerate(ends):
         for candidate in _candidates(problem, end, symmetry):
             net = _real_point(student, candidate, rank)
             if net is not None:
-                _sort_in(student, net, symmetry, families, points)
+                on_family[i] = _sort_in(student, net, symmetry, orbits, families, points)
                 break
-    return Examined(families, points)
+    return Examined(families, points, on_family)
+
+
+def singular_note(rank: int, ends: int, families: int, points: int) -> list[str]:
+    """What a chart says of the singular ends of paths at one rank: where they are, and what that may mean."""
+    if not ends:
+        return []
+    places = [f"on {counted(families, 'family')}"] if families else []
+    if points:
+        places.append(
+            f"at {counted(points, 'degenerate point')}, where real points may have met (the discriminant)"
+        )
+    where = ", ".join(places) or "at no real point of this rank"
+    return [f"rank {rank}: {counted(ends, 'singular end')} of paths, {where}"]
 
 
 def _candidates(problem: Problem, end: End, symmetry: Symmetry) -> list[End]:
@@ -158,38 +178,55 @@ def _sort_in(
     student: Problem,
     net: Network,
     symmetry: Symmetry,
+    orbits: Orbits | None,
     families: list[RealFamily],
     points: list[RealPoint],
-) -> None:
-    """A family, a degenerate point, or nothing: a regular point is found without this."""
+) -> bool:
+    """A family, a degenerate point, or nothing: a regular point is found without this. Whether it is a family."""
     point = _real(student, net)
     if point is None or not point.signature[1]:
-        return
+        return False
+    family = _family(student, net, point, symmetry)
+    if family is None:
+        if not any(_same_tensor(student, point, other) for other in points):
+            points.append(point)
+    elif not any(_same_family(student, family, other, symmetry) for other in families):
+        families.append(family if orbits is None else _proved(family, symmetry, orbits))
+    return family is not None
+
+
+def _family(student: Problem, net: Network, point: RealPoint, symmetry: Symmetry) -> RealFamily | None:
+    """The set of critical points through a point, as far as it is seen; None when it is alone."""
     entries = net.tensor().entries
     orbit = symmetry.orbit_dimension(entries)
-    dimension = orbit
+    if point.signature[1] > orbit:
+        beside = _beside(student, net)
+        dimension = min(_spread(entries, beside), point.signature[1])
+        if dimension > orbit:
+            text = "a set of critical points; its dimension is observed"
+            return RealFamily(point, dimension, text, (net.tensor(), *beside)[:SAMPLES])
+    if not orbit:
+        return None
+    rng = np.random.default_rng(0)
+    turns = [symmetry.turn(rng.standard_normal(symmetry.dimension)) for _ in range(SAMPLES - 1)]
+    turned = [replace(point, vectors=point.vectors @ M.T) for M in turns]
+    samples = (net.tensor(), *(_network(student, other).tensor() for other in turned))
     text = (
         f"the orbit of {'a symmetry' if orbit == 1 else 'the symmetries'} that the data and the target share"
     )
-    samples = [net.tensor()]
-    if point.signature[1] > orbit:
-        beside = _beside(student, net)
-        dimension = max(orbit, min(_spread(entries, beside), point.signature[1]))
-        if dimension > orbit:
-            text, samples = "a set of critical points; its dimension is observed", [net.tensor(), *beside]
-    if not dimension:
-        if not any(_same_tensor(student, point, other) for other in points):
-            points.append(point)
-        return
-    if dimension == orbit:
-        rng = np.random.default_rng(0)
-        turns = [symmetry.turn(rng.standard_normal(symmetry.dimension)) for _ in range(SAMPLES - 1)]
-        samples += [
-            _network(student, RealPoint(point.vectors @ M.T, point.signs, (0, 0, 0))).tensor() for M in turns
-        ]
-    family = RealFamily(point, dimension, text, tuple(samples[:SAMPLES]))
-    if not any(_same_family(student, family, other, symmetry) for other in families):
-        families.append(family)
+    return RealFamily(point, orbit, text, samples)
+
+
+def _proved(family: RealFamily, symmetry: Symmetry, orbits: Orbits) -> RealFamily:
+    """The family with a certificate where it is the orbit of exact symmetries; else it may say why there is none."""
+    if symmetry.orbit_dimension(family.samples[0].entries) < family.dimension:
+        return family  # observed
+    if len(orbits.algebra) < symmetry.dimension:
+        return replace(family, description=f"{family.description} to rounding, not exactly")
+    point = None
+    if family.point.signature[1] == family.dimension:
+        point = orbits.proved(family.point, family.dimension)
+    return family if point is None else replace(family, point=point)
 
 
 def _real(student: Problem, net: Network) -> RealPoint | None:

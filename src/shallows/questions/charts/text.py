@@ -36,7 +36,10 @@ def _kinds(chart: Chart) -> list[str]:
 
 
 def _counts(chart: Chart) -> list[str]:
-    lines = ["  rank  complex  expected  real"]
+    lines = [
+        "  rank  complex  expected  real"
+        + ("   isolated ones, beside the families" if chart.families else "")
+    ]
     for rank in sorted(chart.real_count):
         expected = chart.expected_count.get(rank)
         shown = "?" if expected is None else str(expected)
@@ -47,9 +50,10 @@ def _counts(chart: Chart) -> list[str]:
 
 
 def family_line(family: CriticalFamily) -> str:
-    """A family in one line."""
-    size = f"dimension {family.dimension}"
-    return f"family of rank {family.rank}, {size}, loss {family.loss:.8g}: {family.description}"
+    """A family in one line, and whether it is proved."""
+    proof = "numerical" if family.certificate is None else "proved"
+    size = f"dimension {family.dimension}, loss {family.loss:.8g} ({proof})"
+    return f"family of rank {family.rank}, {size}: {family.description}"
 
 
 def _points(chart: Chart) -> list[str]:

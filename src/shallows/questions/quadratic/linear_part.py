@@ -35,6 +35,11 @@ def barrier_with_linear_part(
         raise InvalidProblem(
             "Corollary 2.2 is for outer weights 1 and x ~ N(0, I); use β = 0 for anything else."
         )
+    if np.any(teacher.norm):
+        raise InvalidProblem(
+            f"The teacher has a norm neuron of weight {teacher.norm:g}; Corollary 2.2 with β ≠ 0 is for Σ σ(wᵢ·x) "
+            "alone. Fix: norm=0.0, or an activation with β = 0."
+        )
     alpha, beta, _ = quadratic_coefficients(teacher)
     quadratic = standard_barrier(T, rank)
     W, loss = _minimise(teacher.W, rank, alpha, beta, generator(rng))

@@ -60,8 +60,10 @@ def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
     """How many points of which kind, how complete, how certified."""
     kinds = joined([counted(count, kind) for kind, count in chart.kinds().items()])
     sentences = [f"The loss has {_listed(chart)}: {kinds}."]
+    isolated = " isolated points" if chart.families else ""
     ranks = [
-        f"{chart.complex_count[rank]} over the complex numbers at rank {rank}, {chart.real_count[rank]} of them real"
+        f"{chart.complex_count[rank]}{isolated} over the complex numbers at rank {rank}, {chart.real_count[rank]} of "
+        "them real"
         for rank in sorted(chart.complex_count)
         if rank
     ]
@@ -71,8 +73,8 @@ def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
     sentences.append(_proof_sentence(entries))
     for family in chart.families:
         sentences.append(
-            f"A family of dimension {family.dimension} and rank {family.rank} has loss {family.loss:.8g}: "
-            f"{family.description}."
+            f"A family of dimension {family.dimension} and rank {family.rank} has loss {family.loss:.8g} "
+            f"({'numerical' if family.certificate is None else 'proved'}): {family.description}."
         )
     return sentences
 

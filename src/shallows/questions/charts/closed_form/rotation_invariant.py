@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 
@@ -25,7 +26,13 @@ from shallows.mathematics.balls.eigenpairs import EigenEnclosure
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.closed_form.spectrum import Spectrum, enclosure_of
+from shallows.questions.charts.closed_form.spectrum import (
+    Spectrum,
+    distinct_count,
+    eigenvalues_are_exact,
+    enclosure_of,
+    exact_rank,
+)
 from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds
 from shallows.questions.charts.points.networks import realise
 from shallows.questions.charts.points.point import Certificate, Points, PointTable
@@ -38,6 +45,11 @@ SAMPLES = 3
 #: A first-order descent below this share of the largest slope is none: points, and so slopes, are known to ten digits.
 NO_DESCENT = 1e-9
 LARGEST_CHART = 2_000_000
+#: What a chart says of families that are none in exact arithmetic.
+NEARLY_EQUAL = (
+    "eigenvalues that agree to rounding count as equal, and are not: exactly, the families with them are isolated "
+    "points, as close together as rounding"
+)
 
 
 def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart:
@@ -50,13 +62,28 @@ def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart
             f"{LARGEST_CHART:,}. Use a smaller width."
         )
     enclosure = enclosure_of(problem, spectrum) if certify else None
-    labels = _clusters(spectrum, enclosure)
+    clusters = Clusters.of(problem, spectrum, _resolution(spectrum, enclosure))
     selections = [
-        _select(spectrum, sets, dimension, labels, enclosure)
+        _select(spectrum, sets, dimension, clusters, enclosure)
         for rank in range(top + 1)
-        for sets, dimension in _sets(labels, rank)
+        for sets, dimension in _sets(clusters.labels, rank)
     ]
-    return _assemble(problem, spectrum, selections, labels, enclosure)
+    return _assemble(problem, spectrum, selections, clusters, enclosure)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Eigenvalues that are equal to rounding have one label, ascending; `exact` when those are equal exactly."""
+
+    labels: NDArray[np.intp]
+    exact: bool
+
+    @classmethod
+    def of(cls, problem: Problem, spectrum: Spectrum, resolution: float) -> Clusters:
+        """Labels by gaps above the resolution; the characteristic polynomial tells how many are different."""
+        apart = np.diff(spectrum.sigma) > resolution
+        labels = np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
+        return cls(labels, bool(apart.all()) or distinct_count(problem, spectrum) == labels[-1] + 1)
 
 
 @dataclass(frozen=True)
@@ -79,12 +106,6 @@ def _resolution(spectrum: Spectrum, enclosure: EigenEnclosure | None) -> float:
     """Eigenvalues (and sums of a few) that differ by less cannot be told apart: rounding, or what is proved of it."""
     rounding = ROUNDINGS * spectrum.n * EPSILON * float(np.max(np.abs(spectrum.sigma)))
     return rounding if enclosure is None else max(rounding, enclosure.margin(spectrum.sigma))
-
-
-def _clusters(spectrum: Spectrum, enclosure: EigenEnclosure | None) -> NDArray[np.intp]:
-    """A label for each eigenvalue, the same for those that are equal to rounding; ascending."""
-    apart = np.diff(spectrum.sigma) > _resolution(spectrum, enclosure)
-    return np.concatenate([[0], np.cumsum(apart)]).astype(np.intp)
 
 
 def _sets(labels: NDArray[np.intp], rank: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -121,23 +142,23 @@ def _select(
     spectrum: Spectrum,
     sets: NDArray[np.intp],
     dimension: NDArray[np.intp],
-    labels: NDArray[np.intp],
+    clusters: Clusters,
     enclosure: EigenEnclosure | None,
 ) -> Selection:
-    """Loss, index and slopes of the sets of one rank; an enclosure certifies signs."""
+    """Loss, index and slopes of the sets of one rank; an enclosure certifies signs, and families of exact clusters."""
     rank, sigma = sets.shape[1], spectrum.sigma
     rest = _complement(sets, spectrum.n)
     left_out, squares = sigma[rest].sum(axis=1), (sigma[rest] ** 2).sum(axis=1)
     shift = spectrum.shift(rank, left_out)
     inside, outside = sigma[sets] + shift[:, None], sigma[rest] + shift[:, None]
     # 1 − (σ_j+c)/(σ_i+c) < 0, the sign of the Hessian on the pair (i, j), without dividing by σ_j + c
-    differ = labels[rest][:, None, :] != labels[sets][:, :, None]
+    differ = clusters.labels[rest][:, None, :] != clusters.labels[sets][:, :, None]
     negative = differ & ((outside[:, None, :] - inside[:, :, None]) * np.sign(inside)[:, :, None] > 0)
     slopes = spectrum.slope(outside)
     low = slopes.min(axis=1) if slopes.shape[1] else np.zeros(len(sets))
     high = slopes.max(axis=1) if slopes.shape[1] else np.zeros(len(sets))
     clear = np.abs(inside).min(axis=1, initial=np.inf) > _resolution(spectrum, enclosure)
-    certified = np.full(len(sets), enclosure is not None) & clear & (dimension == 0)
+    certified = np.full(len(sets), enclosure is not None) & clear & (clusters.exact | (dimension == 0))
     return Selection(
         rank, sets, dimension, spectrum.loss(rank, left_out, squares), shift, negative.sum(axis=(1, 2)), (low, high),
         (inside > 0).sum(axis=1), clear, certified,
@@ -159,11 +180,14 @@ def _assemble(
     problem: Problem,
     spectrum: Spectrum,
     selections: list[Selection],
-    labels: NDArray[np.intp],
+    clusters: Clusters,
     enclosure: EigenEnclosure | None,
 ) -> Chart:
     n, signs = spectrum.n, Signs.of(problem)
-    notes = [_fallen(spectrum, s, int(i)) for s in selections for i in np.flatnonzero(~s.clear)]
+    fallen = [(s, int(i)) for s in selections for i in np.flatnonzero(~s.clear)]
+    vanish = _vanish(problem, spectrum, fallen, _resolution(spectrum, enclosure))
+    notes = [_fallen(spectrum, *place, exactly=zero) for place, zero in zip(fallen, vanish, strict=True)]
+    notes += [] if clusters.exact else [NEARLY_EQUAL]
     counts = {s.rank: int(np.count_nonzero(s.clear & (s.dimension == 0))) for s in selections}
     kept = [_rows(s, s.clear & signs.realisable(s.positive, s.rank - s.positive)) for s in selections]
     excess = np.concatenate([s.loss for s in kept])
@@ -180,7 +204,7 @@ def _assemble(
     kind = kinds(Levels(excess, energy), signature, dimension, room, (slope[0], slope[1]), tolerance, True)
     order = np.lexsort((rank, excess))
     owner = [(s, i) for s in kept for i in range(len(s.loss))]
-    maker = SpectralMaker(problem, spectrum, [owner[i] for i in order], labels, enclosure)
+    maker = SpectralMaker(problem, spectrum, [owner[i] for i in order], clusters.labels, enclosure)
     loss = excess + problem.floor
     table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order])
     expected: dict[int, int | None] = {s.rank: comb(n, s.rank) for s in kept}
@@ -188,7 +212,7 @@ def _assemble(
     isolated = rank[dimension == 0]
     return Chart(
         critical=Points(table, maker, problem),
-        completeness="proved",
+        completeness="proved" if clusters.exact and all(vanish) else "count-matched",
         method="closed-form",
         complex_count=counts,
         real_count={s.rank: int(np.sum(isolated == s.rank)) for s in kept},
@@ -231,8 +255,10 @@ class SpectralMaker:
             return None
         spectrum = self.spectrum
         matrix = self.tensor(i).to_matrix()
-        radius = self.enclosure.radius(matrix, selection.sets[row], spectrum.sigma, spectrum.gaussian)
-        if not np.isfinite(radius):  # eigenvectors of a repeated eigenvalue are not enclosed one by one
+        radius = self.enclosure.radius(
+            matrix, selection.sets[row], spectrum.sigma, self.labels, spectrum.gaussian
+        )
+        if not np.isfinite(radius):  # its eigenvalues are not proved apart from the others
             return None
         return Certificate(radius, True, True, "eigenvalue enclosures (Theorems 34, 35)")
 
@@ -270,10 +296,35 @@ class SpectralMaker:
         return SymmetricTensor.from_matrix(-np.sign(slopes[best]) * np.outer(u, u))
 
 
-def _fallen(spectrum: Spectrum, selection: Selection, row: int) -> str:
+def _vanish(
+    problem: Problem, spectrum: Spectrum, fallen: list[tuple[Selection, int]], resolution: float
+) -> list[bool]:
+    """Of each choice with a σ_i + c_I that is 0 to rounding: whether it is proved to be 0.
+
+    Frobenius: c_I = 0, and T has so many eigenvalues 0 as it lacks rank. Else where the σ are exactly these doubles.
+    """
+    if not fallen:
+        return []
+    if not spectrum.gaussian:
+        small = int(np.sum(np.abs(spectrum.sigma) <= resolution))
+        return [exact_rank(problem) == spectrum.n - small] * len(fallen)
+    known = eigenvalues_are_exact(problem, spectrum)
+    return [known and _vanishes(spectrum, *place) for place in fallen]
+
+
+def _vanishes(spectrum: Spectrum, selection: Selection, row: int) -> bool:
+    """Whether some σ_i + Σ_{j∉I} σ_j / (r+2) is 0, the σ being exactly these doubles."""
+    sigma = [Fraction(x) for x in spectrum.sigma.tolist()]
+    kept = selection.sets[row].tolist()
+    left_out = sum((x for j, x in enumerate(sigma) if j not in kept), Fraction(0))
+    return any(sigma[i] + left_out / (selection.rank + 2) == 0 for i in kept)
+
+
+def _fallen(spectrum: Spectrum, selection: Selection, row: int, exactly: bool) -> str:
     """σ_i + c_I = 0: the point of this choice has lower rank, where it is listed already."""
     eigenvalues = ", ".join(f"{v:.6g}" for v in spectrum.sigma[selection.sets[row]])
+    zero = "0" if exactly else "0 to rounding (which is no proof)"
     return (
-        f"rank {selection.rank}: with eigenvalues {eigenvalues} kept one of them becomes 0, so the point falls to "
+        f"rank {selection.rank}: with eigenvalues {eigenvalues} kept one of them becomes {zero}, so the point falls to "
         "lower rank, where it is listed"
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.eigenpairs import EigenEnclosure, Whitening, enclose
+from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues, has_eigenvalues, matrix
+from shallows.mathematics.tensors import coordinates
 from shallows.model.data.rotation_invariance import RotationInvariance
+from shallows.model.exact_loss import exact_target, fractions
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 
@@ -79,10 +83,39 @@ def spectrum_of(problem: Problem) -> Spectrum | None:
     return None if metric is None else Spectrum.of(problem.target_tensor().to_matrix(), metric)
 
 
+def exact_matrix(problem: Problem) -> NDArray[Any]:
+    """T at degree 2 as the fractions that were given."""
+    T = np.zeros((problem.n, problem.n), dtype=object)
+    rows, columns = coordinates.indices(problem.n, 2).T
+    T[rows, columns] = T[columns, rows] = exact_target(problem)
+    return T
+
+
 def enclosure_of(problem: Problem, spectrum: Spectrum) -> EigenEnclosure | None:
     """Proved bounds on the eigenpairs, through the change of variable for a coloured Gaussian."""
-    T = problem.target_tensor().to_matrix()
+    T = exact_matrix(problem)
     if spectrum.covariance is None:
         return enclose(T, spectrum.sigma, spectrum.white)
     whitening = Whitening.of(spectrum.covariance)
     return None if whitening is None else enclose(T, spectrum.sigma, spectrum.white, whitening)
+
+
+def distinct_count(problem: Problem, spectrum: Spectrum) -> int:
+    """How many different eigenvalues there are, exactly."""
+    return distinct_eigenvalues(_similar(problem, spectrum))
+
+
+def eigenvalues_are_exact(problem: Problem, spectrum: Spectrum) -> bool:
+    """Whether the eigenvalues are exactly the doubles in `spectrum.sigma`, as those of small integers often are."""
+    return has_eigenvalues(_similar(problem, spectrum), spectrum.sigma.tolist())
+
+
+def _similar(problem: Problem, spectrum: Spectrum) -> NDArray[Any]:
+    """T, or ΣT, which is LᵀTL in another basis, as fractions."""
+    T = exact_matrix(problem)
+    return T if spectrum.covariance is None else np.asarray(fractions(spectrum.covariance) @ T)
+
+
+def exact_rank(problem: Problem) -> int:
+    """The rank of T, exactly."""
+    return int(matrix(exact_matrix(problem).tolist()).rank())

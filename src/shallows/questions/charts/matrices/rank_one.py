@@ -42,7 +42,7 @@ from shallows.questions.charts.points.proved_signature import (
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
-from shallows.questions.charts.singular_ends import End, examine
+from shallows.questions.charts.singular_ends import End, examine, singular_note
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -78,18 +78,24 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     completeness, notes = ends.completeness, ends.notes
     proof = certify(system, ends.points, bound=count, progress=tell) if certify_points else None
     real = _real_points(ends.points, system, mirror, proof)
-    singular = [v for v, root in zip(ends.points, proof.roots, strict=True) if root is None] if proof else []
-    examined = examine(problem, 1, [End(v[None], 2) for v in (*ends.continuum, *singular)])
-    if proof is not None and proof.complete:
+    singular = _singular(ends, proof)
+    examined = examine(problem, 1, [End(v[None], 2) for v in (*ends.continuum, *singular)], certify_points)
+    if proof is not None and proof.complete and not examined.families:
         completeness = "proved"
-    if ends.multiplicities:
-        shown = ", ".join(map(str, ends.multiplicities))
-        notes.append(
-            f"rank 1: {len(ends.multiplicities)} degenerate points (multiplicities {shown}): on the discriminant"
-        )
-    if examined.families:
-        real = [point for point in real if not point.signature[1]]
-    return Stratum(real, Counts(len(ends.points), count, source), examined.families, notes, completeness)
+    if examined.families:  # singular ends on them are no points
+        real = [point for point in real if not point.signature[1]] + examined.points
+    degenerate = sum(point.signature[1] > 0 for point in real)
+    notes += singular_note(1, len(examined.on_family), len(examined.families), degenerate)
+    isolated = len(ends.points) - sum(examined.on_family[len(ends.continuum) :])
+    return Stratum(real, Counts(isolated, count, source), examined.families, notes, completeness)
+
+
+def _singular(ends: _Ends, proof: Certification | None) -> Complex:
+    """The ends that are, or may be, singular: multiple ones, and those without a proof."""
+    chosen = np.arange(len(ends.points)) >= len(ends.points) - len(ends.multiplicities)
+    if proof is not None:
+        chosen = np.array([root is None for root in proof.roots], dtype=bool)
+    return ends.points[chosen]
 
 
 def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:

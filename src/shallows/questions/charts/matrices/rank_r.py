@@ -27,7 +27,7 @@ from shallows.questions.charts.points.proved_signature import (
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
-from shallows.questions.charts.singular_ends import End, examine
+from shallows.questions.charts.singular_ends import End, examine, singular_note
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -54,13 +54,14 @@ def low_rank_stratum(
     far = even.member.special is not None and run.at_infinity > 0
     run = run.sampled if far else run
     matrices = [system.frame @ equations.matrix(x) @ system.frame.T for x in singular]
-    examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices])
+    examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices], certify_points)
+    note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
     return Stratum(
         found + examined.points,
         counts,
         examined.families,
-        _notes(rank, even.member.how, run, len(singular), far),
-        "proved" if whole else run.completeness,
+        [*_notes(rank, even.member.how, run, far), *note],
+        "proved" if whole and not examined.families else run.completeness,
     )
 
 
@@ -146,10 +147,8 @@ def _entries(point: RealPoint) -> Array:
     return np.asarray(point.signs @ coordinates.monomials(point.vectors, 2))
 
 
-def _notes(rank: int, how: str, run: Settled, degenerate: int, far: bool) -> list[str]:
+def _notes(rank: int, how: str, run: Settled, far: bool) -> list[str]:
     notes = [f"rank {rank}: {how} ({run.completeness})"]
-    if degenerate:
-        notes.append(f"rank {rank}: {degenerate} paths end at degenerate points: see families")
     if run.at_infinity:
         text = FAR_OUT if far else "paths to infinity: this metric is not generic"
         notes.append(f"rank {rank}: {run.at_infinity} {text}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.coordinates import gradient_matrix, monomials
+from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 
@@ -34,13 +35,26 @@ class ParameterSignature:
 def parameter_signature(problem: Problem, net: Network) -> ParameterSignature:
     """Signs of the eigenvalues of ∇²L at `net`, zero meaning below HESSIAN_ERROR times the largest.
 
-    `fiber` is dim ker dτ at the network: directions in which the function does not change to first order. At a
-    critical point they are in the Hessian's kernel where τ is a submersion onto the stratum; elsewhere a zero
-    neuron's directions can curve (that is how Example 15's minima arise).
+    `fiber` is the number of directions in which the function does not change to first order. At a critical point they
+    are in the Hessian's kernel where τ is a submersion onto the stratum; elsewhere a zero neuron's directions can curve
+    (that is how Example 15's minima arise).
     """
     positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(net)), HESSIAN_ERROR)
-    kernel = problem.size - int(np.linalg.matrix_rank(differential(problem, net), tol=None))
-    return ParameterSignature(positive, zero, negative, min(zero, kernel))
+    return ParameterSignature(positive, zero, negative, min(zero, _unchanged(problem, net)))
+
+
+def _unchanged(problem: Problem, net: Network) -> int:
+    """The dimension of {p : df·p = 0}: of ker dτ for a power, else of the kernel of E[∇f ∇fᵀ].
+
+    The latter is half the Hessian of the loss against the network itself, whose residual is zero.
+    """
+    if isinstance(problem.activation, Power) and problem.outputs == 1 and not problem.norm_neuron:
+        return problem.size - int(np.linalg.matrix_rank(differential(problem, net)))
+    outer = "free" if problem.outer is None else problem.outer
+    own = Problem(
+        net, problem.data, problem.width, problem.activation, outer, norm_neuron=problem.norm_neuron
+    )
+    return signature(np.linalg.eigvalsh(own.hessian(net)), HESSIAN_ERROR)[1]
 
 
 def differential(problem: Problem, net: Network) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, overload
@@ -14,7 +15,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.questions.charts.points.parameter_space import ParameterSignature, parameter_signature
 from shallows.support.checks import Array, counted
-from shallows.support.errors import InvalidProblem
+from shallows.support.errors import InvalidProblem, NotDifferentiable
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
@@ -191,10 +192,15 @@ class CriticalPoint:
 
     @cached_property
     def parameter_signature(self) -> ParameterSignature | None:
-        """The Hessian's signature at `network` in parameter space, with its flat directions explained."""
+        """The Hessian's signature at `network` in parameter space, with its flat directions explained.
+
+        None where there is no Hessian (a ReLU neuron is zero), or no problem (the file of a chart did not hold it).
+        """
         if self._problem is None:
             return None
-        return parameter_signature(self._problem, self.network)
+        with suppress(NotDifferentiable):
+            return parameter_signature(self._problem, self.network)
+        return None
 
     def __repr__(self) -> str:
         return (

@@ -49,22 +49,23 @@ class PowerBatch:
         """Σ_j ε_j u_j^⊗d, (m, N)."""
         return (self._monomials(self._neurons(x), self.equations.degree) * self.signs).sum(axis=1)
 
-    def _tangents(self, W: Ball) -> Ball:
-        """D, (m, r n, N)."""
+    def tangents(self, x: Ball) -> Ball:
+        """D = ∂s by the unknowns, (m, r n, N)."""
+        W = self._neurons(x)
         n, r, d = self.equations.n, self.equations.r, self.equations.degree
         lower = self._monomials(W, d - 1) * self.signs
         shape = (len(W.mid), r, n, self.equations.entries)
         mid, rad = np.zeros(shape, W.mid.dtype), np.zeros(shape)
-        for x in range(n):
-            slope = lower * Ball.exact(self.once_factor[:, x])
-            mid[:, :, x, self.once[:, x]], rad[:, :, x, self.once[:, x]] = slope.mid, slope.rad
+        for i in range(n):
+            slope = lower * Ball.exact(self.once_factor[:, i])
+            mid[:, :, i, self.once[:, i]], rad[:, :, i, self.once[:, i]] = slope.mid, slope.rad
         return Ball(mid.reshape(shape[0], r * n, -1), rad.reshape(shape[0], r * n, -1))
 
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
         """Values and Jacobians at the boxes x."""
         n, r = self.equations.n, self.equations.r
         W = self._neurons(x)
-        D = self._tangents(W)
+        D = self.tangents(x)
         e = self.tensors(x) @ self.gram - self.right
         value = (D @ e[:, :, None])[:, :, 0]
         jacobian = (D @ self.gram) @ Ball(D.mid.swapaxes(1, 2), D.rad.swapaxes(1, 2))

@@ -19,7 +19,7 @@ from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import Sorted, proved_different, sort_points
-from shallows.questions.charts.singular_ends import End, examine
+from shallows.questions.charts.singular_ends import End, examine, singular_note
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
@@ -45,14 +45,15 @@ def powers_stratum(
     result = sort_points(problem, equations, points, certify_points, tell)
     ends = np.concatenate([even.restored(run.moving), even.restored(_distinct(equations, run.degenerate))])
     shaped = ends.reshape(len(ends), rank, problem.n)
-    examined = examine(problem, rank, [End(neurons, problem.degree) for neurons in shaped])
+    examined = examine(problem, rank, [End(neurons, problem.degree) for neurons in shaped], certify_points)
     counts = _counts(equations, len(points), special)
+    note = singular_note(rank, len(ends), len(examined.families), len(examined.points))
     return Stratum(
         result.found + examined.points,
         counts,
         examined.families,
-        _notes(rank, even.member.how, run, result, len(examined.points), hidden),
-        _completeness(run, result, counts),
+        _notes(rank, even.member.how, run, result, hidden) + note,
+        _completeness(run, result, counts) if not examined.families else run.completeness,
     )
 
 
@@ -112,14 +113,12 @@ def _distinct(equations: PowerEquations, points: Complex) -> Complex:
     return PointSet(points[whole], invariants=equations.tensors).points
 
 
-def _notes(rank: int, how: str, run: Settled, result: Sorted, degenerate: int, hidden: int) -> list[str]:
+def _notes(rank: int, how: str, run: Settled, result: Sorted, hidden: int) -> list[str]:
     """What a reader of the chart should know about this rank."""
     notes = [f"rank {rank}: {how} ({run.completeness})"]
     said = [
         (run.at_infinity, "paths run to infinity: this metric or target is not generic"),
         (result.paired, "real tensors with neurons in conjugate pairs: no real networks"),
-        (degenerate, "degenerate points: on the discriminant"),
-        (len(run.moving), "paths end on positive-dimensional sets, or at lower rank: see families"),
         (run.lost, LOST),
         (result.undecided, "points without a certificate"),
         (
