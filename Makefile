@@ -1,10 +1,14 @@
 # Each target does everything itself: it makes .venv, installs what it needs, and runs.
 PYTHON ?= python3
 BIN := .venv/bin
+# what is tried under the lowest versions: each dependency is used somewhere in it
+LOWEST := tests/support tests/mathematics tests/model tests/questions/charts/test_algebraic.py tests/questions/descent/test_ensemble.py \
+  tests/questions/discriminants tests/questions/learn/test_estimators.py tests/uses/commands tests/uses/report \
+  tests/uses/sweep/test_run.py tests/uses/explorer/test_views.py
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help chart explore chromium docs test test-thorough adversary lint format bench clean
+.PHONY: help chart explore chromium docs test test-thorough test-lowest test-wheel adversary lint format bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 16
@@ -27,7 +31,14 @@ help: ## this list
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	@touch $@
 
-chart: .venv/.core ## chart the embedded example problem
+.venv-lowest/.installed: pyproject.toml .ci/lowest.py
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/lowest.txt
+	.venv-lowest/bin/pip install --quiet --constraint .venv-lowest/lowest.txt --editable '.[learn,sweep,explore]' \
+	  pytest pytest-xdist hypothesis mpmath psutil
+	@touch $@
+
+chart: .venv/.core ## one problem under two distributions: its critical points, and a report
 	@$(BIN)/shallows chart
 
 explore: .venv/.created ## open the explorer, a page on this machine
@@ -44,6 +55,12 @@ test: lint chromium ## format, types and the tests (quick hypothesis profile)
 
 test-thorough: .venv/.dev chromium ## all seeds, all sizes: run before an issue is called resolved
 	SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
+
+test-lowest: .venv-lowest/.installed ## the quick tests of the core under the lowest versions that pyproject.toml allows
+	.venv-lowest/bin/pytest -n 2 $(LOWEST)
+
+test-wheel: ## build sdist and wheel, and use the wheel in empty environments, with and without extras
+	.ci/wheel $(PYTHON)
 
 adversary: .venv/.dev ## N charts of special problems against independent checkers (tests/oracle)
 	$(BIN)/python -m tests.oracle $(or $(N),3000) $(if $(SEED),--seed $(SEED)) $(if $(OUT),--out $(OUT))
@@ -64,5 +81,5 @@ docs: .venv/.docs ## the site, in docs/_build/html; every warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 clean: ## remove .venv and caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,7 @@
 """Two hypothesis profiles and the `thorough` marker, chosen by SHALLOWS_TEST_PROFILE."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -13,6 +14,13 @@ settings.register_profile(
     "thorough", max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(PROFILE)
+
+
+def pytest_configure(config):
+    """Hear Ctrl-C also under nohup and in the background, where SIGINT is ignored, here and in every process started
+    here: some tests send it. A handler of Python is not passed on to a new program, "ignored" is."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):

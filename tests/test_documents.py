@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,46 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 def test_code_blocks_are_true(page):
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     assert doctest.testfile(str(page), module_relative=False, optionflags=options).failed == 0
+
+
+PLACES = (ROOT, ROOT / "src" / "shallows", ROOT / "docs")
+#: Names of files and folders of the project in running text: a backtick, a path with a slash, a backtick.
+PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+/?)`|`([\w-]+/)`")
+#: Not of the project: what commands make, and a name that stands for any.
+ELSEWHERE = re.compile(r"^(OUT|dist|kurtosis-results|mnist)/|^\.venv")
+
+
+def missing_paths(text):
+    """Paths in backticks that are nowhere in the project."""
+    named = {one or other for one, other in PATH.findall(text)}
+    return {
+        path
+        for path in named
+        if not ELSEWHERE.match(path) and not any((place / path).exists() for place in PLACES)
+    }
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"], ids=lambda page: page.name
+)
+def test_paths_in_the_text_are_there(page):
+    text = re.sub(r"^(`{3,}).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert not missing_paths(text)
+
+
+def test_a_path_that_moved_is_noticed():
+    assert missing_paths("see `tests/papers/test_claims.py`, `model/kernels/`, `docs/index.md`") == {
+        "tests/papers/test_claims.py"
+    }
+
+
+def test_the_two_commands_of_the_readme_are_targets_and_ci_runs_the_second():
+    readme, makefile = (ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text()
+    commands = re.findall(r"^make (\w+)", readme[: readme.index("## ")], re.M)
+    assert commands == ["chart", "test"]
+    assert all(re.search(rf"^{name}: ", makefile, re.M) for name in (*commands, "explore"))
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert [line for line in lines if not line.startswith(("#", "set ", "cd "))] == ["make test"]
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
@@ -55,7 +96,7 @@ def test_the_embedded_example_charts_3_points_against_13(tmp_path):
 
 @pytest.mark.parametrize("file", [f for f in EXAMPLES if f.stem != "relu"], ids=lambda file: file.stem)
 def test_example_files_are_charted_and_saved(file, tmp_path):
-    result = run("chart", str(file), "--out", str(tmp_path / "chart"), "--quiet")
+    result = run("chart", str(file), "--out", str(tmp_path / "chart.json"), "--quiet")
     assert (result.returncode, result.stdout) == (0, ""), (file, result.stderr)
     assert len(sh.load_chart(tmp_path / "chart").points) > 1
 

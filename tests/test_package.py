@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -79,6 +80,13 @@ def test_the_version_is_that_of_the_project(monkeypatch, tmp_path):
     assert version.find_version() == project["version"]
     monkeypatch.setattr(version, "__file__", str(tmp_path / "a" / "b" / "c" / "version.py"))
     assert version.find_version() == "unknown"
+
+
+def test_every_place_has_the_same_version():
+    """What a release changes by hand: pyproject.toml, CITATION.cff, the first heading of the changelog."""
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    heading = re.search(r"^## (\S+) \(.*\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert cited[1] == heading[1] == sh.__version__
 
 
 def not_installed(name):

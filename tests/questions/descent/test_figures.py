@@ -78,7 +78,7 @@ def test_the_command_prints_and_saves(tmp_path):
     file.write_text('width = 2\n[target]\ndiagonal = [1.0, 0.8, 0.6, 0.3]\n[data]\nlaw = "gaussian"\nn = 4\n')
     app = typer.Typer()
     app.command()(command)
-    base = tmp_path / "runs"
+    base = tmp_path / "runs.json"
     result = CliRunner().invoke(
         app, [str(file), "--runs", "60", "--chart", "--save", str(base), "--method", "lm"]
     )

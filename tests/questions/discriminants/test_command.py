@@ -54,6 +54,15 @@ def test_slices_and_files(tmp_path):
     assert "m11^" in (tmp_path / "P.txt").read_text()
 
 
+@pytest.mark.parametrize("arguments", [["ellipse", "--p", "9"], ["rank-one"], ["rank-one", "--degree", "3"]])
+def test_a_picture_needs_no_slice(arguments, tmp_path):
+    """The ellipse x²/9 + y² = 1 has the evolute's cusp (0, −8): the picture goes as far as that."""
+    text = run(*arguments, "--trials", "1", "--resolution", "11", "--out", str(tmp_path / "x.html"))
+    assert "--metric and --slice choose another" in unwrapped(text)
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot" in page and ("[-8,8]" in page.replace(".0", "")) == (arguments[0] == "ellipse")
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
@@ -64,8 +73,8 @@ def test_slices_and_files(tmp_path):
         (["rank-one", "--metric", "m99=1"], "unknown variable m99"),
         (["rank-one", "--metric", "m0000="], "no assignment"),
         (["rank-one", "--slice", "t00=0:1"], "1 ranges"),
-        (["rank-one", "--out", "P.pdf"], "expected one of"),
-        (["rank-one", "--out", "P.html"], "needs a slice"),
+        (["rank-one", "--out", "P.pdf"], "expected a name that ends in"),
+        (["rank-one", "--metric", "moments", "--out", "P.html"], "give a number for each of the others"),
     ],
 )
 def test_bad_arguments(arguments, what):

@@ -11,7 +11,7 @@ import pytest
 
 import shallows as sh
 from shallows.uses.commands import cli
-from shallows.uses.commands._common import Output, beside, ready
+from shallows.uses.commands._common import Output
 
 
 def on_a_terminal(*arguments, columns=60, **environment):
@@ -53,7 +53,8 @@ def test_one_command_does_not_load_the_others():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (
         result.stdout.strip()
-        == "['shallows.uses.commands._common', 'shallows.uses.commands.cli', 'shallows.uses.commands.new']"
+        == "['shallows.uses.commands._common', 'shallows.uses.commands.cli', 'shallows.uses.commands.destinations', "
+        "'shallows.uses.commands.new']"
     )
 
 
@@ -88,7 +89,7 @@ def test_chart_writes_its_report_and_says_where(tmp_path, run):
 
 
 def test_json_is_all_there_is_on_stdout(tmp_path, invoke):
-    result = invoke("chart", "--json", "--out", tmp_path / "c")
+    result = invoke("chart", "--json", "--out", tmp_path / "c.json")
     documents = json.loads(result.stdout)
     assert [document["real"]["1"] for document in documents] == [3, 13]
     assert "written" in result.stderr and len(sh.load_chart(tmp_path / "c-2").points) == 14
@@ -127,16 +128,6 @@ def test_lines_printed_while_a_spinner_turns_begin_on_a_line_of_their_own():
     assert not re.search("claims✓", text)
 
 
-def test_files_are_made_ready_before_the_work(tmp_path, invoke):
-    ready(None, tmp_path / "a" / "b" / "c.json")
-    assert (tmp_path / "a" / "b").is_dir()
-    with pytest.raises(sh.InvalidProblem, match="is a folder"):
-        ready(tmp_path)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match=r"exists|Not a directory"):
-        invoke("chart", "--out", tmp_path / "file" / "c")
-
-
 def test_output_is_told_apart(capsys, tmp_path):
     Output(json=True).wrote(tmp_path / "x")
     Output(quiet=True).wrote(tmp_path / "y")
@@ -154,8 +145,3 @@ def test_completion_knows_the_commands():
     program = os.path.join(os.path.dirname(sys.executable), "shallows")
     result = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
     assert "discriminant" in result.stdout
-
-
-def test_names_of_several_files(tmp_path):
-    assert beside(tmp_path / "c", 0, 1) == tmp_path / "c"
-    assert beside(tmp_path / "c.json", 1, 2) == tmp_path / "c-2.json"

@@ -22,10 +22,7 @@ def without_date(page):
 def test_it_serves_until_interrupted():
     command = [sys.executable, "-m", "shallows", "explore", "--port", "0", "--json", "--no-browser",
                "--view", "flow", "--set", "t1=2", "--seed", "7"]  # fmt: skip
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where tests run in the background
-    ) as process:  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             lines = [process.stdout.readline() for _ in range(3)]
             address = json.loads("".join(lines))["address"]

@@ -77,7 +77,9 @@ def test_ctrl_c_says_that_nothing_was_written(monkeypatch, capsys):
 
 def test_ctrl_c_says_what_was_written(monkeypatch, capsys):
     monkeypatch.setattr("shallows.uses.report.build.charts_report", interrupt)
-    status, words = main_with(monkeypatch, capsys, "chart", "--out", "kept", "--quiet", "--report", "r.html")
+    status, words = main_with(
+        monkeypatch, capsys, "chart", "--out", "kept.json", "--quiet", "--report", "r.html"
+    )
     assert status == 130
     assert words == "shallows: interrupted; written before that: kept-1.json, kept-2.json\n"
 
@@ -104,7 +106,7 @@ def test_ctrl_c_in_an_ensemble_keeps_and_says_what_has_finished(monkeypatch, inv
 
     monkeypatch.setattr(module, "_collect", interrupted)
     invoke("new", "p.toml", "--kind", "tensor")
-    result = invoke("ensemble", "p.toml", "--runs", "4000", "--out", "kept", "--json", code=130)
+    result = invoke("ensemble", "p.toml", "--runs", "4000", "--out", "kept.json", "--json", code=130)
     assert "of 4000 runs are kept" in result.stderr and "written" in result.stderr
     monkeypatch.setattr(module, "_collect", collect)
     assert "interrupted" not in invoke("ensemble", "p.toml", "--runs", "10", "--json").stderr

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
 
+from shallows import learn
+from shallows.support.errors import MissingExtra
 from shallows.uses.commands.cli import app
 from shallows.uses.papers.claim import Trial, claim
 from shallows.uses.papers.library import claims, find_claims
@@ -54,6 +58,38 @@ def test_a_failing_claim_fails_the_whole() -> None:
     result = verify([wrong], jobs=1)
     assert not result.holds and "1 fails" in result.summary()
     assert "it is false" in verification_page(result)
+
+
+def test_a_claim_that_needs_an_extra_says_so_and_does_not_fail(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a core install the claims are there; those with an estimator of scikit-learn say what is missing."""
+    monkeypatch.setattr(learn, "_load", _missing)
+    monkeypatch.delitem(vars(learn), "DeepQuadraticRegressor", raising=False)
+    (needs,) = find_claims("002/remark-f.1-4")
+    with pytest.raises(MissingExtra, match=r"shallows\[learn\]"):
+        needs.verify()
+    result = verify([needs, *FEW[:1]], jobs=1)
+    assert result.holds and not result.complete and not result.evidence[0].holds
+    assert "1 not checked" in result.summary() and "1 could not be checked" in verification_page(result)
+    out = tmp_path / "claims.json"
+    done = CliRunner().invoke(app, ["verify", "--claim", needs.key, "--jobs", "1", "--out", str(out)])
+    assert done.exit_code == 3 and "not checked" in done.stdout
+    assert "shallows[learn]" in json.loads(out.read_text(encoding="utf-8"))["claims"][0]["detail"]
+
+
+def _missing(name: str) -> None:
+    raise ImportError(name="sklearn.base")
+
+
+def test_claims_are_listed_without_the_extras() -> None:
+    """No optional package is loaded by asking for them."""
+    code = (
+        "import sys; [sys.modules.__setitem__(m, None) for m in ('sklearn', 'pandas', 'pyarrow', 'dask', 'dash')];"
+        "import shallows as sh; print(len(sh.claims()))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert int(result.stdout or 0) >= 127, result.stderr
 
 
 def test_the_page_is_whole_and_needs_no_network(few: Verification) -> None:

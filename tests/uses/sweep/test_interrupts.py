@@ -4,21 +4,10 @@ import os
 import signal
 import time
 
-import pytest
-
 from shallows.uses.sweep import cell
 from shallows.uses.sweep.run import run_sweep
 
 
-@pytest.fixture
-def _listening():
-    """Ctrl-C raises KeyboardInterrupt, also where tests run in the background and ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_listening")
 def test_a_cell_that_swallows_ctrl_c_is_given_up(sweep, monkeypatch):
     compute = cell._quantities
 

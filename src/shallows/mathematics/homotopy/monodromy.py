@@ -22,6 +22,7 @@ from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
 from shallows.mathematics.homotopy.trace import TraceTest, trace_test
 from shallows.mathematics.same_points import Invariants, Orbit, PointSet, orbit_of
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
@@ -139,8 +140,8 @@ class _Graph:
 
 def monodromy(
     family: Family,
-    solutions: ArrayLike,
-    parameters: ArrayLike,
+    solutions: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
     rng: int | np.random.Generator = 0,
     *,
     group: Orbit | Sequence[ArrayLike] | None = None,
@@ -171,12 +172,7 @@ def monodromy(
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     settings = settings or TrackerSettings()
-    base = np.array(parameters, dtype=np.complex128)
-    if base.shape != (family.parameter_count,):
-        raise InvalidProblem(f"got {base.size} parameters for a family with {family.parameter_count}")
-    known = np.array(solutions, dtype=np.complex128, ndmin=2)
-    if known.shape[1] != family.n or not len(known):
-        raise InvalidProblem(f"expected known solutions with {family.n} coordinates, got shape {known.shape}")
+    known, base = _start_pair(family, solutions, parameters)
     if callable(trace):
         test: Test | None = trace
     else:
@@ -201,6 +197,30 @@ def monodromy(
                 return _result(graph, "trace-tested", seed)
             found.add(outcome.missing)
     return _result(graph, "sampled", seed)
+
+
+def _start_pair(
+    family: Family, solutions: ArrayLike | None, parameters: ArrayLike | None
+) -> tuple[Vector, Vector]:
+    """The known solutions, one a row, and the parameters they belong to."""
+    if solutions is None or parameters is None:
+        raise InvalidProblem(
+            f"monodromy starts from one known solution ({counted(family.n, 'coordinate')}) and its parameters "
+            f"({family.parameter_count} of them); {'none' if parameters is None else 'no solution'} was given. Fix: "
+            "choose x, find parameters p with F(x; p) = 0 (linear equations, most often), and call "
+            "monodromy(family, [x], p)."
+        )
+    base = np.array(parameters, dtype=np.complex128)
+    if base.shape != (family.parameter_count,):
+        raise InvalidProblem(
+            f"parameters has shape {base.shape}; expected {family.parameter_count} numbers, in the family's order."
+        )
+    known = np.array(solutions, dtype=np.complex128, ndmin=2)
+    if known.shape[1:] != (family.n,) or not len(known):
+        raise InvalidProblem(
+            f"solutions has shape {known.shape}; expected one solution a row, {counted(family.n, 'coordinate')} each."
+        )
+    return known, base
 
 
 def _saturate(graph: _Graph, target: int | None, limit: int | None) -> None:

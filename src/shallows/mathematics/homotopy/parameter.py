@@ -19,6 +19,10 @@ from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
 from shallows.support.tolerances import TINY
 
+#: So many generic members are tried: each costs as much as the first, and a path that is lost on the way to two of
+#: them most often starts at a singular point.
+_MEMBERS = 3
+
 
 class _Member:
     """The target member of a family, as `solve.assemble` sees it."""
@@ -73,31 +77,8 @@ def solve_member(
         )
     check_limit(len(points), max_paths)
     if detour:
-        between = random_parameters(family, np.random.default_rng(seed), np.abs([*begin, *goal]).max())
-        first = track(
-            family.segment(begin, between),
-            points,
-            settings,
-            threads=threads,
-            endgame=False,
-            progress=progress,
-        )
-        lost = np.flatnonzero(first.status != 0)
-        if len(lost):
-            again = track(
-                family.segment(begin, between),
-                points[lost],
-                settings.tighter(),
-                threads=threads,
-                endgame=False,
-            )
-            first = first.with_rows(lost, again)
-        if (first.status != 0).any():
-            raise IncompleteChart(
-                f"{np.count_nonzero(first.status)} of {len(points)} paths were lost on the way to a generic "
-                "member. Fix: check that the known solutions are regular, or try another rng"
-            )
-        points, begin = first.ends, between
+        size = float(np.abs([*begin, *goal]).max())
+        points, begin = _generic_member(family, points, begin, size, seed, settings, threads, progress)
     homotopy = family.segment(begin, goal)
     ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)
     member = _Member(family.n, family.member(wanted))
@@ -105,10 +86,38 @@ def solve_member(
     result = assemble(member, Run.of(ends, paths), seed, seconds, resolved=False)
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(
-            f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}). "
-            f'Fix: try another rng (this was {seed}), or on_incomplete="return"'
+            f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}), seed {seed}. Fix: "
+            'settings=TrackerSettings(...) with more steps, or on_incomplete="return" to look at what there is'
         )
     return result
+
+
+def _generic_member(
+    family: Family,
+    points: NDArray[np.complex128],
+    begin: Vector,
+    size: float,
+    seed: int,
+    settings: TrackerSettings,
+    threads: int | None,
+    progress: Shown,
+) -> tuple[NDArray[np.complex128], Vector]:
+    """The solutions of a random complex member, by continuation; another member is drawn while paths are lost."""
+    for attempt in range(_MEMBERS):
+        generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
+        between = random_parameters(family, generator, size)
+        segment = family.segment(begin, between)
+        found = track(segment, points, settings, threads=threads, endgame=False, progress=progress)
+        lost = np.flatnonzero(found.status != 0)
+        if len(lost):
+            again = track(segment, points[lost], settings.tighter(), threads=threads, endgame=False)
+            found = found.with_rows(lost, again)
+        if not found.status.any():
+            return found.ends, between
+    raise IncompleteChart(
+        f"{np.count_nonzero(found.status)} of {len(points)} paths were lost on the way to a generic member, whichever "
+        f"of {_MEMBERS} was taken. Fix: give regular solutions of the known member, each once."
+    )
 
 
 def random_parameters(family: Family, rng: np.random.Generator, size: float = 1.0) -> Vector:

@@ -99,8 +99,8 @@ def solve(
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(
             f"{result.failed.count} of {result.paths} paths were lost ({result.failed[0].note}), so solutions "
-            f"may be missing; {result.finite.count} were found. Fix: try another rng (this was {seed}), "
-            'tighter settings, or on_incomplete="return" to look at what there is'
+            f"may be missing; {result.finite.count} were found. {_ATTEMPTS} homotopies from seed {seed} were tried. "
+            'Fix: settings=TrackerSettings(...) with more steps, or on_incomplete="return" to look at what there is'
         )
     return result
 

@@ -38,6 +38,8 @@ _ZERO = 1e-7
 #: How far from rank one, relatively, the real part of a tracked tensor may be: what √ε does to it at a double point,
 #: and enough to start from.
 _RANK_ONE = 1e-4
+#: So many generic members are tried: a member is generic with probability one, and paths are lost by chance.
+_MEMBERS = 3
 Complex = NDArray[np.complex128]
 
 
@@ -65,18 +67,22 @@ class RankOnePoints:
 class RankOneFamily:
     """The family for n inputs and degree d; `RankOneFamily.of(n, d)` is solved once and kept."""
 
-    def __init__(self, n: int, degree: int, rng: int = 0) -> None:
+    def __init__(self, n: int, degree: int) -> None:
         self.n, self.degree = n, degree
         self.family = cast(Any, PolynomialFamily(_system(n, degree)))
         self.expected = ((2 * degree - 1) ** n - (degree - 1) ** n) // degree
-        self.base = random_parameters(self.family, np.random.default_rng(rng))
-        found = solve(self.family.member(self.base.tolist()), rng=rng).finite.points
-        self.solutions = found[np.max(np.abs(found), axis=1) > _ZERO]
-        if len(self.solutions) != self.expected * degree:
-            raise IncompleteChart(
-                f"{len(self.solutions)} of {self.expected * degree} solutions of a generic member were found. "
-                "Fix: try another rng"
-            )
+        for seed in range(_MEMBERS):
+            self.base = random_parameters(self.family, np.random.default_rng(seed))
+            found = solve(
+                self.family.member(self.base.tolist()), rng=seed, on_incomplete="return"
+            ).finite.points
+            self.solutions = found[np.max(np.abs(found), axis=1) > _ZERO]
+            if len(self.solutions) == self.expected * degree:
+                return
+        raise IncompleteChart(
+            f"{len(self.solutions)} of {self.expected * degree} solutions of a generic member were found, in the last "
+            f"of {_MEMBERS} attempts. Fix: fewer inputs or a lower degree; sh.chart solves one problem of this size."
+        )
 
     @staticmethod
     @lru_cache(maxsize=8)

@@ -26,8 +26,6 @@ from typing import Annotated, Any
 
 import typer
 
-from shallows.support.errors import InvalidProblem
-
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file (TOML); `shallows new` writes one.")]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, help="Seed of every random choice; stored in the result.")
@@ -136,6 +134,18 @@ def _console() -> Any:
     return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH)
 
 
+def web_page(*things: Any) -> str:
+    """Texts and rich tables, as `Output.show` prints them, as one HTML page."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(width=PIPED_WIDTH, file=StringIO(), record=True, force_terminal=True)
+    for thing in things:
+        console.print(thing, highlight=False)
+    return console.export_html(inline_styles=True)
+
+
 def table(title: str = "") -> Any:
     """An empty rich table in the style of all commands; in a narrow terminal without vertical lines."""
     from rich import box
@@ -143,18 +153,3 @@ def table(title: str = "") -> Any:
 
     style = box.SIMPLE_HEAD if _console().width < NARROW else box.HEAVY_HEAD
     return Table(title=title or None, title_justify="left", box=style, pad_edge=style is box.HEAVY_HEAD)
-
-
-def ready(*files: Path | None) -> None:
-    """Before any work starts: the folders of these files are made, and what cannot become a file is refused."""
-    for file in files:
-        if file is None:
-            continue
-        if file.is_dir():
-            raise InvalidProblem(f"{file} is a folder; expected the name of a file to write.")
-        file.parent.mkdir(parents=True, exist_ok=True)
-
-
-def beside(out: Path, number: int, count: int) -> Path:
-    """The name of file `number` of `count`: OUT itself for one, OUT-1, OUT-2, … for several."""
-    return out if count == 1 else out.with_name(f"{out.stem}-{number + 1}{out.suffix}")

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shallows.uses.commands._common import FileSeed, Json, Output, Quiet, beside, ready
+from shallows.uses.commands._common import FileSeed, Json, Output, Quiet
+from shallows.uses.commands.destinations import destinations, numbered
+
+if TYPE_CHECKING:
+    from shallows.questions.charts.result import Chart
 
 EXAMPLES = (
     "shallows chart",
-    "shallows chart problem.toml --report problem.html --out problem",
+    "shallows chart problem.toml --out problem.html",
+    "shallows chart problem.toml --out results",
     "shallows chart relu.toml --method descent --json",
 )
 #: The embedded example, and where its report goes.
 EMBEDDED = ("gaussian", "heavy-tailed")
 REPORT = Path("shallows-chart.html")
+FILES = {".html": "report.html", ".json": "chart.json"}
 
 
 def chart(
@@ -30,14 +36,15 @@ def chart(
         ),
     ] = "auto",
     certify: Annotated[bool, typer.Option(help="Prove points and signatures in ball arithmetic.")] = True,
-    report: Annotated[
-        Path | None,
-        typer.Option(help=f"Write the report, an HTML page; without a file it goes to {REPORT}."),
-    ] = None,
-    train: Annotated[int, typer.Option(min=0, help="Training runs that the report shows.")] = 200,
     out: Annotated[
-        Path | None, typer.Option(help="Save the chart as OUT.json and OUT.npz (read by load_chart).")
+        Path | None,
+        typer.Option(
+            help="X.html: write the report; X.json: the chart (and X.npz, read by load_chart); a folder: both. "
+            f"Without a file and without this, the report goes to {REPORT}."
+        ),
     ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the report, an HTML page, here.")] = None,
+    train: Annotated[int, typer.Option(min=0, help="Training runs that the report shows.")] = 200,
     seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -51,7 +58,9 @@ def chart(
     from shallows.uses.commands.show import chart_documents, problem_lines, tables
 
     output = Output(json, quiet)
-    ready(out, report)
+    places = destinations(out, FILES, report)
+    if not places and file is None and not (json or quiet):
+        places = {".html": REPORT}
     written = [load_written(file)] if file is not None else [embedded_written(name) for name in EMBEDDED]
     charts = [
         (
@@ -70,15 +79,18 @@ def chart(
     for each in written:
         output.show(*problem_lines(each.title, each.problem))
     output.show(*tables(charts))
-    if out is not None:
+    _write(output, charts, places, train)
+
+
+def _write(output: Output, charts: list[tuple[str, Chart]], places: dict[str, Path], train: int) -> None:
+    if ".json" in places:
         for i, (_, result) in enumerate(charts):
-            output.wrote(result.save(beside(out, i, len(charts))))
-    page = report if report is not None or file is not None or json or quiet else REPORT
-    if page is not None:
+            output.wrote(result.save(numbered(places[".json"], i, len(charts))))
+    if ".html" in places:
         from shallows.uses.report.build import charts_report
 
         with output.working("training and writing the report"):
-            path = charts_report(charts, page, train=train)
+            path = charts_report(charts, places[".html"], train=train)
         output.wrote(path)
         output.say(f"The report is at {path.resolve()}")
         output.say(_explorer_line())

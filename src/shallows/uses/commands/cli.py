@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import traceback
+from contextlib import nullcontext
 from copy import copy
 from importlib import import_module
 from typing import Any
@@ -82,13 +83,22 @@ class PlainCommand(PlainFlags, TyperCommand):
     """A command."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; under --quiet, nothing that it calls draws a progress bar."""
-        if not ctx.params.get("quiet"):
-            return super().invoke(ctx)
+        """Run the command; under --quiet, nothing that it calls draws a progress bar. Errors speak of options."""
         from shallows.support.progress import silent
 
-        with silent():
-            return super().invoke(ctx)
+        with silent() if ctx.params.get("quiet") else nullcontext():
+            try:
+                return super().invoke(ctx)
+            except ShallowsError as error:
+                error.args = (self._in_its_words(str(error)), *error.args[1:])
+                raise
+
+    def _in_its_words(self, text: str) -> str:
+        """A message of the library, with the options of this command where it names arguments."""
+        from shallows.uses.commands.own_words import on_the_command_line
+
+        options = {option.name: option.opts[0] for option in self.params if option.opts[0].startswith("--")}
+        return on_the_command_line(text, options, COMMANDS, reads_problem=self.name in ("chart", "ensemble"))
 
 
 class LazyGroup(PlainFlags, TyperGroup):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shallows.support.errors import InvalidProblem
-from shallows.uses.commands._common import ANSWER_IS_NO, Json, Output, Quiet, ready
+from shallows.uses.commands._common import ANSWER_IS_NO, Json, Output, Quiet
+from shallows.uses.commands.destinations import destinations
 
 if TYPE_CHECKING:
     from shallows.questions.discriminants.polynomial import Discriminant
@@ -17,13 +19,21 @@ if TYPE_CHECKING:
     from shallows.uses.commands.trials import Trials
 
 EXAMPLES = (
+    "shallows discriminant ellipse --out ellipse.html",
     'shallows discriminant ellipse --metric "m11=1, m12=0, m22=1"',
     'shallows discriminant rank-one --metric laplace --slice "t00=-1:3, t01=-2:2, t11=1" --out slice.html',
     "shallows discriminant rank-one --trials 100 --seed 7 --out P.txt",
 )
 KINDS = ("rank-one", "ellipse")
 LAWS = ("frobenius", "gaussian", "normal", "uniform", "laplace", "student:DF")
-SUFFIXES = (".json", ".txt", ".tex", ".html")
+FILES = {
+    ".html": "slice.html",
+    ".json": "discriminant.json",
+    ".txt": "discriminant.txt",
+    ".tex": "discriminant.tex",
+}
+#: A picture without --slice is of this law, and of teachers between ± this (of an ellipse: as far as its evolute goes).
+LAW, RANGE = "gaussian", 3
 
 
 def discriminant(
@@ -41,7 +51,9 @@ def discriminant(
     slice_: Annotated[
         str | None,
         typer.Option(
-            "--slice", help='Two ranges and numbers for the rest, such as "t00=-1:3, t01=-2:2, t11=1".'
+            "--slice",
+            help='Two ranges and numbers for the rest, such as "t00=-1:3, t01=-2:2, t11=1"; --out X.html chooses them '
+            "if omitted.",
         ),
     ] = None,
     resolution: Annotated[int, typer.Option(help="Grid points a side of a slice.")] = 201,
@@ -50,7 +62,10 @@ def discriminant(
     ] = 10,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write .json (to load again), .txt, .tex, or .html (the picture of a slice)."),
+        typer.Option(
+            help="X.html: write the picture of a slice; X.json: the polynomial, to load again; X.txt, X.tex: as text, "
+            "in LaTeX; a folder: all."
+        ),
     ] = None,
     seed: Annotated[
         int,
@@ -67,14 +82,15 @@ def discriminant(
     from shallows.questions.discriminants.regions import landscape_regions
 
     output = Output(json, quiet)
-    _check_out(out, slice_)
-    ready(out)
+    places = destinations(out, FILES)
     P = _specialized(_generic(kind, degree, p, q), metric)
     if slice_ is None:
         tried = _try(output, P, trials, seed)
         output.document(_document(P) | _trial_document(tried))
         output.show(_summary(P))
-        _write(P, out, output)
+        _write(P, places, output)
+        if ".html" in places:
+            _draw(_whole_slice(P if metric else _specialized(P, LAW), resolution), places[".html"], output)
     else:
         ranges, numbers = _read_slice(slice_)
         regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
@@ -82,7 +98,9 @@ def discriminant(
         found = {"regions": [asdict(region) for region in regions.regions]}
         output.document(_document(regions.discriminant) | found | _trial_document(tried))
         output.show(repr(regions))
-        _write_slice(regions, out, output)
+        _write(regions.discriminant, places, output)
+        if ".html" in places:
+            _draw(regions, places[".html"], output)
     if tried is not None:
         output.show(str(tried))
         if not tried.passed:
@@ -195,28 +213,41 @@ def _summary(P: Discriminant) -> str:
     return "\n".join(lines)
 
 
-def _check_out(out: Path | None, slice_: str | None) -> None:
-    if out is None:
-        return
-    if out.suffix not in SUFFIXES:
-        raise InvalidProblem(f"{out} ends in {out.suffix!r}; expected one of {', '.join(SUFFIXES)}.")
-    if out.suffix == ".html" and slice_ is None:
-        raise InvalidProblem("A picture needs a slice. Fix: --slice, or another ending than .html.")
+def _whole_slice(P: Discriminant, resolution: int) -> LandscapeRegions:
+    """The slice of a picture that nobody described: the first two entries of the teacher vary, the others are 1.
+
+    The critical points of the ellipse x²/p + y²/q = 1 change on its evolute, which reaches ((p − q)/√p, 0) and
+    (0, (q − p)/√q).
+    """
+    from shallows.questions.discriminants.curves import EllipseCurve
+    from shallows.questions.discriminants.regions import landscape_regions
+
+    reach = RANGE
+    if isinstance(P.curve, EllipseCurve):
+        half_axes, gap = P.curve.roots, float(abs(P.curve.p - P.curve.q))
+        reach = ceil(max(max(axis, gap / axis) for axis in half_axes))
+    first, second, *others = P.teacher
+    ranges = [(name, -reach, reach) for name in (first, second)]
+    rest: dict[str, Any] = dict.fromkeys(others, 1)
+    return landscape_regions(P, *ranges, resolution=resolution, **rest)
 
 
-def _write_slice(regions: LandscapeRegions, out: Path | None, output: Output) -> None:
-    if out is None or out.suffix != ".html":
-        _write(regions.discriminant, out, output)
-        return
-    regions.figure().write_html(out, include_plotlyjs=True)
-    output.wrote(out)
+def _draw(regions: LandscapeRegions, path: Path, output: Output) -> None:
+    """The picture of a slice."""
+    regions.figure().write_html(path, include_plotlyjs=True)
+    output.show(
+        f"the picture: {regions.horizontal} and {regions.vertical} vary; --metric and --slice choose another"
+    )
+    output.wrote(path)
 
 
-def _write(P: Discriminant, out: Path | None, output: Output) -> None:
-    if out is None:
-        return
-    if out.suffix == ".json":
-        P.save(out)
-    else:
-        out.write_text((P.text() if out.suffix == ".txt" else P.latex()) + "\n", encoding="utf-8")
-    output.wrote(out)
+def _write(P: Discriminant, places: dict[str, Path], output: Output) -> None:
+    """The polynomial in the forms that were asked for; into a folder, as text only when it was expanded."""
+    wanted = [ending for ending in places if ending != ".html" and (P.expanded or len(places) == 1)]
+    for ending in wanted:
+        if ending == ".json":
+            P.save(places[ending])
+        else:
+            text = P.text() if ending == ".txt" else P.latex()
+            places[ending].write_text(text + "\n", encoding="utf-8")
+        output.wrote(places[ending])

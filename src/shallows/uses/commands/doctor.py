@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shallows.uses.commands._common import ANSWER_IS_NO, MISSING, Json, Output, Quiet, ready, table
+from shallows.uses.commands._common import ANSWER_IS_NO, MISSING, Json, Output, Quiet, table, web_page
+from shallows.uses.commands.destinations import destinations
 
 if TYPE_CHECKING:
     from shallows.uses.commands.self_check import Check
 
 EXAMPLES = ("shallows doctor", "shallows doctor --seed 7 --json", "shallows doctor --out doctor.json")
+FILES = {".json": "doctor.json", ".html": "doctor.html"}
 
 #: What `pip install shallows` brings: distribution -> what it is for.
 CORE = {
@@ -67,7 +69,7 @@ def doctor(
         bool, typer.Option(help="Try the engines on a small problem drawn from the seed.")
     ] = True,
     out: Annotated[
-        Path | None, typer.Option(help="Write the JSON document to a file, for a bug report.")
+        Path | None, typer.Option(help="For a bug report: X.json as data, X.html as a page; a folder: both.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the problem on which the engines are tried.")] = 0,
     json: Json = False,
@@ -78,7 +80,7 @@ def doctor(
     The exit status is 3 when a part is missing that `pip install shallows` should have brought, and 1 when an engine
     that is there fails on a problem drawn from the seed.
     """
-    ready(out)
+    places = destinations(out, FILES)
     parts = examine()
     broken = [part.name for part in parts if part.kind == "core" and not part.there]
     output = Output(json, quiet)
@@ -92,13 +94,17 @@ def doctor(
         "checks": [asdict(each) for each in checks],
     }
     output.document(document)
-    if out is not None:
-        out.write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        output.wrote(out)
-    output.show(f"shallows {_version('shallows')}, Python {platform.python_version()}, {platform.platform()}")
-    output.show(_part_table(parts))
-    if checks:
-        output.show(_check_table(checks, seed))
+    shown: list[object] = [
+        f"shallows {_version('shallows')}, Python {platform.python_version()}, {platform.platform()}"
+    ]
+    shown += [_part_table(parts), *([_check_table(checks, seed)] if checks else [])]
+    output.show(*shown)
+    if ".json" in places:
+        places[".json"].write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if ".html" in places:
+        places[".html"].write_text(web_page(*shown), encoding="utf-8")
+    for path in places.values():
+        output.wrote(path)
     _conclude(output, broken, [each.engine for each in checks if not each.passed])
 
 

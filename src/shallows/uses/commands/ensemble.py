@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shallows.uses.commands._common import INTERRUPTED, FileSeed, Json, Output, ProblemFile, Quiet, ready
+from shallows.uses.commands._common import INTERRUPTED, FileSeed, Json, Output, ProblemFile, Quiet
+from shallows.uses.commands.destinations import destinations
 
 if TYPE_CHECKING:
     from shallows.questions.descent.results.ensemble import Ensemble
 
 EXAMPLES = (
     "shallows ensemble examples/relu.toml --runs 1000",
-    "shallows ensemble examples/gaussian.toml --chart --report runs.html",
-    "shallows ensemble problem.toml --method adam --save runs --json",
+    "shallows ensemble examples/gaussian.toml --chart --out runs.html",
+    "shallows ensemble problem.toml --method adam --out runs.json",
+    "shallows ensemble problem.toml --out results",
 )
+FILES = {".html": "report.html", ".json": "runs.json"}
 
 
 def ensemble(
@@ -29,10 +32,15 @@ def ensemble(
     tolerance: Annotated[float | None, typer.Option(help="On the gradient norm; 1e-12 by default.")] = None,
     cores: Annotated[int | None, typer.Option(help="Threads; all cores if omitted.")] = None,
     chart: Annotated[bool, typer.Option(help="Chart the problem too and match the end points.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Write the report, an HTML page.")] = None,
-    save: Annotated[
-        Path | None, typer.Option("--save", "--out", help="Write the runs to SAVE.npz and SAVE.json.")
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "--save",
+            help="X.html: write the report; X.json: the runs (and X.npz, read by load_ensemble); a folder: both.",
+        ),
     ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the report, an HTML page, here.")] = None,
     seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -47,7 +55,7 @@ def ensemble(
     from shallows.support.progress import silent
 
     output = Output(json, quiet)
-    ready(save, report)
+    places = destinations(out, FILES, report)
     written = load_written(file)
     problem, seed = written.problem, written.seed if seed is None else seed
     known = None
@@ -63,11 +71,11 @@ def ensemble(
         )
     output.document(_document(result))
     output.show(result.table(), *_lines(result))
-    if save is not None:
-        output.wrote(result.save(save))
-    if report is not None:
+    if ".json" in places:
+        output.wrote(result.save(places[".json"]))
+    if ".html" in places:
         with output.working("writing the report"):
-            path = result.report(report)
+            path = result.report(places[".html"])
         output.wrote(path)
     if len(result) < result.requested:
         typer.echo(f"shallows: interrupted; {len(result)} of {result.requested} runs are kept", err=True)

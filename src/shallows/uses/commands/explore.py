@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import typer
 
 from shallows.support.errors import InvalidProblem
-from shallows.uses.commands._common import Json, Output, Quiet, ready
+from shallows.uses.commands._common import Json, Output, Quiet
+from shallows.uses.commands.destinations import destinations
 
 if TYPE_CHECKING:
     from shallows.uses.explorer.fields import State
@@ -21,6 +22,7 @@ EXAMPLES = (
     "shallows explore --view ellipse --set x=0.4 --set y=1 --out ellipse.html",
     'shallows explore --view "?view=quadratic&kurtosis=9&train=50" --out quadratic.html --json',
 )
+FILES = {".html": "report.html", ".json": "facts.json"}
 
 
 def explore(
@@ -41,7 +43,9 @@ def explore(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write the view's report, an HTML page, and start nothing; --json has its facts."),
+        typer.Option(
+            help="Start nothing. X.html: write the view's report; X.json: its facts; a folder: both."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -60,8 +64,7 @@ def explore(
     output = Output(json, quiet)
     shown, state = asked_for(view, settings or [], seed)
     if out is not None:
-        ready(out)
-        _write(output, shown, state, out)
+        _write(output, shown, state, destinations(out, FILES))
         return
     from shallows.uses.explorer.fields import query
     from shallows.uses.explorer.server import make_server
@@ -105,14 +108,20 @@ def _shared(address: str) -> tuple[str, dict[str, object]]:
     return str(values.pop("view")), values
 
 
-def _write(output: Output, view: View, state: State, out: Path) -> None:
-    """The report of a state; there is no limit of time here, as there is on the page."""
+def _write(output: Output, view: View, state: State, places: dict[str, Path]) -> None:
+    """The report and the facts of a state; there is no limit of time here, as there is on the page."""
+    from json import dumps
+
     with output.working(f"drawing {view.name} and writing its report"):
-        document = _facts(view, state) if output.json else {}
-        text = _report(view, state)
-    out.write_text(text, encoding="utf-8")
-    output.document({**document, "report": str(out)})
-    output.wrote(out)
+        document = _facts(view, state) if output.json or ".json" in places else {}
+        if ".html" in places:
+            document["report"] = str(places[".html"])
+            places[".html"].write_text(_report(view, state), encoding="utf-8")
+    if ".json" in places:
+        places[".json"].write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    output.document(document)
+    for path in places.values():
+        output.wrote(path)
 
 
 def _report(view: View, state: State) -> str:

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from shallows.uses.commands._common import Json, Output, Quiet, Seed, ready
+from shallows.uses.commands._common import Json, Output, Quiet, Seed
+from shallows.uses.commands.destinations import destinations
 
 EXAMPLES = (
     "shallows fit data.csv --target y",
     "shallows fit data.csv --target y --width 2 --out fit.html",
+    "shallows fit data.csv --target y --out results",
 )
+FILES = {".html": "report.html", ".json": "fit.json"}
 
 
 def fit(
@@ -25,9 +28,14 @@ def fit(
     affine: Annotated[
         bool, typer.Option(help="Linear and constant terms through a homogenising coordinate.")
     ] = True,
-    report: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option("--report", "--out", help="The HTML report to write; FILE with .fit.html if omitted."),
+        typer.Option(
+            "--out",
+            "--report",
+            help="X.html: write the report; X.json: the fit; a folder: both. "
+            "If omitted, the report goes to FILE with .fit.html.",
+        ),
     ] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -42,8 +50,7 @@ def fit(
     from shallows.uses.report.fit import fit_json, load_table, show_fit, write_report
 
     output = Output(json, quiet)
-    path = report if report is not None else file.with_suffix(".fit.html")
-    ready(path)
+    places = destinations(file.with_suffix(".fit.html") if out is None else out, FILES)
     X, y = load_table(file, target)
     model = QuadraticNetRegressor(width, alpha=alpha, affine=affine, random_state=seed)
     with warnings.catch_warnings(record=True) as noted:
@@ -51,10 +58,14 @@ def fit(
         with output.working(f"fitting {len(X):,} rows"):
             model.fit(X, y)
     notes = [str(warning.message) for warning in noted]
-    write_report(path, model, X, y, notes)
     if json:
         typer.echo(fit_json(model, X, y, notes))
     elif not quiet:
         console = Console()
         show_fit(console, model, X, y, notes)
-    output.wrote(path)
+    if ".json" in places:
+        places[".json"].write_text(fit_json(model, X, y, notes) + "\n", encoding="utf-8")
+    if ".html" in places:
+        write_report(places[".html"], model, X, y, notes)
+    for path in places.values():
+        output.wrote(path)

@@ -9,15 +9,19 @@ from typing import Annotated
 import typer
 
 from shallows.support.errors import InvalidProblem
-from shallows.uses.commands._common import Json, Output, Quiet, ready
+from shallows.uses.commands._common import Json, Output, Quiet
+from shallows.uses.commands.destinations import destinations
 
 EXAMPLES = ("shallows new my-problem.toml", "shallows new relu.toml --kind relu --seed 7")
+FILES = {".toml": "problem.toml"}
 KINDS = ("quadratic", "relu", "samples", "tensor")
 
 
 def new(
     file: Annotated[Path, typer.Argument(help="Where to write the problem file.")] = Path("problem.toml"),
-    out: Annotated[Path | None, typer.Option("--out", help="The same as FILE.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The same as FILE; in a folder it is called problem.toml.")
+    ] = None,
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(KINDS)}.")] = "quadratic",
     seed: Annotated[
         int | None,
@@ -32,12 +36,11 @@ def new(
     quiet: Quiet = False,
 ) -> None:
     """Write a commented problem file to start from."""
-    file = file if out is None else out
+    file = destinations(file if out is None else out, FILES)[".toml"]
     if kind not in KINDS:
-        raise InvalidProblem(f"kind is {kind!r}; expected one of {', '.join(KINDS)}.")
+        raise InvalidProblem(f"--kind is {kind!r}; expected one of {', '.join(KINDS)}.")
     if file.exists() and not force:
         raise InvalidProblem(f"{file} exists already. Fix: another name, or --force to overwrite it.")
-    ready(file)
     file.write_text(template(kind, seed), encoding="utf-8")
     output = Output(json, quiet)
     output.document({"file": str(file), "kind": kind, "seed": seed})

@@ -9,6 +9,7 @@ import typer
 
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed, interruptible
+from shallows.uses.commands.destinations import destinations, is_folder
 
 if TYPE_CHECKING:
     from shallows.uses.papers.experiments.experiment import Experiment, Result
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "shallows reproduce",
     "shallows reproduce 003-table-1 --out figures",
+    "shallows reproduce 000-figure-2 --out figure.html",
     "shallows reproduce 002-figure-2 --scale paper",
     "shallows reproduce 002-figure-5 --data mnist/",
     "shallows reproduce all",
 )
+#: Where finished cells are kept, and everything else when no other folder is given.
+FOLDER = Path("reproduced")
+FILES = {".html": "", ".json": ""}
 
 
 def reproduce(
@@ -28,8 +33,12 @@ def reproduce(
     ] = None,
     scale: Annotated[str, typer.Option(help="quick, or paper: as many runs as the paper has.")] = "quick",
     out: Annotated[
-        Path, typer.Option(help="Folder of CSV files, HTML pages and finished cells; give it again to go on.")
-    ] = Path("reproduced"),
+        Path,
+        typer.Option(
+            help="Folder of CSV files, HTML pages and finished cells; give it again to go on. X.html: only the page of "
+            f"one experiment; X.json: only its data (cells are then kept in {FOLDER})."
+        ),
+    ] = FOLDER,
     data: Annotated[
         str, typer.Option(help="Images of 002-figure-5: digits, openml, or the folder of MNIST's IDX files.")
     ] = "digits",
@@ -50,22 +59,51 @@ def reproduce(
         return
     chosen = find_experiments(name)
     plan = Plan(_scale(scale), seed, _source(data))
-    if out.exists() and not out.is_dir():
-        raise InvalidProblem(f"--out is {out}, a file; expected a folder (it is made when it is not there).")
+    folder, places = _places(out, len(chosen))
     if jobs is not None and jobs < 1:
         raise InvalidProblem(f"--jobs is {jobs}; expected at least 1.")
 
     def tell(result: Result) -> None:
         output.show(result.table() if len(chosen) == 1 else result.summary())
-        for path in result.files:
+        for path in _written(result, places):
             output.wrote(path)
 
-    with interruptible(lambda: _kept(out)):
-        results = run(chosen, plan, out, jobs, tell)
+    with interruptible(lambda: _kept(folder)):
+        results = run(chosen, plan, folder, jobs, tell)
     documents = [result.to_dict() for result in results]
     output.document(documents[0] if len(documents) == 1 else documents)
     if any(result.disagreements for result in results):
         raise typer.Exit(ANSWER_IS_NO)
+
+
+def _places(out: Path, experiments: int) -> tuple[Path, dict[str, Path]]:
+    """The folder of the cells, and the one file that was asked for, if it was one."""
+    if is_folder(out):
+        if out.is_file():
+            raise InvalidProblem(
+                f"--out is {out}, a file; expected a folder, or a name that ends in .html or .json."
+            )
+        return out, {}
+    places = destinations(out, FILES)
+    if experiments > 1:
+        raise InvalidProblem(
+            f"--out is {out}, one file for {experiments} experiments. Fix: --out {out.with_suffix('')}, a folder"
+        )
+    return FOLDER, places
+
+
+def _written(result: Result, places: dict[str, Path]) -> list[Path]:
+    """The files of a result: those in its folder, or the one that was asked for."""
+    from json import dumps
+
+    from shallows.uses.papers.experiments.write import page
+
+    if ".json" in places:
+        text = dumps(result.to_dict(), ensure_ascii=False, indent=1)
+        places[".json"].write_text(text + "\n", encoding="utf-8")
+    if ".html" in places:
+        places[".html"].write_text(page(result), encoding="utf-8")
+    return list(places.values()) or list(result.files)
 
 
 def _kept(out: Path) -> str:

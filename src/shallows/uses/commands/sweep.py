@@ -9,6 +9,7 @@ import typer
 
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import ANSWER_IS_NO, INTERRUPTED, Json, Output, Quiet
+from shallows.uses.commands.destinations import destinations, is_folder
 
 if TYPE_CHECKING:
     from shallows.uses.sweep.plan import Plan
@@ -21,6 +22,7 @@ EXAMPLES = (
     "shallows sweep figures kurtosis-results",
 )
 ACTIONS = ("status", "figures")
+FILES = {".html": "", ".json": ""}
 
 
 def sweep(
@@ -29,7 +31,11 @@ def sweep(
         Path | None, typer.Argument(help="After status or figures: a folder of results.", show_default=False)
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The folder of the results; NAME-results for NAME.toml if omitted.")
+        Path | None,
+        typer.Option(
+            help="The folder of the results; NAME-results for NAME.toml if omitted. X.html: the figures go here; "
+            "X.json: the rows (results are then in NAME-results)."
+        ),
     ] = None,
     engine: Annotated[str, typer.Option(help="local (all cores) or process (this one only).")] = "local",
     workers: Annotated[int | None, typer.Option(help="Local worker processes; all cores if omitted.")] = None,
@@ -52,11 +58,13 @@ def sweep(
     """
     output = Output(json, quiet)
     if file in ACTIONS:
-        _look(output, file, path)
+        _look(output, file, path, out)
         return
     if path is not None:
         raise InvalidProblem(f"{path} is one argument too many; results go to --out FOLDER.")
-    folder = out if out is not None else Path(f"{Path(file).stem}-results")
+    asked = out is not None and is_folder(out)
+    folder = out if out is not None and asked else Path(f"{Path(file).stem}-results")
+    places = {} if asked else destinations(out, FILES)
     from shallows.uses.sweep.plan import Plan
     from shallows.uses.sweep.run import run_sweep
 
@@ -77,14 +85,16 @@ def sweep(
     )
     output.document(_document(result.status) | {"computed": result.computed, "deaths": result.deaths})
     output.show(repr(result))
-    _draw(output, folder)
+    _draw(output, folder, places.get(".html"))
+    if ".json" in places:
+        _write_rows(output, folder, places[".json"])
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not result.status.complete:
         raise typer.Exit(ANSWER_IS_NO)
 
 
-def _look(output: Output, action: str, path: Path | None) -> None:
+def _look(output: Output, action: str, path: Path | None, out: Path | None) -> None:
     if path is None:
         raise InvalidProblem(f"shallows sweep {action} needs a folder of results.")
     from shallows.uses.sweep.results import sweep_status
@@ -96,7 +106,7 @@ def _look(output: Output, action: str, path: Path | None) -> None:
         return
     from shallows.uses.sweep.figures import write_figures
 
-    page = write_figures(path)
+    page = write_figures(path, destinations(out, {".html": "figures.html"}).get(".html"))
     output.document({"path": str(path), "figures": str(page)})
     output.wrote(page)
 
@@ -119,15 +129,25 @@ def _estimate(output: Output, plan: Plan, folder: Path) -> None:
     output.show(repr(estimate))
 
 
-def _draw(output: Output, folder: Path) -> None:
-    """The figures of the file, as far as there are rows for them."""
+def _write_rows(output: Output, folder: Path, out: Path) -> None:
+    """The rows as a list of JSON objects, dates as text, what is not known as null."""
+    from shallows.uses.sweep.results import load_sweep
+
+    out.write_text(
+        load_sweep(folder).to_json(orient="records", date_format="iso", indent=1), encoding="utf-8"
+    )
+    output.wrote(out)
+
+
+def _draw(output: Output, folder: Path, out: Path | None) -> None:
+    """The figures of the file, as far as there are rows for them, in the folder or where OUT says."""
     from shallows.uses.sweep.figures import write_figures
     from shallows.uses.sweep.store import load_plan
 
-    if not load_plan(folder).section.figures:
+    if not load_plan(folder).section.figures and out is None:
         return
     try:
-        output.wrote(write_figures(folder))
+        output.wrote(write_figures(folder, out))
     except InvalidProblem as error:
         output.show(f"no figures: {error}")
 

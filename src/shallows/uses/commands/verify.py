@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shallows.support.errors import InvalidProblem
-from shallows.uses.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed, ready, table
+from shallows.uses.commands._common import ANSWER_IS_NO, DONE, MISSING, Json, Output, Quiet, Seed, table
+from shallows.uses.commands.destinations import destinations
 
 if TYPE_CHECKING:
     from shallows.uses.papers.claim import Claim
@@ -22,7 +23,8 @@ EXAMPLES = (
     "shallows verify --paper 001 --mutations",
     "shallows verify --out claims.html",
 )
-MARKS = {"holds": "✓", "sharpened": "✓", "fails": "✗"}
+MARKS = {"holds": "✓", "sharpened": "✓", "fails": "✗", "not checked": "–"}
+FILES = {".html": "claims.html", ".json": "claims.json"}
 
 
 def verify(
@@ -40,36 +42,44 @@ def verify(
     ] = False,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the evidence as an HTML page (.html).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="X.html: write the evidence as a page; X.json: as data; a folder: both.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check the numbered statements of the four papers on instances; exit status 1 if one fails."""
+    """Check the numbered statements of the four papers on instances.
+
+    Exit status 1: one fails; 3: none does, but some could not be checked, because something is not installed.
+    """
     from shallows.uses.papers.claim import EFFORTS
     from shallows.uses.papers.library import claims, find_claims
 
     if effort not in EFFORTS:
         raise InvalidProblem(f"--effort is {effort!r}; expected {' or '.join(EFFORTS)}.")
-    if out is not None and out.suffix != ".html":
-        raise InvalidProblem(f"--out is {out}; expected a file that ends in .html.")
     if out is not None and mutations:
         raise InvalidProblem("--out writes the evidence of the claims; leave it out with --mutations.")
     chosen = claims(paper) if not claim else [found for name in claim for found in find_claims(name, paper)]
     output = Output(json, quiet)
     if mutations:
-        holds = _show_mutants(chosen, seed, effort, jobs, output)
+        status = _show_mutants(chosen, seed, effort, jobs, output)
     else:
-        holds = _show_evidence(chosen, seed, effort, jobs, output, out)
-    if not holds:
-        raise typer.Exit(ANSWER_IS_NO)
+        status = _show_evidence(chosen, seed, effort, jobs, output, destinations(out, FILES))
+    if status != DONE:
+        raise typer.Exit(status)
 
 
 def _show_evidence(
-    chosen: list[Claim], seed: int, effort: Effort, jobs: int | None, output: Output, out: Path | None
-) -> bool:
+    chosen: list[Claim],
+    seed: int,
+    effort: Effort,
+    jobs: int | None,
+    output: Output,
+    places: dict[str, Path],
+) -> int:
+    """A line a claim, and the files; the exit status."""
     from shallows.uses.papers.verification import verify as verify_claims
 
-    ready(out)
     done = 0
 
     def tell(finished: Claim, evidence: Evidence) -> None:
@@ -81,10 +91,8 @@ def _show_evidence(
         result = verify_claims(chosen, seed, effort, jobs, tell)
     output.show("", result.summary())
     output.document(result.to_dict())
-    if out is not None:
-        _write_page(result, out)
-        output.wrote(out)
-    return result.holds
+    _write(output, result, places)
+    return ANSWER_IS_NO if not result.holds else DONE if result.complete else MISSING
 
 
 def _line(claim: Claim, evidence: Evidence, position: int, total: int) -> str:
@@ -93,14 +101,22 @@ def _line(claim: Claim, evidence: Evidence, position: int, total: int) -> str:
     return head if evidence.holds else f"{head}\n      {evidence.detail}"
 
 
-def _write_page(result: Verification, out: Path) -> None:
+def _write(output: Output, result: Verification, places: dict[str, Path]) -> None:
+    from json import dumps
+
     from shallows.uses.papers.page import verification_page
 
-    out.write_text(verification_page(result), encoding="utf-8")
+    if ".json" in places:
+        text = dumps(result.to_dict(), ensure_ascii=False, indent=1)
+        places[".json"].write_text(text + "\n", encoding="utf-8")
+    if ".html" in places:
+        places[".html"].write_text(verification_page(result), encoding="utf-8")
+    for path in places.values():
+        output.wrote(path)
 
 
-def _show_mutants(chosen: list[Claim], seed: int, effort: Effort, jobs: int | None, output: Output) -> bool:
-    """A row a wrong version; whether all were noticed."""
+def _show_mutants(chosen: list[Claim], seed: int, effort: Effort, jobs: int | None, output: Output) -> int:
+    """A row a wrong version; the exit status: whether all were noticed."""
     from shallows.uses.papers.mutants import all_mutants
 
     with output.working(f"{len(chosen)} claims with wrong functions"):
@@ -116,7 +132,7 @@ def _show_mutants(chosen: list[Claim], seed: int, effort: Effort, jobs: int | No
     if algebra:
         output.show(f"no function of the library is put to the test by {', '.join(algebra)}")
     output.document({"holds": not survivors, "mutants": [mutant.to_dict() for mutant in found]})
-    return not survivors
+    return ANSWER_IS_NO if survivors else DONE
 
 
 def _noticed(mutant: Mutant) -> tuple[str, str]:

@@ -100,7 +100,10 @@ class Claim:
         return " ".join((inspect.getdoc(self.check) or "").split())
 
     def verify(self, rng: int | np.random.Generator = 0, effort: Effort = "quick") -> Evidence:
-        """Run the check (and the printed wording, where ours differs) on instances drawn from `rng`."""
+        """Run the check (and the printed wording, where ours differs) on instances drawn from `rng`.
+
+        A check that needs an optional package raises `MissingExtra` where that is not installed.
+        """
         evidence = self._evidence(self.key, {}, rng, effort)
         if self.printed is None:
             return evidence

@@ -9,14 +9,16 @@ from typing import Any, Literal
 import numpy as np
 
 from shallows.support.checks import counted
-from shallows.support.errors import ShallowsError
+from shallows.support.errors import MissingExtra, ShallowsError
 from shallows.uses.papers.outcome import Outcome
 
 Effort = Literal["quick", "full"]
 #: How the paper's wording stands to the statement that is checked, where the two differ. "sharpened" is the only one
 #: of the three in which the paper is right.
 Verdict = Literal["holds with a correction", "false as printed", "sharpened"]
-Status = Literal["holds", "holds with a correction", "false as printed", "sharpened", "fails"]
+Status = Literal[
+    "holds", "holds with a correction", "false as printed", "sharpened", "fails", "not checked"
+]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class Evidence:
     """What a check found.
 
     `status` is "holds"; "holds with a correction" or "false as printed" where an instance contradicts the paper's own
-    wording; "sharpened" where that wording is true and ours says more; or "fails". `proved` says that exact or ball
+    wording; "sharpened" where that wording is true and ours says more; "fails"; or "not checked", in a `Verification`
+    of many claims, where something the check needs is not installed. `proved` says that exact or ball
     arithmetic decided every instance, and the one that contradicts the paper: a proof of these instances, not of the
     statement. `figure` is the largest error or the smallest slack over the instances (`figure_name` says which), or the
     number of instances where a claim is a yes or no. `raised` says that an error of the library ended the check.
@@ -95,6 +98,11 @@ class Evidence:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and text, for JSON."""
         return asdict(self)
+
+    @classmethod
+    def not_checked(cls, claim: str, reason: str, seed: int, effort: Effort) -> Evidence:
+        """None: the check could not run here, for this reason."""
+        return replace(judged(claim, Tally(), seed, effort, 0.0), status="not checked", detail=reason)
 
 
 @dataclass
@@ -156,13 +164,18 @@ class Tally:
 
 
 def run(check: Check, trial: Trial, arguments: Mapping[str, Any]) -> Tally:
-    """Collect outcomes up to the first that fails; an error of the library's own is a failure, with its sentence."""
+    """Collect outcomes up to the first that fails; an error of the library's own is a failure, with its sentence.
+
+    What is not installed says nothing about the claim: `MissingExtra` goes on to the caller.
+    """
     tally = Tally()
     try:
         for outcome in check(trial, **arguments):
             tally.add(outcome)
             if not outcome.holds:
                 break
+    except MissingExtra:
+        raise
     except ShallowsError as error:
         tally.instances += 1
         tally.raised = True

@@ -18,11 +18,13 @@ def verification_page(result: Verification) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     first = result.evidence[0]
-    failing = sum(not found.holds for found in result.evidence)
+    failing = sum(found.status == "fails" for found in result.evidence)
+    open_ones = sum(found.status == "not checked" for found in result.evidence)
     return environment.from_string(_resource("shallows.uses.papers", "claims.html")).render(
         papers=_papers(result),
         total=len(result.claims),
-        verdict="all hold" if not failing else f"{failing} fail",
+        verdict=("all hold" if not failing else f"{failing} fail")
+        + (f", {open_ones} could not be checked" if open_ones else ""),
         seed=first.seed,
         effort=first.effort,
         versions=versions(),

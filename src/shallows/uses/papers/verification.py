@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from shallows.support.cores import available
+from shallows.support.errors import MissingExtra
 from shallows.uses.papers.claim import Claim
 from shallows.uses.papers.evidence import Effort, Evidence
 
@@ -25,8 +26,13 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing fails."""
-        return all(found.holds for found in self.evidence)
+        """Whether nothing fails; what is not checked does not."""
+        return not any(found.status == "fails" for found in self.evidence)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every claim could be checked: some need an extra."""
+        return not any(found.status == "not checked" for found in self.evidence)
 
     def by_paper(self) -> dict[str, Counter[str]]:
         """How many claims of each status, paper by paper."""
@@ -56,7 +62,7 @@ class Verification:
             {"paper": claim.paper, "number": claim.number, "statement": claim.statement, **found.to_dict()}
             for claim, found in zip(self.claims, self.evidence, strict=True)
         ]
-        return {"holds": self.holds, "claims": rows}
+        return {"holds": self.holds, "complete": self.complete, "claims": rows}
 
 
 def verify(
@@ -71,7 +77,11 @@ def verify(
 
 
 def _verify_one(claim: Claim, rng: int, effort: Effort) -> Evidence:
-    return claim.verify(rng, effort)
+    """The evidence for a claim; none, with the sentence that says what is missing, where it needs an extra."""
+    try:
+        return claim.verify(rng, effort)
+    except MissingExtra as error:
+        return Evidence.not_checked(claim.key, str(error), rng, effort)
 
 
 def on_cores(

@@ -23,7 +23,7 @@ WAYS = 5
 #: Paths take about a hundred steps; one that takes many more creeps along a badly conditioned stretch, and is lost.
 SETTINGS = TrackerSettings(steps=600)
 #: What a chart says about paths that have no end.
-LOST = "paths were lost: points may be missing; try another rng"
+LOST = f"paths were lost on every one of {WAYS} ways: points may be missing"
 #: What it says of paths to infinity under a Gaussian moved along a line, where no point is at infinity.
 FAR_OUT = "of the points are too far out to be told from infinity: the data are nearly centred"
 

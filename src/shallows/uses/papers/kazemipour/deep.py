@@ -7,10 +7,9 @@ from math import comb
 
 import numpy as np
 
+import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.deep.training import train_deep
-from shallows.questions.learn.estimators.deep_regressor import DeepQuadraticRegressor
-from shallows.questions.learn.estimators.polynomial_regressor import PolynomialNetRegressor
 from shallows.questions.learn.fitting.spanning_powers import spanning_directions
 from shallows.support.checks import Array
 from shallows.uses.papers.claim import Trial, claim
@@ -35,8 +34,10 @@ def _data(trial: Trial, d: int, count: int) -> tuple[Array, Array]:
     return X, trial.rng.standard_normal(count)
 
 
-def _regressor(depth: int) -> DeepQuadraticRegressor:
-    return DeepQuadraticRegressor(layers=depth, affine=False)
+def _fitted(X: Array, y: Array) -> Array:
+    """Predictions of the full-width network of two layers; its regressor needs the extra `learn`."""
+    model = sh.learn.DeepQuadraticRegressor(layers=2, affine=False)
+    return np.asarray(model.fit(X, y).predict(X))
 
 
 @claim(
@@ -50,7 +51,7 @@ def lemma_f_1(trial: Trial, hidden: int | None = None) -> Iterator[Outcome]:
     for d in (2, 3):
         X, y = _data(trial, d, 80)
         if hidden is None:
-            residual = y - _regressor(2).fit(X, y).predict(X)
+            residual = y - _fitted(X, y)
         else:
             runs = train_deep(X, y, hidden=(hidden,), runs=3, rng=trial.rng, progress=False)
             residual = y - runs.predict(X)[:, 0]
@@ -142,7 +143,7 @@ def remark_f_1_4(trial: Trial, degree: int = 4) -> Iterator[Outcome]:
     """The full-width regressor's loss against least squares on monomials."""
     for d in (2, 3, 4):
         X, y = _data(trial, d, 150)
-        loss = float(np.mean((y - _regressor(2).fit(X, y).predict(X)) ** 2))
+        loss = float(np.mean((y - _fitted(X, y)) ** 2))
         best, _ = _least_squares(X, y, degree)
         yield equal(abs(loss - best), 1e-8, f"d={d}: {loss:.8f} against {best:.8f}")
 
@@ -155,8 +156,6 @@ def remark_f_1_4(trial: Trial, degree: int = 4) -> Iterator[Outcome]:
 )
 def remark_f_1_5(trial: Trial, bound_of: object = None) -> Iterator[Outcome]:
     """Upper bounds of the filling width, and ranks of spanning sets of powers."""
-    import shallows as sh
-
     for d, degree in ((2, 4), (3, 4), (2, 8)):
         bound = bound_of(d, degree) if callable(bound_of) else comb(d + degree - 1, degree)
         lower, upper = sh.filling_width(degree, d)
@@ -179,7 +178,7 @@ def theorem_g_1(trial: Trial, missing: int = 0) -> Iterator[Outcome]:
             f"d={d}, p={p}: {len(directions)} neurons span {rank} of {comb(d + p - 1, p)}",
         )
         X, y = _data(trial, d, 120)
-        model = PolynomialNetRegressor(degree=p, affine=False).fit(X, y)
+        model = sh.learn.PolynomialNetRegressor(degree=p, affine=False).fit(X, y)
         best, _ = _least_squares(X, y, p)
         yield equal(
             abs(float(np.mean((y - model.predict(X)) ** 2)) - best), 1e-8, f"d={d}, p={p}: the optimum"
