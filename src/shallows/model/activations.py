@@ -5,15 +5,34 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
 
-from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.checks import Array, describe, finite_array, positive_integer
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
 Function = Callable[[Array], Array]
+
+
+def checked_activation(value: Any) -> Activation:
+    """The value if it is an activation; a sentence with the one that is probably meant otherwise."""
+    if isinstance(value, Activation):
+        return value
+    meant = ""
+    if isinstance(value, type) and issubclass(value, Activation):
+        meant = f" Fix: {value.__name__}()" if value is ReLU else f" Fix: {value.__name__}(...)"
+    elif isinstance(value, str) and value.lower() == "relu":
+        meant = " Fix: ReLU()"
+    elif isinstance(value, int):
+        meant = f" Fix: Power({value})"
+    elif callable(value):
+        meant = f" Fix: Smooth({getattr(value, '__name__', 'f')})"
+    raise InvalidProblem(
+        f"activation is {describe(value)}; expected Power(d), Polynomial([...]), ReLU() or Smooth(f).{meant}"
+    )
 
 
 class Activation(Constructed, ABC):
@@ -198,24 +217,13 @@ class Smooth(Activation):
         derivative: Function | None = None,
         second_derivative: Function | None = None,
     ) -> None:
-        for name, value in (("function", function), ("derivative", derivative)):
-            if value is not None and not callable(value):
-                raise InvalidProblem(f"Smooth: {name} is {value!r}; expected a vectorised function of z.")
-        if function is None:
-            raise InvalidProblem("Smooth needs a vectorised function of z, for example Smooth(np.tanh).")
+        given = {"function": function, "derivative": derivative, "second_derivative": second_derivative}
+        for name, value in given.items():
+            if value is not None or name == "function":
+                _try_function(name, value)
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "first", derivative)
         object.__setattr__(self, "second", second_derivative)
-        probe = np.linspace(-1.0, 1.0, 7)
-        for order, given in enumerate((function, derivative, second_derivative)):
-            if given is None:
-                continue
-            values = np.asarray(given(probe))
-            if values.shape != probe.shape or not np.all(np.isfinite(values)):
-                raise InvalidProblem(
-                    f"Smooth: derivative {order} maps 7 points of [-1, 1] to {values!r}; expected 7 finite "
-                    "numbers. Write the function with NumPy operations."
-                )
 
     def derivative(self, z: Array, order: int) -> Array:
         """σ, σ′ or σ″ at z, when the user gave it."""
@@ -234,3 +242,27 @@ class Smooth(Activation):
 
     def __repr__(self) -> str:
         return f"Smooth({getattr(self.function, '__name__', 'function')})"
+
+
+def _try_function(name: str, function: Any) -> None:
+    """Refuse what does not map an array of numbers to as many finite numbers."""
+    if not callable(function):
+        raise InvalidProblem(
+            f"Smooth: {name} is {describe(function)}; expected a vectorised function of z. Fix: Smooth(np.tanh), say."
+        )
+    called = getattr(function, "__name__", "f")
+    probe = np.linspace(-1.0, 1.0, 7)
+    try:
+        with np.errstate(all="ignore"):
+            values = np.asarray(function(probe))
+    except Exception as error:
+        raise InvalidProblem(
+            f"Smooth: {name} {called} fails on a NumPy array of 7 numbers: {error}. Expected a function of NumPy "
+            f"arrays, such as np.tanh. Fix: np.vectorize({called}) for one of numbers; for one of PyTorch tensors "
+            f"lambda z: {called}(torch.from_numpy(z)).numpy()"
+        ) from error
+    if values.shape != probe.shape or not np.all(np.isfinite(values)):
+        raise InvalidProblem(
+            f"Smooth: {name} {called} maps 7 points of [-1, 1] to {values!r}; expected 7 finite numbers. "
+            "Fix: a function that is defined on the whole line, written with NumPy operations."
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.model.network import Network
-from shallows.model.problem import Problem
+from shallows.model.problem import Problem, as_problem
 from shallows.support.checks import Array
 from shallows.support.seeds import generator
 from shallows.support.tolerances import EPSILON, SQRT_EPSILON, TINY
@@ -65,6 +65,7 @@ def check_derivatives(problem: Problem, net: Network, rng: int | np.random.Gener
     >>> f"{check.gradient_slope:.1f} {check.hessian_slope:.1f}", check.passed
     ('2.0 2.0', True)
     """
+    problem = as_problem(problem)
     source = generator(rng)
     theta = problem.pack(net)
     u, v = (_unit(source.standard_normal(problem.size)) for _ in range(2))

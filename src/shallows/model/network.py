@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Power, ReLU
-from shallows.support.checks import Array, finite_array, finite_number, points
+from shallows.model.activations import Activation, Power, ReLU, checked_activation
+from shallows.support.checks import Array, counted, finite_array, finite_number, points
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
@@ -39,23 +39,23 @@ class Network(Constructed):
         activation: Activation | None = None,
         norm: float | ArrayLike = 0.0,
     ) -> None:
-        weights = finite_array("W", W, 2)
+        weights = finite_array("W", W, 2, "one row a neuron, one column an input; [w] for a single neuron w")
         if 0 in weights.shape:
             raise InvalidProblem(
                 f"W has shape {weights.shape}; expected at least one neuron (row) and one input (column)."
             )
         outer = finite_array("a", np.ones(len(weights)) if a is None else a, (1, 2))
         if outer.shape[-1] != len(weights) or outer.shape[0] == 0:
+            fix = ""
+            if outer.ndim == 2 and len(outer) == len(weights):
+                fix = " Fix: a.T"
+            elif outer.ndim == 1 and len(outer) == weights.shape[1]:
+                fix = " Fix: W.T, if its columns are the neurons."
             raise InvalidProblem(
-                f"a has shape {outer.shape} for {len(weights)} neurons; expected ({len(weights)},) for one "
-                f"output or (M, {len(weights)}) for M outputs."
+                f"a has shape {outer.shape} for {counted(len(weights), 'neuron')}, the rows of W; expected "
+                f"({len(weights)},) for one output or (M, {len(weights)}) for M outputs.{fix}"
             )
-        if activation is None:
-            activation = Power(2)
-        if not isinstance(activation, Activation):
-            raise InvalidProblem(
-                f"activation is {activation!r}; expected Power(d), Polynomial([...]), ReLU() or Smooth(f)."
-            )
+        activation = Power(2) if activation is None else checked_activation(activation)
         scale = finite_array("norm", norm, (0, 1))
         if scale.ndim == 1 and (outer.ndim == 1 or len(scale) != len(outer)):
             raise InvalidProblem(f"norm has shape {scale.shape}; expected a number, or one for each output.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Power
+from shallows.model.activations import Activation, Power, checked_activation
 from shallows.model.data.base import InnerProduct, as_inner_product
 from shallows.model.network import Network
 from shallows.model.objective.base import Objective
@@ -58,7 +58,8 @@ class Problem(Constructed):
         self.n = self.data.n
         if self.target is not None and self.target.n != self.n:
             raise InvalidProblem(
-                f"The target has {counted(self.target.n, 'input')} and the data {self.n}; they must agree."
+                f"The target has {counted(self.target.n, 'input')} and the data {self.n}; they must agree. Fix: "
+                f"{type(self.data).__name__}({self.target.n}, ...), or a target with {counted(self.n, 'input')}."
             )
         self.norm_neuron = bool(norm_neuron)
         if self.norm_neuron and self.activation != Power(2):
@@ -142,11 +143,12 @@ class Problem(Constructed):
             raise InvalidProblem(
                 f"The network has width {net.width}, {counted(net.n, 'input')} and {counted(net.outputs, 'output')}; "
                 f"this problem's students have width {self.width}, {counted(self.n, 'input')} and "
-                f"{counted(self.outputs, 'output')}."
+                f"{counted(self.outputs, 'output')}. {self._shape_fix(net)}"
             )
         if net.activation != self.activation:
             raise InvalidProblem(
-                f"The network's activation is {net.activation!r}; this problem's is {self.activation!r}."
+                f"The network's activation is {net.activation!r}; this problem's is {self.activation!r}. "
+                f"Fix: Network(..., activation={self.activation!r})"
             )
         if self.outer is not None and not np.allclose(
             np.atleast_2d(net.a), self.outer, rtol=SAME_WEIGHTS, atol=0
@@ -159,6 +161,16 @@ class Problem(Constructed):
             raise InvalidProblem(
                 f"The network has a norm neuron of weight {net.norm}; this problem has none. Fix: norm_neuron=True."
             )
+
+    def _shape_fix(self, net: Network) -> str:
+        """What to change so that a network of another shape becomes a student of this problem, or the other way."""
+        if (net.n, net.width) == (self.width, self.n) and net.n != net.width:
+            return "W is transposed: its rows are the neurons. Fix: Network(W.T, ...)"
+        if net.n != self.n:
+            return f"Fix: W with {counted(self.n, 'column')}, or data with {counted(net.n, 'input')}."
+        if net.width != self.width:
+            return f"Fix: W with {counted(self.width, 'row')}, or Problem(..., width={net.width})."
+        return f"Fix: a of shape ({self.outputs}, {self.width})."
 
     # -- the loss and its derivatives ------------------------------------------------------------------
 
@@ -309,7 +321,13 @@ class Problem(Constructed):
 def _checked_target(target: Any) -> Network | SymmetricTensor | None:
     if target is None or isinstance(target, Network | SymmetricTensor):
         return target
-    if np.ndim(target) == 2:
+    if not isinstance(target, str) and np.ndim(target) == 2:
+        rows, columns = np.shape(target)
+        if rows != columns:
+            raise InvalidProblem(
+                f"target is a matrix of shape {(rows, columns)}; expected the symmetric matrix T of a form xᵀTx. "
+                "Fix: sh.Network(W), if its rows are the neurons of the teacher."
+            )
         return SymmetricTensor.from_matrix(target)
     raise InvalidProblem(
         f"target is {describe(target)}; expected a Network, a SymmetricTensor, a symmetric matrix, or None with "
@@ -324,8 +342,14 @@ def _checked_activation(
         if isinstance(target, Network):
             return target.activation
         return Power(2 if target is None else target.degree)
-    if not isinstance(activation, Activation):
-        raise InvalidProblem(
-            f"activation is {describe(activation)}; expected Power(d), Polynomial([...]), ReLU() or Smooth(f)."
-        )
-    return activation
+    return checked_activation(activation)
+
+
+def as_problem(value: Any) -> Problem:
+    """The value if it is a problem; a sentence that says how to make one otherwise."""
+    if isinstance(value, Problem):
+        return value
+    raise InvalidProblem(
+        f"problem is {describe(value)}; expected a Problem. Fix: sh.Problem(target, data, width), for example "
+        "sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1)"
+    )

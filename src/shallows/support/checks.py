@@ -21,8 +21,17 @@ def describe(value: Any) -> str:
     """A short account of a value for an error message."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
+    if is_tensor(value):
+        return f"a {type(value).__name__} of shape {tuple(value.shape)}"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
     text = repr(value)
     return text if len(text) <= 60 else f"{type(value).__name__} {text[:57]}..."
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether this is a tensor of PyTorch or its like, which NumPy cannot always read."""
+    return hasattr(value, "detach") and hasattr(value, "shape")
 
 
 def counted(count: int, noun: str) -> str:
@@ -57,16 +66,37 @@ def finite_number(name: str, value: Any, minimum: float | None = None) -> float:
     return number
 
 
-def finite_array(name: str, value: ArrayLike, ndim: int | Sequence[int]) -> Array:
-    """A read-only float64 copy with one of the allowed numbers of axes and no NaN or infinite entry."""
-    allowed = (ndim,) if isinstance(ndim, int) else tuple(ndim)
+def real_array(name: str, value: ArrayLike) -> Array:
+    """A float64 copy; what is no array of real numbers is refused, with the way to make it one where there is one."""
+    if isinstance(value, np.ndarray) and np.iscomplexobj(value):
+        raise InvalidProblem(
+            f"{name} is {describe(value)}; expected real numbers. Fix: {name}.real, if that is what you mean."
+        )
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidProblem(f"{name} is {describe(value)}; expected an array of real numbers.") from None
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        fix = ""
+        if is_tensor(value):
+            fix = f" Fix: {name}.detach().numpy()"
+        elif "inhomogeneous" in str(error):
+            fix = " Fix: rows of the same length."
+        raise InvalidProblem(
+            f"{name} is {describe(value)}; expected an array of real numbers.{fix}"
+        ) from None
+
+
+def finite_array(name: str, value: ArrayLike, ndim: int | Sequence[int], meaning: str = "") -> Array:
+    """A read-only float64 copy with one of the allowed numbers of axes and no NaN or infinite entry.
+
+    `meaning` says what the axes are, for whoever gave others.
+    """
+    allowed = (ndim,) if isinstance(ndim, int) else tuple(ndim)
+    array = real_array(name, value)
     if array.ndim not in allowed:
-        axes = " or ".join(map(str, allowed))
-        raise InvalidProblem(f"{name} has shape {array.shape}; expected {axes} axes.")
+        axes = " or ".join(map(str, allowed)) + (" axis" if allowed == (1,) else " axes")
+        raise InvalidProblem(
+            f"{name} has shape {array.shape}; expected {axes}{': ' + meaning if meaning else ''}."
+        )
     if not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))
         where = tuple(int(i) for i in bad[0])
@@ -79,7 +109,7 @@ def finite_array(name: str, value: ArrayLike, ndim: int | Sequence[int]) -> Arra
 
 def symmetric_matrix(name: str, value: ArrayLike) -> Array:
     """A finite square symmetric matrix (to rounding), symmetrised."""
-    matrix = finite_array(name, value, 2)
+    matrix = finite_array(name, value, 2, "a square symmetric matrix")
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidProblem(f"{name} has shape {matrix.shape}; expected a square matrix.")
     asymmetry = float(np.max(np.abs(matrix - matrix.T), initial=0.0))
@@ -95,7 +125,10 @@ def symmetric_matrix(name: str, value: ArrayLike) -> Array:
 
 def points(name: str, value: ArrayLike, n: int) -> Array:
     """Input points x with n coordinates on the last axis."""
-    array = np.asarray(value, dtype=np.float64)
+    array = value if isinstance(value, np.ndarray) and value.dtype == np.float64 else real_array(name, value)
     if array.ndim == 0 or array.shape[-1] != n:
-        raise InvalidProblem(f"{name} has shape {array.shape}; its last axis must have {n} coordinates.")
+        fix = f" Fix: {name}.T" if array.ndim == 2 and len(array) == n else ""
+        raise InvalidProblem(
+            f"{name} has shape {array.shape}; its last axis must have {n} coordinates, one point a row.{fix}"
+        )
     return array

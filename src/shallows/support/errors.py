@@ -10,7 +10,7 @@ class ShallowsError(Exception):
     ...     sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(3), width=1)
     ... except sh.ShallowsError as error:
     ...     print(error)
-    The target has 2 inputs and the data 3; they must agree.
+    The target has 2 inputs and the data 3; they must agree. Fix: Gaussian(2, ...), or a target with 3 inputs.
     """
 
 

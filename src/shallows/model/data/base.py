@@ -21,7 +21,7 @@ from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.kernels.base import Kernel, no_kernel
 from shallows.model.kernels.metric import MetricKernel
 from shallows.model.kernels.mixture import MixtureKernel
-from shallows.support.checks import Array, positive_integer
+from shallows.support.checks import Array, describe, is_tensor, positive_integer
 from shallows.support.construction import Constructed
 from shallows.support.errors import InvalidProblem
 
@@ -171,6 +171,14 @@ def as_inner_product(value: Any) -> InnerProduct:
     """The value if it is one of the data classes; a typed error otherwise."""
     if isinstance(value, InnerProduct):
         return value
+    fix = ""
+    if isinstance(value, type) and issubclass(value, InnerProduct):
+        fix = f" Fix: {value.__name__}(n, ...)"
+    elif isinstance(value, int):
+        fix = f" Fix: Gaussian({value})"
+    elif is_tensor(value) or np.ndim(value) == 2:
+        fix = " Fix: Samples(X), or Samples(X, y) with labels"
     raise InvalidProblem(
-        f"data is {value!r}; expected Gaussian, IID, Radial, Sphere, Mixture, Samples, Frobenius or Metric."
+        f"data is {describe(value)}; expected Gaussian, IID, Radial, Sphere, Mixture, Samples, Frobenius or Metric."
+        f"{fix}"
     )

@@ -51,6 +51,11 @@ class Gaussian(Distribution):
     def _checked_covariance(self, given: ArrayLike | None) -> Array:
         if given is None:
             given = np.eye(self.n)
+        if np.ndim(given) < 2:
+            shown = "np.diag(covariance)" if np.ndim(given) else f"covariance * np.eye({self.n})"
+            raise InvalidProblem(
+                f"covariance has shape {np.shape(given)}; expected a matrix of shape ({self.n}, {self.n}). Fix: {shown}"
+            )
         covariance = symmetric_matrix("covariance", given)
         if len(covariance) != self.n:
             raise InvalidProblem(f"covariance has shape {covariance.shape}; expected ({self.n}, {self.n}).")

@@ -47,6 +47,9 @@ class IID(Distribution):
 
     def __init__(self, n: int, moments: Sequence[float]) -> None:
         self.n = positive_integer("n", n)
+        if isinstance(moments, str):
+            known = ", ".join(f"IID.{law}" for law in self.constructors)
+            raise InvalidProblem(f"moments is {moments!r}; expected [1, E x, E x², ...]. Fix: one of {known}")
         given = checked_moments("moments", moments)
         self._name = f"IID({self.n}, moments={[float(f'{m:.6g}') for m in given]})"
         self._moment = self._look_up(given)

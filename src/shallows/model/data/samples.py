@@ -15,7 +15,7 @@ from shallows.model.activations import Activation
 from shallows.model.data.base import LARGEST_GRAM, Distribution
 from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.empirical import EmpiricalKernel
-from shallows.support.checks import Array, finite_array, positive_integer
+from shallows.support.checks import Array, counted, finite_array, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -44,15 +44,15 @@ class Samples(Distribution):
     """
 
     def __init__(self, X: ArrayLike, y: ArrayLike | None = None) -> None:
-        self.X = finite_array("X", X, 2)
+        self.X = finite_array("X", X, 2, "one sample a row; X[:, None] for samples of one input")
         if 0 in self.X.shape:
             raise InvalidProblem(f"X has shape {self.X.shape}; expected at least one sample and one input.")
         self.n = int(self.X.shape[1])
         self.y = None if y is None else finite_array("y", y, (1, 2))
         if self.y is not None and (len(self.y) != len(self.X) or 0 in self.y.shape):
             raise InvalidProblem(
-                f"y has shape {self.y.shape} for {len(self.X)} samples; expected "
-                f"({len(self.X)},) or ({len(self.X)}, M)."
+                f"y has shape {self.y.shape} for {counted(len(self.X), 'sample')}, the rows of X; expected "
+                f"({len(self.X)},) or ({len(self.X)}, M).{' Fix: X.T' if len(self.y) == self.n else ''}"
             )
 
     @property

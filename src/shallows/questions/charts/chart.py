@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.model.activations import Power
-from shallows.model.problem import Problem
+from shallows.model.problem import Problem, as_problem
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem
@@ -40,6 +40,7 @@ def chart(
     """
     if method not in METHODS:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    problem = as_problem(problem)
     source = generator(rng)
     seed = int(source.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
     if method == "descent":

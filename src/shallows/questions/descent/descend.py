@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.model.network import Network
-from shallows.model.problem import Problem
+from shallows.model.problem import Problem, as_problem
 from shallows.questions.descent.methods.stable_step import stable_step
 from shallows.questions.descent.options import checked_options
 from shallows.questions.descent.plan import Plan, plan_for
@@ -38,6 +38,7 @@ def descend(
     >>> run.converged, f"{run.loss:.10f}"   # Eckart and Young: rank one misses the eigenvalue 1, so 1² is left
     (True, '1.0000000000')
     """
+    problem = as_problem(problem)
     theta = _checked_start(problem, start)
     every = None if record is None else positive_integer("record", record)
     plan = plan_for(problem, method, step, tolerance, theta[None], checked_options(options))

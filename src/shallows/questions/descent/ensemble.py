@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shallows.model.problem import Problem
+from shallows.model.problem import Problem, as_problem
 from shallows.questions.descent.descend import sentence
 from shallows.questions.descent.options import checked_options
 from shallows.questions.descent.plan import ONE_BY_ONE, Plan, plan_for
@@ -70,6 +70,7 @@ def ensemble(
     >>> runs.share_of_global
     0.55
     """
+    problem = as_problem(problem)
     runs = positive_integer("runs", runs)
     cores = available() if cores is None else positive_integer("cores", cores)
     seed = seed_text(rng)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.model.problem import Problem
-from shallows.support.checks import Array, describe, finite_array, positive_integer
+from shallows.support.checks import Array, finite_array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -138,6 +138,7 @@ def _checked(problem: Problem, value: ArrayLike, name: str) -> Array:
     theta = finite_array(name, value, 1)
     if theta.shape != (problem.size,):
         raise InvalidProblem(
-            f"{name} has shape {theta.shape}; expected ({problem.size},): {describe(problem.layout)}."
+            f"{name} has shape {theta.shape}; expected ({problem.size},): W row by row, then a if it is trained, then "
+            "the norm neuron's weight. Fix: problem.pack(net)"
         )
     return theta

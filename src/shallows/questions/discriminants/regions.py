@@ -206,6 +206,12 @@ def _on_slice(
         discriminant = subject.specialize(**values)  # type: ignore[arg-type]
     else:
         raise InvalidProblem(f"subject is {subject!r}; expected a Problem or a Discriminant.")
+    unknown = [
+        name for name in names if name not in (*discriminant.curve.teacher, *discriminant.curve.metric)
+    ]
+    if unknown:
+        known = ", ".join((*discriminant.curve.teacher, *discriminant.curve.metric))
+        raise InvalidProblem(f"There is no variable {' and no '.join(unknown)}; the axes are two of {known}.")
     if names[0] == names[1] or set(discriminant.variables) != set(names):
         raise InvalidProblem(
             f"The slice is in {names[0]} and {names[1]}, but the variables without a value are "
@@ -233,6 +239,8 @@ def _require_metrics(discriminant: Discriminant, names: tuple[str, str], x: Arra
 
 
 def _axis(given: Axis, resolution: int) -> tuple[str, Array]:
+    if isinstance(given, str):
+        raise InvalidProblem(f"An axis is {given!r}; expected (name, low, high). Fix: ({given!r}, -1, 1)")
     if len(given) == 3:
         name, low, high = given
         return str(name), axis(str(name), np.linspace(float(low), float(high), resolution))
