@@ -43,7 +43,8 @@ def verify(
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
     seed: Seed = 0,
     out: Annotated[
-        Path | None, typer.Option(help="X.html: write the evidence as a page; X.json: as data; a folder: both.")
+        Path | None,
+        typer.Option(help="X.html: write the evidence as a page; X.json: as data; a folder: both."),
     ] = None,
     json: Json = False,
     quiet: Quiet = False,

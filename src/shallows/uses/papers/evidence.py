@@ -16,9 +16,7 @@ Effort = Literal["quick", "full"]
 #: How the paper's wording stands to the statement that is checked, where the two differ. "sharpened" is the only one
 #: of the three in which the paper is right.
 Verdict = Literal["holds with a correction", "false as printed", "sharpened"]
-Status = Literal[
-    "holds", "holds with a correction", "false as printed", "sharpened", "fails", "not checked"
-]
+Status = Literal["holds", "holds with a correction", "false as printed", "sharpened", "fails", "not checked"]
 
 
 @dataclass(frozen=True)
