@@ -6,7 +6,9 @@ sweep) or over something better (a live table).
 
 from __future__ import annotations
 
+import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,8 @@ from typing import Any
 
 #: Seconds of work before a bar appears: what is over sooner needs none.
 PATIENCE = 2.0
+#: Seconds of compiling before a line says so: what is over sooner is not noticed.
+NOTICEABLE = 1.0
 #: How progress is shown: by a bar (True), not at all (False), or by a function that is told sentences.
 Shown = bool | Callable[[str], None]
 
@@ -96,3 +100,27 @@ def status_line(title: str, shown: bool) -> Iterator[Shown]:
 
     with Console(stderr=True).status(title) as status:
         yield lambda text: status.update(f"{title}: {text}")
+
+
+@contextmanager
+def compiling_line(count: int) -> Iterator[Callable[[bool], None]]:
+    """One line on stderr when compiling `count` functions takes more than a second; what it yields is told of each."""
+    done = 0
+    begin = time.perf_counter()
+
+    def note(fresh: bool) -> None:
+        nonlocal done
+        done += fresh
+
+    def say() -> None:
+        about = math.ceil((time.perf_counter() - begin) * count / max(done, 1))
+        print(f"shallows: compiling once for this machine, about {about} s", file=sys.stderr, flush=True)
+
+    timer = threading.Timer(NOTICEABLE, say)
+    timer.daemon = True
+    if count and not _silenced:
+        timer.start()
+    try:
+        yield note
+    finally:
+        timer.cancel()

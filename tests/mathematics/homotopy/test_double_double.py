@@ -5,9 +5,25 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import types
+
+from shallows.mathematics.homotopy._compiled.double_double import (
+    add_number,
+    add_product,
+    rounded,
+    scale,
+    store,
+)
+from shallows.support.compiling import entry, pointer
 
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-6)
 COMPLEX = st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+
+
+@entry(types.void(types.float64[::1], types.int64, types.int64, types.int64))
+def added_product(numbers, total, a, b):
+    """The unit, for Python."""
+    add_product(pointer(numbers), total, a, b)
 
 
 def _value(numbers, at):
@@ -18,8 +34,6 @@ def _value(numbers, at):
 @given(COMPLEX, COMPLEX, COMPLEX)
 def test_products_are_added_with_31_digits(a, b, c):
     """total + a·b: the error is below 2⁻¹⁰⁰ of the sizes that enter, even when everything cancels."""
-    from shallows.mathematics.homotopy._compiled.double_double import add_product, rounded
-
     numbers = np.zeros(12)
     for place, (real, imaginary, low, lower) in zip((0, 4, 8), (a, b, c), strict=True):
         numbers[place : place + 4] = (
@@ -31,7 +45,7 @@ def test_products_are_added_with_31_digits(a, b, c):
     (ar, ai), (br, bi), (cr, ci) = (_value(numbers, place) for place in (4, 8, 0))
     wanted = cr + ar * br - ai * bi, ci + ar * bi + ai * br
     size = abs(cr) + abs(ci) + (abs(ar) + abs(ai)) * (abs(br) + abs(bi))
-    add_product(numbers, 0, 4, 8)
+    added_product(numbers, 0, 4, 8)
     found = _value(numbers, 0)
     assert max(abs(found[0] - wanted[0]), abs(found[1] - wanted[1])) <= size * Fraction(2) ** -100
     assert rounded(numbers, 0) == complex(float(found[0]), float(found[1]))
@@ -39,8 +53,6 @@ def test_products_are_added_with_31_digits(a, b, c):
 
 @given(COMPLEX, COMPLEX, st.integers(-100, 100))
 def test_sums_and_multiples(a, b, factor):
-    from shallows.mathematics.homotopy._compiled.double_double import add_number, scale, store
-
     numbers = np.zeros(8)
     store(numbers, 0, complex(a[0], a[1]))
     store(numbers, 4, complex(b[0], b[1]))

@@ -100,21 +100,23 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
 
 
 def _inspected(homotopy: Homotopy, paths: Paths) -> _Inspected:
-    from shallows.mathematics.homotopy._compiled.entry_points import inspect
+    from shallows.mathematics.homotopy._compiled.blocks import inspect_block, room
 
     count, size = paths.ends.shape
     ends = paths.ends.copy()
     matrices = np.zeros((count, size, size), np.complex128)
     values = np.zeros((count, size), np.complex128)
     steps = np.where(paths.status == PathStatus.ARRIVED, np.abs(paths.error), -1.0)
-    inspect(
-        homotopy.evaluate,
-        homotopy.complexes,
-        homotopy.reals,
-        homotopy.program,
-        (homotopy.mode, homotopy.work, homotopy.scratch, homotopy.noise),
-        (ends, (paths.status == PathStatus.CONVERGED) & (paths.winding == 1)),
-        (matrices, values, steps),
+    inspect_block(
+        homotopy.system(),
+        room(size, size, homotopy.work, homotopy.scratch),
+        (homotopy.mode, size, homotopy.work, homotopy.scratch),
+        homotopy.noise,
+        ends,
+        (paths.status == PathStatus.CONVERGED) & (paths.winding == 1),
+        matrices.reshape(count, size * size),
+        values,
+        steps,
     )
     sane = np.isfinite(matrices).all(axis=(1, 2))
     condition = np.full(count, np.inf)

@@ -21,9 +21,10 @@ from shallows.support.progress import Progress, Shown
 class Homotopy:
     """A compiled homotopy H(x, t), start at t = 1, target at t = 0: an evaluator and its constant data.
 
-    `evaluate` is a `numba.cfunc` with the signature `Homotopy.signature()`; `unknowns` counts
-    the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is nothing but rounding,
-    0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of twice the precision.
+    `evaluate` is a `numba.cfunc` with the signature `Homotopy.signature()`, or anything with the `address` of such
+    a function; `unknowns` counts the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is
+    nothing but rounding, 0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of
+    twice the precision.
 
     A family makes one for every pair of its members:
 
@@ -53,15 +54,19 @@ class Homotopy:
 
     def at(self, point: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         """The value and the extended Jacobian [∂H/∂x | ∂H/∂t] at the point (x, t)."""
-        from shallows.mathematics.homotopy._compiled.entry_points import evaluate_one
+        from shallows.mathematics.homotopy._compiled.blocks import evaluate_point, room
 
         equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
         value = np.zeros(equations, np.complex128)
         jacobian = np.zeros((equations, self.unknowns + 1), np.complex128)
-        room = (np.empty(self.work, np.complex128), np.empty(self.scratch))
         place = np.ascontiguousarray(point, dtype=np.complex128)
-        evaluate_one(self.evaluate, self.complexes, self.reals, self.program, room, place, (value, jacobian))
+        memory = room(self.unknowns, 0, self.work, self.scratch)
+        evaluate_point(self.system(), memory, place, value, jacobian)
         return value, jacobian
+
+    def system(self) -> tuple[Any, ...]:
+        """The evaluator's address and its constant data, as compiled code takes them."""
+        return self.evaluate.address, self.complexes, self.reals, self.program
 
 
 #: The shortest step: what is left of the way times this is near the rounding of t and of the points.
@@ -184,14 +189,15 @@ def track(
     >>> paths.ends.real.round(9).tolist(), paths.status.tolist()
     ([[1.0], [4.0]], [0, 0])
     """
-    from shallows.mathematics.homotopy._compiled.entry_points import run
+    from shallows.mathematics.homotopy._compiled.blocks import room, track_block
 
     settings = settings or TrackerSettings()
     options = np.append(settings.array(), homotopy.noise)
     if not endgame:
         options[5] = 0.0
     ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
-    count = len(ends)
+    count, size = ends.shape
+    system = homotopy.system()
     if homotopy.mode == PROJECTIVE:
         ends /= np.linalg.norm(ends, axis=1, keepdims=True)
         charts = ends.conj()
@@ -204,27 +210,30 @@ def track(
 
     def block(rows: slice) -> None:
         own = charts[rows] if homotopy.mode == PROJECTIVE else charts
-        run(
-            homotopy.evaluate,
-            homotopy.complexes,
-            homotopy.reals,
-            homotopy.program,
-            (homotopy.mode, homotopy.work, homotopy.scratch),
-            (ends[rows], own),
-            (options, settings.windings, complex(start), complex(end)),
-            (codes[rows], figures[rows]),
+        track_block(
+            system,
+            room(size, charts.shape[1], homotopy.work, homotopy.scratch),
+            (homotopy.mode, size, homotopy.work, homotopy.scratch),
+            ends[rows],
+            own,
+            options,
+            settings.windings,
+            complex(start),
+            complex(end),
+            codes[rows],
+            figures[rows],
         )
 
     workers = cores.workers(threads)
-    size = max(1, min(64, count // (4 * workers) + 1))
-    blocks = [slice(k, k + size) for k in range(0, count, size)]
+    together = max(1, min(64, count // (4 * workers) + 1))
+    blocks = [slice(k, k + together) for k in range(0, count, together)]
     with Progress(count, "tracking paths", progress, "paths") as shown:
         if workers == 1 or len(blocks) <= 1:
             for rows in blocks:
                 block(rows)
-                shown.advance(size)
+                shown.advance(together)
         else:
             with ThreadPoolExecutor(workers) as pool:
                 for _ in pool.map(block, blocks):
-                    shown.advance(size)
+                    shown.advance(together)
     return Paths(ends, codes[:, 0], codes[:, 1], codes[:, 2], figures[:, 0], figures[:, 1])

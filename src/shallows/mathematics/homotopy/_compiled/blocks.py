@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shallows.mathematics.homotopy._compiled.codes import (
     ARRIVED,
@@ -17,181 +16,227 @@ from shallows.mathematics.homotopy._compiled.codes import (
     INFINITE,
     PROJECTIVE,
     STEP_TOO_SMALL,
-    variable,
 )
 from shallows.mathematics.homotopy._compiled.endgame import finish
-from shallows.mathematics.homotopy._compiled.equations import Equations, assemble, copy, length, polish
-from shallows.mathematics.homotopy._compiled.predictor import REMEMBERED, History
-from shallows.mathematics.homotopy._compiled.tracker import MOVING, Settings, follow
+from shallows.mathematics.homotopy._compiled.equations import assemble, copy, length, polish
+from shallows.mathematics.homotopy._compiled.evaluators import evaluate_at
+from shallows.mathematics.homotopy._compiled.kinds import (
+    BOOL,
+    COMPLEX,
+    COMPLEXES,
+    EQUATIONS,
+    FLOAT,
+    HISTORY,
+    INT,
+    SETTINGS,
+    VOID,
+    Equations,
+    History,
+    Settings,
+)
+from shallows.mathematics.homotopy._compiled.predictor import REMEMBERED
+from shallows.mathematics.homotopy._compiled.tracker import follow
+from shallows.support.compiling import behind, constants, entry, part, pointer, several, unit
 
 #: The first step tried on a path, as a share of the way.
 FIRST_STEP = 0.02
 #: Newton steps that sharpen an end: they stop before, when they no longer shrink.
-END_STEPS = variable(6)
+END_STEPS = 6
 #: An end is regular beyond doubt when Newton's last step is below this. Else its convergence may have been an accident
 #: of rounding, and the endgame is asked, if the path came by its beginning.
 BEYOND_DOUBT = 1e-10
 #: What is said of the error of an end that is smooth in t and at which Newton does not converge: a rank-deficient
 #: point, reached by a step that was accepted within 10⁻¹⁰.
 DEFICIENT_ERROR = 1e-9
+#: Numbers that a `History` takes: nodes, marks and decades.
+MARKS, DECADES = 4, 6
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+def room(size: int, chart: int, work: int, scratch: int) -> tuple[Any, Any, Any]:
+    """Memory for one path of so many unknowns at a time: what `equations_in` and `history_in` divide up."""
+    places = work + chart + (size + 1) + size * (size + 1) + size * size + 2 * size
+    places += 2 * REMEMBERED * size + size + (size + 1) + 5 * size
+    return (
+        np.zeros(places, np.complex128),
+        np.zeros(scratch + REMEMBERED + MARKS + DECADES),
+        np.zeros(size, np.int64),
+    )
+
+
+@part
+def equations_in(memory: Any, system: Any, sizes: Any, chart: int) -> Any:
+    """Equations whose intermediate results are in `memory`, a chart of so many numbers among them."""
+    evaluate, complexes, reals, program = system
+    mode, size, work, _ = sizes
+    places, numbers, pivots = memory
+    patch = behind(pointer(places), work)
+    point = behind(patch, chart)
+    buffer = behind(point, size + 1)
+    matrix = behind(buffer, size * (size + 1))
+    value = behind(matrix, size * size)
+    return Equations(
+        evaluate,
+        pointer(complexes),
+        pointer(reals),
+        pointer(program),
+        pointer(places),
+        pointer(numbers),
+        mode,
+        size,
+        patch,
+        point,
+        buffer,
+        matrix,
+        value,
+        behind(value, size),
+        pointer(pivots),
+    )
+
+
+@part
+def history_in(memory: Any, equations: Any, scratch: int) -> Any:
+    """An empty history, behind the equations in `memory`, and behind it room for five points."""
+    size = equations.size
+    points = behind(equations.drift, size)
+    tangents = behind(points, REMEMBERED * size)
+    trial = behind(tangents, REMEMBERED * size)
+    saved = behind(trial, size)
+    nodes = behind(pointer(memory[1]), scratch)
+    marks = behind(nodes, REMEMBERED)
+    history = History(
+        points,
+        behind(points, (REMEMBERED - 1) * size),
+        tangents,
+        nodes,
+        trial,
+        saved,
+        marks,
+        behind(marks, MARKS),
+    )
+    return history, behind(saved, size + 1)
+
+
+@unit(
+    several(INT, INT, FLOAT, FLOAT, INT)(
+        EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, COMPLEX, INT, HISTORY, COMPLEXES
+    )
+)
 def whole_path(
     equations: Any, settings: Any, x: Any, start: complex, end: complex, most: int, history: Any, spare: Any
 ) -> tuple[int, int, float, float, int]:
     """One path from start to end, x changed in place: status, winding, error, |t| reached, steps."""
-    status, done, _, steps = follow(equations, settings, x, start, end, MOVING, FIRST_STEP, history)
+    status, done, _, steps = follow(equations, settings, x, start, end, False, FIRST_STEP, history)
     winding, error, radius = 1, 0.0, abs(start + done * (end - start))
-    saved, at_end = history.saved, x.shape[0]
+    saved, size = history.saved, equations.size
     ending = end == 0.0 and settings.endgame > 0.0
     backup_status, backup_error = ARRIVED, -1.0
     if status == ARRIVED:
         radius = 0.0
-        copy(x, spare)
+        copy(x, spare, size)
         error = polish(equations, spare, end, settings.noise, END_STEPS)
         if error >= 0.0:
-            copy(spare, x)
+            copy(spare, x, size)
         elif ending:
             status, error = CONVERGED, DEFICIENT_ERROR
-        if ending and saved[at_end].real > 0.0 and not (0.0 <= error < BEYOND_DOUBT):
-            copy(x, spare)
+        if ending and saved[size].real > 0.0 and not (0.0 <= error < BEYOND_DOUBT):
+            copy(x, spare, size)
             backup_status, backup_error = status, error
             status = HANDED_OVER
-    if ending and saved[at_end].real > 0.0 and status in (HANDED_OVER, STEP_TOO_SMALL):
-        for j in range(at_end):
-            x[j] = saved[j]
+    if ending and saved[size].real > 0.0 and status in (HANDED_OVER, STEP_TOO_SMALL):
+        copy(saved, x, size)
         status, winding, error, radius, more = finish(
-            equations, settings, x, saved[at_end].real, most, history
+            equations, settings, x, saved[size].real, most, history, behind(spare, size)
         )
         steps += more
         if backup_error >= 0.0 and status not in (CONVERGED, INFINITE):
-            copy(spare, x)
+            copy(spare, x, size)
             status, winding, error, radius = backup_status, 1, backup_error, 0.0
     return status, winding, error, radius, steps
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
-def track_block(
-    evaluate: Any, complexes: Any, reals: Any, program: Any, sizes: Any, block: Any, how: Any, out: Any
-) -> None:
-    """Track every row of `ends` from t = start to t = end in place.
+#: An evaluator's address with its constant data; memory as from `room`; mode, unknowns, work and scratch.
+SYSTEM = several(INT, constants(COMPLEX), constants(FLOAT), constants(INT))
+MEMORY = several(COMPLEX[::1], FLOAT[::1], INT[::1])
+SIZES = several(INT, INT, INT, INT)
 
-    `sizes` is (mode, work, scratch), `block` (ends, charts), `how` (settings, largest winding number, start,
-    end). In `out`, `codes` gets (status, winding, steps) and `figures` (|t| reached, error of the end point).
+
+@entry(
+    VOID(
+        SYSTEM, MEMORY, SIZES, COMPLEX[:, ::1], COMPLEX[:, ::1], constants(FLOAT), INT, COMPLEX, COMPLEX,
+        INT[:, ::1], FLOAT[:, ::1],
+    )
+)  # fmt: skip
+def track_block(
+    system: Any, memory: Any, sizes: Any, ends: Any, charts: Any, options: Any, most: int, start: complex,
+    end: complex, codes: Any, figures: Any,
+) -> None:  # fmt: skip
+    """Track every row of `ends` from t = start to t = end in place, with winding numbers up to `most`.
+
+    `charts` has a row for each path of a PROJECTIVE homotopy, else one. `codes` gets (status, winding, steps) and
+    `figures` (|t| reached, error of the end point).
     """
-    mode, work, scratch = sizes
-    ends, charts = block
-    options, most, start, end = how
-    codes, figures = out
-    count, size = ends.shape
+    mode, size, _, scratch = sizes
     settings = Settings(
         options[0], options[1], options[2], options[3], options[4], options[5], options[6], options[7]
     )
-    equations = Equations(
-        evaluate,
-        complexes,
-        reals,
-        program,
-        mode,
-        np.empty(charts.shape[1], np.complex128),
-        np.empty(size + 1, np.complex128),
-        np.empty(size * (size + 1), np.complex128),
-        np.empty(work, np.complex128),
-        np.empty(scratch, np.float64),
-        np.empty((size, size), np.complex128),
-        np.empty(size, np.complex128),
-        np.empty(size, np.complex128),
-        np.empty(size, np.int64),
-    )
-    history = History(
-        np.zeros((REMEMBERED, size), np.complex128),
-        np.zeros((REMEMBERED, size), np.complex128),
-        np.zeros(REMEMBERED, np.float64),
-        np.empty(size, np.complex128),
-        np.empty(size + 1, np.complex128),
-        np.empty(4, np.float64),
-        np.empty(6, np.float64),
-    )
-    chart = equations.chart
-    spare = np.empty(size, np.complex128)
-    for path in range(count):
-        copy(charts[path if mode == PROJECTIVE else 0], chart)
+    width = charts.shape[1]
+    equations = equations_in(memory, system, sizes, width)
+    history, spare = history_in(memory, equations, scratch)
+    for path in range(len(ends)):
+        own = behind(pointer(charts), path * width if mode == PROJECTIVE else 0)
+        copy(own, equations.chart, width)
+        x = behind(pointer(ends), path * size)
         status, winding, error, radius, steps = whole_path(
-            equations, settings, ends[path], start, end, most, history, spare
+            equations, settings, x, start, end, most, history, spare
         )
         codes[path, 0], codes[path, 1], codes[path, 2] = status, winding, steps
         figures[path, 0], figures[path, 1] = radius, error
         if mode == PROJECTIVE:
-            copy(chart, charts[path])
+            copy(equations.chart, own, width)
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@entry(
+    VOID(SYSTEM, MEMORY, SIZES, FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1])
+)  # fmt: skip
 def inspect_block(
-    evaluate: Any, complexes: Any, reals: Any, program: Any, sizes: Any, block: Any, out: Any
-) -> None:
+    system: Any, memory: Any, sizes: Any, noise: float, ends: Any, newton: Any, matrices: Any, values: Any, steps: Any
+) -> None:  # fmt: skip
     """Jacobian and value at t = 0 of every row of `ends`, after a few Newton steps where `newton` says so.
 
     `steps` gets the last relative Newton step, −1 where Newton did not converge (that row is left alone).
-    `sizes` is (mode, work, scratch, noise), `block` (ends, newton), `out` (matrices, values, steps).
     """
-    mode, work, scratch, noise = sizes
-    ends, newton = block
-    matrices, values, steps = out
-    count, size = ends.shape
-    chart = np.zeros(size, np.complex128)
-    trial, drift, pivots = (
-        np.empty(size, np.complex128),
-        np.empty(size, np.complex128),
-        np.empty(size, np.int64),
-    )
-    point, buffer = np.empty(size + 1, np.complex128), np.empty(size * (size + 1), np.complex128)
-    room, spare = np.empty(work, np.complex128), np.empty(scratch, np.float64)
-    for row in range(count):
-        x = ends[row]
+    mode, size, _, scratch = sizes
+    equations = equations_in(memory, system, sizes, size)
+    _, trial = history_in(memory, equations, scratch)
+    for row in range(len(ends)):
+        x = behind(pointer(ends), row * size)
         if mode == PROJECTIVE:
-            norm = np.sqrt(length(x))
+            norm = np.sqrt(length(x, size))
             for j in range(size):
                 x[j] /= norm
-                chart[j] = np.conj(x[j])
-        equations = Equations(
-            evaluate,
-            complexes,
-            reals,
-            program,
-            mode,
-            chart,
-            point,
-            buffer,
-            room,
-            spare,
-            matrices[row],
-            values[row],
-            drift,
-            pivots,
-        )
+                equations.chart[j] = np.conj(x[j])
         if newton[row]:
-            copy(x, trial)
+            copy(x, trial, size)
             steps[row] = polish(equations, trial, 0.0j, noise, END_STEPS)
             if steps[row] >= 0.0:
-                copy(trial, x)
+                copy(trial, x, size)
         assemble(equations, x, 0.0j)
+        copy(equations.matrix, behind(pointer(matrices), row * size * size), size * size)
+        copy(equations.value, behind(pointer(values), row * size), size)
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
-def evaluate_point(
-    evaluate: Any, complexes: Any, reals: Any, program: Any, room: Any, point: Any, out: Any
-) -> None:
+@entry(VOID(SYSTEM, MEMORY, constants(COMPLEX), COMPLEX[::1], COMPLEX[:, ::1]))
+def evaluate_point(system: Any, memory: Any, point: Any, value: Any, jacobian: Any) -> None:
     """One call of an evaluator."""
-    work, scratch = room
-    value, jacobian = out
-    evaluate(
-        point.ctypes,
-        complexes.ctypes,
-        reals.ctypes,
-        program.ctypes,
-        work.ctypes,
-        scratch.ctypes,
-        value.ctypes,
-        jacobian.ctypes,
+    evaluate, complexes, reals, program = system
+    evaluate_at(
+        evaluate,
+        pointer(point),
+        pointer(complexes),
+        pointer(reals),
+        pointer(program),
+        pointer(memory[0]),
+        pointer(memory[1]),
+        pointer(value),
+        pointer(jacobian),
     )

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, TypeVar, cast
-
-import numpy as np
 
 #: Modes of a homotopy. AFFINE: as many equations as unknowns. PROJECTIVE: one homogeneous unknown more and the equation
 #: ⟨patch, z⟩ = 1, the patch following the point. PENCIL: t itself is an unknown and the extra equation
 #: (t − c)(ℓ·x + ℓ₀) = s moves (the trace test).
 AFFINE, PROJECTIVE, PENCIL = 0, 1, 2
-Number = TypeVar("Number", int, bool)
 
 
 class PathStatus(IntEnum):
@@ -48,14 +44,7 @@ _SENTENCES = {
 }
 
 
-def variable(value: Number) -> Number:
-    """A constant as an argument of compiled functions: each of Python's literals is a type of its own, for which numba
-    compiles a function again, NumPy's numbers are not."""
-    number: Any = np.bool_(value) if isinstance(value, bool) else np.int64(value)
-    return cast(Number, number)
-
-
 #: The same for compiled code, and GOING, which is no end.
-ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER = (variable(k.value) for k in list(PathStatus)[:4])
-DIVERGED, CONVERGED, UNCLOSED, INFINITE = (variable(k.value) for k in list(PathStatus)[4:8])
-GOING = variable(-1)
+ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER = (k.value for k in list(PathStatus)[:4])
+DIVERGED, CONVERGED, UNCLOSED, INFINITE = (k.value for k in list(PathStatus)[4:8])
+GOING = -1

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from shallows.mathematics import error_free
+from shallows.mathematics.homotopy._compiled.kinds import FLOATS, INT
+from shallows.support.compiling import part, unit
 
 #: Doubles a number takes.
 PLACES = 4
@@ -34,17 +36,17 @@ def _fma(_context: Any, a: Any, b: Any, c: Any) -> Any:
 fma: Any = intrinsic(_fma)
 
 
-two_sum: Any = njit(nogil=True, error_model="numpy")(error_free.two_sum)
+two_sum: Any = part(error_free.two_sum)
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def two_product(a: float, b: float) -> tuple[float, float]:
     """a · b as the rounded product and what rounding lost."""
     product = a * b
     return product, fma(a, b, -product)
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def add(a: float, a_low: float, b: float, b_low: float) -> Any:
     """The sum of two real numbers."""
     high, lost = two_sum(a, b)
@@ -53,26 +55,26 @@ def add(a: float, a_low: float, b: float, b_low: float) -> Any:
     return two_sum(high, lost + less)
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def multiply(a: float, a_low: float, b: float, b_low: float) -> Any:
     """The product of two real numbers."""
     high, lost = two_product(a, b)
     return two_sum(high, lost + (a * b_low + a_low * b))
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def store(out: Any, at: int, z: complex) -> None:
     """out[at] = z, a double."""
     out[at], out[at + 1], out[at + 2], out[at + 3] = z.real, 0.0, z.imag, 0.0
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def rounded(numbers: Any, at: int) -> complex:
     """The nearest complex double."""
     return complex(numbers[at] + numbers[at + 1], numbers[at + 2] + numbers[at + 3])
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def add_number(numbers: Any, total: int, a: int) -> None:
     """numbers[total] += numbers[a]."""
     numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], numbers[a], numbers[a + 1])
@@ -81,14 +83,14 @@ def add_number(numbers: Any, total: int, a: int) -> None:
     )
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def scale(numbers: Any, at: int, factor: float) -> None:
     """numbers[at] *= factor, a double."""
     numbers[at], numbers[at + 1] = multiply(numbers[at], numbers[at + 1], factor, 0.0)
     numbers[at + 2], numbers[at + 3] = multiply(numbers[at + 2], numbers[at + 3], factor, 0.0)
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(types.void(FLOATS, INT, INT, INT))
 def add_product(numbers: Any, total: int, a: int, b: int) -> None:
     """numbers[total] += numbers[a] · numbers[b]."""
     ar, al, ai, am = numbers[a], numbers[a + 1], numbers[a + 2], numbers[a + 3]

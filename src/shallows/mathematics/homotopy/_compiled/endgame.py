@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shallows.mathematics.homotopy._compiled.codes import (
     ARRIVED,
@@ -24,12 +23,24 @@ from shallows.mathematics.homotopy._compiled.codes import (
     INFINITE,
     PROJECTIVE,
     UNCLOSED,
-    variable,
 )
 from shallows.mathematics.homotopy._compiled.equations import assemble, copy, distance, largest, polish
+from shallows.mathematics.homotopy._compiled.kinds import (
+    BOOL,
+    COMPLEX,
+    COMPLEXES,
+    EQUATIONS,
+    FLOAT,
+    HISTORY,
+    INT,
+    SETTINGS,
+    VOID,
+    Settings,
+)
 from shallows.mathematics.homotopy._compiled.linear import factor
 from shallows.mathematics.homotopy._compiled.predictor import recentre
-from shallows.mathematics.homotopy._compiled.tracker import STILL, Settings, follow
+from shallows.mathematics.homotopy._compiled.tracker import follow
+from shallows.support.compiling import behind, several, unit
 from shallows.support.tolerances import HUGE, TINY
 
 #: Corners of the polygon that stands for a circle: the mean over n points of a loop leaves out the terms of the series
@@ -42,7 +53,7 @@ SMALLEST = 1e-11
 #: First steps tried: a share of a polygon's side, and of the way to the next circle.
 FIRST_ON_SIDE, FIRST_INWARD = 0.3, 0.1
 #: Newton steps that sharpen a corner.
-CORNER_STEPS = variable(4)
+CORNER_STEPS = 4
 #: A walk is closed when its ends differ by less than this share of its extent, or this share of the point's size.
 CLOSED, CLOSED_BY_ROUNDING = 1e-4, 1e-11
 #: Errors of an end at or near the origin are relative to this share of the point's size at the first circle.
@@ -71,25 +82,25 @@ THERE, NEARLY_THERE, ON_THE_WAY, ON_THE_WAY_AFFINE = 1e-9, 1e-6, 1e-3, 1e-2
 DESCENDING, DESCENDING_ABOVE = 0.05, 1e-8
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@unit(several(BOOL, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, COMPLEX, FLOAT, HISTORY))
 def corner(
     equations: Any, settings: Any, x: Any, here: complex, there: complex, step: float, history: Any
 ) -> tuple[bool, float, int]:
     """From t = here to t = there, sharpened by Newton: whether it got there, the last step length, steps."""
-    status, _, step, steps = follow(equations, settings, x, here, there, STILL, step, history)
+    status, _, step, steps = follow(equations, settings, x, here, there, True, step, history)
     arrived = status == ARRIVED and polish(equations, x, there, settings.noise, CORNER_STEPS) >= 0.0
     return arrived, step, steps
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@unit(several(INT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, COMPLEXES, COMPLEXES, HISTORY))
 def walk(
     equations: Any, settings: Any, x: Any, radius: float, most: int, mean: Any, origin: Any, history: Any
 ) -> tuple[int, int]:
     """Walk around |t| = radius until the path closes: winding number (0 when it does not), steps."""
-    size = x.shape[0]
-    copy(x, origin)
+    size = equations.size
+    copy(x, origin, size)
     for j in range(size):
-        mean[j] = 0.0
+        mean[j] = 0.0j
     steps = 0
     extent = 0.0
     step = FIRST_ON_SIDE
@@ -105,38 +116,37 @@ def walk(
             steps += used
             if not arrived:
                 return 0, steps
-            extent = max(extent, distance(x, origin))
-        gap = distance(x, origin)
-        if gap <= CLOSED * extent or gap <= CLOSED_BY_ROUNDING * largest(x):
+            extent = max(extent, distance(x, origin, size))
+        gap = distance(x, origin, size)
+        if gap <= CLOSED * extent or gap <= CLOSED_BY_ROUNDING * largest(x, size):
             for j in range(size):
                 mean[j] /= loop * VERTICES
             return loop, steps
     return 0, steps
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(several(FLOAT, FLOAT)(EQUATIONS, COMPLEXES))
 def rank_measure(equations: Any, x: Any) -> tuple[float, float]:
     """Smallest over largest pivot of the Jacobian at t = 0, a cheap measure of its rank; and the residual."""
-    matrix = equations.matrix
-    size = x.shape[0]
+    matrix, size = equations.matrix, equations.size
     assemble(equations, x, 0.0j)
-    residual = largest(equations.value)
-    if not factor(matrix, equations.pivots):
+    residual = largest(equations.value, size)
+    if not factor(matrix, equations.pivots, size):
         return 0.0, residual
     low, high = HUGE, 0.0
     for i in range(size):
-        pivot = 1.0 / abs(matrix[i, i])  # `factor` leaves the inverses of the pivots
+        pivot = 1.0 / abs(matrix[i * size + i])  # `factor` leaves the inverses of the pivots
         low, high = min(low, pivot), max(high, pivot)
     if size == 1:
         here = x[0]
         x[0] = here + ASIDE * max(abs(here), 1.0)
         assemble(equations, x, 0.0j)
-        high = max(high, abs(matrix[0, 0]))
+        high = max(high, abs(matrix[0]))
         x[0] = here
     return low / high, residual
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@unit(BOOL(EQUATIONS, COMPLEXES, INT, FLOAT, FLOAT))
 def solves(equations: Any, mean: Any, loops: int, gap: float, noise: float) -> bool:
     """Whether the mean of a closed walk, known to `gap`, is an end point.
 
@@ -149,15 +159,15 @@ def solves(equations: Any, mean: Any, loops: int, gap: float, noise: float) -> b
     return loops == 1 or ratio < max(DEFICIENT, DEFICIENT_BY_ERROR * gap)
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
-def inverse_size(x: Any, mode: int) -> Any:
+@unit(COMPLEX(COMPLEXES, INT, INT))
+def inverse_size(x: Any, size: int, mode: int) -> Any:
     """What vanishes at infinity: the homogenising coordinate, or 1/‖x‖ of an affine point."""
     if mode == PROJECTIVE:
-        return x[x.shape[0] - 1]
-    return 1.0 / max(largest(x), TINY) + 0.0j
+        return x[size - 1]
+    return 1.0 / max(largest(x, size), TINY) + 0.0j
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@unit(several(FLOAT, FLOAT)(COMPLEX, COMPLEX, COMPLEX))
 def extrapolated(older: complex, newer: complex, here: complex) -> tuple[float, float]:
     """From x₀ (1/‖x‖ when affine) on three circles, zero where there was none: its exponent, and |x₀| at t = 0.
 
@@ -172,23 +182,26 @@ def extrapolated(older: complex, newer: complex, here: complex) -> tuple[float, 
     return outward, limit
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@unit(VOID(EQUATIONS, COMPLEXES, HISTORY))
 def centred(equations: Any, x: Any, history: Any) -> None:
     """Put the patch of a projective path at x."""
     if equations.mode == PROJECTIVE:
-        copy(x, history.points[2])
-        recentre(history, equations.chart)
-        copy(history.points[2], x)
+        size = equations.size
+        copy(x, history.newest, size)
+        recentre(history, equations.chart, size)
+        copy(history.newest, x, size)
 
 
-@njit(nogil=True, error_model="numpy", inline="always")
+@unit(several(INT, INT, FLOAT, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, HISTORY, COMPLEXES))
 def finish(
-    equations: Any, settings: Any, x: Any, radius: float, most: int, history: Any
+    equations: Any, settings: Any, x: Any, radius: float, most: int, history: Any, room: Any
 ) -> tuple[int, int, float, float, int]:
-    """The end point of a path that stands at t = radius: status, winding, error, last radius, steps."""
-    size, mode = x.shape[0], equations.mode
-    mean, last = np.empty(size, np.complex128), np.empty(size, np.complex128)
-    best, origin = np.empty(size, np.complex128), np.empty(size, np.complex128)
+    """The end point of a path that stands at t = radius: status, winding, error, last radius, steps.
+
+    `room` is for four points.
+    """
+    size, mode = equations.size, equations.mode
+    mean, last, best, origin = room, behind(room, size), behind(room, 2 * size), behind(room, 3 * size)
     calm = Settings(
         settings.prediction,
         settings.contraction,
@@ -201,12 +214,12 @@ def finish(
     )
     centred(equations, x, history)
     before, error, winding, steps = 0, 1.0, 0, 0
-    floor = SMALL_END * largest(x)
+    floor = SMALL_END * largest(x, size)
     arrived = radius
     older, newer, here = 0.0 + 0.0j, 0.0 + 0.0j, 0.0 + 0.0j
     while radius > SMALLEST:
-        older, newer, here = newer, here, inverse_size(x, mode)
-        away = abs(here) / largest(x) if mode == PROJECTIVE else abs(here)
+        older, newer, here = newer, here, inverse_size(x, size, mode)
+        away = abs(here) / largest(x, size) if mode == PROJECTIVE else abs(here)
         outward, limit = extrapolated(older, newer, here)
         vanishing = older != 0.0 and limit < VANISHING * abs(here)
         if vanishing and away < THERE and outward > OUTWARD:
@@ -216,16 +229,16 @@ def finish(
             loops, used = walk(equations, calm, x, radius, most, mean, origin, history)
             steps += used
             if loops == 0:
-                copy(origin, x)
+                copy(origin, x, size)
             elif loops == before:
-                gap = distance(mean, last) / max(largest(mean), floor)
+                gap = distance(mean, last, size) / max(largest(mean, size), floor)
                 is_end = solves(equations, mean, loops, gap, settings.noise)
                 if gap < error and is_end:
                     error, winding, arrived = gap, loops, radius
-                    copy(mean, best)
+                    copy(mean, best, size)
                 if (gap < AGREED and is_end) or (error < AGREED_ROUGHLY and gap > WORSE * error):
                     break
-            copy(mean, last)
+            copy(mean, last, size)
             before = loops
         inside = radius / SMALLER + 0.0j
         inward, _, used = corner(equations, calm, x, radius + 0.0j, inside, FIRST_INWARD, history)
@@ -237,9 +250,9 @@ def finish(
             if not inward:
                 break
         radius /= SMALLER
-        if mode != PROJECTIVE and largest(x) > settings.divergence:
+        if mode != PROJECTIVE and largest(x, size) > settings.divergence:
             return DIVERGED, 0, 1.0, radius, steps
     if winding > 0 and error < AGREED_AT_ALL:
-        copy(best, x)
+        copy(best, x, size)
         return CONVERGED, winding, error, arrived, steps
     return UNCLOSED, before, error, radius, steps

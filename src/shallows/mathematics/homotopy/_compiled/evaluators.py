@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, types
-from numba.np.numpy_support import carray
+from numba import types
 
-_pointer: Any = types.CPointer
-_COMPLEX = _pointer(types.complex128)
-_REAL = _pointer(types.float64)
-_INTEGER = _pointer(types.int64)
-SIGNATURE = types.void(_COMPLEX, _COMPLEX, _REAL, _INTEGER, _COMPLEX, _REAL, _COMPLEX, _COMPLEX)
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, FLOATS, INTEGERS
+from shallows.support.compiling import behind, call_at, unit
+
+SIGNATURE = types.void(COMPLEXES, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS, COMPLEXES, COMPLEXES)
+#: Calls the evaluator at an address: `evaluate_at(address, point, ..., jacobian)`.
+evaluate_at = call_at(SIGNATURE)
 #: Positions in the header of a sparse program (see `sparse.compile_sparse`).
 HEADER = 12
 
 
-@cfunc(SIGNATURE, cache=True)
+@unit(SIGNATURE)
 def sparse(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
@@ -99,7 +99,7 @@ def sparse(
         jacobian[row + unknowns] = drift
 
 
-@cfunc(SIGNATURE, cache=True)
+@unit(SIGNATURE)
 def rank_one(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
@@ -112,11 +112,8 @@ def rank_one(
     size = n * (n + 1) // 2
     gamma = complexes[0]
     t = point[n]
-    products_re = carray(scratch, 4 * size)[:size]
-    products_im = carray(scratch, 4 * size)[size : 2 * size]
-    form_re = carray(scratch, 4 * size)[2 * size : 3 * size]
-    form_im = carray(scratch, 4 * size)[3 * size :]
-    tensor = carray(reals, size * size)
+    products_re, products_im = scratch, behind(scratch, size)
+    form_re, form_im = behind(scratch, 2 * size), behind(scratch, 3 * size)
     a = 0
     for i in range(n):
         for j in range(i, n):
@@ -128,7 +125,7 @@ def rank_one(
             a += 1
     for b in range(size):
         u, w = products_re[b], products_im[b]
-        column = tensor[b * size : (b + 1) * size]
+        column = behind(reals, b * size)
         for a in range(size):
             form_re[a] += column[a] * u
             form_im[a] += column[a] * w

@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
 from shallows.mathematics.homotopy._compiled.equations import largest, length
+from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, FLOAT, FLOATS, HISTORY, INT, VOID
+from shallows.support.compiling import unit
 
 #: A mark is replaced once |t| has fallen by this factor, so that two marks are always well apart.
 MARK_EVERY = 0.7
@@ -36,29 +37,29 @@ STEADY_EXPONENT = 0.08
 STEADY_CHANGE = 0.1
 
 
-@njit(nogil=True, error_model="numpy")
-def from_infinity(point: Any) -> float:
+@unit(FLOAT(COMPLEXES, INT))
+def from_infinity(point: Any, size: int) -> float:
     """How far a projective point is from infinity: |x₀|/‖x‖, x₀ the last, homogenising coordinate."""
-    return float(abs(point[point.shape[0] - 1]) / np.sqrt(length(point)))
+    return float(abs(point[size - 1]) / np.sqrt(length(point, size)))
 
 
-@njit(nogil=True, error_model="numpy")
-def set_marks(history: Any, radius: float, x: Any) -> None:
+@unit(VOID(HISTORY, FLOAT, COMPLEXES, INT))
+def set_marks(history: Any, radius: float, x: Any, size: int) -> None:
     """The first marks of a path: `marks` holds (|t|, |x₀|/‖x‖) twice, `decades` (|t|, ‖x‖) three times."""
     marks, decades = history.marks, history.decades
-    marks[0], marks[1], marks[2], marks[3] = 0.0, 0.0, radius, from_infinity(x)
+    marks[0], marks[1], marks[2], marks[3] = 0.0, 0.0, radius, from_infinity(x, size)
     for j in range(3):
-        decades[2 * j], decades[2 * j + 1] = radius, largest(x)
+        decades[2 * j], decades[2 * j + 1] = radius, largest(x, size)
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(VOID(FLOATS, FLOAT, FLOAT))
 def mark(marks: Any, radius: float, away: float) -> None:
     """Keep two marks, the older one (0, 1) well behind."""
     if radius < MARK_EVERY * marks[2]:
         marks[0], marks[1], marks[2], marks[3] = marks[2], marks[3], radius, away
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(VOID(FLOATS, FLOAT, FLOAT))
 def mark_decade(decades: Any, radius: float, size: float) -> None:
     """Keep three marks of an affine path, each a factor of 100 in |t| behind the next."""
     if radius < DECADE_EVERY * decades[4]:
@@ -67,7 +68,7 @@ def mark_decade(decades: Any, radius: float, size: float) -> None:
         decades[4], decades[5] = radius, size
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(FLOAT(FLOATS, FLOAT, FLOAT))
 def exponent(marks: Any, radius: float, away: float) -> float:
     """The exponent v in x₀ ~ t^v, from the last mark that lies well before: 0 when there is none."""
     if not (marks[0] > MEASURABLE * radius and away > 0.0):
@@ -75,7 +76,7 @@ def exponent(marks: Any, radius: float, away: float) -> float:
     return float(np.log(marks[1] / away) / np.log(marks[0] / radius))
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(BOOL(FLOATS, FLOAT, FLOAT))
 def steady(decades: Any, radius: float, size: float) -> bool:
     """Whether ‖x‖ ~ t^(−v) with one v > 0 over the last two stretches of t, each a factor of 100 or more.
 
@@ -90,15 +91,17 @@ def steady(decades: Any, radius: float, size: float) -> bool:
     return bool(now > STEADY_EXPONENT and abs(now - before) < STEADY_CHANGE * now)
 
 
-@njit(nogil=True, error_model="numpy")
-def runs_away(mode: int, history: Any, radius: float, size: float, near: float, least: float) -> bool:
+@unit(BOOL(INT, INT, HISTORY, FLOAT, FLOAT, FLOAT, FLOAT))
+def runs_away(
+    mode: int, size: int, history: Any, radius: float, extent: float, near: float, least: float
+) -> bool:
     """Whether the newest point is on its way to infinity.
 
-    Projective: nearer to it than `near`, with an exponent above `least`. Affine, of this size: by its steady growth.
+    Projective: nearer to it than `near`, with an exponent above `least`. Affine, of this extent: by its steady growth.
     """
     if mode == AFFINE:
-        return steady(history.decades, radius, size)
+        return bool(steady(history.decades, radius, extent))
     if mode == PROJECTIVE:
-        away = from_infinity(history.points[2])
-        return away < near and exponent(history.marks, radius, away) > least
+        away = from_infinity(history.newest, size)
+        return bool(away < near and exponent(history.marks, radius, away) > least)
     return False

@@ -1,22 +1,22 @@
-"""Small dense complex linear algebra inside compiled loops: LU with partial pivoting, in place."""
+"""Small dense complex linear algebra inside compiled loops: LU with partial pivoting, in place, rows one after the
+other."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, INT, INTEGERS, VOID
+from shallows.support.compiling import unit
 from shallows.support.tolerances import HUGE
 
 
-@njit(nogil=True, error_model="numpy")
-def factor(matrix: Any, pivots: Any) -> bool:
+@unit(BOOL(COMPLEXES, INTEGERS, INT))
+def factor(matrix: Any, pivots: Any, size: int) -> bool:
     """LU of `matrix` in place, rows swapped as recorded in `pivots`. False when it is singular or not finite."""
-    size = matrix.shape[0]
     for k in range(size):
         best, where = 0.0, k
         for i in range(k, size):
-            weight = abs(matrix[i, k].real) + abs(matrix[i, k].imag)
+            weight = abs(matrix[i * size + k].real) + abs(matrix[i * size + k].imag)
             if weight > best:
                 best, where = weight, i
         if not (best > 0.0 and best < HUGE):
@@ -24,36 +24,39 @@ def factor(matrix: Any, pivots: Any) -> bool:
         pivots[k] = where
         if where != k:
             for j in range(size):
-                matrix[k, j], matrix[where, j] = matrix[where, j], matrix[k, j]
-        p = matrix[k, k]
+                entry = matrix[k * size + j]
+                matrix[k * size + j] = matrix[where * size + j]
+                matrix[where * size + j] = entry
+        p = matrix[k * size + k]
         scale = 1.0 / (p.real * p.real + p.imag * p.imag)
         inverse = complex(p.real * scale, -p.imag * scale)
-        matrix[k, k] = inverse  # the inverse of the pivot is what the solves need
+        matrix[k * size + k] = inverse  # the inverse of the pivot is what the solves need
         for i in range(k + 1, size):
-            if matrix[i, k] != 0.0:
-                ratio = matrix[i, k] * inverse
-                matrix[i, k] = ratio
+            if matrix[i * size + k] != 0.0:
+                ratio = matrix[i * size + k] * inverse
+                matrix[i * size + k] = ratio
                 for j in range(k + 1, size):
-                    matrix[i, j] -= ratio * matrix[k, j]
+                    matrix[i * size + j] -= ratio * matrix[k * size + j]
     return True
 
 
-@njit(nogil=True, error_model="numpy")
-def solve(matrix: Any, pivots: Any, vector: Any) -> None:
+@unit(VOID(COMPLEXES, INTEGERS, COMPLEXES, INT))
+def solve(matrix: Any, pivots: Any, vector: Any, size: int) -> None:
     """Solve with the factors of `factor`, in place in `vector`."""
-    size = matrix.shape[0]
     for k in range(size):
         where = pivots[k]
         if where != k:
-            vector[k], vector[where] = vector[where], vector[k]
+            entry = vector[k]
+            vector[k] = vector[where]
+            vector[where] = entry
     for i in range(1, size):
         total = vector[i]
         for j in range(i):
-            total -= matrix[i, j] * vector[j]
+            total -= matrix[i * size + j] * vector[j]
         vector[i] = total
     for back in range(size):
         i = size - 1 - back
         total = vector[i]
         for j in range(i + 1, size):
-            total -= matrix[i, j] * vector[j]
-        vector[i] = total * matrix[i, i]
+            total -= matrix[i * size + j] * vector[j]
+        vector[i] = total * matrix[i * size + i]

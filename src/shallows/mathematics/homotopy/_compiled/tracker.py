@@ -15,9 +15,7 @@ Importing this module imports numba: do it inside functions.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from numba import njit
+from typing import Any
 
 from shallows.mathematics.homotopy._compiled.codes import (
     ARRIVED,
@@ -28,7 +26,6 @@ from shallows.mathematics.homotopy._compiled.codes import (
     PROJECTIVE,
     STEP_TOO_SMALL,
     TOO_MANY_STEPS,
-    variable,
 )
 from shallows.mathematics.homotopy._compiled.equations import (
     CONVERGED_STEP,
@@ -46,7 +43,18 @@ from shallows.mathematics.homotopy._compiled.infinity import (
     runs_away,
     set_marks,
 )
-from shallows.mathematics.homotopy._compiled.predictor import begin, predict, recentre, remember
+from shallows.mathematics.homotopy._compiled.kinds import (
+    BOOL,
+    COMPLEX,
+    COMPLEXES,
+    EQUATIONS,
+    FLOAT,
+    HISTORY,
+    INT,
+    SETTINGS,
+)
+from shallows.mathematics.homotopy._compiled.predictor import REMEMBERED, begin, predict, recentre, remember
+from shallows.support.compiling import several, unit
 
 #: Newton steps after a prediction. The worst that is admitted, δ₀ = 0.016 with δ₁/δ₀ = 0.12, has δ₃ = 6·10⁻⁹ and is
 #: accepted then, since a quadratic sequence goes on with δ₄ = δ₃ (δ₃/δ₂)² ≪ 10⁻¹⁰.
@@ -81,28 +89,7 @@ HAND_OVER_NEAR, HAND_OVER_EXPONENT = 1e-5, 0.1
 STUCK_NEAR, STUCK_EXPONENT = 1e-6, 0.25
 
 
-#: Whether the patch of a projective path stays where it is, or follows the point.
-STILL, MOVING = variable(True), variable(False)
-
-
-#: How many points of a path are known at its start.
-FIRST_KNOWN = variable(1)
-
-
-class Settings(NamedTuple):
-    """`TrackerSettings` as compiled code sees them, in the order of its `array`; `noise` is the homotopy's."""
-
-    prediction: float
-    contraction: float
-    longest: float
-    shortest: float
-    steps: float
-    endgame: float
-    divergence: float
-    noise: float
-
-
-@njit(nogil=True, error_model="numpy")
+@unit(several(BOOL, FLOAT, FLOAT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, FLOAT, BOOL))
 def correct(
     equations: Any, settings: Any, trial: Any, t: complex, scale: float, premature: bool
 ) -> tuple[bool, float, float]:
@@ -112,15 +99,16 @@ def correct(
     endgame's part of the way.
     """
     first, previous, ratio = 0.0, 0.0, 0.0
+    value, size = equations.value, equations.size
     for iteration in range(CORRECTIONS):
         solved, residual = newton_step(equations, trial, t)
         if not solved:
             return False, first, ratio
-        delta = largest(equations.value) / scale
+        delta = largest(value, size) / scale
         if not (delta < 1.0):
             return False, first, ratio
-        for j in range(trial.shape[0]):
-            trial[j] -= equations.value[j]
+        for j in range(size):
+            trial[j] -= value[j]
         if iteration == 0:
             first = delta
             if delta > WORST_PREDICTION * settings.prediction:
@@ -141,7 +129,7 @@ def correct(
     return False, first, ratio
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(FLOAT(SETTINGS, FLOAT, FLOAT, FLOAT, INT))
 def next_step(settings: Any, step: float, first: float, ratio: float, known: int) -> float:
     """The length of the next step, from how good a prediction of order 2·known was."""
     error = max(first / settings.prediction, ratio / settings.contraction, SMALLEST_ERROR)
@@ -149,56 +137,56 @@ def next_step(settings: Any, step: float, first: float, ratio: float, known: int
     return float(min(step, settings.longest))
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(INT(EQUATIONS, SETTINGS, HISTORY, FLOAT, FLOAT, BOOL, BOOL))
 def outlook(
-    equations: Any, settings: Any, history: Any, radius: float, size: float, still: bool, done: bool
+    equations: Any, settings: Any, history: Any, radius: float, extent: float, still: bool, done: bool
 ) -> int:
     """What a new point at |t| = radius says about the path: GOING, or a status that ends it.
 
     The patch is moved and marks are set where that is due, and the first point within reach of the endgame is saved.
     """
-    mode, points, saved = equations.mode, history.points, history.saved
+    mode, size, saved = equations.mode, equations.size, history.saved
     ending = settings.endgame > 0.0
     if mode == PROJECTIVE and not still:
-        square = length(history.trial)
+        square = length(history.trial, size)
         if square > LONG or square < SHORT:
-            recentre(history, equations.chart)
+            recentre(history, equations.chart, size)
         if ending:
-            away = from_infinity(points[2])
+            away = from_infinity(history.newest, size)
             mark(history.marks, radius, away)
             near = away < AT_INFINITY and not done
             if near and exponent(history.marks, radius, away) > AT_INFINITY_EXPONENT:
                 return INFINITE
-    elif mode != PROJECTIVE and size > settings.divergence:
+    elif mode != PROJECTIVE and extent > settings.divergence:
         return DIVERGED
     if not ending or done:
         return GOING
-    at_end = saved.shape[0] - 1
-    if radius < settings.endgame and saved[at_end].real < 0.0:
-        copy(points[2], saved)
-        saved[at_end] = radius
-    mark_decade(history.decades, radius, size)
+    if radius < settings.endgame and saved[size].real < 0.0:
+        copy(history.newest, saved, size)
+        saved[size] = complex(radius, 0.0)
+    mark_decade(history.decades, radius, extent)
     if radius < HAND_OVER * settings.endgame:
-        if runs_away(mode, history, radius, size, HAND_OVER_NEAR, HAND_OVER_EXPONENT):
+        if runs_away(mode, size, history, radius, extent, HAND_OVER_NEAR, HAND_OVER_EXPONENT):
             return INFINITE
         return HANDED_OVER
     return GOING
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(INT(EQUATIONS, SETTINGS, HISTORY, FLOAT, INT))
 def stuck(equations: Any, settings: Any, history: Any, radius: float, otherwise: int) -> int:
     """A path that cannot go on, for the reason `otherwise`, may be at infinity as far as double precision can tell.
 
     A projective path near infinity has no reason to take many steps: one that does is not taken as infinite.
     """
     near = STUCK_NEAR if otherwise == STEP_TOO_SMALL else 0.0
-    size = largest(history.points[2])
-    if settings.endgame > 0.0 and runs_away(equations.mode, history, radius, size, near, STUCK_EXPONENT):
+    mode, size = equations.mode, equations.size
+    extent = largest(history.newest, size)
+    if settings.endgame > 0.0 and runs_away(mode, size, history, radius, extent, near, STUCK_EXPONENT):
         return INFINITE
     return otherwise
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(several(INT, FLOAT, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, COMPLEX, BOOL, FLOAT, HISTORY))
 def follow(
     equations: Any,
     settings: Any,
@@ -215,18 +203,17 @@ def follow(
     `still` keeps the patch where it is. With settings.endgame = ε > 0 the first point with |t| < ε is saved for the
     endgame, and the path is handed over to it when |t| < ε·HAND_OVER and t = end is still out of reach.
     """
-    direction = end - start
+    direction, size = end - start, equations.size
     step = min(step, settings.longest)
     if not begin(equations, x, start, direction, history):
         return STEP_TOO_SMALL, 0.0, step, 0
-    at, steps, known, failures = 0.0, 0, FIRST_KNOWN, 0
-    at_end = x.shape[0]
-    history.saved[at_end] = -1.0
-    set_marks(history, abs(start), x)
+    at, steps, known, failures = 0.0, 0, 1, 0
+    history.saved[size] = -1.0 + 0.0j
+    set_marks(history, abs(start), x, size)
     status = GOING
     while status == GOING:
         if steps >= settings.steps:
-            status = stuck(equations, settings, history, abs(start + at * direction), TOO_MANY_STEPS)
+            status = TOO_MANY_STEPS
             break
         steps += 1
         remaining = 1.0 - at
@@ -237,24 +224,26 @@ def follow(
             step = 0.5 * remaining  # two equal steps rather than a long and a tiny one
         goal = 1.0 if final else at + step
         t = start + goal * direction if not final else end
-        predict(history, known, goal)
-        size = largest(history.trial)
-        premature = final and settings.endgame > 0.0 and history.saved[at_end].real < 0.0
-        accepted, first, ratio = correct(equations, settings, history.trial, t, size, premature)
+        predict(history, size, known, goal)
+        extent = largest(history.trial, size)
+        premature = final and settings.endgame > 0.0 and history.saved[size].real < 0.0
+        accepted, first, ratio = correct(equations, settings, history.trial, t, extent, premature)
         if accepted:
             failures = 0
             remember(equations, history, direction, goal)
             step = next_step(settings, step, first, ratio, known)
-            known = min(known + 1, 3)
+            known = min(known + 1, REMEMBERED)
             at = goal
             radius = abs(start + at * direction)
-            status = outlook(equations, settings, history, radius, size, still, at >= 1.0)
+            status = outlook(equations, settings, history, radius, extent, still, at >= 1.0)
             if status == GOING and at >= 1.0:
                 status = ARRIVED
         else:
             failures += 1
             step *= HALVED if failures < PATIENCE else CUT
             if step < settings.shortest * max(1.0 - at, LEAST_LEFT):
-                status = stuck(equations, settings, history, abs(start + at * direction), STEP_TOO_SMALL)
-    copy(history.points[2], x)
+                status = STEP_TOO_SMALL
+    if status in (TOO_MANY_STEPS, STEP_TOO_SMALL):
+        status = stuck(equations, settings, history, abs(start + at * direction), status)
+    copy(history.newest, x, size)
     return status, at, step, steps

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from shallows.support.compiling import part
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def gap(t: complex, complexes: Any, work: Any, at_s: int, size: int) -> None:
     """e = G(t) s − g(t), its derivative in t, and G(t): behind each other in `work`, after s.
 

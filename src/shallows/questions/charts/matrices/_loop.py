@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, njit
+from numba import types
 
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, INT
 from shallows.questions.charts.continuation._loop import gap
+from shallows.support.compiling import part, unit
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _student(point: Any, work: Any, n: int, r: int) -> None:
     """U = (I; Z), UA and the entries s of S = U A Uᵀ, from the unknowns."""
     heads = r * (r + 1) // 2
@@ -45,7 +47,7 @@ def _student(point: Any, work: Any, n: int, r: int) -> None:
             k += 1
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(types.void(COMPLEXES, INT, INT, INT))
 def _matrix_of(work: Any, source: int, target: int, n: int) -> None:
     """The symmetric matrix with M_ii = e_ii, M_ij = e_ij / 2."""
     k = 0
@@ -57,7 +59,7 @@ def _matrix_of(work: Any, source: int, target: int, n: int) -> None:
             k += 1
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(types.void(COMPLEXES, INT, INT, INT, COMPLEXES, INT, INT))
 def _equations(work: Any, matrix: int, n: int, r: int, result: Any, first: int, step: int) -> None:
     """The lower block of M U and the upper triangle of its top block, into every `step`-th place of `result`."""
     place = first
@@ -77,7 +79,7 @@ def _equations(work: Any, matrix: int, n: int, r: int, result: Any, first: int, 
             place += step
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _place_of(x: int, r: int) -> tuple[int, int]:
     """Row and column of the unknown x: in A for the first r(r+1)/2, in U for the others."""
     heads = r * (r + 1) // 2
@@ -90,7 +92,7 @@ def _place_of(x: int, r: int) -> tuple[int, int]:
     return row, row + rest
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _tangent(work: Any, inner: bool, place: tuple[int, int], at_ds: int, n: int, r: int) -> None:
     """∂s in an unknown: at `place` of A (`inner`), or of U."""
     first, second = place
@@ -111,7 +113,7 @@ def _tangent(work: Any, inner: bool, place: tuple[int, int], at_ds: int, n: int,
             k += 1
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _add_moved_frame(
     work: Any, at_m: int, place: tuple[int, int], n: int, r: int, column: Any, first: int, step: int
 ) -> None:
@@ -128,7 +130,7 @@ def _add_moved_frame(
             equation += step
 
 
-@cfunc(SIGNATURE, cache=True)
+@unit(SIGNATURE)
 def low_rank(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import cfunc, njit
-
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 from shallows.questions.charts.continuation._loop import gap
 from shallows.questions.charts.powers._sharp_loop import sharp
+from shallows.support.compiling import part, unit
 
 #: Lengths of the longest neuron from which on rows are scaled; the value has 31 digits; the Jacobian has them too; and
 #: rows are scaled again. Terms cancel to a share of about ‖w‖⁻ᵈ (`_sharp_loop`): at d = 3 doubles lose three digits of
@@ -24,7 +23,7 @@ from shallows.questions.charts.powers._sharp_loop import sharp
 FAR, CANCELLING, FARTHER, FARTHEST = 2.0, 8.0, 200.0, 2e3
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _students(point: Any, program: Any, work: Any) -> None:
     """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -57,7 +56,7 @@ def _students(point: Any, program: Any, work: Any) -> None:
                 work[at_d + (j * n + x) * size + i] = slope
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jacobian: Any) -> None:
     """The value D e, its derivative in t, and D G Dᵀ."""
     width = unknowns + 1
@@ -85,7 +84,7 @@ def _first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jac
             jacobian[v * width + w] = total
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _add_second_order(program: Any, work: Any, at_e: int, jacobian: Any) -> None:
     """Add Σ_I e_I ∂_x∂_y (w_j^I) to the diagonal blocks of the Jacobian."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -108,7 +107,7 @@ def _add_second_order(program: Any, work: Any, at_e: int, jacobian: Any) -> None
                 jacobian[(j * n + x) * width + j * n + y] += total
 
 
-@cfunc(SIGNATURE, cache=True)
+@unit(SIGNATURE)
 def powers(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from numba import types
 
 from shallows.mathematics.homotopy._compiled.double_double import (
     PLACES,
@@ -19,6 +19,8 @@ from shallows.mathematics.homotopy._compiled.double_double import (
     scale,
     store,
 )
+from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, FLOATS, INT, INTEGERS
+from shallows.support.compiling import part, several, unit
 
 
 def places(n: int, r: int, degree: int, size: int) -> int:
@@ -27,7 +29,7 @@ def places(n: int, r: int, degree: int, size: int) -> int:
     return PLACES * (unknowns * (degree + 1) + 2 * unknowns * size + size * size + 3 * size + 5)
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(INT(FLOATS, INT, INT, INTEGERS, INT, INT, several(INT, INT, INT, INT)))
 def product_of_powers(
     numbers: Any, first: int, steps: int, program: Any, row: int, n: int, spare: Any
 ) -> int:
@@ -42,7 +44,7 @@ def product_of_powers(
     return int(here)
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
     """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -73,7 +75,7 @@ def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
                     add_number(numbers, slope, found)
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: Any) -> None:
     """e = G(t) s − g(t), its derivative in t, and G(t)."""
     square, other, here = size * size, spare[0], spare[1]
@@ -97,7 +99,7 @@ def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: A
             add_product(numbers, drift, other, at_s + PLACES * k)
 
 
-@njit(nogil=True, error_model="numpy")
+@part
 def _derivatives(program: Any, numbers: Any, at_e: int, jacobian: Any, spare: Any) -> None:
     """D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_j^I)."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -130,7 +132,7 @@ def _derivatives(program: Any, numbers: Any, at_e: int, jacobian: Any, spare: An
             jacobian[v * (unknowns + 1) + w] = rounded(numbers, total)
 
 
-@njit(nogil=True, error_model="numpy")
+@unit(types.void(COMPLEXES, COMPLEXES, INTEGERS, FLOATS, COMPLEXES, COMPLEXES, BOOL))
 def sharp(
     point: Any, complexes: Any, program: Any, numbers: Any, value: Any, jacobian: Any, whole: bool
 ) -> None:

@@ -1,0 +1,219 @@
+"""Compiled functions: each once, one at a time, and kept for later processes.
+
+numba links the code of all that a function calls into it and optimises the whole again, for each caller: depth
+multiplies, and a first ReLU ensemble took 69 s. Here
+
+- a `unit` is compiled for itself, for the one signature it is given; other units call it through its address;
+- an `entry` is a unit that Python calls, too;
+- a `part` has no code of its own: it becomes part of the units that use it, with their options.
+
+Nothing is compiled before its first call, and then under one lock, after the units it calls: threads that meet at a
+first call wait for each other, and none compiles while it imports. Machine code is kept in the user's cache directory
+(`code_cache`) under a digest of all it is made from (`recipe`).
+
+Importing this module imports numba: do it inside functions.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.typing.templates import make_intrinsic_template
+from numba.extending import intrinsic
+
+from shallows.support import code_cache
+from shallows.support.progress import compiling_line
+from shallows.support.recipe import ingredients, names
+
+#: Options of all compiled functions: they hold no interpreter lock and divide as NumPy does.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+_lock = threading.RLock()
+# numba has types for some of its parts only
+_tuples: Any = types.BaseTuple
+_pointers: Any = types.CPointer
+_template: Any = make_intrinsic_template
+_declared: Any = cgutils.get_or_insert_function
+_compiler: Any = njit
+
+
+class Unit:
+    """A function with one signature, compiled when it is first needed; numba code that names it calls its address."""
+
+    def __init__(
+        self, function: Callable[..., Any], signature: Any, python: bool, options: dict[str, Any]
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.signature, self.python, self.options = function, signature, python, options
+        self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self._numba_type_ = types.Function(_call_template(self))
+        self._ready: Any = None
+        self._address = 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it from Python."""
+        return (self._ready or self.load())(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.symbol}>"
+
+    def __recipe__(self) -> Iterator[str]:
+        """What a caller's code depends on: the call, not what is behind it."""
+        yield f"{self.symbol} {self.signature}"
+
+    @property
+    def address(self) -> int:
+        """Where the machine code begins; it takes arguments as numba's C functions do."""
+        if self._ready is None:
+            self.load()
+        return self._address
+
+    def load(self) -> Any:
+        """Compile the function and all units it calls, or take them from the cache; returns what Python calls."""
+        with _lock:
+            if self._ready is None:
+                waiting = [unit for unit in self.closure() if unit._ready is None]
+                with compiling_line(sum(not unit.cache.holds() for unit in waiting)) as compiled:
+                    for unit in waiting:
+                        fresh = not unit.cache.holds()
+                        unit._compile()
+                        compiled(fresh)
+        return self._ready
+
+    def closure(self) -> list[Unit]:
+        """This unit and all that it calls, the last called first."""
+        found: dict[str, Unit] = {}
+
+        def visit(unit: Unit) -> None:
+            if unit.symbol not in found:
+                for other in _called(unit.function):
+                    visit(other)
+                found[unit.symbol] = unit
+
+        visit(self)
+        return list(found.values())
+
+    @functools.cached_property
+    def cache(self) -> code_cache.CodeCache:
+        """The file of this unit."""
+        options = sorted(
+            (name, sorted(value) if isinstance(value, set) else value) for name, value in self.options.items()
+        )
+        own = f"{self.signature} {options} {self.python}"
+        return code_cache.CodeCache(code_cache.key(self.symbol, (own, *ingredients(self.function))))
+
+    def _compile(self) -> None:
+        dispatcher = _compiler(no_cpython_wrapper=not self.python, **OPTIONS, **self.options)(self.function)
+        dispatcher._cache = self.cache
+        dispatcher.compile(self.signature)
+        dispatcher.disable_compile()
+        result = dispatcher.overloads[self.signature.args]
+        self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+        binding.add_symbol(self.symbol, self._address)
+        self._ready = dispatcher
+
+
+def _called(function: Callable[..., Any]) -> Iterator[Unit]:
+    """The units that a function names, itself or in its parts."""
+    for value in names(function).values():
+        if isinstance(value, Unit):
+            yield value
+        elif hasattr(value, "py_func"):
+            yield from _called(value.py_func)
+
+
+def _call_template(unit: Unit) -> Any:
+    """How numba understands a call of the unit: arguments are cast to its signature, then its symbol is called."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = [context.get_value_type(kind) for kind in signature.args]
+        kind = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
+        return builder.call(_declared(builder.module, kind, unit.symbol), arguments)
+
+    def definition(_context: Any, *_arguments: Any) -> Any:
+        return unit.signature, generate
+
+    names = ("_context", *inspect.signature(unit.function).parameters)
+    definition.__signature__ = _positional(names)  # type: ignore[attr-defined]
+    return _template(unit, definition, unit.symbol)
+
+
+def _positional(names: Iterable[str]) -> inspect.Signature:
+    """The signature of a function with these parameters: numba binds arguments by it."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature([inspect.Parameter(name, kind) for name in names])
+
+
+def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """A function that compiled code calls."""
+    return lambda function: Unit(function, signature, False, options)
+
+
+def entry(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """A function that Python calls."""
+    return lambda function: Unit(function, signature, True, options)
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """A function that is written into the compiled code that calls it."""
+    return njit(inline="always", **OPTIONS)(function)
+
+
+def _pointer(_context: Any, array: Any) -> Any:
+    """A pointer to the first entry of a contiguous array, which must stay alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return _pointers(array.dtype)(array), generate
+
+
+def _behind(_context: Any, pointer: Any, offset: Any) -> Any:
+    """The pointer `offset` entries further."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return pointer(pointer, types.intp), generate
+
+
+pointer: Any = intrinsic(_pointer)
+behind: Any = intrinsic(_behind)
+
+
+def call_at(signature: Any) -> Any:
+    """What calls the C function of this signature that begins at an address: `call(address, *arguments)`."""
+
+    def generate(context: Any, builder: Any, typed: Any, arguments: Any) -> Any:
+        kinds = [context.get_value_type(kind) for kind in typed.args[1:]]
+        kind = ir.FunctionType(context.get_value_type(typed.return_type), kinds)
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+
+    def definition(_context: Any, _address: Any, *_arguments: Any) -> Any:
+        return signature.return_type(types.intp, *signature.args), generate
+
+    names = ("_context", "_address", *(f"_argument_{place}" for place in range(len(signature.args))))
+    definition.__signature__ = _positional(names)  # type: ignore[attr-defined]
+    return intrinsic(definition)
+
+
+def constants(kind: Any, dimension: int = 1) -> Any:
+    """The type of contiguous arrays that are only read: arrays that cannot be written are taken, too."""
+    return types.Array(kind, dimension, "C", readonly=True)
+
+
+def record(kind: Any, *fields: Any) -> Any:
+    """The type of a NamedTuple with fields of these types."""
+    return _tuples.from_types(fields, kind)
+
+
+def several(*kinds: Any) -> Any:
+    """The type of a tuple with entries of these types."""
+    return _tuples.from_types(kinds)

@@ -1,0 +1,146 @@
+"""Compiled functions and their cache, in fresh processes: what is kept, what is compiled again, what is said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CALLER = """
+from numba import types
+from shallows.support.compiling import entry
+from callee import shifted, by_address
+
+@entry(types.float64(types.float64))
+def called(x):
+    return shifted(x) + 100.0 * by_address(x)
+"""
+CALLEE = """
+from numba import types
+from shallows.support.compiling import part, unit
+from numbers_apart import SHIFT, FACTOR
+
+@part
+def shifted(x):
+    return x + SHIFT
+
+@unit(types.float64(types.float64))
+def by_address(x):
+    return FACTOR * x
+"""
+PROGRAM = """
+import numba.core.event as event
+compiled = []
+
+class Listener(event.Listener):
+    def on_start(self, happening):
+        compiled.append(happening.data["dispatcher"].__name__)
+    def on_end(self, happening):
+        pass
+
+with event.install_listener("numba:compile", Listener()):
+    from caller import called
+    print(called(1.0), sorted(compiled))
+"""
+
+
+def _run(program: str, folder: Path, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([str(folder), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "SHALLOWS_CACHE_DIR": str(cache), **more}
+    return subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+
+
+@pytest.fixture
+def modules(tmp_path):
+    for name, text in {
+        "caller": CALLER,
+        "callee": CALLEE,
+        "numbers_apart": "SHIFT, FACTOR = 1.0, 2.0",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def _change(folder: Path, name: str, old: str, new: str) -> None:
+    file = folder / f"{name}.py"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_second_process_compiles_nothing(modules):
+    first, second = (_run(PROGRAM, modules, modules / "cache").stdout for _ in range(2))
+    assert first == "202.0 ['by_address', 'called']\n"
+    assert second == "202.0 []\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "value", "again"),
+    [
+        ("callee", "x + SHIFT", "x - SHIFT", "200.0", ["called"]),  # what becomes part of the caller
+        ("callee", "FACTOR * x", "FACTOR * x * x + 1", "302.0", ["by_address"]),  # what is called by address
+        ("callee", "types.float64(types.float64)", "types.float64(types.int64)", "202.0", ["by_address", "called"]),
+        ("numbers_apart", "1.0, 2.0", "5.0, 2.0", "206.0", ["called"]),  # a constant in a third file
+        ("numbers_apart", "1.0, 2.0", "1.0, 2.0  # a comment", "202.0", []),
+    ],
+)  # fmt: skip
+def test_what_is_changed_in_another_file_is_compiled_again(modules, name, old, new, value, again):
+    _run(PROGRAM, modules, modules / "cache")
+    _change(modules, name, old, new)
+    assert _run(PROGRAM, modules, modules / "cache").stdout == f"{value} {again}\n"
+
+
+def test_a_place_that_cannot_be_written_is_no_obstacle(modules):
+    (modules / "file").write_text("not a folder", encoding="utf-8")
+    for _ in range(2):
+        assert _run(PROGRAM, modules, modules / "file" / "cache").stdout.startswith("202.0 ['by_address'")
+
+
+def test_no_home_is_no_obstacle(modules):
+    homeless = {"SHALLOWS_CACHE_DIR": "", "XDG_CACHE_HOME": "/dev/null/none", "HOME": "/dev/null/none"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(modules), *sys.path]), **homeless}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("202.0")
+
+
+def test_a_damaged_file_is_compiled_again_and_mended(modules):
+    cache = modules / "cache"
+    _run(PROGRAM, modules, cache)
+    for file in cache.rglob("*.code"):
+        file.write_bytes(file.read_bytes()[:-100])
+    assert _run(PROGRAM, modules, cache).stdout == "202.0 ['by_address', 'called']\n"
+    assert _run(PROGRAM, modules, cache).stdout == "202.0 []\n"
+
+
+def test_code_that_names_what_cannot_be_described_is_refused(modules):
+    _change(modules, "numbers_apart", "1.0, 2.0", "object(), 2.0")
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        _run(PROGRAM, modules, modules / "cache")
+    assert "expected numbers, records, compiled functions, or NumPy" in failed.value.stderr
+
+
+SLOW = """
+import time
+from shallows.support import compiling, progress
+from caller import called
+progress.NOTICEABLE = 0.0
+called(1.0)
+"""
+
+
+def test_one_line_says_that_something_compiles(modules):
+    first, second = (_run(SLOW, modules, modules / "cache").stderr for _ in range(2))
+    assert first.count("compiling once for this machine, about") == 1
+    assert second == ""
+
+
+def test_nothing_is_said_inside_silence(modules):
+    quiet = SLOW.replace("called(1.0)", "with progress.silent(): called(1.0)")
+    assert _run(quiet, modules, modules / "cache").stderr == ""
