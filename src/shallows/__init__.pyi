@@ -85,6 +85,7 @@ from shallows.questions.relu.certificate import certify_minimum as certify_minim
 from shallows.questions.relu.setting import relu_problem as relu_problem
 from shallows.questions.relu.symmetric import SymmetricMinimum as SymmetricMinimum
 from shallows.questions.relu.symmetric import symmetric_minimum as symmetric_minimum
+from shallows.support.budget import budget as budget
 from shallows.support.errors import IncompleteChart as IncompleteChart
 from shallows.support.errors import InvalidProblem as InvalidProblem
 from shallows.support.errors import MissingExtra as MissingExtra

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from shallows.support.budget import OverBudget
 from shallows.support.errors import InvalidProblem
 
 
@@ -43,6 +44,10 @@ def tables_of(text: str, source: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidProblem(f"{source} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise InvalidProblem(
+            f"{source} is not valid TOML: its tables and lists are nested too deep."
+        ) from None
 
 
 def checked(kind: type[S], tables: Any, complaint: str, prefix: str = "") -> S:
@@ -50,5 +55,8 @@ def checked(kind: type[S], tables: Any, complaint: str, prefix: str = "") -> S:
     try:
         return kind.model_validate(tables)
     except ValidationError as error:
+        for entry in error.errors():
+            if isinstance(refused := entry.get("ctx", {}).get("error"), OverBudget):
+                raise refused from None
         lines = [f"  {prefix}{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors()]
         raise InvalidProblem("\n".join([f"{complaint}:", *lines])) from None

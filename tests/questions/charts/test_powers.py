@@ -134,7 +134,7 @@ def test_a_width_that_is_not_identifiable_is_refused(generic):
 
 def test_a_count_above_the_limit_is_refused_before_work_starts():
     with pytest.raises(
-        sh.InvalidProblem, match=r"25,999 complex critical points of rank 1.*the limit is 25,000"
+        sh.InvalidProblem, match=r"25,999 complex critical points of rank 1.* hours; the limit is 60 minutes"
     ):
         sh.chart(sh.Problem(sh.SymmetricTensor(np.ones(84), 7, 3), sh.IID.laplace(7), 1))
 

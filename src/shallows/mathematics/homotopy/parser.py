@@ -14,19 +14,33 @@ variables. `left = right` stands for left − right.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from math import comb, log10
 
 from shallows.mathematics.homotopy.coefficients import ONE, UNIT, Gaussian
+from shallows.support.budget import READING, require
 from shallows.support.errors import InvalidProblem
 
 #: A monomial while reading: sorted pairs (name, exponent).
 Monomial = tuple[tuple[str, int], ...]
 Polynomial = dict[Monomial, Gaussian]
 
-MAX_TERMS = 200_000
 MAX_DEGREE = 10_000
+#: Parentheses may be nested so deep: each level takes five of Python's thousand calls, and callers need theirs.
+MAX_DEPTH = 100
+#: Letters of a text that an error shows on either side of the place.
+SHOWN = 60
+#: Seconds and bytes for a product of two terms, measured with coefficients of up to a hundred digits.
+TERM_SECONDS, TERM_BYTES = 3e-6, 400.0
+#: Seconds for a product of two numbers of a million digits, measured; by Karatsuba, d digits take d^KARATSUBA as long.
+MILLION_DIGITS, KARATSUBA = 0.5, 1.585
+#: Numbers of terms above this are all the same: nothing can hold them.
+MANY = 10**12
+#: Digits of a number in a bit.
+DIGITS_A_BIT = 0.30103
 _IMAGINARY = ("I", "i", "j")
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<unit>[jiI](?![A-Za-z0-9_]))?"
@@ -48,21 +62,34 @@ class _Reader:
     def __init__(self, text: str, label: str, declared: Collection[str]) -> None:
         self.text, self.label, self.declared = text, label, frozenset(declared)
         self.tokens = self._tokens()
-        self.position = 0
+        self.position = self.depth = 0
+        self.seconds = 0.0
 
     def fail(self, message: str, column: int) -> InvalidProblem:
         """The error, with the text and a caret under the place."""
-        line = self.text.replace("\n", " ").replace("\t", " ")
+        start = max(0, column - SHOWN)
+        line = self.text[start : column + SHOWN].replace("\n", " ").replace("\t", " ")
         return InvalidProblem(
-            f"cannot read {self.label}: {message} at column {column + 1}\n    {line}\n    {' ' * column}^"
+            f"cannot read {self.label}: {message} at column {column + 1}\n    {line}\n    {' ' * (column - start)}^"
+        )
+
+    def spend(self, seconds: float, size: float, what: str) -> None:
+        """Count what expanding the text costs, and refuse it before it becomes too much."""
+        self.seconds += seconds
+        require(
+            f"Reading {self.label} ({what})",
+            seconds=self.seconds,
+            size=size,
+            limit=READING,
+            fix="Write a polynomial that expands to less.",
         )
 
     def _tokens(self) -> list[_Token]:
-        tokens, column = [], 0
-        while self.text[column:].strip():
+        tokens, column, end = [], 0, len(self.text.rstrip())
+        while column < end:
             match = _TOKEN.match(self.text, column)
             if not match:
-                column += len(self.text[column:]) - len(self.text[column:].lstrip())
+                column = next(i for i in range(column, end) if not self.text[i].isspace())
                 raise self.fail(f"unexpected character {self.text[column]!r}", column)
             kind = match.lastgroup or ""
             if match["number"] is not None:
@@ -70,7 +97,7 @@ class _Reader:
             text = match[kind].replace("−", "-")
             tokens.append(_Token(kind, text, match.start(kind), match["unit"] is not None))
             column = match.end()
-        tokens.append(_Token("end", "", len(self.text.rstrip())))
+        tokens.append(_Token("end", "", end))
         return tokens
 
     @property
@@ -88,7 +115,7 @@ class _Reader:
     def equation(self) -> Polynomial:
         left = self.sum()
         if self.take("="):
-            left = _add(left, self.sum(), -1)
+            _add_to(left, self.sum(), -1)
         token = self.next
         if token.kind != "end":
             hint = (
@@ -100,7 +127,7 @@ class _Reader:
     def sum(self) -> Polynomial:
         total = self.product()
         while sign := self.take("+", "-"):
-            total = _add(total, self.product(), 1 if sign.text == "+" else -1)
+            _add_to(total, self.product(), 1 if sign.text == "+" else -1)
         return total
 
     def product(self) -> Polynomial:
@@ -109,7 +136,7 @@ class _Reader:
             column = self.next.column
             right = self.signed()
             if sign.text == "*":
-                total = self._multiply(total, right, sign.column)
+                total = self._multiply(total, right)
                 continue
             if set(right) - {()}:
                 raise self.fail("division by something that is not a number", column)
@@ -120,11 +147,11 @@ class _Reader:
         return total
 
     def signed(self) -> Polynomial:
-        sign = self.take("+", "-")
-        if sign is None:
-            return self.power()
-        inner = self.signed()
-        return inner if sign.text == "+" else {monomial: -value for monomial, value in inner.items()}
+        negative = False
+        while sign := self.take("+", "-"):
+            negative ^= sign.text == "-"
+        inner = self.power()
+        return {monomial: -value for monomial, value in inner.items()} if negative else inner
 
     def power(self) -> Polynomial:
         base = self.atom()
@@ -142,21 +169,36 @@ class _Reader:
             raise self.fail(f"exponent {exponent} is larger than {MAX_DEGREE}", token.column)
         if len(base) == 1:
             ((monomial, value),) = base.items()
+            digits = exponent * _digits(value)
+            self.spend(_seconds(digits), digits, f"a number of about {digits:,.0f} digits")
             return {tuple((name, e * exponent) for name, e in monomial if exponent): _power(value, exponent)}
+        self._spend_power(base, exponent)
         result: Polynomial = {(): ONE}
         while exponent:
             if exponent & 1:
-                result = self._multiply(result, base, sign.column)
+                result = _product(result, base)
             exponent >>= 1
             if exponent:
-                base = self._multiply(base, base, sign.column)
+                base = _product(base, base)
         return result
+
+    def _spend_power(self, base: Polynomial, exponent: int) -> None:
+        """Count what a power costs: nearly all of it is the last product, of two powers of half the exponent."""
+        half = min(comb(exponent // 2 + len(base) - 1, len(base) - 1), _monomials(base, {}, exponent // 2))
+        whole = min(comb(exponent + len(base) - 1, len(base) - 1), _monomials(base, {}, exponent))
+        digits = exponent * (max(map(_digits, base.values())) + log10(len(base)))
+        seconds = min(half, MANY) ** 2 * (TERM_SECONDS + _seconds(digits))
+        self.spend(
+            seconds,
+            min(whole, MANY) * (TERM_BYTES + digits),
+            f"a power of {min(whole, MANY):,} terms or more",
+        )
 
     def atom(self) -> Polynomial:
         token = self.next
         self.position += 1
         if token.kind == "number":
-            value = Gaussian(Fraction(token.text))
+            value = Gaussian(self._number(token))
             value = value * UNIT if token.imaginary else value
             return {(): value} if value else {}
         if token.kind == "name":
@@ -164,23 +206,50 @@ class _Reader:
                 return {(): UNIT}
             return {((token.text, 1),): ONE}
         if token.text == "(":
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
+                raise self.fail(f"parentheses are nested deeper than {MAX_DEPTH}", token.column)
             inner = self.sum()
             if not self.take(")"):
                 raise self.fail("expected ')'", self.next.column)
+            self.depth -= 1
             return inner
         found = "the end of the text" if token.kind == "end" else repr(token.text)
         raise self.fail(f"expected a number, a variable or '(', found {found}", token.column)
 
-    def _multiply(self, left: Polynomial, right: Polynomial, column: int) -> Polynomial:
-        total: Polynomial = {}
-        for a, x in left.items():
-            for b, y in right.items():
-                key = _merge(a, b)
-                value = x * y
-                total[key] = total[key] + value if key in total else value
-            if len(total) > MAX_TERMS:
-                raise self.fail(f"expands to more than {MAX_TERMS} terms", column)
-        return {monomial: value for monomial, value in total.items() if value}
+    def _number(self, token: _Token) -> Fraction:
+        """A number as it is written, if it can be held."""
+        mantissa, _, power = token.text.lower().partition("e")
+        if len(mantissa) > sys.get_int_max_str_digits() > 0 or len(power) > len(str(sys.maxsize)):
+            raise self.fail("a number with too many digits", token.column)
+        digits = len(mantissa) + abs(int(power or 0))
+        self.spend(_seconds(digits), digits, f"a number of {digits:,} digits")
+        return Fraction(token.text)
+
+    def _multiply(self, left: Polynomial, right: Polynomial) -> Polynomial:
+        products = len(left) * len(right)
+        digits = max(map(_digits, left.values()), default=0) + max(map(_digits, right.values()), default=0)
+        each = TERM_SECONDS + _seconds(digits)
+        terms = min(products, _monomials(left, right))
+        self.spend(products * each, terms * (TERM_BYTES + digits), f"{products:,} products of terms")
+        return _product(left, right)
+
+
+def _product(left: Polynomial, right: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for a, x in left.items():
+        for b, y in right.items():
+            key = _merge(a, b)
+            value = x * y
+            total[key] = total[key] + value if key in total else value
+    return {monomial: value for monomial, value in total.items() if value}
+
+
+def _monomials(left: Polynomial, right: Polynomial, power: int = 1) -> int:
+    """How many monomials a product (or a power of it) can have: all of its degree, in its variables."""
+    names = {name for monomial in (*left, *right) for name, _ in monomial}
+    degree = sum(max((sum(e for _, e in monomial) for monomial in side), default=0) for side in (left, right))
+    return comb(power * degree + len(names), len(names))
 
 
 def _merge(a: Monomial, b: Monomial) -> Monomial:
@@ -192,21 +261,39 @@ def _merge(a: Monomial, b: Monomial) -> Monomial:
     return tuple(sorted(exponents.items()))
 
 
-def _add(left: Polynomial, right: Polynomial, sign: int) -> Polynomial:
-    total = dict(left)
+def _add_to(total: Polynomial, right: Polynomial, sign: int) -> None:
+    """Add (or subtract) in place: a sum of many terms is not copied for each of them."""
     for monomial, value in right.items():
         change = value if sign > 0 else -value
-        total[monomial] = total[monomial] + change if monomial in total else change
-    return {monomial: value for monomial, value in total.items() if value}
+        change = total[monomial] + change if monomial in total else change
+        if change:
+            total[monomial] = change
+        else:
+            total.pop(monomial, None)
 
 
 def _power(value: Gaussian, exponent: int) -> Gaussian:
+    """By squaring; a real number by Fraction's own power, which cancels nothing."""
     if not value.imag:
         return Gaussian(value.real**exponent)
     result = ONE
-    for _ in range(exponent):
-        result = result * value
+    while exponent:
+        if exponent & 1:
+            result = result * value
+        exponent >>= 1
+        value = value * value if exponent else value
     return result
+
+
+def _digits(value: Gaussian) -> float:
+    """About how many digits the numbers of a coefficient have."""
+    parts = (value.real.numerator, value.real.denominator, value.imag.numerator, value.imag.denominator)
+    return DIGITS_A_BIT * max(part.bit_length() for part in parts)
+
+
+def _seconds(digits: float) -> float:
+    """How long a product takes whose result has so many digits."""
+    return float(MILLION_DIGITS * (digits / 1e6) ** KARATSUBA)
 
 
 def parse(text: str, label: str = "the polynomial", declared: Collection[str] = ()) -> Polynomial:

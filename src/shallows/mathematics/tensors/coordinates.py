@@ -11,15 +11,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import comb
+from math import comb, lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.support.budget import READING, require
 from shallows.support.checks import Array
-from shallows.support.errors import InvalidProblem
 
-LARGEST_DIMENSION = 200_000
+#: What is done with the N coordinates: tables of their indices, a matrix of N² numbers, or one that is factorised.
+TABLES, MATRIX, FACTORS = 1, 2, 3
+#: Seconds an entry: of a table made in Python, of a matrix filled, of a matrix factorised (N³ of them); measured.
+TABLE_SECONDS, MATRIX_SECONDS, FACTOR_SECONDS = 2e-7, 1e-8, 4.5e-11
+#: Binomial coefficients above this belong to no place: places are below the dimension.
+UNUSED = 2**62
+#: Dimensions with more digits than this are not computed: 15 digits of bytes are a petabyte.
+MOST_DIGITS = 15
 
 
 def dimension(n: int, degree: int) -> int:
@@ -27,14 +34,23 @@ def dimension(n: int, degree: int) -> int:
     return comb(n + degree - 1, degree)
 
 
-def require_storable(n: int, degree: int, limit: int = LARGEST_DIMENSION) -> int:
-    """The dimension of Sym^d(R^n), refused when it exceeds what a dense vector or matrix should hold."""
-    size = dimension(n, degree)
-    if size > limit:
-        raise InvalidProblem(
-            f"Sym^{degree}(R^{n}) has dimension {size:,}, more than the {limit:,} that are stored densely. "
-            "Use a Network as the target: kernels need no tensors."
-        )
+def require_storable(n: int, degree: int, what: int = TABLES) -> int:
+    """The dimension N of Sym^d(R^n), refused when what is done with it takes too much: TABLES, MATRIX or FACTORS."""
+    digits = (lgamma(n + degree) - lgamma(degree + 1) - lgamma(n)) / log(10)
+    size = dimension(n, degree) if digits <= MOST_DIGITS else 10**MOST_DIGITS
+    table = float(size * (n + degree))
+    seconds = {
+        TABLES: TABLE_SECONDS * table,
+        MATRIX: MATRIX_SECONDS * size**2,
+        FACTORS: FACTOR_SECONDS * size**3,
+    }
+    require(
+        f"Sym^{degree}(R^{n}), of dimension {size:,}{' or more' if digits > MOST_DIGITS else ''},",
+        seconds=seconds[what],
+        size=16 * table if what == TABLES else 8.0 * size**2 * (1 if what == MATRIX else 3 + 2 * degree),
+        limit=READING,
+        fix="Use a Network as the target: kernels need no tensors.",
+    )
     return size
 
 
@@ -79,7 +95,7 @@ def position(sorted_indices: NDArray[np.intp], n: int) -> NDArray[np.intp]:
     m = n + degree - 1
     rank = np.full(sorted_indices.shape[:-1], comb(m, degree) - 1, dtype=np.intp)
     for slot in range(degree):
-        choose = np.array([comb(c, degree - slot) for c in range(m + 1)], dtype=np.intp)
+        choose = np.array([min(comb(c, degree - slot), UNUSED) for c in range(m + 1)], dtype=np.intp)
         rank -= choose[m - 1 - (sorted_indices[..., slot] + slot)]
     return rank
 

@@ -21,6 +21,7 @@ from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.kernels.base import Kernel, no_kernel
 from shallows.model.kernels.metric import MetricKernel
 from shallows.model.kernels.mixture import MixtureKernel
+from shallows.support.budget import require
 from shallows.support.checks import Array, describe, is_tensor, positive_integer
 from shallows.support.construction import Constructed
 from shallows.support.errors import InvalidProblem
@@ -28,9 +29,6 @@ from shallows.support.errors import InvalidProblem
 if TYPE_CHECKING:
     from shallows.model.data.gaussian import Gaussian
     from shallows.model.data.samples import Samples
-
-#: The largest side of a Gram matrix: 6,000 × 6,000 doubles are 288 MB.
-LARGEST_GRAM = 6_000
 
 
 class InnerProduct(Constructed, ABC):
@@ -118,7 +116,7 @@ class Distribution(InnerProduct):
         if left < 0 or right < 0:
             raise InvalidProblem(f"degrees are ({left}, {right}); expected non-negative integers.")
         for degree in (left, right):
-            coordinates.require_storable(self.n, degree, LARGEST_GRAM)
+            coordinates.require_storable(self.n, degree, coordinates.FACTORS)
         places = coordinates.product_table(self.n, left, right)
         scale = np.outer(coordinates.multiplicities(self.n, left), coordinates.multiplicities(self.n, right))
         return np.asarray(scale * self.moments(left + right)[places])
@@ -160,8 +158,7 @@ class Distribution(InnerProduct):
         degree = positive_integer("degree", degree)
         coordinates.require_storable(self.n, 2 * degree)
         size = self.n**degree
-        if size > LARGEST_GRAM:
-            raise InvalidProblem(f"The moment matrix would be {size:,} × {size:,}; use gram(degree) instead.")
+        require(f"The moment matrix, {size:,} × {size:,},", size=16.0 * size**2, fix="Use gram(degree).")
         grid = np.indices((self.n,) * (2 * degree)).reshape(2 * degree, -1).T
         places = coordinates.position(np.sort(grid, axis=1).astype(np.intp), self.n)
         return np.asarray(self.moments(2 * degree)[places].reshape(size, size))

@@ -18,11 +18,14 @@ from shallows.model.kernels.hermite import HermiteExpectations
 from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
 from shallows.model.kernels.price import PriceKernel
 from shallows.model.kernels.relu import ReLUKernel
+from shallows.support.budget import require
 from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
+#: Seconds for the eigenvalues of an n × n matrix, over n³, measured; and matrices that are held while it is checked.
+EIGENVALUE_SECONDS, MATRICES = 1.5e-10, 5
 #: How negative the smallest eigenvalue of a covariance may be, relative to the largest: n·ε for n up to 4,500, what
 #: rounding makes of zero.
 INDEFINITE = 1e-12
@@ -43,6 +46,11 @@ class Gaussian(Distribution):
 
     def __init__(self, n: int, covariance: ArrayLike | None = None, mean: ArrayLike | None = None) -> None:
         self.n = positive_integer("n", n)
+        require(
+            f"A Gaussian in {self.n:,} variables",
+            seconds=EIGENVALUE_SECONDS * float(self.n) ** 3,
+            size=MATRICES * 8.0 * float(self.n) ** 2,
+        )
         self.covariance = self._checked_covariance(covariance)
         self.mean = finite_array("mean", np.zeros(self.n) if mean is None else mean, 1)
         if len(self.mean) != self.n:

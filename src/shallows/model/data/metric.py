@@ -17,8 +17,6 @@ from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 
 ONE_DEGREE = "a metric on Sym^d(R^n) knows powers of that degree only"
-#: The largest side of the diagonal Gram matrix of Frobenius: 20,000 × 20,000 doubles are 3.2 GB.
-LARGEST_DIAGONAL = 20_000
 
 
 class Frobenius(InnerProduct):
@@ -41,7 +39,7 @@ class Frobenius(InnerProduct):
     def gram(self, degree: int) -> Array:
         """The diagonal of multiplicities."""
         degree = positive_integer("degree", degree)
-        coordinates.require_storable(self.n, degree, LARGEST_DIAGONAL)
+        coordinates.require_storable(self.n, degree, coordinates.MATRIX)
         return np.diag(coordinates.multiplicities(self.n, degree))
 
     def rotation_invariance(self, degree: int) -> RotationInvariance:

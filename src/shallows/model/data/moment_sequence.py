@@ -8,9 +8,12 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.support.budget import READING, require
 from shallows.support.checks import Array, finite_array
 from shallows.support.errors import InvalidProblem
 
+#: Seconds for the eigenvalues of all leading blocks of the moment matrix, over the fourth power of its order; measured.
+EIGENVALUE_SECONDS = 1e-11
 #: How negative an eigenvalue of a scaled moment matrix may be: entries written with ten digits move the eigenvalues of
 #: a 10 × 10 matrix, one of order 18, by up to this much.
 TOLERANCE = 1e-9
@@ -24,6 +27,12 @@ NO_PIVOT = 1e-10
 def checked_moments(name: str, given: ArrayLike, nonnegative: bool = False) -> Array:
     """The sequence [1, E x, E x², …], refused when no distribution (on [0, ∞) if `nonnegative`) has it."""
     moments = finite_array(name, given, 1)
+    require(
+        f"Checking {len(moments):,} {name}",
+        seconds=EIGENVALUE_SECONDS * float(len(moments)) ** 4,
+        limit=READING,
+        fix="Give moments up to twice the degree of the activation; more are not used.",
+    )
     if len(moments) < 3:
         raise InvalidProblem(
             f"{name} has {len(moments)} entries; expected [1, E x, E x², ...], at least up to E x²."

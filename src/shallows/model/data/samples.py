@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation
-from shallows.model.data.base import LARGEST_GRAM, Distribution
+from shallows.model.data.base import Distribution
 from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.empirical import EmpiricalKernel
 from shallows.support.checks import Array, counted, finite_array, positive_integer
@@ -70,7 +70,7 @@ class Samples(Distribution):
 
     def features(self, degree: int) -> Iterator[tuple[slice, Array]]:
         """Chunks of the features φ_I(x) = mult(I) x^I, so that T(x) = Σ_I T_I φ_I(x)."""
-        coordinates.require_storable(self.n, degree, LARGEST_GRAM)
+        coordinates.require_storable(self.n, degree, coordinates.FACTORS)
         scale = coordinates.multiplicities(self.n, degree)
         for start in range(0, self.count, CHUNK):
             rows = slice(start, min(start + CHUNK, self.count))
@@ -92,7 +92,7 @@ class Samples(Distribution):
     def gram(self, degree: int) -> Array:
         """G = mean of φ φᵀ, gathered in chunks."""
         degree = positive_integer("degree", degree)
-        size = coordinates.require_storable(self.n, degree, LARGEST_GRAM)
+        size = coordinates.require_storable(self.n, degree, coordinates.FACTORS)
         total = np.zeros((size, size))
         for _, block in self.features(degree):
             total += block.T @ block

@@ -17,11 +17,23 @@ import numpy as np
 
 from shallows.model.activations import PolynomialActivation
 from shallows.model.kernels.price import Cumulants, Order
+from shallows.support.budget import READING, require
 from shallows.support.checks import Array
+
+#: Seconds and bytes for a pair of powers, with neurons by the dozen; measured.
+TERM_SECONDS, TERM_BYTES = 2e-5, 2000.0
 
 
 def mixing(left: PolynomialActivation, right: PolynomialActivation) -> Array:
     """M_ij = c_i c′_j."""
+    terms = (left.degree + 1.0) * (right.degree + 1.0)
+    require(
+        f"The kernel of {left!r} and {right!r}",
+        seconds=TERM_SECONDS * terms,
+        size=TERM_BYTES * terms,
+        limit=READING,
+        fix="Use a lower degree.",
+    )
     return np.outer(left.coefficients, right.coefficients)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, PolynomialActivation, Power
-from shallows.model.data.base import LARGEST_GRAM, Distribution, InnerProduct
+from shallows.model.data.base import Distribution, InnerProduct
 from shallows.model.data.samples import Samples
 from shallows.model.kernels.metric import MetricKernel
 from shallows.model.kernels.relu import ReLUKernel
@@ -154,7 +154,7 @@ def _tensor_cross(target: SymmetricTensor, data: InnerProduct, activation: Activ
             f"A tensor of degree {target.degree} as target needs a polynomial activation, not {activation!r}. "
             "Give the target as a Network."
         )
-    coordinates.require_storable(target.n, target.degree, LARGEST_GRAM)
+    coordinates.require_storable(target.n, target.degree, coordinates.FACTORS)
     gram = data.gram(target.degree)
     energy = float(target.entries @ gram @ target.entries)
     parts = [

@@ -8,6 +8,7 @@ import numpy as np
 
 from shallows.model.activations import Power
 from shallows.model.problem import Problem, as_problem
+from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem
@@ -48,6 +49,8 @@ def chart(
 
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
     _require_polynomial(problem)
+    if method != "exact":
+        require_begun(problem)
     _require_metric(problem)
     require_doubles(problem)
     result = None

@@ -8,12 +8,15 @@ from shallows.mathematics.ed_degree import low_rank_degree, powers_degree
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.geometry.ranks.identifiability import is_identifiable
+from shallows.support.budget import allowed_seconds, require
 from shallows.support.errors import InvalidProblem
 
-#: Complex critical points of one rank that are tracked from a start system; from a member solved by monodromy.
-LARGEST_START, LARGEST_COUNT = 100_000, 25_000
-#: Points a second, tracked and certified on two cores, for the estimate in a refusal only.
-POINTS_A_SECOND = 60
+#: Seconds on one core for a complex critical point, tracked and certified: of rank one at degree 2, of rank one at
+#: higher degree, and of other ranks, which monodromy finds several times.
+SQUARE_SECONDS, POWER_SECONDS, MEMBER_SECONDS = 0.036, 0.018, 0.144
+#: They hold for equations of up to so many coefficients, and grow with this power of their number; measured at n = 3
+#: with degrees 4 to 8 (0.004 s a point at 45 coefficients, 0.010 at 153, and monodromy takes four times as long).
+SMALL, GROWTH = 91, 1.65
 
 
 def require_chartable(problem: Problem, rank: int, known: int | None = None) -> None:
@@ -24,7 +27,7 @@ def require_chartable(problem: Problem, rank: int, known: int | None = None) -> 
     degree, n = problem.degree, problem.n
     if degree == 2:
         count = 1 if rank == n else low_rank_degree(n, rank)
-        _require_few(count, f"rank {rank} at n = {n}", LARGEST_START if rank == 1 else LARGEST_COUNT)
+        _require_few(count, f"rank {rank} at n = {n}", SQUARE_SECONDS if rank == 1 else MEMBER_SECONDS)
         return
     if rank > 1 and (rank * n > coordinates.dimension(n, degree) or not is_identifiable(degree, n, rank)):
         raise InvalidProblem(
@@ -32,7 +35,24 @@ def require_chartable(problem: Problem, rank: int, known: int | None = None) -> 
             'points are not isolated in the neurons. Use a smaller width, or method="descent".'
         )
     count = known or powers_degree(degree, n, rank) or estimated_count(degree, n, rank)
-    _require_few(count, f"rank {rank} at degree {degree}, n = {n}", LARGEST_COUNT)
+    _require_few(count, f"rank {rank} at degree {degree}, n = {n}", _seconds(degree, n, rank))
+
+
+def require_begun(problem: Problem) -> None:
+    """Refuse degrees whose rank-one points alone are too many, before even the Gram matrix is made.
+
+    Under no metric of those known are there fewer than ((d−1)ⁿ−1)/(d−2), d ≥ 3 (Cartwright and Sturmfels 2013).
+    """
+    degree, n = problem.degree, problem.n
+    if degree > 2:
+        least = ((degree - 1) ** n - 1) // (degree - 2)
+        _require_few(least, f"rank 1 at degree {degree}, n = {n}", _seconds(degree, n, 1))
+
+
+def _seconds(degree: int, n: int, rank: int) -> float:
+    """Seconds for a point at degree d ≥ 3."""
+    coefficients = coordinates.dimension(n, 2 * degree)
+    return float((POWER_SECONDS if rank == 1 else MEMBER_SECONDS) * max(1.0, coefficients / SMALL) ** GROWTH)
 
 
 def estimated_count(degree: int, n: int, r: int) -> int:
@@ -47,10 +67,14 @@ def estimated_count(degree: int, n: int, r: int) -> int:
     return round(guess)
 
 
-def _require_few(count: int, where: str, limit: int) -> None:
-    if count > limit:
-        minutes = count / POINTS_A_SECOND / 60
-        raise InvalidProblem(
-            f"There are about {count:,} complex critical points of {where}, {minutes:,.0f} minutes of work; the limit "
-            f'is {limit:,}. Use a smaller width, or method="descent".'
-        )
+def most_points() -> int:
+    """How many points a member may have that is solved by monodromy, where their number is not known beforehand."""
+    return int(allowed_seconds() / MEMBER_SECONDS)
+
+
+def _require_few(count: int, where: str, seconds: float) -> None:
+    require(
+        f"Finding about {count:,} complex critical points of {where}",
+        seconds=count * seconds,
+        fix='Use a smaller width, or method="descent".',
+    )

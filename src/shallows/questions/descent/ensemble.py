@@ -21,7 +21,8 @@ from shallows.questions.descent.plan import ONE_BY_ONE, Plan, plan_for
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.run import Batch, Status
 from shallows.questions.descent.starts import sources_of, starts_from
-from shallows.support.checks import Array, positive_integer
+from shallows.support.budget import require
+from shallows.support.checks import Array, counted, positive_integer
 from shallows.support.cores import available
 from shallows.support.errors import NotConverged
 from shallows.support.progress import Progress
@@ -30,6 +31,9 @@ from shallows.support.seeds import seed_text
 if TYPE_CHECKING:
     from shallows.questions.charts.result import Chart
 
+#: Seconds that a run takes for each of its parameters, at least (small quadratic networks); and bytes: of its
+#: generator, and vectors of its parameters that are kept or in use.
+RUN_SECONDS, RUN_BYTES, KEPT = 3e-5, 2500.0, 6
 CHUNK = 125
 SMALL_CHUNK = 5
 
@@ -73,6 +77,12 @@ def ensemble(
     problem = as_problem(problem)
     runs = positive_integer("runs", runs)
     cores = available() if cores is None else positive_integer("cores", cores)
+    require(
+        f"{runs:,} runs of {counted(problem.size, 'parameter')}",
+        seconds=RUN_SECONDS * runs * problem.size,
+        size=runs * (RUN_BYTES + 8.0 * KEPT * problem.size),
+        fix="Use fewer runs.",
+    )
     seed = seed_text(rng)
     sources = sources_of(rng, runs)
     checked = checked_options(options)

@@ -175,7 +175,7 @@ def _numerical_span(X: Array) -> Span:
     if 0 in X.shape:
         raise InvalidProblem(f"X has shape {X.shape}; expected at least one sample and one input.")
     count, d = X.shape
-    coordinates.require_storable(d, 2, 6_000)
+    coordinates.require_storable(d, 2, coordinates.FACTORS)
     columns = np.sqrt(np.mean(X**2, axis=0))
     columns = np.where(columns > 0, columns, 1.0)
     scaled = X / columns

@@ -30,7 +30,7 @@ from shallows.questions.charts.continuation.equations import (
 from shallows.questions.charts.continuation.lost_paths import SETTINGS, Ways, settle
 from shallows.questions.charts.continuation.metrics import OneMetric, SpecialMetrics
 from shallows.questions.charts.continuation.special_counts import rank_one_count
-from shallows.questions.charts.limits import LARGEST_COUNT
+from shallows.questions.charts.limits import most_points
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
@@ -101,7 +101,7 @@ def _solve_generic(equations: CriticalEquations, tell: Shown) -> SolvedMember:
         rng=0,
         invariants=equations.tensors,
         target=equations.count,
-        limit=LARGEST_COUNT,
+        limit=most_points(),
         trace=test,
         settings=SETTINGS,
         progress=tell,

@@ -13,10 +13,13 @@ from shallows.questions.learn.fitting.least_squares import Solution, dense, fewe
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import Optimality, check_optimality
 from shallows.questions.learn.warnings import UndeterminedWarning
+from shallows.support.budget import require
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
 METHODS = ("auto", "dense", "conjugate", "statistics")
+#: Seconds an operation on dense matrices; and forms of all inputs that conjugate gradients and their proof hold.
+WORK_SECONDS, FORMS = 2e-10, 8
 #: The dense method is taken up to so many operations (a second or two) and numbers (200 MB).
 DENSE_WORK, DENSE_MEMORY = 2_000_000_000, 25_000_000
 
@@ -54,6 +57,7 @@ def solve(
     inputs = X.shape[1] + affine
     size = coordinates.dimension(inputs, degree)
     method = choose_method(method, len(X), inputs, degree)
+    _require_fits(method, len(X), inputs, size, Y.shape[1])
     scarce = len(X) - affine < size - affine and alpha == 0
     if method == "dense" and scarce:
         solution = fewer_samples(X, Y, weights, affine, degree)
@@ -66,6 +70,18 @@ def solve(
     else:
         return _solve_conjugate(X, Y, weights, affine, alpha, certify, limit, scarce)
     return solution, check_optimality(X, Y, weights, solution, alpha, certify)
+
+
+def _require_fits(method: str, samples: int, inputs: int, size: int, outputs: int) -> None:
+    """Refuse a fit that takes too much: a dense one has a table of features, a conjugate one forms of all inputs."""
+    numbers = size * (samples + size) if method == "dense" else FORMS * outputs * inputs**2
+    work = max(samples, size) * min(samples, size) ** 2 if method == "dense" else inputs**3
+    require(
+        f"Fitting {size:,} features of {inputs:,} columns",
+        seconds=WORK_SECONDS * float(work),
+        size=8.0 * numbers,
+        fix="Use fewer columns, or project them.",
+    )
 
 
 def _solve_conjugate(

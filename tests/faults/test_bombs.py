@@ -1,0 +1,96 @@
+"""Requests that no machine can answer are refused before they start, with what they would cost, at once.
+
+All of them run in one process of their own, which an alarm interrupts: a hang is seen as one.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+BOMBS = {
+    "a number with 10⁹ digits": 'sh.homotopy.solve(["1e999999999*x-1"])',
+    "a product of powers of numbers": 'sh.homotopy.solve(["((10^10000)^10000)^10000*x-1"])',
+    "a binomial to the 10,000th": 'sh.homotopy.solve(["(x+y)^10000", "x-y"])',
+    "seven variables to the 30th": 'sh.homotopy.solve(["(a+b+c+d+e+f+g)^30"])',
+    "10,000 moments": "sh.IID(2, [float(k % 2 == 0) for k in range(10_001)])",
+    "10⁶ inputs": "sh.Gaussian(10**6)",
+    "10⁶ inputs, no metric": "sh.Frobenius(10**6).gram(2)",
+    "a power of degree 10⁶": "power(10**6, sh.Gaussian(2))",
+    "degree 40 in three variables": "sh.chart(power(40, sh.Frobenius(3)))",
+    "degree 40 under Gaussian data": "sh.chart(power(40, sh.Gaussian(3)))",
+    "10⁹ runs": "sh.ensemble(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1), runs=10**9)",
+    "10⁵ columns": "sh.learn.QuadraticNetRegressor().fit(np.ones((3, 10**5)), np.ones(3))",
+    "10¹² repeats": "plan(repeats=10**12)",
+    "an axis of 10¹² values": "plan(axes=[{'path': 'problem.width', 'range': {'start': 1, 'stop': 10**12}}])",
+    "twelve axes of ten values": "plan(axes=[{'path': f'compute.x{i}', 'values': list(range(10))} for i in range(12)])",
+}  # fmt: skip
+#: Refused for what they are, not for what they cost.
+MISTAKES = {
+    "900 parentheses": 'sh.homotopy.solve(["(" * 900 + "x" + ")" * 900])',
+    "900 signs": 'sh.homotopy.solve(["-" * 900 + "y"], variables=["x"])',
+    "a number of 5,000 digits": 'sh.homotopy.solve(["9" * 5000 + "*x^2*y"])',
+}
+RUN = """
+import json, resource, signal, sys, time
+import numpy as np
+import shallows as sh
+
+PROBLEM = {"width": 1, "target": {"diagonal": [2.0, 1.0]}, "data": {"law": "gaussian", "n": 2}}
+
+def plan(**changes):
+    return sh.sweep.Plan.from_document({"problem": PROBLEM, "compute": {"what": "chart"}} | changes)
+
+def power(degree, data):
+    return sh.Problem(sh.Network(np.eye(data.n), activation=sh.Power(degree)), data, width=1)
+
+class Hang(BaseException):
+    pass
+
+def alarm(number, frame):
+    raise Hang
+
+signal.signal(signal.SIGVTALRM, alarm)
+sh.homotopy.solve(["x^2 - 2"]), sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), width=1)), sh.learn, sh.sweep
+sh.learn.QuadraticNetRegressor().fit(np.ones((3, 2)), np.ones(3))
+found = {}
+for name, code in json.load(sys.stdin).items():
+    begin = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, 4)
+    try:
+        eval(code)
+        found[name] = ["nothing", ""]
+    except BaseException as error:
+        found[name] = [type(error).__name__, str(error)]
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    found[name] += [time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]
+json.dump(found, sys.stdout)
+"""
+#: A second is what a person waits without wondering; megabytes are of the whole process, 200 of them its imports.
+SECONDS, MEGABYTES = 1.0, 500
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    command = [sys.executable, "-W", "ignore", "-c", RUN]
+    run = subprocess.run(
+        command, input=json.dumps(BOMBS | MISTAKES), capture_output=True, text=True, check=True, timeout=150
+    )
+    return json.loads(run.stdout)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_bombs_are_refused_with_the_estimate(outcomes, bomb):
+    kind, message, seconds, megabytes = outcomes[bomb]
+    assert kind == "OverBudget" and ("would take about" in message or "would need about" in message), message
+    assert "the limit is" in message and "sh.budget(" in message, message
+    assert seconds < SECONDS and megabytes < MEGABYTES, outcomes[bomb]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_texts_that_would_break_the_reader_are_mistakes(outcomes, mistake):
+    kind, message, seconds, megabytes = outcomes[mistake]
+    assert kind == "InvalidProblem" and len(message) < 500, message
+    assert seconds < SECONDS and megabytes < MEGABYTES, outcomes[mistake]
