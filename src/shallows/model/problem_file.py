@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 from inspect import signature
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,11 +32,14 @@ from shallows.model.data.samples import Samples
 from shallows.model.laws import activations, laws
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.tables import Section, checked, require_one, tables_of, text_of
 
 Vector = list[float]
 Matrix = list[Vector]
+#: How the content of a file that a problem names is read.
+Read = Callable[[str], bytes]
 
 
 def _checked_activation(table: dict[str, Any]) -> dict[str, Any]:
@@ -83,13 +87,14 @@ def _constructor(table: dict[str, Any]) -> Callable[..., InnerProduct]:
     return getattr(kind, table["name"]) if "name" in table else kind
 
 
-def _law(table: dict[str, Any], folder: Path) -> InnerProduct:
+def _law(table: dict[str, Any], read: Read) -> InnerProduct:
     """The law of a checked table; samples may be in a CSV file beside the problem file."""
     if "file" in table:
-        return _read_csv(folder / str(table["file"]), table.get("label"))
+        name = str(table["file"])
+        return _read_csv(name, read(name), table.get("label"))
     arguments = {key: value for key, value in table.items() if key not in ("law", "name")}
     if "parts" in arguments:
-        arguments["parts"] = [_law(part, folder) for part in arguments["parts"]]
+        arguments["parts"] = [_law(part, read) for part in arguments["parts"]]
     return _constructor(table)(**arguments)
 
 
@@ -143,9 +148,9 @@ class ProblemSection(Section):
     target: TargetSection | None = None
     data: LawTable
 
-    def build(self, folder: Path) -> Problem:
-        """The problem."""
-        data = _law(self.data, folder)
+    def build(self, read: Read) -> Problem:
+        """The problem; `read` gives the content of the files that it names."""
+        data = _law(self.data, read)
         return Problem(
             None if self.target is None else self.target.build(data.n),
             data,
@@ -181,7 +186,7 @@ def parse_problem(text: str, source: str = "problem file", folder: Path | None =
 def parse_written(text: str, source: str = "problem file", folder: Path | None = None) -> WrittenProblem:
     """Everything that a TOML text says."""
     section = checked(FileSection, tables_of(text, source), f"{source} is not a problem")
-    return WrittenProblem(section.title, section.build(folder or Path()), section.seed)
+    return WrittenProblem(section.title, section.build(_beside(folder or Path())), section.seed)
 
 
 def load_problem(path: str | Path) -> Problem:
@@ -219,17 +224,37 @@ def embedded_written(name: str) -> WrittenProblem:
     return parse_written(file.read_text(encoding="utf-8"), f"{name}.toml")
 
 
-def _read_csv(file: Path, label: str | None) -> Samples:
+def _beside(folder: Path) -> Read:
+    """Files in a folder."""
+
+    def read(name: str) -> bytes:
+        try:
+            return (folder / name).read_bytes()
+        except OSError as error:
+            raise InvalidProblem(f"Cannot read {folder / name}: {error.strerror or error}.") from None
+
+    return read
+
+
+def _read_csv(name: str, content: bytes, label: str | None) -> Samples:
     """Numbers with a header line; the label column is y, the others are X."""
     try:
-        with file.open(encoding="utf-8") as stream:
-            names = stream.readline().strip().split(",")
-            values = np.loadtxt(stream, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
-        raise InvalidProblem(f"Cannot read numbers from {file}: {error}.") from None
+        header, _, body = content.decode("utf-8-sig").partition("\n")
+        if not body.strip():
+            raise ValueError("there are no rows under the header line")
+        values = np.loadtxt(StringIO(body), delimiter=",", ndmin=2, comments=None)
+    except ValueError as error:
+        raise InvalidProblem(f"Cannot read numbers from {name}: {error}.") from None
+    names = [column.strip() for column in header.strip().split(",")]
+    if len(names) != values.shape[1]:
+        raise InvalidProblem(
+            f"{name} has {counted(len(names), 'name')} in its header and {values.shape[1]} in its rows: a column is "
+            "missing, or has no name."
+        )
     if label is None:
         return Samples(values)
-    if label not in names:
-        raise InvalidProblem(f"{file} has no column {label!r}; its columns are {', '.join(names)}.")
+    if names.count(label) != 1:
+        found = "no" if label not in names else "more than one"
+        raise InvalidProblem(f"{name} has {found} column {label!r}; its columns are {', '.join(names)}.")
     column = names.index(label)
     return Samples(np.delete(values, column, axis=1), values[:, column])

@@ -14,7 +14,7 @@ import pytest
 
 from shallows.sweep import SweepStopped, load_sweep, run_sweep, sweep_status
 from shallows.uses.sweep.faults import Work
-from shallows.uses.sweep.store import parts
+from shallows.uses.sweep.parts import parts
 
 RUN = """
 import sys

@@ -61,6 +61,7 @@ def test_other_settings_seeds_versions_and_files_are_other_keys():
     assert not keys & set(plan(seed=4).keys())
     assert not keys & set(plan(compute={"what": "chart", "method": "homotopy"}).keys())
     stored = json.loads(plan().to_json())
+    del stored["sha256"]  # as versions wrote it that had none
     stored["version"] = "99.0"
     assert not keys & set(Plan.from_json(json.dumps(stored)).keys())
 

@@ -12,7 +12,8 @@ import pytest
 from shallows.support.errors import InvalidProblem
 from shallows.sweep import Plan, StoreError, load_sweep, run_sweep, sweep_status
 from shallows.uses.sweep.cell import compute_rows
-from shallows.uses.sweep.store import SIDE_BY_SIDE, Store, parts, read_table
+from shallows.uses.sweep.parts import parts
+from shallows.uses.sweep.store import SIDE_BY_SIDE, Store, read_table
 
 
 def twice(sweep, count=8, repeats=1):
@@ -108,12 +109,14 @@ def test_another_sweep_is_not_written_into_the_same_folder(sweep):
         load_sweep(sweep.folder)
 
 
-def test_a_spoilt_part_is_named(sweep):
+def test_a_spoilt_part_is_named_and_set_aside(sweep):
     plan = twice(sweep)
     run_sweep(plan, sweep.out, engine="process")
     (sweep.out / "part-00000009-spoilt00.parquet").write_bytes(b"not parquet")
-    with pytest.raises(StoreError, match=r"spoilt00\.parquet is no Parquet file"):
-        run_sweep(plan, sweep.out, engine="process")
+    with pytest.raises(StoreError, match=r"spoilt00\.parquet is damaged"):
+        load_sweep(sweep.out)
+    run = run_sweep(plan, sweep.out, engine="process")
+    assert run.computed == 0 and run.status.damaged == ("damaged-part-00000009-spoilt00.parquet",)
 
 
 # -- folders that cannot be written -----------------------------------------------------------------------------

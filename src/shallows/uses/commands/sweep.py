@@ -163,6 +163,7 @@ def _document(status: Any) -> dict[str, Any]:
         "missing": status.missing,
         "earlier": status.earlier,
         "seconds": status.seconds,
+        "damaged": list(status.damaged),
         "troubles": [
             {"status": t.status, "message": t.message, "count": t.count, "example": t.example}
             for t in status.troubles

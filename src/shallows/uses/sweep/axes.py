@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
+from shallows.support.budget import ENDLESS, READING, require
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.tables import Section, require_one
 
@@ -17,6 +19,19 @@ Label = int | float | bool | str
 #: (stop − start)/step of numbers as people write them is off by three roundings, 3·2⁻⁵³ of itself; a stop that is
 #: further than this from a whole number of steps is not on the axis.
 ROUNDING = 1e-12
+#: Seconds and bytes for each value, or row: its text, its key, and its place among the others; measured.
+PLANNING_SECONDS, PLANNING_BYTES = 4e-6, 250.0
+
+
+def require_values(count: int, of: str = "value") -> None:
+    """Refuse to list so many values of an axis, or rows of a sweep."""
+    require(
+        f"Planning {counted(count, of)}",
+        seconds=PLANNING_SECONDS * float(min(count, ENDLESS)),
+        size=PLANNING_BYTES * float(min(count, ENDLESS)),
+        limit=READING,
+        fix="Split the sweep.",
+    )
 
 
 class RangeSection(Section):
@@ -31,6 +46,7 @@ class RangeSection(Section):
         if self.step == 0 or (self.stop - self.start) / self.step < 0:
             raise ValueError(f"from {self.start} in steps of {self.step} one never gets to {self.stop}")
         count = math.floor((self.stop - self.start) / self.step * (1 + ROUNDING)) + 1
+        require_values(count)
         values = [self.start + i * self.step for i in range(count)]
         # 0.1, 0.2, 0.3 as one would write them, not 0.30000000000000004
         return [float(f"{value:.12g}") if isinstance(value, float) else value for value in values]
@@ -46,12 +62,14 @@ class SpacingSection(Section):
 
     def linear(self) -> list[Any]:
         """Equal differences."""
+        require_values(self.count)
         return self._rounded(np.linspace(self.start, self.stop, self.count))
 
     def logarithmic(self) -> list[Any]:
         """Equal ratios; start and stop are the values themselves, not exponents."""
         if self.start <= 0 or self.stop <= 0:
             raise ValueError(f"a logarithmic axis from {self.start} to {self.stop}: both must be positive")
+        require_values(self.count)
         return self._rounded(np.geomspace(self.start, self.stop, self.count))
 
     def _rounded(self, values: np.ndarray) -> list[Any]:
@@ -175,8 +193,13 @@ class Grid:
                 _new(path, paths)
                 paths[path] = True
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many cells there are, also where that is more than Python's `len` can say."""
         return math.prod(group.length for group in self.groups)
+
+    def __len__(self) -> int:
+        return self.size
 
     @property
     def columns(self) -> list[str]:

@@ -16,8 +16,10 @@ from shallows.support.cores import one_thread
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import silent
 from shallows.support.version import __version__
+from shallows.uses.sweep.faults import InputChanged
 from shallows.uses.sweep.file import HEAD, RESERVED, computations, prefixes
 from shallows.uses.sweep.functions import asked_for, importable, resolve
+from shallows.uses.sweep.inputs import EVERYWHERE, ON_AN_AXIS, require_unchanged
 from shallows.uses.sweep.interrupts import given_up
 from shallows.uses.sweep.plan import Plan, cached_plan
 from shallows.uses.sweep.quantities import QUANTITIES
@@ -29,10 +31,13 @@ DONE, FAILED, SET_ASIDE = "done", "error", "set aside"
 
 
 def compute_rows(plan: Plan, rows: Sequence[int]) -> list[Row]:
-    """The rows of these numbers, one after the other, on one thread."""
+    """The rows of these numbers, one after the other, on one thread; none if a file has changed that they depend on."""
     importable(plan.folder)
     with one_thread(), silent():
-        return [compute_row(plan, row) for row in rows]
+        computed = [compute_row(plan, row) for row in rows]
+    cells = {plan.split(row)[0] for row in rows}
+    require_unchanged((plan.document(cell) for cell in cells), plan.folder, plan.digests)
+    return computed
 
 
 def compute_chunk(text: str, rows: Sequence[int]) -> list[Row]:
@@ -44,7 +49,7 @@ def compute_chunk(text: str, rows: Sequence[int]) -> list[Row]:
         )
     importable(plan.folder)
     for target in plan.digests:
-        if ":" in target:
+        if ":" in target and not target.startswith((EVERYWHERE, ON_AN_AXIS)):
             plan.function(target)
     return compute_rows(plan, rows)
 
@@ -56,6 +61,8 @@ def compute_row(plan: Plan, row: int) -> Row:
     try:
         with given_up():
             columns, status, message = _quantities(plan, cell), DONE, None
+    except InputChanged:
+        raise
     except Exception as error:
         columns, status, message = {}, FAILED, _sentence(error)
     return head(cell, status, message, time.perf_counter() - begin) | columns

@@ -6,20 +6,17 @@ evenly spaced ones). A combination of values that cannot be built becomes a row 
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import Any
 
 from shallows.support.errors import InvalidProblem, ShallowsError
 from shallows.uses.sweep.documents import pieces
 from shallows.uses.sweep.file import SweepSection, computations, prefixes
-from shallows.uses.sweep.functions import check_call, digest, resolve
-from shallows.uses.sweep.problems import MAKERS, maker_of
+from shallows.uses.sweep.functions import check_call, resolve
+from shallows.uses.sweep.problems import maker_of
 from shallows.uses.sweep.quantities import QUANTITIES
 from shallows.uses.sweep.rows import Rows
 
 TRIED = 500
-FILE = "problem.data.file"
 
 
 def check(rows: Rows) -> None:
@@ -86,37 +83,3 @@ def _check_distinct(rows: Rows) -> None:
                 "settings. Fix: an axis without path belongs into a zip; more runs of a cell are repeats."
             )
         first[key] = row
-
-
-def digests(section: SweepSection, folder: str) -> dict[str, str]:
-    """Hashes of the files that results depend on: users' functions, and data beside the sweep file."""
-    grid, template = section.grid(), section.template()
-    values = {path: group.values[path] for group in grid.groups for path in group.values}
-    found: dict[str, str] = {}
-    names = [(s.what, QUANTITIES, "quantity") for s in section.computations]
-    names += [(what, QUANTITIES, "quantity") for path in values if _is(path, "what") for what in values[path]]
-    if section.problem is not None and "make" in section.problem:
-        makers = [section.problem["make"], *values.get("problem.make", [])]
-        names += [(make, MAKERS, "problem") for make in makers]
-    for name, built_in, kind in names:
-        target = resolve(str(name), built_in, kind)
-        mark = digest(target, folder)
-        if mark:
-            found[target] = mark
-    data = (template["problem"] or {}).get("data")
-    if FILE not in values and isinstance(data, dict) and isinstance(data.get("file"), str):
-        found[f"data {data['file']}"] = _file_digest(folder, data["file"])
-    for name in values.get(FILE, []):
-        found[f"file {name}"] = _file_digest(folder, name)
-    return found
-
-
-def _is(path: str, last: str) -> bool:
-    return path.startswith("compute") and path.split(".")[-1] == last
-
-
-def _file_digest(folder: str, name: Any) -> str:
-    try:
-        return hashlib.sha256((Path(folder) / str(name)).read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise InvalidProblem(f"Cannot read the data file {name}: {error.strerror}.") from None

@@ -132,6 +132,8 @@ def _outcome(future: Any, rows: list[int], client: Any) -> Outcome:
 
     try:
         return Outcome(rows, future.result())
+    except SweepStopped:
+        raise
     except KilledWorker as error:
         return Outcome(rows, None, error.allowed_failures + 1)
     except (CancelledError, OSError) as error:

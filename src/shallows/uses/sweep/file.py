@@ -16,7 +16,9 @@ from shallows.uses.sweep.documents import canonical, parts
 
 #: Columns every row has; no axis and no quantity can take their names.
 HEAD = ("key", "cell", "repeat", "seed", "status", "error", "seconds")
-RESERVED = (*HEAD, "written")
+#: The column that orders rows of the same key: the number of the part that a row was first written in.
+TURN = "turn"
+RESERVED = (*HEAD, "written", TURN)
 
 
 class ComputeSection(BaseModel):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -23,6 +22,8 @@ from types import ModuleType
 from typing import Any
 
 from shallows.support.errors import InvalidProblem
+from shallows.uses.sweep.faults import InputChanged
+from shallows.uses.sweep.sources import executed, mark_of, sources_of
 
 Function = Callable[..., Any]
 
@@ -43,10 +44,7 @@ def find_function(target: str, folder: str = "", mark: str | None = None) -> Fun
     module_name, _, name = target.partition(":")
     module, found_mark = _load(module_name, folder)
     if mark is not None and mark != found_mark:
-        raise InvalidProblem(
-            f"{module_name!r} is not what the sweep was started with: its file has changed, or an older one is loaded. "
-            "Fix: start the sweep again; on a cluster, restart the workers."
-        )
+        raise InputChanged(f"The file of {target}, or one that it imports,")
     found: Any = module
     for step in name.split("."):
         found = getattr(found, step, None)
@@ -59,31 +57,28 @@ def find_function(target: str, folder: str = "", mark: str | None = None) -> Fun
 
 
 def digest(target: str, folder: str) -> str:
-    """A hash of the file a user's function is in: an edited function makes new cells. Ours go by the version."""
-    return _load(target.partition(":")[0], folder)[1]
+    """A hash of the files a user's function is in: an edited function makes new cells. Ours go by the version."""
+    name = target.partition(":")[0]
+    file = _file_beside(name, folder)
+    return _installed(name)[1] if file is None else mark_of(sources_of(file))
 
 
 def _load(name: str, folder: str) -> tuple[ModuleType, str]:
+    file = _file_beside(name, folder)
+    if file is None:
+        return _installed(name)
+    sources = sources_of(file)
+    mark = mark_of(sources)
+    known = f"_shallows_sweep_{name}_{mark}"
+    module = sys.modules.get(known)
+    if module is None or module.__file__ != str(file):
+        module = executed(known, file, sources)
+    return module, mark
+
+
+def _file_beside(name: str, folder: str) -> Path | None:
     file = Path(folder) / f"{name}.py"
-    if folder and file.is_file():
-        mark = _hash(file)
-        return _beside(str(file), f"_shallows_sweep_{name}_{mark}"), mark
-    return _installed(name)
-
-
-@lru_cache(maxsize=64)
-def _beside(file: str, name: str) -> ModuleType:
-    """The module of a file beside the sweep file."""
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise InvalidProblem(f"Cannot import {file}: {type(error).__name__}: {error}.") from error
-    return module
+    return file if folder and file.is_file() else None
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -11,12 +12,18 @@ from typing import Any
 from shallows.support.errors import InvalidProblem
 from shallows.support.tables import text_of
 from shallows.support.version import __version__
-from shallows.uses.sweep.check import check, digests
+from shallows.uses.sweep.axes import require_values
+from shallows.uses.sweep.check import check
+from shallows.uses.sweep.documents import canonical
+from shallows.uses.sweep.faults import DamagedFile
 from shallows.uses.sweep.file import SweepSection, parse_sweep, validated
 from shallows.uses.sweep.functions import importable
+from shallows.uses.sweep.inputs import digests
 from shallows.uses.sweep.rows import Rows
 
 FORMAT = "shallows-sweep-1"
+#: The key of the hash of all the others.
+MARK = "sha256"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +62,31 @@ class Plan(Rows):
     @classmethod
     def _checked(cls, section: SweepSection, folder: str, source: str = "") -> Plan:
         importable(folder)
+        require_values(section.grid().size * section.repeats, "row")
         plan = cls(section, __version__, digests(section, folder), folder, source)
         check(plan)
         return plan
 
     @classmethod
-    def from_json(cls, text: str) -> Plan:
-        """A plan that was written by `to_json`; nothing is imported or checked again."""
-        stored = json.loads(text)
-        if stored.get("format") != FORMAT:
-            raise InvalidProblem(
-                f"The plan has format {stored.get('format')!r}; this version of shallows reads {FORMAT!r}."
+    def from_json(cls, text: str | bytes, file: str | Path = "the plan") -> Plan:
+        """A plan that was written by `to_json`; nothing is imported or checked again. `file` is its name in errors."""
+        try:
+            stored = json.loads(text)
+            known = stored.get("format")
+        except (ValueError, RecursionError, AttributeError):
+            raise DamagedFile(file, "it is not JSON, or no table") from None
+        if known != FORMAT:
+            raise InvalidProblem(f"{file} has format {known!r}; this version of shallows reads {FORMAT!r}.")
+        mark = stored.pop(MARK, None)  # the first versions wrote none
+        if mark is not None and mark != _mark(stored):
+            raise DamagedFile(file, "its content does not have the hash that stands in it")
+        try:
+            section = validated(stored["sweep"])
+            return cls(
+                section, stored["version"], dict(stored["digests"]), stored["folder"], stored["source"]
             )
-        section = validated(stored["sweep"])
-        return cls(section, stored["version"], stored["digests"], stored["folder"], stored["source"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(file, f"{type(error).__name__}: {error}".rstrip(".")) from None
 
     @cached_property
     def _json(self) -> str:
@@ -80,7 +98,7 @@ class Plan(Rows):
             "folder": self.folder,
             "source": self.source,
         }
-        return json.dumps(document, ensure_ascii=False)
+        return json.dumps(document | {MARK: _mark(document)}, ensure_ascii=False)
 
     def to_json(self) -> str:
         """The plan as text: what workers get, and what the results' folder keeps."""
@@ -96,6 +114,10 @@ class Plan(Rows):
         if seed < 0:
             raise InvalidProblem(f"seed is {seed}; expected a whole number of at least 0.")
         return replace(self, section=self.section.model_copy(update={"seed": seed}))
+
+
+def _mark(document: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical(document).encode()).hexdigest()
 
 
 @lru_cache(maxsize=4)

@@ -7,13 +7,12 @@ arguments, and `rng` is a generator with the cell's seed, for problems with rand
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.model.problem_file import ProblemSection
+from shallows.model.problem_file import ProblemSection, Read
 from shallows.questions.relu.setting import relu_problem
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
@@ -34,13 +33,13 @@ def maker_of(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
 
 
 def build_problem(
-    document: Mapping[str, Any], folder: str, seed: int, find: Callable[[str], Function]
+    document: Mapping[str, Any], read: Read, seed: int, find: Callable[[str], Function]
 ) -> Problem:
     """The problem of a cell; what is random in it comes from `default_rng([seed, 1])`, apart from the quantities."""
     maker = maker_of(document)
     if maker is None:
         section = checked(ProblemSection, document, "[problem] is not a problem", "problem.")
-        return section.build(Path(folder))
+        return section.build(read)
     target, settings = maker
     function = find(target)
     offered = {"rng": np.random.default_rng([seed, 1]), "seed": seed}

@@ -11,8 +11,9 @@ import numpy as np
 
 from shallows.uses.sweep.cell import DONE, FAILED, SET_ASIDE
 from shallows.uses.sweep.extra import need
-from shallows.uses.sweep.file import RESERVED
-from shallows.uses.sweep.store import load_plan, parts, read_table
+from shallows.uses.sweep.file import RESERVED, TURN
+from shallows.uses.sweep.parts import ASIDE, parts
+from shallows.uses.sweep.store import load_plan, read_table
 
 SHOWN = 8
 
@@ -44,7 +45,7 @@ def load_sweep(path: str | Path, everything: bool = False) -> Any:
     current = frame[place.notna()].sort_values("_row")
     current = current.assign(cell=current["_row"].astype(int) // plan.section.repeats)
     chosen = pandas.concat([current, frame[place.isna()]]) if everything else current
-    columns = _ordered(list(chosen.columns.drop("_row")), plan.grid.columns)
+    columns = _ordered(list(chosen.columns.drop(["_row", TURN], errors="ignore")), plan.grid.columns)
     frame = chosen[columns].reset_index(drop=True)
     frame.attrs = {"title": plan.section.title, "version": plan.version, "seed": plan.section.seed}
     return frame
@@ -69,7 +70,8 @@ class Trouble:
 
 @dataclass(frozen=True)
 class SweepStatus:
-    """How far a sweep is: rows by status, what went wrong, and what lies on the disk.
+    """How far a sweep is: rows by status, what went wrong, what lies on the disk, and which
+    files were found damaged.
 
     >>> from tempfile import TemporaryDirectory
     >>> axes = [{"path": "compute.ratio", "values": [0.1, 1, 4]}]   # m = 2 is less than d: that cell fails
@@ -93,6 +95,7 @@ class SweepStatus:
     files: int
     bytes: int
     troubles: tuple[Trouble, ...]
+    damaged: tuple[str, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -117,6 +120,8 @@ class SweepStatus:
             lines.append(
                 f"  {self.earlier} rows of earlier settings or versions (load_sweep(everything=True))"
             )
+        for name in self.damaged:
+            lines.append(f"  {name} was set aside; its rows are computed again, and it can be deleted")
         for trouble in self.troubles[:SHOWN]:
             lines.append(
                 f"  {trouble.status} × {trouble.count}: {trouble.message}  [first at {trouble.example}]"
@@ -159,6 +164,7 @@ def sweep_status(path: str | Path) -> SweepStatus:
         len(files),
         sum(file.stat().st_size for file in files if file.exists()),
         _troubles(mine, plan.grid.columns) if mine.num_rows else (),
+        tuple(sorted(file.name for file in Path(path).glob(f"{ASIDE}*"))),
     )
 
 

@@ -17,6 +17,7 @@ from shallows.uses.sweep.axes import Grid, Label
 from shallows.uses.sweep.documents import canonical, pieces, replaced
 from shallows.uses.sweep.file import SweepSection
 from shallows.uses.sweep.functions import Function, find_function
+from shallows.uses.sweep.inputs import ON_AN_AXIS, content_of, files_at
 from shallows.uses.sweep.problems import build_problem
 
 
@@ -87,7 +88,7 @@ class Rows:
         """The problem of a row, built from its document; None where the sweep has no problems."""
         if cell.document["problem"] is None:
             return None
-        return build_problem(cell.document["problem"], self.folder, cell.seed, self.function)
+        return build_problem(cell.document["problem"], self.read, cell.seed, self.function)
 
     def keys(self) -> Iterator[str]:
         """The keys of all rows, in order."""
@@ -99,6 +100,10 @@ class Rows:
     def function(self, target: str) -> Function:
         """A function the sweep names, as it was when the plan was made."""
         return find_function(target, self.folder, self.digests.get(target, ""))
+
+    def read(self, name: str) -> bytes:
+        """A data file beside the sweep file, as it was when the plan was made."""
+        return content_of(name, self.folder, self.digests)
 
     # -- the text that is hashed -----------------------------------------------------------------------------
 
@@ -119,7 +124,9 @@ class Rows:
         ]
 
     def _value_text(self, path: str, value: Any) -> str:
-        return canonical(value) + (self.digests.get(f"file {value}", "") if path.endswith(".file") else "")
+        return canonical(value) + "".join(
+            self.digests.get(ON_AN_AXIS + name, "") for name in files_at(path, value)
+        )
 
     def _text(self, cell: int) -> str:
         """The canonical text of the cell's document."""
@@ -135,7 +142,7 @@ class Rows:
     @cached_property
     def _stamp(self) -> str:
         """What belongs to every key of this plan."""
-        named = {name: value for name, value in self.digests.items() if not name.startswith("file ")}
+        named = {name: value for name, value in self.digests.items() if not name.startswith(ON_AN_AXIS)}
         return canonical({"seed": self.section.seed, "version": self.version, "digests": named})
 
     def _key(self, text: str, repeat: int) -> str:

@@ -1,7 +1,7 @@
 """The results of a sweep: a folder of Parquet files that is whole at every moment.
 
     results/plan.json           the plan of the last run: file, version, hashes
-    results/part-….parquet      rows; the latest row of a key counts
+    results/part-….parquet      rows; of a key, the one with the highest turn counts
     results/.lock               held by the process that writes
 
 A part is written under a temporary name, flushed to the disk and renamed, so that it is there whole or not at all.
@@ -14,36 +14,25 @@ import json
 import os
 import shutil
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from shallows.support.errors import InvalidProblem, ShallowsError
+from shallows.support.errors import InvalidProblem
 from shallows.support.files import TEMPORARY, whole
 from shallows.uses.sweep.cell import Row
 from shallows.uses.sweep.columns import Columns
 from shallows.uses.sweep.extra import need
+from shallows.uses.sweep.faults import DamagedFile, StoreError
+from shallows.uses.sweep.file import TURN
+from shallows.uses.sweep.parts import next_serial, packed, parts, read_part, set_aside
 from shallows.uses.sweep.plan import Plan
 
 PLAN, LOCK, PROBE = "plan.json", ".lock", f"{TEMPORARY}probe"
 #: Parts of about the same size (within a factor of 32) that may lie side by side before they are merged.
 SIDE_BY_SIDE = 32
 LEAST_FREE = 8 * 2**20
-
-
-class StoreError(ShallowsError):
-    """Results cannot be written or read; what was written before is safe.
-
-    >>> axes = [{"path": "compute.ratio", "values": [1, 4, 8]}]
-    >>> compute = {"what": "barrier-start-probability", "d": 5, "gamma": "m", "trials": 500}
-    >>> plan = sh.sweep.Plan.from_document({"axes": axes, "compute": compute})
-    >>> sh.run_sweep(plan, "/dev/null/results")
-    Traceback (most recent call last):
-        ...
-    shallows.uses.sweep.store.StoreError: Cannot write results into /dev/null/results: Not a directory. Fix: ...
-    """
 
 
 class Store:
@@ -57,7 +46,7 @@ class Store:
         self._columns = Columns(plan.grid.labels(0))
         self._lock: Any = None
         self._parts: dict[str, int] = {}
-        self._next = 0
+        self._next = 1
 
     def __enter__(self) -> Store:
         self._prepare()
@@ -66,8 +55,8 @@ class Store:
             for left in self.path.glob(f"{TEMPORARY}*"):
                 left.unlink()
             self._write_file(PLAN, lambda file: file.write_text(self.plan.to_json(), encoding="utf-8"))
-            self._read_heads()
-            self._next = 1 + max((_serial(name) for name in self._parts), default=0)
+            self._read_parts()
+            self._next = next_serial(self.path)
         except BaseException:
             self._lock.close()
             raise
@@ -83,7 +72,7 @@ class Store:
         import pyarrow as pa
 
         now = time.time()
-        fitted = [self._columns.fitted(row) | {"written": now} for row in rows]
+        fitted = [self._columns.fitted(row) | {"written": now, TURN: self._next} for row in rows]
         names = list(dict.fromkeys(name for row in fitted for name in row))
         self._write_table(pa.table({name: _array([row.get(name) for row in fitted]) for name in names}))
         self._merge_where_crowded()
@@ -125,7 +114,11 @@ class Store:
     def _refuse_other_sweeps(self) -> None:
         if not (self.path / PLAN).exists():
             return
-        old = load_plan(self.path)
+        try:
+            old = load_plan(self.path)
+        except DamagedFile as error:
+            set_aside(error.file)
+            return
         for what, one, other in (
             ("axes", old.grid.columns, self.plan.grid.columns),
             ("quantities", _names(old), _names(self.plan)),
@@ -136,28 +129,21 @@ class Store:
                     f"{', '.join(other) or 'none'}. Fix: --out another folder."
                 )
 
-    def _read_heads(self) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+    def _read_parts(self) -> None:
+        """Every part is read, so that damage is found before cells are computed, and computed again what is lost."""
         for file in parts(self.path):
             try:
-                head = pq.ParquetFile(file)
-            except pa.ArrowInvalid as error:
-                raise StoreError(
-                    f"{file} is no Parquet file: {error}. Fix: move it away and run again."
-                ) from None
-            with head:
-                self._parts[file.name] = int(head.metadata.num_rows)
-                self._columns.learn(head.schema_arrow)
+                table = read_part(file)
+            except DamagedFile as error:
+                set_aside(error.file)
+                continue
+            self._parts[file.name] = table.num_rows
+            self._columns.learn(table.schema)
 
     def _write_table(self, table: Any) -> str:
-        import pyarrow.parquet as pq
-
-        name = f"part-{self._next:08d}-{uuid.uuid4().hex[:8]}.parquet"
+        name, content = packed(table.replace_schema_metadata(self.metadata), self._next)
         self._next += 1
-        table = table.replace_schema_metadata(self.metadata)
-        self._write_file(name, lambda file: pq.write_table(table, file, compression="zstd"))
+        self._write_file(name, lambda file: file.write_bytes(content))
         self._parts[name] = table.num_rows
         return name
 
@@ -188,11 +174,6 @@ class Store:
             del self._parts[name]
 
 
-def parts(path: Path) -> list[Path]:
-    """All parts, oldest first."""
-    return sorted(path.glob("part-*.parquet"))
-
-
 def load_plan(path: str | Path) -> Plan:
     """The plan of the last run in a folder of results: its rows can be built again.
 
@@ -206,17 +187,18 @@ def load_plan(path: str | Path) -> Plan:
     Gaussian(2)
     """
     try:
-        return Plan.from_json((Path(path) / PLAN).read_text(encoding="utf-8"))
+        text = (Path(path) / PLAN).read_bytes()
     except OSError as error:
         raise InvalidProblem(
             f"{path} is no folder of sweep results: {PLAN} cannot be read ({error.strerror})."
         ) from None
+    return Plan.from_json(text, Path(path) / PLAN)
 
 
 def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
     """All rows as an Arrow table, the latest one of each key; `columns` reads only these (with the key)."""
     need("pyarrow", "pandas")
-    wanted = None if columns is None else ["key", "written", *columns]
+    wanted = None if columns is None else ["key", "written", TURN, *columns]
     while True:
         files = parts(Path(path))
         try:
@@ -227,22 +209,26 @@ def read_table(path: str | Path, columns: list[str] | None = None) -> Any:
 
 def _table(files: list[Path], columns: list[str] | None = None) -> Any:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     if not files:
-        return pa.table({"key": pa.array([], pa.string()), "written": pa.array([], pa.float64())})
+        empty = {"key": pa.string(), "written": pa.float64(), TURN: pa.int64()}
+        return pa.table({name: pa.array([], kind) for name, kind in empty.items()})
     try:
-        tables = [pq.ParquetFile(file).read(columns=columns) for file in files]
-        return pa.concat_tables(tables, promote_options="permissive")
+        return pa.concat_tables([read_part(file, columns) for file in files], promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise StoreError(f"The parts of the results do not fit together: {error}.") from None
 
 
 def _latest(table: Any) -> Any:
-    """The row of every key that was written last."""
+    """The row of every key that was written last: by its turn, which no clock can set back.
+
+    Rows of earlier versions have none and come before; among them the time decides.
+    """
     import numpy as np
 
-    order = np.argsort(-table["written"].to_numpy(), kind="stable")
+    known = TURN in table.column_names
+    turns = table[TURN].fill_null(0).to_numpy() if known else np.zeros(table.num_rows)
+    order = np.lexsort((-table["written"].to_numpy(), -turns))
     keys = table["key"].to_numpy(zero_copy_only=False)[order]
     _, places = np.unique(keys, return_index=True)
     return table if len(places) == len(keys) else table.take(np.sort(order[places]))
@@ -254,10 +240,6 @@ def _array(values: list[Any]) -> Any:
 
     kinds = {type(value) for value in values if value is not None}
     return pa.array([None if v is None else float(v) for v in values] if kinds == {int, float} else values)
-
-
-def _serial(name: str) -> int:
-    return int(name.split("-")[1])
 
 
 def _names(plan: Plan) -> list[str]:
