@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from shallows.uses.explorer.costs import slowness
+from shallows.support.budget import slowness
 from shallows.uses.explorer.fields import defaults
 from shallows.uses.explorer.server import warm
 from shallows.uses.explorer.views import NAMES, relu, view_of

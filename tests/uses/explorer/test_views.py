@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import shallows as sh
 from shallows.discriminants import landscape_at
+from shallows.support.budget import OverBudget
 from shallows.uses.explorer.answers import report_html, scene_json, sentence
 from shallows.uses.explorer.app import make_app
 from shallows.uses.explorer.fields import defaults
-from shallows.uses.explorer.scene import TooLong
 from shallows.uses.explorer.views import NAMES, binary, cone, ellipse, flow, quadratic, relu, view_of
 
 
@@ -188,7 +188,7 @@ def test_descents_that_take_too_long_are_refused_before_they_start(split):
     ("name", "values"), [("relu", {"k": "20"}), ("binary", {"degree": "4", "law": "laplace"})]
 )
 def test_reports_that_take_too_long_are_refused_before_they_start(name, values):
-    with pytest.raises(TooLong, match=r"about \d+ s.*fewer descents in the report"):
+    with pytest.raises(OverBudget, match=r"about [\d.]+ (s|minutes).*fewer descents in the report"):
         report_html(name, {**values, "train": "20000"})
 
 

@@ -9,6 +9,7 @@ from hashlib import blake2b
 
 from shallows.support.errors import InvalidProblem, ShallowsError
 from shallows.uses.explorer.fields import State, query, read_state
+from shallows.uses.explorer.reports import ReportLine, Wanted
 from shallows.uses.explorer.scene import Scene, View, require_time
 from shallows.uses.explorer.stills import still_html
 from shallows.uses.explorer.views import view_of
@@ -64,6 +65,18 @@ def _encoded(view: View, state: State, scene: Scene, known: Collection[str]) -> 
     return f'{json.dumps(rest)[:-1]},"figures":[{",".join(figures)}]}}'
 
 
+def asked_report(question: object, line: ReportLine, wanted: Wanted) -> str:
+    """The answer to a page: `report_json` in a process of its own, in its turn; a mistake is answered at once."""
+    try:
+        view, state, _ = _read(question)
+        assert isinstance(question, dict)
+        if view.report is not None:
+            require_time(view.report.seconds(state), view.report.advice)
+        return line.written({"view": view.name, "values": question["values"]}, wanted)
+    except Exception as error:
+        return json.dumps({"message": sentence(error)})
+
+
 def report_json(question: object) -> str:
     """The answer to a question {view, values}: a report with the name of its file, or a message."""
     try:
@@ -80,10 +93,9 @@ def report_html(name: str, values: Values) -> str:
     view = view_of(name)
     state = read_state(view.fields, values)
     if view.report is None:
-        return computed(still_html, view, state, seconds=view.seconds(state))
-    seconds = view.report.seconds(state)
-    require_time(seconds, view.report.advice)
-    return computed(view.report.write, state, seconds=seconds)
+        return still_html(view, state)
+    require_time(view.report.seconds(state), view.report.advice)
+    return view.report.write(state)
 
 
 def sentence(error: Exception) -> str:

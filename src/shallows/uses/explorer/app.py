@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from importlib import resources
 from importlib.metadata import version
@@ -17,10 +18,11 @@ try:
 except ImportError:
     raise MissingExtra("dash", "explore") from None
 
-from shallows.uses.explorer.answers import report_json, scene_json
+from shallows.uses.explorer.answers import asked_report, scene_json
 from shallows.uses.explorer.fields import State as Values
 from shallows.uses.explorer.fields import defaults, read_state
 from shallows.uses.explorer.layout import frame, page
+from shallows.uses.explorer.reports import ReportLine
 from shallows.uses.explorer.scene import View
 from shallows.uses.explorer.views import NAMES, view_of
 
@@ -33,6 +35,10 @@ POLICY = (
 )
 #: What the page does by itself: these files, one after the other, in one scope.
 SCRIPTS = ("words", "controls", "live", "figures", "handles", "asking")
+#: Where Dash asks for the page of a URL, and what it says has changed.
+CALLBACK = "/_dash-update-component"
+CHANGED: tuple[list[str] | None, ...] = ([], ["url.search"], None)
+OUTPUTS = {"id": "page", "property": "children"}
 PLOTLY = f"/plotly-{version('plotly')}.js"
 
 
@@ -48,6 +54,7 @@ def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
     app.layout = frame
     app.server.config.update(MAX_CONTENT_LENGTH=LARGEST_REQUEST, TRUSTED_HOSTS=list(hosts))
     _headers(app.server)
+    _refusals(app.server)
     _answers(app.server)
     _drawing(app.server)
     _pages(app)
@@ -88,8 +95,50 @@ def _answers(server: Any) -> None:
     def answering(answer: Callable[[object], str]) -> Callable[[], Any]:
         return lambda: Response(answer(request.get_json(silent=True)), mimetype="application/json")
 
-    for name, answer in (("scene", scene_json), ("report", report_json)):
+    line = ReportLine()
+
+    def report(question: object) -> str:
+        return asked_report(question, line, lambda: _connected(request.environ.get("werkzeug.socket")))
+
+    for name, answer in (("scene", scene_json), ("report", report)):
         server.add_url_rule(f"/{name}", name, answering(answer), methods=["POST"])
+
+
+def _connected(line: Any) -> bool:
+    """Whether whoever asked is still there; a closed connection has an end to read."""
+    if line is None:  # no socket, as in tests of the application alone
+        return True
+    try:
+        return bool(line.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def _refusals(server: Any) -> None:
+    """Status 400, without further words, for what no page sends: no Host, or another callback than the one there is."""
+    from flask import abort, request
+
+    def refuse() -> None:
+        if not request.headers.get("Host"):
+            abort(400)
+        if request.path == CALLBACK and not _is_callback(request.get_json(silent=True)):
+            abort(400)
+
+    server.before_request(refuse)
+
+
+def _is_callback(given: object) -> bool:
+    """Whether this is the question that Dash asks: the page of a URL."""
+    if not isinstance(given, dict) or given.get("output") != "page.children":
+        return False
+    inputs = given.get("inputs")
+    if not isinstance(inputs, list) or len(inputs) != 1 or not isinstance(inputs[0], dict):
+        return False
+    (only,) = inputs
+    named = (only.get("id"), only.get("property"), given.get("outputs")) == ("url", "search", OUTPUTS)
+    return named and isinstance(only.get("value"), str | None) and given.get("changedPropIds") in CHANGED
 
 
 def _drawing(server: Any) -> None:

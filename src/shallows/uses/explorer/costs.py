@@ -1,29 +1,22 @@
 """What a request costs, known before it starts: measured once, scaled to the machine that serves.
 
 The figures in the views (seconds of processor time at the worst states found by random search, and of a report: without
-training, and for each descent) were measured on one core of the machine on which `yardstick` takes REFERENCE seconds;
-elsewhere they are scaled by what it takes there. Long descents of the ReLU view are timed on the spot instead. The
-tests hold every estimate to within a factor of three of the processor time.
+training, and for each descent) were measured on one core of the reference machine of `support.budget`; elsewhere they
+are scaled by how slow that is. Long descents of the ReLU view are timed on the spot instead. The tests hold every
+estimate to within a factor of three of the processor time.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from functools import lru_cache
-
-import numpy as np
 
 from shallows.model.problem import Problem
+from shallows.support.budget import slowness
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Report
 
 #: Processor seconds of a state.
 Cost = Callable[[State], float]
-#: Processor seconds of `yardstick` where the costs were measured.
-REFERENCE = 0.004
-#: The step of the clock, in practice: no measured time is below it.
-CLOCK = 1e-6
 #: Processor seconds of a descent of one to three quadratic neurons, measured.
 QUICK_DESCENT = 1e-4
 #: Processor seconds for the runs whose ways a report draws, a fixed number.
@@ -32,25 +25,6 @@ TRACED = 0.35
 TRAIN = Field("train", "descents in the report", 0, 20_000, 10, 100)
 #: From what the report's homotopy and descents are drawn; `relu` draws its live descents from a field of this name too.
 SEED = Field("seed", "seed of the report", 0, 9999, 1, 0)
-
-
-def yardstick() -> None:
-    """A fixed piece of work of the kind the views do: Python, small arrays, texts."""
-    matrix, total = np.eye(6) + 0.1, 0.0
-    for i in range(600):
-        matrix = matrix @ matrix / np.linalg.norm(matrix)
-        total += float(sum(ord(letter) for letter in f"{total:.6f}{i}"))
-
-
-@lru_cache(maxsize=1)
-def slowness() -> float:
-    """This machine's time over the reference's; the best of fifteen, so that other work on it does not count."""
-    times = []
-    for _ in range(15):
-        start = time.thread_time()
-        yardstick()
-        times.append(time.thread_time() - start)
-    return max(min(times), CLOCK) / REFERENCE
 
 
 def quick_descent(state: State) -> float:

@@ -6,28 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from shallows.model.problem import Problem
-from shallows.support.errors import InvalidProblem
+from shallows.support.budget import require
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.sketch import Sketch
 
-#: A request that would take longer than this is refused, with its estimate.
+#: What the answer to a page may take: others wait for it. SHALLOWS_SECONDS sets another limit.
 LONGEST_SECONDS = 5.0
-
-
-class TooLong(InvalidProblem):
-    """A request would take too long; the message has the estimate and what to change."""
-
-    def __init__(self, seconds: float, advice: str) -> None:
-        super().__init__(
-            f"This would take about {seconds:.0f} s; the explorer's limit is {LONGEST_SECONDS:.0f} s. {advice}"
-        )
-        self.seconds = seconds
 
 
 def require_time(seconds: float, advice: str) -> None:
     """Refuse what takes too long before it starts."""
-    if seconds > LONGEST_SECONDS:
-        raise TooLong(seconds, advice)
+    require("This", seconds=seconds, limit=LONGEST_SECONDS, fix=advice)
 
 
 @dataclass(frozen=True)

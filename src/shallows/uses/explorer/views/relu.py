@@ -20,9 +20,10 @@ from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import evaluator
 from shallows.questions.descent.starts import starts
 from shallows.questions.relu.setting import relu_problem
+from shallows.support.budget import slowness
 from shallows.support.checks import Array
 from shallows.support.theme import BLUE, DIVERGING, GREEN, VERMILLION, styled
-from shallows.uses.explorer.costs import TRAIN, slowness
+from shallows.uses.explorer.costs import TRAIN
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Report, Scene, View
 from shallows.uses.explorer.sketch import Sketch
