@@ -79,10 +79,7 @@ def problem_with(contents: Contents, given: Problem | None) -> Problem | None:
     document = contents.document["problem"]
     if not isinstance(document, Mapping):  # None, or what the first version kept: a text
         return None
-    arrays = contents.arrays.items()
-    return from_document(
-        document, {name.removeprefix(_PREFIX): a for name, a in arrays if name.startswith(_PREFIX)}
-    )
+    return from_document(document, contents.arrays.under(_PREFIX))
 
 
 def _written(value: Any, place: str, arrays: Arrays) -> Any:

@@ -1,6 +1,7 @@
 """Files: JSON for what a person reads and, beside it, NPZ for arrays; never pickle.
 
-    name.json    "format", "version", what is said in words and numbers, and "sha256": the hash of name.npz
+    name.json    "format", "version", what is said in words and numbers, "sha256", the hash of name.npz, and
+                 "checksum", the hash of all the others
     name.npz     arrays
 
 A file is written under a temporary name, flushed to the disk and renamed, so that it is there whole or not at all.
@@ -14,8 +15,6 @@ import io
 import json
 import os
 import uuid
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.support.errors import InvalidProblem
+from shallows.support.npz import Archive
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -33,6 +33,8 @@ Arrays = dict[str, NDArray[Any]]
 TEMPORARY = ".writing-"
 _SUFFIXES = (".json", ".npz")
 _HASH = "sha256"
+#: The key of the hash of all other entries of the document.
+_SEAL = "checksum"
 
 
 def named(path: str | Path, suffix: str) -> Path:
@@ -80,7 +82,7 @@ class Contents:
     path: Path
     version: int
     document: dict[str, Any]
-    arrays: Arrays
+    arrays: Archive
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -115,8 +117,9 @@ class Format:
             np.savez_compressed(packed, **kept)
             head[_HASH] = hashlib.sha256(packed.getbuffer()).hexdigest()
         separators = (",", ":") if self.indent is None else None
+        content = json.loads(json.dumps(head | dict(document)))
         text = json.dumps(
-            head | dict(document), indent=self.indent, separators=separators, ensure_ascii=False
+            content | {_SEAL: _seal(content)}, indent=self.indent, separators=separators, ensure_ascii=False
         )
         with whole(named(path, ".json")) as file:
             file.write_text(text + "\n", encoding="utf-8")
@@ -135,7 +138,14 @@ class Format:
         except (ValueError, RecursionError):
             raise InvalidProblem(f"{file} is not a JSON file, or it is damaged.") from None
         version = self._version(file, document)
-        arrays = _arrays(named(file, ".npz"), document.get(_HASH)) if self.with_arrays else {}
+        seal = document.pop(_SEAL, None)  # the first versions wrote none
+        if seal is not None and seal != _seal(document):
+            raise InvalidProblem(
+                f"{file} is damaged: its content does not have the checksum that stands in it."
+            )
+        arrays = (
+            _arrays(named(file, ".npz"), document.get(_HASH)) if self.with_arrays else Archive.empty(file)
+        )
         return Contents(file, version, document, arrays)
 
     def _found(self, path: str | Path) -> Path:
@@ -157,7 +167,7 @@ class Format:
         name, version = None, None
         if isinstance(document, dict):
             name, version = document.get("format"), document.get("version")
-            if name in self.earlier:
+            if isinstance(name, str) and name in self.earlier:
                 name, version = self.name, self.earlier[name]
         if name == self.name and isinstance(version, int) and 0 < version <= self.version:
             return version
@@ -168,7 +178,13 @@ class Format:
         )
 
 
-def _arrays(file: Path, expected: Any) -> Arrays:
+def _seal(document: Mapping[str, Any]) -> str:
+    """The hash of a document, whatever the order and the spaces of its text."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _arrays(file: Path, expected: Any) -> Archive:
     """The arrays of an NPZ file, whose hash is checked where one is known (the first versions wrote none)."""
     try:
         packed = file.read_bytes()
@@ -178,8 +194,4 @@ def _arrays(file: Path, expected: Any) -> Arrays:
         raise InvalidProblem(
             f"{file} is damaged, or belongs to another JSON file than the one beside it: its hash is not the one there."
         )
-    try:
-        with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
-        raise InvalidProblem(f"{file} is damaged: {type(error).__name__} {error}.") from None
+    return Archive(file, packed)

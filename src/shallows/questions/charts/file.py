@@ -12,15 +12,19 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.stored_problem import problem_with, stored_with
+from shallows.questions.charts.comparison import require_same
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Arrays, Format
+from shallows.support.npz import Archive
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
     from shallows.questions.charts.result import Chart
 
 FORMAT = Format("shallows-chart", 2)
+#: What a chart says that was loaded without a problem to compare it with.
+UNKNOWN = ["loaded: losses were not compared, since the file has no problem"]
 
 
 def save_chart(chart: Chart, path: str | Path) -> Path:
@@ -94,8 +98,10 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
             arrays.get("dimension", np.zeros(len(arrays["loss"]), dtype=np.intp)),
         )
         counts = {int(rank): entry for rank, entry in document["counts"].items()}
+        critical = Points(table, _stored(document, arrays, problem), problem)
+        compared = UNKNOWN if problem is None else require_same(contents.path, critical, problem)
         return {
-            "critical": Points(table, _stored(document, arrays, problem), problem),
+            "critical": critical,
             "completeness": document["completeness"],
             "method": document["method"],
             "complex_count": {
@@ -104,14 +110,14 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
             "real_count": {r: entry["real"] for r, entry in counts.items()},
             "expected_count": {r: entry["expected"] for r, entry in counts.items()},
             "expected_source": {r: entry["source"] for r, entry in counts.items()},
-            "notes": tuple(document["notes"] + _earlier_families(document)),
+            "notes": (*document["notes"], *_earlier_families(document), *compared),
             "seed": document["seed"],
             "title": document["title"],
             "problem": problem,
         }
 
 
-def _stored(document: dict[str, Any], arrays: Arrays, problem: Problem | None) -> Stored:
+def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) -> Stored:
     n, degree, count = document["n"], document["degree"], len(arrays["loss"])
     activation = Power(degree) if problem is None else problem.activation
     norms = arrays.get("norm", np.zeros(count))
@@ -129,7 +135,9 @@ def _stored(document: dict[str, Any], arrays: Arrays, problem: Problem | None) -
     )
 
 
-def _families(document: dict[str, Any], arrays: Arrays) -> dict[int, tuple[str, tuple[SymmetricTensor, ...]]]:
+def _families(
+    document: dict[str, Any], arrays: Archive
+) -> dict[int, tuple[str, tuple[SymmetricTensor, ...]]]:
     """What the rows that are families are, in words, and their samples."""
     rows = np.flatnonzero(arrays.get("dimension", np.zeros(0)))
     found = {}

@@ -15,7 +15,6 @@ answered by `commands.cli`, which says what was written; a command that keeps mo
 
 from __future__ import annotations
 
-import json as json_format
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +24,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from shallows.support.strict_json import strict_json
 
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file (TOML); `shallows new` writes one.")]
 Seed = Annotated[
@@ -87,9 +88,9 @@ class Output:
             typer.echo(text)
 
     def document(self, value: Any) -> None:
-        """Print the result as JSON, if that was asked for."""
+        """Print the result as JSON, if that was asked for; what is no finite number is null."""
         if self.json:
-            typer.echo(json_format.dumps(value, ensure_ascii=False, indent=1))
+            typer.echo(strict_json(value))
 
     def wrote(self, path: Path) -> None:
         """Say which file was written: on stdout, or on stderr beside a JSON document."""

@@ -47,7 +47,8 @@ def fit(
     from rich.console import Console
 
     from shallows.questions.learn.estimators.quadratic_regressor import QuadraticNetRegressor
-    from shallows.uses.report.fit import fit_json, load_table, show_fit, write_report
+    from shallows.support.strict_json import strict_json
+    from shallows.uses.report.fit import fit_document, load_table, show_fit, write_report
 
     output = Output(json, quiet)
     places = destinations(file.with_suffix(".fit.html") if out is None else out, FILES)
@@ -58,13 +59,13 @@ def fit(
         with output.working(f"fitting {len(X):,} rows"):
             model.fit(X, y)
     notes = [str(warning.message) for warning in noted]
-    if json:
-        typer.echo(fit_json(model, X, y, notes))
-    elif not quiet:
+    document = fit_document(model, X, y, notes)
+    output.document(document)
+    if not (json or quiet):
         console = Console()
         show_fit(console, model, X, y, notes)
     if ".json" in places:
-        places[".json"].write_text(fit_json(model, X, y, notes) + "\n", encoding="utf-8")
+        places[".json"].write_text(strict_json(document) + "\n", encoding="utf-8")
     if ".html" in places:
         write_report(places[".html"], model, X, y, notes)
     for path in places.values():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import csv
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem, MissingExtra
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from shallows.questions.learn.estimators.quadratic_regressor import QuadraticNetRegressor
 
 SHOWN_NEURONS, SHOWN_COLUMNS = 12, 4
+#: One row determines nothing, and leaves no variance for R².
+LEAST_ROWS = 2
 
 
 def load_table(path: Path, target: str) -> tuple[Any, Any]:
@@ -28,8 +30,16 @@ def load_table(path: Path, target: str) -> tuple[Any, Any]:
         raise MissingExtra("pandas", "learn") from error
     try:
         table = pandas.read_csv(path)
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            header = next(csv.reader(stream))
     except (OSError, ValueError) as error:
         raise InvalidProblem(f"Cannot read {path} as CSV: {error}") from None
+    if len(set(header)) < len(header) or not isinstance(table.index, pandas.RangeIndex):
+        raise InvalidProblem(
+            f"{path}: its header has {counted(len(header), 'name')}, {', '.join(header)}; expected a different one for "
+            "each of its columns."
+        )
+    _require_numbers(path, table)
     names = [name.strip() for name in target.split(",")]
     missing = [name for name in names if name not in table.columns]
     if missing:
@@ -40,6 +50,26 @@ def load_table(path: Path, target: str) -> tuple[Any, Any]:
         raise InvalidProblem(f"{path} has no input columns beside the target {', '.join(names)}.")
     chosen = table[names[0]] if len(names) == 1 else table[names]
     return table.drop(columns=names), chosen
+
+
+def _require_numbers(path: Path, table: Any) -> None:
+    """Refuse a table that nothing can be fitted to, with the line and the column of what is wrong."""
+    if len(table) < LEAST_ROWS:
+        raise InvalidProblem(
+            f"{path} has {counted(len(table), 'row')} of data; expected at least {LEAST_ROWS}."
+        )
+    for name in table.columns:
+        column = table[name]
+        if column.dtype.kind not in "biuf":
+            raise InvalidProblem(
+                f"{path}: the column {name} holds {column.dtype}; expected numbers in every row."
+            )
+        bad = np.flatnonzero(~np.isfinite(column.to_numpy(dtype=np.float64)))
+        if len(bad):
+            raise InvalidProblem(
+                f"{path}: line {bad[0] + 2} has no finite number in the column {name} ({len(bad)} such lines). Fix: "
+                "remove or fill them."
+            )
 
 
 def summary(model: QuadraticNetRegressor, X: Any, y: Any) -> dict[str, Any]:
@@ -79,10 +109,9 @@ def neuron_rows(model: QuadraticNetRegressor) -> list[dict[str, Any]]:
     ]
 
 
-def fit_json(model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> str:
-    """Summary, neurons and notes as one JSON document."""
-    document = {**summary(model, X, y), "neurons": neuron_rows(model), "notes": notes}
-    return json.dumps(document, ensure_ascii=False, indent=1)
+def fit_document(model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> dict[str, Any]:
+    """Summary, neurons and notes as one document."""
+    return {**summary(model, X, y), "neurons": neuron_rows(model), "notes": notes}
 
 
 def show_fit(console: Console, model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FORMAT = Format("shallows-ensemble", 2, earlier={"shallows-ensemble-1": 1})
 #: Losses this close to the global one, in units of E y², count as it: ten times what classes of end points differ by.
 GLOBAL = 1e-7
+#: Runs whose gradients are computed again when an ensemble is loaded: some milliseconds.
+COMPARED = 100
 ARRAYS = ("thetas", "losses", "gradient_norms", "status", "iterations", "starts", "index")
 WORDS = ("method", "step", "tolerance", "loss_tolerance", "requested", "seed", "scale", "seconds", "note")
 
@@ -170,9 +172,30 @@ def load_ensemble(path: str | Path, problem: Problem | None = None) -> Ensemble:
                 f"This ensemble has {arrays['thetas'].shape[-1]} parameters and {problem!r} has {problem.size}: it "
                 "belongs to another problem."
             )
-        again = problem.value(arrays["thetas"]) if len(arrays["thetas"]) else np.zeros(0)
-        if np.any(np.abs(again - arrays["losses"]) > SQRT_EPSILON * (words["scale"] + np.abs(again))):
-            raise InvalidProblem(
-                f"The losses stored in {contents.path} are not those of {problem!r}: its target or data differ."
-            )
+        _require_same(contents.path, problem, arrays, float(words["scale"]))
         return Ensemble(problem=problem, **arrays, **words)
+
+
+def _require_same(file: Path, problem: Problem, arrays: dict[str, Any], scale: float) -> None:
+    """Refuse runs whose losses, or gradient norms (of some runs, evenly spaced), are not those of the problem."""
+    count = len(arrays["thetas"])
+    if any(len(arrays[name]) != count for name in ARRAYS) or arrays["starts"].shape != arrays["thetas"].shape:
+        raise InvalidProblem(f"{file} is damaged: its arrays are not of one length.")
+    if not count:
+        return
+    some = np.unique(np.linspace(0, count - 1, min(count, COMPARED)).astype(int))
+    thetas = arrays["thetas"][some]
+    with np.errstate(all="ignore"):  # runs that diverged are far out
+        again = problem.value(arrays["thetas"])
+        norms = np.linalg.norm(problem.value_and_gradient(thetas)[1], axis=1)
+        sizes = scale + np.abs(again)
+        slack = SQRT_EPSILON * (sizes[some] + norms * (1 + np.linalg.norm(thetas, axis=1)))
+    for what, now, then, room in (
+        ("losses", again, arrays["losses"], SQRT_EPSILON * sizes),
+        ("gradient norms", norms, arrays["gradient_norms"][some], slack),
+    ):
+        finite = np.isfinite(now)
+        if np.any(finite != np.isfinite(then)) or np.any(finite & ~(np.abs(now - then) <= room)):
+            raise InvalidProblem(
+                f"The {what} stored in {file} are not those of {problem!r}: its target or data differ."
+            )

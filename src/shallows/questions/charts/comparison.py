@@ -1,0 +1,74 @@
+"""A chart that was loaded, held against its problem: losses and gradients at its networks are computed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.point import Points
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem, NotDifferentiable
+from shallows.support.tolerances import SQRT_EPSILON
+
+#: So many points are compared, evenly spaced among all of them: some milliseconds.
+COMPARED = 500
+#: A gradient, times the size of the parameters, vanishes if it is below this share of the loss and its terms: points
+#: are known to ten digits or more, and five of them are left for what curvature makes of the others.
+VANISHING = 1e-5
+
+
+def require_same(file: Path, critical: Points, problem: Problem) -> list[str]:
+    """Refuse a chart whose points are not critical points of the problem with their losses; what was not compared."""
+    count = len(critical)
+    rows = (
+        np.unique(np.linspace(0, count - 1, min(count, COMPARED)).astype(int)) if count else np.zeros(0, int)
+    )
+    networks = [critical[int(i)].network for i in rows]
+    stored = critical.table.loss[rows]
+    if len(rows):
+        thetas = np.array([problem.pack(network) for network in networks])
+        _compare(file, problem, networks, thetas, stored)
+    left = count - len(rows)
+    return [f"loaded: {left:,} of {count:,} points were not compared with the problem"] if left else []
+
+
+def _compare(file: Path, problem: Problem, networks: list[Network], thetas: Array, stored: Array) -> None:
+    again = problem.value(thetas)
+    energy = float(problem.value(np.zeros((1, problem.size)))[0])
+    size = energy + np.abs(again)
+    for row in np.flatnonzero(~(np.abs(again - stored) <= SQRT_EPSILON * size)):
+        if not abs(again[row] - stored[row]) <= SQRT_EPSILON * _terms(problem, networks[row], energy):
+            raise InvalidProblem(
+                f"{file} does not belong to {problem!r}: it has a point of loss {stored[row]:.8g}, and the loss of its "
+                f"network is {again[row]:.8g}. Fix: load it with the problem that it is about, or chart again."
+            )
+    slopes = _slopes(problem, thetas)
+    for row in np.flatnonzero(~(slopes <= VANISHING * size)):
+        if not slopes[row] <= VANISHING * _terms(problem, networks[row], energy):
+            raise InvalidProblem(
+                f"{file} does not belong to {problem!r}: at its point of loss {stored[row]:.8g} the gradient does not "
+                "vanish. Fix: load it with the problem that it is about, or chart again."
+            )
+
+
+def _slopes(problem: Problem, thetas: Array) -> Array:
+    """max |∂L| · max |θ|, in units of the loss; zero where the loss has no derivative."""
+    try:
+        gradients = problem.value_and_gradient(thetas)[1]
+    except NotDifferentiable:  # a zero ReLU neuron somewhere: the losses have been compared
+        return np.zeros(len(thetas))
+    return np.asarray(np.abs(gradients).max(axis=1) * np.abs(thetas).max(axis=1))
+
+
+def _terms(problem: Problem, network: Network, energy: float) -> float:
+    """A bound on Σ |aᵢaⱼ k(wᵢ, wⱼ)| + E y², the terms that cancel in a loss: by Cauchy and Schwarz (Σ √Lᵢ + √E y²)².
+
+    Lᵢ is the loss with neuron i alone, E (aᵢσ(wᵢ·x) − y)².
+    """
+    alone = np.repeat(problem.pack(network)[None], network.width, axis=0)
+    inner = alone[:, : network.W.size].reshape(network.width, network.width, network.n)
+    inner *= np.eye(network.width)[:, :, None]
+    return float((np.sqrt(np.abs(problem.value(alone))).sum() + (network.width + 1) * np.sqrt(energy)) ** 2)
