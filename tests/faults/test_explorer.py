@@ -180,11 +180,15 @@ GROWTH = 20
 @pytest.mark.parametrize("count", [1, pytest.param(20, marks=pytest.mark.thorough)])
 def test_memory_goes_back_after_reports(explorer, count):
     server = explorer()
-    for i in range(1 + count):
-        before = server.resident() if i == 1 else 0.0 if i == 0 else before  # the first one loads the view
-        answer = json.loads(
-            server.post("/report", {"view": "cone", "values": {"train": "10", "t00": f"1.{i:02d}"}})[1]
-        )
+
+    def report(i):
+        values = {"train": "10", "t00": f"1.{i:02d}"}
+        answer = json.loads(server.post("/report", {"view": "cone", "values": values})[1])
         assert answer["message"] == "" and len(answer["text"]) > 10**5, answer["message"]
+
+    report(0)  # loads the view
+    before = server.resident()
+    for i in range(count):
+        report(i)
     assert not server.writers()
     assert server.resident() - before < GROWTH, f"{before:.0f} MB before, {server.resident():.0f} MB after"
