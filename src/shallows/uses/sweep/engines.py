@@ -25,6 +25,8 @@ from shallows.uses.sweep.plan import Plan
 RECOUNT = 2.0
 #: How long, in seconds, this machine may be without any worker; a cluster may be as long as its queue takes.
 PATIENCE = 120.0
+#: Whose loggers are Dask's, and those of what it stands on.
+DASK = ("distributed", "tornado", "asyncio")
 #: How long a scheduler may take to answer the first time.
 ANSWER = "15s"
 
@@ -229,8 +231,23 @@ def on_cluster(plan: Plan, address: str, tls: dict[str, str] | None = None) -> I
             f"No Dask scheduler answers at {address}: {error}. Fix: check the address (tcp://host:8786, or "
             "tls://host:8786 with --tls-ca, --tls-cert and --tls-key)."
         ) from None
-    with client:
+    with _dask_silent(), client:
         yield from _working(OnDask(plan, client))
+
+
+@contextmanager
+def _dask_silent() -> Iterator[None]:
+    """What goes wrong is said once, by us: Dask's own loggers are off while its client runs and when it is closed."""
+    known = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in DASK]
+    loggers = [logging.getLogger(name) for name in known]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, was in zip(loggers, before, strict=True):
+            logger.disabled = was
 
 
 def _working(engine: OnDask) -> Iterator[Engine]:
