@@ -20,10 +20,10 @@ from shallows.uses.papers.mutations import DOUBLED, DROPPED, NEGATED, OFF_BY_ONE
 from shallows.uses.papers.outcome import fact
 
 #: Papers whose claims all say what they put to the test.
-DECLARED: tuple[str, ...] = ()
+DECLARED: tuple[str, ...] = ("002", "003")
 CLAIMS = [c for c in claims() if c.tests]
 #: At every commit, with one seed; the rest, with three, in the thorough profile.
-SAMPLE = {"000/eq-16", "000/prop-32"}
+SAMPLE = {"000/eq-16", "000/prop-32", "002/lemma-c.4", "003/lemma-4", "003/thm-3"}
 SEEDS = (1, 2, 3)
 
 

@@ -4,9 +4,10 @@ n = mk, w̃_ij = vᵢ/m. With g_ij = w_ij − w̃_ij, gᵢ = Σⱼ g_ij and g = 
 
     (w−w̃)ᵀ H(w) (w−w̃) ≥ ¼(‖g‖² + (1 − 2/π) Σᵢ‖gᵢ‖²) − O(ε^2.5)
 
-in the ε-orthogonal neighbourhood. Conjecture 1 drops the last term and the word orthogonal. Both sides here are for ½E,
-as in the paper's Table 1, whose columns are min (left − right)/σ² for Gaussian g_ij of standard deviation σ = 1e-5 and
-min left/σ² when Σⱼ g_ij = 0 (d = k; the printed "variance 1e-5" does not reproduce it).
+in the ε-orthogonal neighbourhood. Conjecture 1 drops the last term and the word orthogonal, and is false: see
+`rotated_pair`. Both sides here are for ½E, as in the paper's Table 1, whose columns are min (left − right)/σ² for
+Gaussian g_ij of standard deviation σ = 1e-5 and min left/σ² when Σⱼ g_ij = 0 (d = k; the printed "variance 1e-5" does
+not reproduce it).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class DirectionalCurvature:
 
     @property
     def excess(self) -> float:
-        """left − right: conjectured to be nonnegative."""
+        """left − right: nonnegative by Conjecture 1, which is false (`rotated_pair`)."""
         return self.left - self.right
 
 
@@ -59,7 +60,7 @@ class DirectionalCurvature:
 class ConjectureRow:
     """One row of Table 1: the smallest excess and the smallest adversarial curvature over σ², with the printed ones.
 
-    The excess is left − right of Theorem 6, nonnegative by Conjecture 1; adversarial samples have Σⱼ g_ij = 0.
+    The excess is left − right of Theorem 6, positive in random directions; adversarial samples have Σⱼ g_ij = 0.
 
     >>> from shallows.relu import conjecture_table
     >>> row = conjecture_table(samples=20, sizes=((5, 10),), rng=0)[0]

@@ -10,6 +10,9 @@ w + αξ, ξ ~ N(0, I/d) the same for all neurons, and such runs meet the bound.
 iterates, as the paper's description of Algorithm 1 says, they add up to a random walk: its stationary square is
 about 2L²/nλμ, μ the curvature along equal moves of all neurons, whatever δ is, and the bound is not met (μ ≤ L and
 λ ≤ L/n): `keep_noise=True` shows it.
+
+For n ≥ 2 neurons the theorem is false in either reading: F(w) = ‖Σwᵢ − v‖² has λ = 2 and L = 2n, its gradient
+and the perturbation are the same for all neurons, so that wᵢ − wⱼ never changes, however far from w̃ it starts.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Along t ↦ tW the loss is a parabola, L = t² aᵀk(W,W)a − 2t aᵀk(W,V)b + E y² (equation 66), for any teacher. So
 
 - a local minimum has t* = aᵀk(W,V)b / aᵀk(W,W)a = 1;
-- no point but the origin can be a local maximum, and the origin is not one either (Lemmas 10 and 11);
+- no point but the origin can be a local maximum (Lemma 11; the origin is one for k ≥ 2: see `origin`);
 - with an orthonormal teacher and outer weights one, Σ‖wᵢ‖ ≤ kn at every local minimum (Proposition 1).
 """
 
@@ -62,7 +62,7 @@ class Ray:
 def ray(problem: Problem, net: Network) -> Ray:
     """The loss along the ray t ↦ tW through `net`, a parabola (paper 003, equation 66); any ReLU teacher under N(0, I).
 
-    The curvature 2E f² is positive for every network that is not the zero function: no local maximum (Lemma 11).
+    The curvature 2E f² is positive for every network that is not the zero function: no local maximum there (Lemma 11).
 
     >>> from shallows.relu import ray
     >>> ray(sh.relu_problem(3), sh.Network(2 * np.eye(3), activation=sh.ReLU()))
@@ -85,8 +85,8 @@ def ray(problem: Problem, net: Network) -> Ray:
 def slope_at_origin(problem: Problem, net: Network) -> float:
     """dL/dt at t = 0 along tW: negative for a teacher with positive outer weights and a student of any direction.
 
-    Lemma 10: the origin is no local minimum; that it is no local maximum either follows from E f² > 0 along rays on
-    which this slope is zero or positive, or from dropping one neuron.
+    So the origin is no local minimum (Lemma 10). For two orthonormal teacher neurons and more the slope is bounded away
+    from zero, and the origin is a strict local maximum, where the lemma has none (`questions.relu.origin`).
     """
     return -ray(problem, net).slope
 

@@ -1,6 +1,14 @@
 """Paper 002: Kazemipour, Larsen, Druckmann, *Avoiding Spurious Local Minima in Deep Quadratic Networks*."""
 
-from shallows.uses.papers.kazemipour import algebra, conditions, deep, main_theorem, outputs
+from shallows.uses.papers.kazemipour import (
+    algebra,
+    conditions,
+    deep,
+    equivalence,
+    main_theorem,
+    outputs,
+    polynomial,
+)
 
 #: The numbered statements, in the order of the paper's appendices.
 CLAIMS = (
@@ -19,13 +27,13 @@ CLAIMS = (
     conditions.lemma_c_4,
     conditions.lemma_c_5,
     conditions.lemma_c_6,
-    conditions.lemma_c_7,
-    conditions.lemma_c_8,
-    conditions.corollary_c_1,
-    conditions.lemma_c_9,
-    conditions.lemma_c_10,
-    conditions.corollary_c_2,
-    conditions.lemma_c_11,
+    equivalence.lemma_c_7,
+    equivalence.lemma_c_8,
+    equivalence.corollary_c_1,
+    equivalence.lemma_c_9,
+    equivalence.lemma_c_10,
+    equivalence.corollary_c_2,
+    equivalence.lemma_c_11,
     main_theorem.theorem_d_1_1,
     main_theorem.theorem_d_1_2,
     main_theorem.theorem_d_1_3,
@@ -46,5 +54,8 @@ CLAIMS = (
     deep.remark_f_1_3,
     deep.remark_f_1_4,
     deep.remark_f_1_5,
-    deep.theorem_g_1,
+    polynomial.theorem_g_1,
+    polynomial.remark_g_1_1,
+    polynomial.remark_g_1_2,
+    polynomial.remark_g_1_3,
 )

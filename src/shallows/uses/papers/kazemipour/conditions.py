@@ -1,367 +1,365 @@
-"""Paper 002, section 2.3 and appendix C: spurious minima, optimality conditions, and the set M_Q."""
+"""Paper 002, section 2.3 and appendix C.1: a spurious minimum, and optimality conditions.
+
+The instances have integer data, so that the paper's side is decided in rational arithmetic; the library's numbers are
+compared with it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 import shallows as sh
 from shallows.questions.quadratic.certificates import inspect, residual_matrices
 from shallows.questions.quadratic.convex import convex_optimum
-from shallows.questions.quadratic.equivalent import equivalent_set
 from shallows.questions.quadratic.variants import plain
 from shallows.uses.papers.claim import Trial, claim
-from shallows.uses.papers.kazemipour.instances import (
-    differences,
-    low_rank_chart,
-    random_network,
-    samples,
-    stationary_point,
-    trapped_point,
+from shallows.uses.papers.kazemipour.exact import (
+    IntegerData,
+    diagonal,
+    doubles,
+    exact_matrix,
+    identity,
+    inner,
+    integer_data,
+    near,
+    outer,
+    product,
+    trace,
 )
-from shallows.uses.papers.outcome import Outcome, at_least, equal, fact
+from shallows.uses.papers.kazemipour.instances import differences, samples, stationary_point
+from shallows.uses.papers.mutations import DOUBLED, DROPPED, NEGATED, Mutation, of_field
+from shallows.uses.papers.outcome import Outcome, equal, fact, proof
+
+RESIDUAL = {"shallows.quadratic.residual_matrices": (DOUBLED, NEGATED, DROPPED)}
 
 
-def _positive_target(trial: Trial, d: int) -> sh.Problem:
-    A = trial.rng.standard_normal((d, d))
-    return sh.Problem(A @ A.T + np.eye(d), sh.Gaussian(d), d)
+def _gaussian_loss(B: Any) -> Any:
+    """E(xᵀBx)² under N(0, I): 2‖B‖² + (tr B)²."""
+    return 2 * inner(B, B) + trace(B) ** 2
+
+
+def _small_network(trial: Trial, width: int, d: int, zero: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Integer neurons, and outer weights that are not zero unless asked for."""
+    W = trial.rng.integers(-2, 3, (width, d))
+    W[:d] += 4 * np.eye(min(width, d), d, dtype=int)  # of full rank
+    a = trial.rng.integers(1, 4, width) * trial.rng.choice([-1, 1], width)
+    return W, 0 * a if zero else a
+
+
+def _library(W: np.ndarray, a: np.ndarray) -> sh.Network:
+    return sh.Network(W.astype(float), a.astype(float))
 
 
 @claim(
     "002",
     "Example 2.1",
-    "A positive definite target: every (λ < 0, Q = 0) is a local minimum that is not global.",
-    control=("λ > 0", {"sign": 1.0}),
+    "A positive definite target, any d and k: every (λ < 0, Q = 0) is a local minimum that is not global.",
+    control=("λ > 0", {"sign": 1}),
+    tests={
+        "shallows.Problem.loss": (DOUBLED, NEGATED),
+        "shallows.quadratic.inspect": (
+            Mutation("always global", lambda found: replace(found, definiteness="zero")),
+            Mutation("a direction down", lambda found: replace(found, direction=found, idle=False)),
+        ),
+    },
 )
-def example_2_1(trial: Trial, sign: float = -1.0) -> Iterator[Outcome]:
-    """Losses of random networks nearby, and the verdict of `inspect`."""
+def example_2_1(trial: Trial, sign: int = -1) -> Iterator[Outcome]:
+    """Integer targets under N(0, I), loss 2‖B‖² + (tr B)²: every rational network with λ < 0 has a loss of at least
+    that at Q = 0, exactly; the library's losses beside it, and the verdict of `inspect`."""
     for d in (2, 3, 5):
-        problem = _positive_target(trial, d)
-        net = sh.Network(np.zeros((d, d)), sign * trial.rng.uniform(0.5, 2.0, d))
-        moves = trial.rng.standard_normal((len(trial.times(500, 5000)), problem.size))
-        moves *= 0.3 / np.linalg.norm(moves, axis=1, keepdims=True)
-        lowest = float(problem.value(problem.pack(net) + moves).min())
-        yield at_least(lowest, problem.loss(net) * (1 - 1e-12), f"d={d}: nothing lower nearby")
-        yield fact(inspect(problem, net).verdict == "trap", f"d={d}: {inspect(problem, net)!r}")
+        C = exact_matrix(trial.rng.integers(-2, 3, (d, d)).tolist())
+        target = C * C.transpose() + identity(d)
+        problem = sh.Problem(doubles(target), sh.Gaussian(d), d)
+        a = sign * trial.rng.integers(1, 4, d)
+        for _ in trial.times(20, 200):
+            W = trial.rng.integers(-9, 10, (d, d))
+            exact = _gaussian_loss(target - product(exact_matrix(W.tolist()) * fmpq(1, 40), a.tolist()))
+            own = near(problem.loss(sh.Network(W / 40, a.astype(float))), exact)
+            yield proof(own and exact >= _gaussian_loss(target), f"d={d}: a network next to (λ, 0)")
+        origin = sh.Network(np.zeros((d, d)), a.astype(float))
+        yield proof(inspect(problem, origin).verdict == "trap", f"d={d}: {inspect(problem, origin)!r}")
 
 
 @claim(
     "002",
     "Lemma C.1",
-    "For k ≥ d a point is global iff Σ rₙXₙ = 0.",
-    control=("k < d, where the residual need not vanish at the minimum", {"narrower": 1}),
+    "k ≥ d: a network is a global minimum if and only if R = mean rₙXₙ is zero; always L − L* = R • (A* − A).",
+    control=("the best networks of k = d − 1 neurons", {"narrower": 1}),
+    tests={
+        **RESIDUAL,
+        "shallows.quadratic.convex_optimum": (of_field("matrix", DOUBLED), of_field("loss", DOUBLED)),
+        "shallows.Problem.loss": (DOUBLED, NEGATED),
+    },
 )
 def lemma_c_1(trial: Trial, narrower: int = 0) -> Iterator[Outcome]:
-    """The residual matrix at global minima, and losses where it does not vanish."""
+    """Integer data: R and the optimum exactly, zero at the optimum and not elsewhere, L − L* = R • (A* − A) at random
+    networks; the library's R, loss and optimum beside them."""
     for d in (2, 3, 4):
         for _ in trial.times(2, 10):
-            problem = sh.Problem(None, samples(trial.rng, d, 30), d - narrower)
-            optimum = convex_optimum(problem)
-            net = optimum.network() if not narrower else stationary_point(trial.rng, problem)
-            R = residual_matrices(problem, net)
-            yield equal(float(np.abs(R).max()), 1e-9, f"d={d}: Σ rX at the minimum of width {d - narrower}")
-            other = random_network(trial.rng, problem.width, d)
-            yield at_least(
-                problem.loss(other), optimum.loss, f"d={d}: another network is above L*", strict=True
+            data = integer_data(trial.rng, d, 30)
+            problem, best = sh.Problem(None, data.samples, d - narrower), data.optimum()
+            if narrower:
+                net = stationary_point(trial.rng, problem)
+                R = residual_matrices(problem, net)
+                yield fact(float(np.abs(R).max()) < 1e-7, f"d={d}: R at a minimum of k={d - 1} neurons")
+            found = convex_optimum(problem)
+            same = near(found.matrix, best, 1e-7) and near(found.loss, data.loss(best), 1e-7)
+            zero = float(np.abs(residual_matrices(problem, found.network())).max()) < 1e-8
+            yield proof(
+                not any(data.residual_matrix(best).entries()) and same and zero, f"d={d}: R = 0 at A*"
             )
-            yield at_least(
-                float(np.abs(residual_matrices(problem, other)).max()), 1e-9, f"d={d}: and has ΣrX ≠ 0"
-            )
+            yield _loss_identity(trial, data, problem, best)
+
+
+def _loss_identity(trial: Trial, data: IntegerData, problem: sh.Problem, best: Any) -> Outcome:
+    W, a = _small_network(trial, problem.width, problem.n)
+    A, net = product(exact_matrix(W.tolist()), a.tolist()), _library(W, a)
+    R, excess = data.residual_matrix(A), data.loss(A) - data.loss(best)
+    own = near(residual_matrices(problem, net)[0], R, 1e-7) and near(problem.loss(net), data.loss(A), 1e-7)
+    holds = excess == inner(R, best - A) and (excess > 0) == any(R.entries())
+    return proof(holds and own, f"d={problem.n}: another network, excess {excess}")
 
 
 @claim(
     "002",
     "Lemma C.2",
-    "First-order conditions: ΣrX QM = 0, QᵀΣrXQ = 0, ΣrX • I = 0; for full-rank M just ΣrX Q = 0.",
+    "Any k: the gradient in Q, λ and α is −4RQΛ, −2diag(QᵀRQ) and −2tr R, zero at every stationary point; where no "
+    "outer weight is zero, stationarity in (λ, Q) is RQ = 0 alone.",
     control=("points that are not stationary", {"trained": False}),
+    tests={"shallows.Problem.gradient": (DOUBLED, NEGATED, DROPPED), **RESIDUAL},
 )
 def lemma_c_2(trial: Trial, trained: bool = True) -> Iterator[Outcome]:
-    """The three products at stationary points; and as gradients, against differences, at any point."""
+    """Integer networks, against the library's gradient and R; stationary points of every width by descent; and for
+    the clause on full rank, integer networks of one neuron on data with Rq = 0 exactly."""
     for d in (2, 3):
         for _ in trial.times(2, 10):
-            problem = sh.Problem(None, samples(trial.rng, d, 30), d, norm_neuron=True)
-            start = problem.unpack(trial.rng.standard_normal(problem.size))
-            net = stationary_point(trial.rng, problem) if trained else start
-            R = residual_matrices(problem, net)[0]
-            size = 1 + np.abs(net.W).max() ** 2 * (1 + np.abs(net.a).max())
-            for name, product in (
-                ("ΣrX QΛ", R @ net.W.T * net.a),
-                ("QᵀΣrXQ", net.W @ R @ net.W.T),
-                ("ΣrX • I", np.trace(R)),
-            ):
-                diagonal = np.diag(product) if name.startswith("Qᵀ") else product
-                yield equal(float(np.abs(diagonal).max()) / size, 1e-7, f"d={d}: {name} = 0")
-            other = residual_matrices(problem, start)[0]
-            formula = np.concatenate([
-                (-4 * (other @ start.W.T * start.a)).T.ravel(),
-                -2 * np.diag(start.W @ other @ start.W.T),
-                [-2 * np.trace(other)],
-            ])  # fmt: skip
-            error = np.abs(differences(problem, problem.pack(start)) - formula).max() / np.abs(formula).max()
-            yield equal(float(error), 1e-6, f"d={d}: the gradient from ΣrX")
+            data = integer_data(trial.rng, d, 30)
+            problem = sh.Problem(None, data.samples, d, norm_neuron=True)
+            W, a = _small_network(trial, d, d)
+            exact = exact_matrix(W.tolist())
+            R = data.residual_matrix(product(exact, a.tolist()) + identity(d) * 2)
+            net = sh.Network(W.astype(float), a.astype(float), norm=2.0)
+            gradient = [*(exact * R * -4).entries()]
+            gradient = [entry * int(a[i // d]) for i, entry in enumerate(gradient)]
+            forms = exact * R * exact.transpose()
+            gradient += [forms[i, i] * -2 for i in range(d)] + [trace(R) * -2]
+            row = fmpq_mat([gradient])
+            own = near(problem.gradient(net), row, 1e-7) and near(residual_matrices(problem, net)[0], R, 1e-7)
+            slopes = differences(problem, problem.pack(net))
+            yield fact(
+                own and near(slopes, row, 1e-4),
+                f"d={d}: the gradient from R, by the library and by differences",
+            )
+        for width in (1, d):
+            yield from _stationary(trial, d, width, trained)
+        yield _full_rank_clause(trial, d)
+
+
+def _stationary(trial: Trial, d: int, width: int, trained: bool) -> Iterator[Outcome]:
+    """The three products at a stationary point, and RQ = 0 where no outer weight is zero."""
+    problem = sh.Problem(None, samples(trial.rng, d, 30), width, norm_neuron=True)
+    net = problem.unpack(trial.rng.standard_normal(problem.size))
+    if trained:
+        net = stationary_point(trial.rng, problem)
+    R = residual_matrices(problem, net)[0]
+    size = 1 + np.abs(net.W).max() ** 2 * (1 + np.abs(net.a).max())
+    for name, product_ in (
+        ("RQΛ", R @ net.W.T * net.a),
+        ("diag QᵀRQ", np.diag(net.W @ R @ net.W.T)),
+        ("tr R", np.trace(R)),
+    ):
+        yield equal(float(np.abs(product_).max()) / size, 1e-7, f"d={d}, k={width}: {name} = 0")
+    if np.abs(net.a).min() > 1e-3:
+        yield equal(float(np.abs(R @ net.W.T).max()) / size, 1e-4, f"d={d}, k={width}: RQ = 0")
+
+
+def _full_rank_clause(trial: Trial, d: int) -> Outcome:
+    """One neuron q = c e₁ on data whose other labels make R e₁ = 0 exactly: stationary in (λ, q) with R ≠ 0."""
+    c = int(trial.rng.integers(1, 4))
+    eye = np.eye(d, dtype=int)
+    X = np.vstack([eye[0], *(eye[i] + s * eye[0] for i in range(1, d) for s in (1, -1)), *eye[1:]])
+    y = np.array([c * c] + [c * c] * (2 * (d - 1)) + [1 + i for i in range(d - 1)])
+    data, W = IntegerData(X, y), np.array([[c] + [0] * (d - 1)])
+    R = data.residual_matrix(product(exact_matrix(W.tolist()), [1]))
+    slope = sh.Problem(None, data.samples, 1).gradient(_library(W, np.ones(1, dtype=int)))
+    flat = float(np.abs(slope).max()) < 1e-9
+    holds = not any((R * exact_matrix(W.tolist()).transpose()).entries()) and any(R.entries())
+    return fact(holds and flat, f"d={d}, q={c}e₁: RQ = 0, R ≠ 0, stationary")
 
 
 @claim(
     "002",
     "Lemma C.3",
-    "A critical point that is not global has rank Q < d.",
-    control=("global minima", {"at_global": True}),
+    "Any k and α: a critical point of L(M, Q), M any symmetric matrix, that is not global has rank Q < d. For "
+    "networks (M = Λ) it needs that no outer weight is zero: W = I, a = 0 is critical for the target [[0, 1], [1, "
+    "0]].",
+    control=("that network, a = 0", {"zero": True}),
+    tests={"shallows.Problem.gradient": (DOUBLED, NEGATED)},
 )
-def lemma_c_3(trial: Trial, at_global: bool = False) -> Iterator[Outcome]:
-    """Critical points of every rank from the chart, and ends of descents."""
-    for d in (2, 3):
-        problem = sh.Problem(None, samples(trial.rng, d, 30), d)
-        chart = low_rank_chart(problem, d - 1)
-        for point in chart.points:
-            rank = int(np.linalg.matrix_rank(point.network.W, tol=1e-6)) if point.rank else 0
-            found = inspect(problem, _wide(point.network, d))
-            yield fact(
-                not found.is_global and found.rank < d and rank < d, f"d={d}: rank {rank}, {found.verdict}"
-            )
-        if at_global:
-            found = inspect(problem, convex_optimum(problem).network())
-            yield fact(found.rank < d, f"d={d}: {found!r}")
+def lemma_c_3(trial: Trial, zero: bool = False) -> Iterator[Outcome]:
+    """Integer points with rank Q = d that are not global: QᵀRQ ≠ 0, and for networks without zero outer weights RQΛ
+    ≠ 0, exactly, the library's gradient beside it."""
+    if zero:
+        yield _swap_is_critical(claimed=False)
+    for d in (2, 3, 4):
+        for width in (d, d + 1):
+            for _ in trial.times(2, 15):
+                data = integer_data(trial.rng, d, 25)
+                W, a = _small_network(trial, width, d)
+                exact = exact_matrix(W.tolist())
+                R = data.residual_matrix(product(exact, a.tolist()))
+                if not any(R.entries()):
+                    continue
+                in_m, in_q = exact * R * exact.transpose(), diagonal(a.tolist()) * exact * R * -4
+                slope = sh.Problem(None, data.samples, width).gradient(_library(W, a))[: width * d]
+                holds = any(in_m.entries()) and any(in_q.entries()) and exact.rank() == d
+                yield proof(
+                    holds and near(slope.reshape(width, d), in_q, 1e-7),
+                    f"d={d}, k={width}: rank Q = {d}, not critical",
+                )
 
 
-def _wide(net: sh.Network, width: int) -> sh.Network:
-    spare = width - net.width
-    return sh.Network(np.vstack([net.W, np.zeros((spare, net.n))]), np.append(net.a, np.zeros(spare)))
+def _swap_is_critical(claimed: bool) -> Outcome:
+    """W = I, a = 0 and the target T = [[0, 1], [1, 0]] under N(0, I): R = 2T, RQΛ = 0, diag QᵀRQ = 0 and QᵀRQ ≠ 0."""
+    T = exact_matrix([[0, 1], [1, 0]])
+    R = T * 2 + identity(2) * trace(T)
+    problem = sh.Problem(doubles(T), sh.Gaussian(2), 2)
+    net = sh.Network(np.eye(2), np.zeros(2))
+    critical = R[0, 0] == 0 and R[1, 1] == 0 and float(np.abs(problem.gradient(net)).max()) == 0.0
+    return proof(
+        critical == claimed and any(R.entries()), "W = I, a = 0, T = [[0, 1], [1, 0]]: critical, R = 2T"
+    )
 
 
 @claim(
     "002",
     "Lemma C.4",
-    "Second-order condition: Σ(XQM • U)² − Σ rX • UMUᵀ ≥ 0 for all U at points without negative curvature.",
-    control=("strict saddles", {"saddle": True}),
+    "At every local minimum or saddle without negative curvature 2 mean(Xₙ•QMUᵀ)² − R • UMUᵀ ≥ 0 for all U; twice "
+    "that form is half the second derivative of L along U at every point.",
+    control=("a strict saddle", {"saddle": True}),
+    printed=("(C.15): mean(Xₙ•QMUᵀ)² − R • UMUᵀ ≥ 0", {"factor": 1}),
+    tests={**RESIDUAL, "shallows.Problem.hvp": (DOUBLED, NEGATED)},
 )
-def lemma_c_4(trial: Trial, saddle: bool = False) -> Iterator[Outcome]:
-    """The form against second differences in Q; its sign at minima, and a violating U at saddles."""
+def lemma_c_4(trial: Trial, saddle: bool = False, factor: int = 2) -> Iterator[Outcome]:
+    """The rank-one trap a = (13/10, −1), W = (e₁, 0) of diag(1, 9/10) under N(0, I), a local minimum, at rational
+    U; and at random integer networks on integer data the form against the library's Hessian products."""
+    target, a = diagonal([1, fmpq(9, 10)]), [fmpq(13, 10), fmpq(1 if saddle else -1)]
+    W = exact_matrix([[1, 0], [0, 0]])
+    B = target - product(W, a)
+    R = B * 2 + identity(2) * trace(B)
+    problem = sh.Problem(doubles(target), sh.Gaussian(2), 2)
+    net = sh.Network(doubles(W), [float(x.p) / float(x.q) for x in a])
+    yield proof(not any((R * W.transpose()).entries()), f"the trap is critical, R = {R.tolist()[1][1]} e₂e₂ᵀ")
+    for number in trial.times(20, 200):
+        U = exact_matrix(trial.rng.integers(-3, 4, (2, 2)).tolist())
+        if number < 2:  # turn the neuron, or move the idle one
+            U = outer([0, 1], [1 - number, number])
+        S = W.transpose() * diagonal(a) * U.transpose()
+        S = (S + S.transpose()) / fmpq(2)
+        square, linear = _gaussian_loss(S), inner(R, U * diagonal(a) * U.transpose())
+        flat = np.append(doubles(U).T.ravel(), np.zeros(2))
+        own = near(float(flat @ problem.hvp(net, flat)) / 4, 2 * square - linear)
+        same = near(residual_matrices(problem, net)[0], R)
+        yield proof(
+            own and same and factor * square - linear >= 0, f"U = {U.tolist()}: {factor * square - linear}"
+        )
     for d in (2, 3):
-        for _ in trial.times(2, 10):
-            data = samples(trial.rng, d, 30)
-            problem = sh.Problem(None, data, d)
-            net = convex_optimum(problem).network()
-            if saddle:
-                net = sh.Network(np.zeros((d, d)), np.where(np.arange(d) % 2, -1.0, 1.0))
-            R = residual_matrices(problem, net)[0]
-            for _ in range(20):
-                U = trial.rng.standard_normal((d, d))
-                slopes = np.einsum("ni,ij,nj->n", data.X, (net.W.T * net.a) @ U.T, data.X)
-                form = float(np.mean(4 * slopes**2) - 2 * np.sum(R * ((U * net.a) @ U.T)))
-                direction = np.concatenate([U.T.ravel(), np.zeros(d)])
-                measured = 0.5 * float(direction @ problem.hvp(net, direction))
-                yield equal(
-                    abs(form - measured),
-                    1e-9 * (1 + abs(measured)),
-                    f"d={d}: the form is half the second derivative",
-                )
-                yield at_least(form, -1e-9, f"d={d}: the form along a random U")
+        yield _random_form(trial, d)
+
+
+def _random_form(trial: Trial, d: int) -> Outcome:
+    """Half the second derivative along U is 4 mean(X•QΛUᵀ)² − 2R•UΛUᵀ, on integer data at an integer network."""
+    data = integer_data(trial.rng, d, 20)
+    W, a = _small_network(trial, d, d)
+    U = trial.rng.integers(-2, 3, (d, d))
+    exact, left = exact_matrix(W.tolist()), exact_matrix(U.tolist())
+    R = data.residual_matrix(product(exact, a.tolist()))
+    S = exact.transpose() * diagonal(a.tolist()) * left.transpose()
+    slopes = [inner(S, outer(row, row)) for row in data.X.tolist()]
+    square = sum((s * s for s in slopes), fmpq(0)) / len(slopes)
+    form = 4 * square - 2 * inner(R, left * diagonal(a.tolist()) * left.transpose())
+    flat = np.append(U.T.ravel(), np.zeros(d)).astype(float)
+    problem = sh.Problem(None, data.samples, d)
+    own = float(flat @ problem.hvp(_library(W, a), flat)) / 2
+    same = near(residual_matrices(problem, _library(W, a))[0], R, 1e-7)
+    return proof(near(own, form, 1e-7) and same, f"d={d}: half the second derivative is {form}")
 
 
 @claim(
     "002",
     "Lemma C.5",
-    "From k = d on, the global minimum does not depend on k; with a penalty it has QQᵀ = I.",
+    "For all k ≥ d the global minimum is that of least squares, whatever k is; with a penalty γ > 0 it has the same"
+    " value and QQᵀ = I (k = d).",
     control=("k = d − 1", {"narrower": 1}),
+    tests={
+        "shallows.Problem.loss": (DOUBLED, NEGATED),
+        "shallows.quadratic.convex_optimum": (of_field("matrix", DOUBLED), of_field("loss", DOUBLED)),
+    },
 )
 def lemma_c_5(trial: Trial, narrower: int = 0) -> Iterator[Outcome]:
-    """The least-squares optimum attained with d, d+1, … neurons, also with the penalty."""
+    """The exact least-squares loss of integer data, attained with d, d+1, … neurons; with the penalty it is
+    attained where QQᵀ = I, and stretching Q costs γ‖QQᵀ − I‖² exactly."""
     for d in (2, 3, 4):
         for _ in trial.times(2, 10):
-            data = samples(trial.rng, d, 40)
-            best = convex_optimum(plain(data, d))
-            width = d - narrower
+            data = integer_data(trial.rng, d, 40)
+            exact, found = data.loss(data.optimum()), convex_optimum(plain(data.samples, d))
             if narrower:
-                runs = sh.ensemble(
-                    sh.Problem(None, data, width), runs=20, method="lm", rng=int(trial.rng.integers(2**31))
-                )
-                yield equal(
-                    float(runs.losses.min()) - best.loss, 1e-9, f"d={d}: the best of 20 runs at k = {width}"
+                narrow = sh.Problem(None, data.samples, d - 1)
+                runs = sh.ensemble(narrow, runs=20, method="lm", rng=int(trial.rng.integers(2**31)))
+                yield fact(
+                    near(float(runs.losses.min()), exact), f"d={d}: the best of 20 runs at k = {d - 1}"
                 )
             for k in (d, d + 1, 2 * d):
-                loss = sh.Problem(None, data, k).loss(best.network(k))
-                yield equal(abs(loss - best.loss), 1e-10, f"d={d}, k={k}: L*")
-            penalised = sh.Problem(None, data, d, orthogonality=1.0)
-            values, vectors = np.linalg.eigh(best.matrix)
-            yield equal(
-                abs(penalised.loss(sh.Network(vectors.T, values)) - best.loss),
-                1e-10,
-                f"d={d}: with QQᵀ = I and the penalty",
-            )
+                loss = sh.Problem(None, data.samples, k).loss(found.network(k))
+                yield fact(
+                    near(loss, exact, 1e-8) and near(found.loss, exact, 1e-8),
+                    f"d={d}, k={k}: L* = {loss:.6g}",
+                )
+            penalised = sh.Problem(None, data.samples, d, orthogonality=1.0)
+            values, vectors = np.linalg.eigh(doubles(data.optimum()))
+            for stretch, cost in ((1.0, 0.0), (2.0, 9.0 * d)):
+                loss = penalised.loss(sh.Network(stretch * vectors.T, values / stretch**2))
+                yield fact(near(loss - cost, exact, 1e-8), f"d={d}: ‖QQᵀ − I‖² = {cost:g} costs as much")
 
 
 @claim(
     "002",
     "Lemma C.6",
-    "Allowing a full symmetric M for diag(λ) changes nothing: (M, Q) and (λ, QU) are equivalent points.",
-    control=("U not orthogonal", {"stretch": 0.1}),
+    "M = UΛUᵀ any symmetric matrix: (M, Q) and the network (λ, QU) have the same loss, |supp λ| = rank M, and the "
+    "network's gradient is (∇_Q U, diag Uᵀ∇_M U): if (M, Q) is stationary, so is the network. The converse fails.",
+    control=("U not orthogonal", {"stretch": 1}),
+    printed=("stationary if and only if; W = I, a = 0, target [[0, 1], [1, 0]]", {"converse": True}),
+    tests={
+        "shallows.Problem.loss": (DOUBLED, NEGATED),
+        "shallows.Problem.gradient": (DOUBLED, NEGATED, DROPPED),
+    },
 )
-def lemma_c_6(trial: Trial, stretch: float = 0.0) -> Iterator[Outcome]:
-    """Loss and curvature of QMQᵀ computed directly, against the network of the eigendecomposition of M."""
+def lemma_c_6(trial: Trial, stretch: int = 0, converse: bool = False) -> Iterator[Outcome]:
+    """Rational U, integer Q, λ and data: loss and gradients of L(M, Q) exactly, against the library's at the
+    network."""
+    if converse:
+        yield _swap_is_critical(claimed=False)
+    from shallows.uses.papers.kazemipour.exact import reflection
+
     for d in (2, 3, 4):
-        for _ in trial.times(3, 20):
-            data = samples(trial.rng, d, 30)
-            problem = sh.Problem(None, data, d)
-            Q, M = trial.rng.standard_normal((2, d, d))
-            M = M + M.T
-            values, U = np.linalg.eigh(M)
-            net = sh.Network((1 + stretch) * U.T @ Q.T, values)
-            direct = float(np.mean((np.einsum("ni,ij,nj->n", data.X, Q @ M @ Q.T, data.X) - data.y) ** 2))
-            yield equal(abs(problem.loss(net) - direct), 1e-9 * (1 + direct), f"d={d}: the loss of (M, Q)")
-            yield fact(
-                int(np.sum(np.abs(values) > 1e-12)) == np.linalg.matrix_rank(M), f"d={d}: |supp λ| = rank M"
+        for _ in trial.times(2, 15):
+            data, U = integer_data(trial.rng, d, 30), reflection(trial.rng, d)
+            values = trial.rng.integers(-2, 3, d).tolist()
+            Q = exact_matrix(trial.rng.integers(-2, 3, (d, d)).tolist())
+            M = U * diagonal(values) * U.transpose()
+            A = Q * M * Q.transpose()
+            R, problem = data.residual_matrix(A), sh.Problem(None, data.samples, d)
+            in_q, in_m = R * Q * M * U * -4, U.transpose() * Q.transpose() * R * Q * U * -2
+            net = sh.Network((1 + stretch) * doubles(Q * U).T, [float(x) for x in values])
+            slope = problem.gradient(net)
+            expected = [*in_q.transpose().entries(), *(in_m[i, i] for i in range(d))]
+            own = near(slope, fmpq_mat([expected]), 1e-7) and near(problem.loss(net), data.loss(A), 1e-7)
+            yield proof(
+                own and M.rank() == sum(v != 0 for v in values),
+                f"d={d}: loss, gradient and support of (M, Q)",
             )
-
-
-@claim(
-    "002",
-    "Lemma C.7",
-    "Without loss of generality Q is diagonal: rotate inputs and neurons.",
-    control=("rotate only the inputs", {"inputs_only": True}),
-)
-def lemma_c_7(trial: Trial, inputs_only: bool = False) -> Iterator[Outcome]:
-    """Loss and residual matrix of the rotated problem at the diagonal Q."""
-    for d in (2, 3, 4):
-        for _ in trial.times(3, 20):
-            data = samples(trial.rng, d, 30)
-            M = trial.rng.standard_normal((d, d))
-            M = M + M.T
-            Q = trial.rng.standard_normal((d, d))
-            U, s, Vt = np.linalg.svd(Q)
-            labels = np.asarray(data.y)
-            here = _loss_of(data.X, labels, Q, M)
-            turned = M if inputs_only else Vt @ M @ Vt.T
-            there = _loss_of(data.X @ U, labels, np.diag(s), turned)
-            yield equal(abs(here - there), 1e-9 * (1 + here), f"d={d}: the loss at a diagonal Q")
-
-
-def _loss_of(X: np.ndarray, y: np.ndarray, Q: np.ndarray, M: np.ndarray) -> float:
-    values, U = np.linalg.eigh(M)
-    return sh.Problem(None, sh.Samples(X, y), len(M)).loss(sh.Network(U.T @ Q.T, values))
-
-
-@claim(
-    "002",
-    "Lemma C.8",
-    "All of M_Q has the same loss and is stationary when one point of it is.",
-    control=("changes outside M_Q", {"inside": False}),
-)
-def lemma_c_8(trial: Trial, inside: bool = True) -> Iterator[Outcome]:
-    """Random members of the set at low-rank stationary points."""
-    for d in (3, 4):
-        problem = sh.Problem(None, samples(trial.rng, d, 40), d)
-        net = trapped_point(problem, zeros=2)
-        base = problem.loss(net)
-        for _ in trial.times(4, 30):
-            member = equivalent_set(net).sample(trial.rng)
-            if not inside:
-                member = sh.Network(net.W, net.a + 0.1 * trial.rng.standard_normal(d))
-            yield equal(abs(problem.loss(member) - base), 1e-9 * base, f"d={d}: the loss on M_Q")
-            yield equal(float(np.linalg.norm(problem.gradient(member))), 1e-7, f"d={d}: the gradient on M_Q")
-
-
-@claim(
-    "002",
-    "Corollary C.1",
-    "M_Q is the union of its strict saddles and of its points without negative curvature.",
-    control=("a set of points that are not stationary", {"stationary": False}),
-)
-def corollary_c_1(trial: Trial, stationary: bool = True) -> Iterator[Outcome]:
-    """Every sampled member is one or the other by `inspect`, and both occur when ΣrX is semidefinite."""
-    for d in (3, 4):
-        problem = _positive_target(trial, d)
-        net = trapped_point(problem, zeros=2)
-        if not stationary:
-            net = random_network(trial.rng, d, d)
-        verdicts = {
-            inspect(problem, equivalent_set(net).sample(trial.rng, 2.0)).verdict for _ in trial.times(20, 100)
-        }
-        yield fact(verdicts <= {"strict saddle", "trap"} and len(verdicts) == 2, f"d={d}: {sorted(verdicts)}")
-
-
-@claim(
-    "002",
-    "Lemma C.9",
-    "Either almost all of M_Q has negative curvature, or ΣrX is semidefinite.",
-    control=("semidefinite ΣrX, claimed to leave no trap", {"claim_null": True}),
-)
-def lemma_c_9(trial: Trial, claim_null: bool = False) -> Iterator[Outcome]:
-    """The share of traps in M_Q: none when ΣrX is indefinite, some when it is semidefinite."""
-    for d in (3, 4):
-        for problem in (_positive_target(trial, d), sh.Problem(None, samples(trial.rng, d, 40), d)):
-            net = trapped_point(problem, zeros=d - 1)
-            R = inspect(problem, net)
-            traps = sum(
-                inspect(problem, equivalent_set(net).sample(trial.rng)).is_trap for _ in trial.times(20, 100)
-            )
-            if R.definiteness == "indefinite" or claim_null:
-                yield equal(float(traps), 0.0, f"d={d}: ΣrX {R.definiteness}, {traps} traps sampled")
-            else:
-                yield fact(
-                    R.definiteness in ("positive", "negative"), f"d={d}: ΣrX {R.definiteness}, {traps} traps"
-                )
-
-
-@claim(
-    "002",
-    "Lemma C.10",
-    "(β²λ, Q/β) is a stationary point of the same type, and descent from there follows with steps (η/β², β⁴η).",
-    control=("the same step for both", {"rescale_steps": False}),
-)
-def lemma_c_10(trial: Trial, rescale_steps: bool = True) -> Iterator[Outcome]:
-    """Two trajectories of plain descent in (λ, Q), one rescaled, step by step."""
-    for d in (2, 3):
-        problem = sh.Problem(None, samples(trial.rng, d, 30), d)
-        for beta in (0.5, 2.0):
-            W, a = 0.5 * trial.rng.standard_normal((d, d)), 0.5 * trial.rng.standard_normal(d)
-            V, b, eta = W / beta, beta**2 * a, 1e-2
-            inner, outer = (eta / beta**2, eta * beta**4) if rescale_steps else (eta, eta)
-            for _ in range(50):
-                first, second = problem.gradient(sh.Network(W, a)), problem.gradient(sh.Network(V, b))
-                W, a = W - eta * first[: d * d].reshape(d, d), a - eta * first[d * d :]
-                V, b = V - inner * second[: d * d].reshape(d, d), b - outer * second[d * d :]
-            gap = max(np.abs(V - W / beta).max(), np.abs(b - beta**2 * a).max())
-            yield equal(float(gap), 1e-9, f"d={d}, β={beta}: after 50 steps")
-
-
-@claim(
-    "002",
-    "Corollary C.2",
-    "A rescaled start (small λ, large Q, by β) makes any step short enough: η‖A‖² < 1 for the λ update.",
-    control=("β = 1", {"beta": 1.0}),
-)
-def corollary_c_2(trial: Trial, beta: float = 1e-3) -> Iterator[Outcome]:
-    """The largest curvature in λ after the rescaling, times the step that Lemma C.10 then prescribes."""
-    for d in (2, 3):
-        problem = sh.Problem(None, samples(trial.rng, d, 30), d)
-        for _ in trial.times(3, 20):
-            net = random_network(trial.rng, d, d)
-            moved = sh.Network(net.W / beta, beta**2 * net.a)
-            curvature = float(np.linalg.eigvalsh(problem.hessian(moved)[d * d :, d * d :])[-1])
-            yield at_least(
-                1.0, 1e3 * beta**6 * curvature, f"d={d}, β={beta:g}: η‖A‖² for η = 1000 β⁶", strict=True
-            )
-
-
-@claim(
-    "002",
-    "Lemma C.11",
-    "At stationary points λ_max(ΣrX) is bounded by the data alone: by sup of λ_max(ΣzX) over ‖z‖ ≤ ‖y‖.",
-    control=("points that are not stationary", {"trained": False}),
-)
-def lemma_c_11(trial: Trial, trained: bool = True) -> Iterator[Outcome]:
-    """Stationary points have ‖r‖ ≤ ‖y‖; λ_max(ΣrX) ≤ ‖r‖·‖(xₙxₙᵀ)‖."""
-    for d in (2, 3):
-        for width in (1, d):
-            data = samples(trial.rng, d, 30)
-            problem = sh.Problem(None, data, width)
-            bound = np.sqrt(problem.value(np.zeros(problem.size))) * np.sqrt(
-                np.mean(np.sum(data.X**2, axis=1) ** 2)
-            )
-            for _ in trial.times(3, 20):
-                net = stationary_point(trial.rng, problem)
-                if not trained:
-                    net = sh.Network(10 * trial.rng.standard_normal((width, d)), -10 * np.ones(width))
-                top = float(np.linalg.eigvalsh(residual_matrices(problem, net)[0])[-1])
-                yield at_least(bound, top, f"d={d}, width {width}: λ_max(ΣrX) = {top:.3g} ≤ {bound:.3g}")

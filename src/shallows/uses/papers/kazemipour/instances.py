@@ -47,3 +47,21 @@ def differences(problem: sh.Problem, theta: Array, h: float = 1e-5) -> Array:
     """Central differences of the loss."""
     steps = h * np.eye(len(theta))
     return np.asarray((problem.value(theta + steps) - problem.value(theta - steps)) / (2 * h))
+
+
+def least_squares(problem: sh.Problem) -> tuple[float, float]:
+    """The least E(y − xᵀAx)², summed over outputs, and E‖y‖², by their definitions: zero where the target is a
+    network."""
+    data = problem.data.as_samples()
+    if data is None or data.y is None:
+        return 0.0, float(problem.value(_nothing(problem)))
+    X, y = data.X, np.asarray(data.y).reshape(len(data.X), -1)
+    rows, columns = np.triu_indices(problem.n)
+    features = X[:, rows] * X[:, columns]
+    solution, *_ = np.linalg.lstsq(features, y, rcond=None)
+    return float(np.sum((y - features @ solution) ** 2) / len(y)), float(np.sum(y**2) / len(y))
+
+
+def _nothing(problem: sh.Problem) -> Array:
+    """The zero function, with orthonormal neurons so that a penalty is zero too."""
+    return problem.pack(sh.Network(np.eye(problem.width, problem.n), np.zeros(problem.width)))

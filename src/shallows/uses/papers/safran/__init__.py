@@ -1,6 +1,14 @@
 """Paper 003: Safran, Yehudai, Shamir, *The Effects of Mild Over-parameterization on … Shallow ReLU Neural Networks*."""
 
-from shallows.uses.papers.safran import global_minima, most_directions, objective, perturbed, splitting
+from shallows.uses.papers.safran import (
+    expansions,
+    global_minima,
+    most_directions,
+    objective,
+    origin,
+    perturbed,
+    splitting,
+)
 
 #: The numbered statements, in the order of the paper.
 CLAIMS = (
@@ -22,14 +30,14 @@ CLAIMS = (
     objective.lemma_2,
     objective.lemma_3,
     global_minima.lemma_4,
-    most_directions.lemma_5,
-    most_directions.lemma_6,
-    most_directions.lemma_7,
-    most_directions.lemma_8,
-    most_directions.lemma_9,
+    expansions.lemma_5,
+    expansions.lemma_6,
+    expansions.lemma_7,
+    expansions.lemma_8,
+    expansions.lemma_9,
     perturbed.algorithm_1,
-    splitting.lemma_10,
-    splitting.lemma_11,
+    origin.lemma_10,
+    origin.lemma_11,
     splitting.lemma_12,
     splitting.lemma_13,
 )

@@ -3,189 +3,231 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 import shallows as sh
-from shallows.questions.relu.scaling import norm_sum, norm_sum_bound, ray, slope_at_origin
-from shallows.questions.relu.splitting import descend_from_split, split_hessian, splits, wider
+from shallows.mathematics.balls.systems import precision
+from shallows.questions.relu.certificate import certify_minimum
+from shallows.questions.relu.scaling import norm_sum, norm_sum_bound
+from shallows.questions.relu.splitting import Splits, descend_from_split, split_hessian, splits, wider
 from shallows.questions.relu.symmetric import SymmetricMinimum, symmetric_minimum
+from shallows.support.checks import Array
 from shallows.uses.papers.claim import Trial, claim
-from shallows.uses.papers.outcome import Outcome, at_least, equal, fact
-from shallows.uses.papers.safran.instances import minima, relu, relu_problem
+from shallows.uses.papers.mutations import DOUBLED, NEGATED, NEVER, OFF_BY_ONE, Mutation, of_field
+from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof
+from shallows.uses.papers.safran.instances import BITS, box, minima, padded, relu, relu_balls, relu_problem
+
+#: Loss below which a descent is at the global minimum: the others have 0.01 and more for k ≤ 10.
+GLOBAL = 1e-6
+#: k, n and d of the minima that descents find for n < k, where every minimum is split (n = k is done by block forms).
+NARROW = ((3, 2, 3), (4, 3, 5), (6, 5, 6))
 
 
 def _spurious(trial: Trial) -> list[SymmetricMinimum]:
-    return minima(10 if trial.effort == "quick" else 16)
+    return minima(8 if trial.effort == "quick" else 12)
+
+
+def _points(trial: Trial) -> Iterator[tuple[sh.Problem, sh.Network, float, str]]:
+    """Non-global minima with a radius within which the true one is proved to lie: block forms (n = k), the same in
+    more inputs (d > k), and minima that descents find for n < k."""
+    for found in _spurious(trial):
+        what = f"n=k={found.k}, blocks {found.blocks}"
+        yield relu_problem(found.k), found.network(), found.radius, what
+    six = symmetric_minimum(6, (1, 5))
+    problem, net = relu_problem(6, inputs=7), padded(six.network(), 7)
+    yield problem, net, certify_minimum(problem, net).radius, "n=k=6, d=7"
+    for k, n, d in NARROW[: len(trial.times(2, 3))]:
+        problem = relu_problem(k, width=n, inputs=d)
+        run = _narrow_minimum(problem, trial)
+        yield problem, run, certify_minimum(problem, run).radius, f"k={k}, n={n}, d={d}"
+
+
+def _narrow_minimum(problem: sh.Problem, trial: Trial) -> sh.Network:
+    """The end of the first of a few descents that reaches a critical point that Newton can polish."""
+    runs = sh.ensemble(problem, runs=4, rng=int(trial.rng.integers(2**31)))
+    best = int(np.argmin(np.where(runs.converged, runs.gradient_norms, np.inf)))
+    return problem.unpack(runs.thetas[best])
+
+
+def _true_blocks(problem: sh.Problem, net: sh.Network, radius: float) -> list[Any]:
+    """H′ᵢᵢ = Hᵢᵢ − I of E in balls, over all networks within `radius`."""
+    d = problem.n
+    with precision(BITS):
+        hessian = relu_balls(problem)(box(net.W, radius))[1].tolist()
+        return [
+            [[hessian[i * d + r][i * d + c] - int(r == c) for c in range(d)] for r in range(d)]
+            for i in range(problem.width)
+        ]
+
+
+def _form(block: Any, u: Array) -> Any:
+    """uᵀBu in balls."""
+    with precision(BITS):
+        return sum(block[r][c] * float(u[r]) * float(u[c]) for r in range(len(u)) for c in range(len(u)))
+
+
+def _agrees(found: Splits, exact: list[Any]) -> bool:
+    """The library's blocks and mean curvatures (the mean of uᵀH′u over unit u, a trace over d) against the balls."""
+    middle = np.array([[[float(x.mid()) for x in row] for row in block] for block in exact])
+    means = np.trace(middle, axis1=1, axis2=2) / middle.shape[1]
+    return bool(
+        np.abs(middle - found.blocks).max() < 1e-8 and np.abs(means - found.mean_curvatures).max() < 1e-8
+    )
+
+
+_SPLITS = (of_field("blocks", DOUBLED), of_field("blocks", NEGATED), of_field("mean_curvatures", DOUBLED))
 
 
 @claim(
     "003",
     "Theorem 8",
-    "A non-global minimum with n ≤ k and Σ‖wᵢ‖ ≤ k has a neuron all of whose splits are saddles.",
+    "n ≤ k ≤ d: every non-global minimum with Σ‖wᵢ‖ ≤ k is a point where F is twice differentiable, and has a "
+    "neuron all of whose splits, 0 < α < 1, are saddles, and are no local minima for α = 0, 1.",
     control=("a global minimum", {"at_global": True}),
+    tests={
+        "shallows.relu.splits": _SPLITS,
+        "shallows.relu.norm_sum": (DOUBLED, NEGATED),
+        "shallows.relu.Splits.saddles": (Mutation("nothing found", lambda found: found[:0]),),
+        "shallows.relu.Splits.theorem_8_applies": (NEVER,),
+    },
 )
 def theorem_8(trial: Trial, at_global: bool = False) -> Iterator[Outcome]:
-    """The published block minima: norm sum, a neuron with negative H′, and a lower minimum below the split."""
-    chosen = [symmetric_minimum(7, (7,))] if at_global else _spurious(trial)
-    for minimum in chosen:
-        problem = relu_problem(minimum.k)
-        found = splits(problem, minimum.network())
-        what = f"k={minimum.k}, blocks {minimum.blocks}"
-        yield at_least(minimum.k, norm_sum(minimum.network()), f"{what}: Σ‖wᵢ‖ ≤ k")
-        yield fact(found.theorem_8_applies and len(found.saddles) > 0, f"{what}: {found!r}")
-    for minimum in chosen[:2]:
-        run = descend_from_split(relu_problem(minimum.k), minimum.network())
-        yield at_least(
-            minimum.loss - 1e-6, run.loss, f"k={minimum.k}: below the split a minimum of loss {run.loss:.3g}"
+    """Proved minima, n = k in d = k and d > k inputs and n < k: the norm sum, and in balls a neuron with uᵀH′u < 0
+    at the true minimum, so that by Lemma 13 every split of it is a saddle; the library's blocks and verdict beside
+    it."""
+    if at_global:
+        found = splits(relu_problem(7), relu(np.eye(7)))
+        yield proof(len(found.saddles) > 0, f"the global minimum of k=7: {found!r}")
+    for problem, net, radius, what in _points(trial):
+        found, exact = splits(problem, net), _true_blocks(problem, net, radius)
+        k = len(problem.target.W)  # type: ignore[union-attr]
+        sums = float(np.linalg.norm(net.W, axis=1).sum())
+        bounded = sums + np.sqrt(problem.width) * radius < k and abs(norm_sum(net) - sums) < 1e-9
+        chosen = found.saddles[:1]
+        negative = all(bool(_form(exact[i], found.direction(int(i))) < 0) for i in chosen) and len(chosen) > 0
+        right = (
+            _agrees(found, exact)
+            and found.theorem_8_applies
+            and bool(np.linalg.norm(net.W, axis=1).min() > 0.01)
         )
+        yield proof(bounded and negative and right, f"{what}: Σ‖wᵢ‖ = {sums:.4f} ≤ {k}; {found!r}")
 
 
 @claim(
     "003",
     "Theorem 9",
-    "Splitting any neuron with a non-semidefinite H′ gives a saddle for every α, and no local minimum at α = 0, 1.",
+    "n ≥ 1, d ≥ k: at every differentiable non-global minimum, every neuron whose H′ᵢᵢ is not positive semidefinite"
+    " splits into saddles for all 0 < α < 1, and into points that are no local minima for α = 0, 1.",
     control=("a global minimum", {"at_global": True}),
+    tests={
+        "shallows.relu.splits": (of_field("blocks", DOUBLED), of_field("blocks", NEGATED)),
+        "shallows.relu.Splits.escape": (DOUBLED,),
+        "shallows.relu.Splits.curvature": (DOUBLED, NEGATED),
+        "shallows.relu.descend_from_split": (),
+    },
 )
 def theorem_9(trial: Trial, at_global: bool = False) -> Iterator[Outcome]:
-    """Gradient and lowest curvature at the split, for random α; a lower network near the split with α = 0."""
-    chosen = (
-        [symmetric_minimum(7, (7,))] if at_global else _spurious(trial)[:: 1 if trial.effort == "full" else 3]
-    )
-    for minimum in chosen:
-        problem = relu_problem(minimum.k)
-        big = wider(problem)
-        found = splits(problem, minimum.network())
-        for i in found.saddles[[0, -1]] if len(found.saddles) else [0]:
+    """Minima as in Theorem 8: the gradient at the split, its curvature along the escape by Hessian products and by
+    the formula, for random α; lower networks near the split with α = 0; and one descent from a split."""
+    if at_global:
+        found = splits(relu_problem(7), relu(np.eye(7)))
+        yield fact(len(found.saddles) == 7, f"the global minimum of k=7: {found!r}")
+    for number, (problem, net, _, what) in enumerate(_points(trial)):
+        big, found, loss = wider(problem), splits(problem, net), problem.loss(net)
+        for i in (int(found.saddles[0]), int(found.saddles[-1])):
             alpha = float(trial.rng.uniform(0.05, 0.95))
-            split = minimum.network().split(int(i), alpha)
-            what = f"k={minimum.k}, blocks {minimum.blocks}, neuron {i}, α={alpha:.2f}"
-            yield equal(float(np.linalg.norm(big.gradient(split))), 1e-9, f"{what}: critical")
-            direction = found.escape(int(i), alpha)
+            split, direction = net.split(i, alpha), found.escape(i, alpha)
+            here = f"{what}, neuron {i}, α={alpha:.2f}"
+            yield equal(float(np.linalg.norm(big.gradient(split))), 1e-8, f"{here}: critical")
             curvature = float(direction @ big.hvp(split, direction))
-            yield at_least(0.0, curvature, f"{what}: curvature {curvature:.3g}", strict=True)
-            almost = big.pack(minimum.network().split(int(i), 1e-3))
+            yield at_least(0.0, curvature, f"{here}: curvature {curvature:.3g}", strict=True)
+            yield equal(abs(curvature / found.curvature(i, alpha) - 1), 1e-6, f"{here}: the formula")
+            almost = big.pack(net.split(i, 1e-3))
             lowest = min(float(big.value(almost + t * direction)) for t in (-1e-3, 1e-3))
-            yield at_least(minimum.loss, lowest, f"{what}: lower near α = 0", strict=True)
+            yield at_least(loss, lowest, f"{here}: lower near α = 0", strict=True)
+        if number == 0:
+            run = descend_from_split(problem, net)
+            yield at_least(
+                loss - GLOBAL, run.loss, f"{what}: below the split a minimum of loss {run.loss:.3g}"
+            )
 
 
 @claim(
     "003",
     "Proposition 1",
-    "At a local minimum the norms of the neurons sum to at most kn.",
+    "n ≥ 1, d ≥ k: at every local minimum Σ‖wᵢ‖ ≤ kn.",
     control=("networks that are no minima", {"trained": False}),
+    tests={
+        "shallows.relu.norm_sum": (DOUBLED, NEGATED),
+        "shallows.relu.norm_sum_bound": (DOUBLED, OFF_BY_ONE),
+        "shallows.ensemble": (),
+    },
 )
 def proposition_1(trial: Trial, trained: bool = True) -> Iterator[Outcome]:
-    """End points of descents from Xavier starts and from starts of large norm, n below and at k."""
-    for k, n in ((4, 3), (6, 6), (7, 7)):
-        problem = relu_problem(k, width=n)
+    """End points of descents from Xavier starts and from starts of large norm, n below, at and above k, d ≥ k."""
+    for k, n, d in ((4, 3, 4), (4, 3, 6), (6, 6, 6), (3, 5, 3)):
+        problem, what = relu_problem(k, width=n, inputs=d), f"k={k}, n={n}, d={d}"
+        yield fact(norm_sum_bound(problem) == k * n, f"{what}: the bound kn")
         for init, step in (("xavier", None), ("large", 1 / n)):
             seed = int(trial.rng.integers(2**31))
-            runs = sh.ensemble(problem, runs=len(trial.times(5, 50)), init=init, step=step, rng=seed)
+            runs = sh.ensemble(problem, runs=len(trial.times(4, 50)), init=init, step=step, rng=seed)
             for theta in runs.thetas[runs.converged] if trained else [np.full(problem.size, 10.0)]:
-                total = norm_sum(problem.unpack(theta))
-                yield at_least(norm_sum_bound(problem), total, f"k={k}, n={n}, {init}: Σ‖wᵢ‖ = {total:.4f}")
-
-
-@claim(
-    "003",
-    "Lemma 10",
-    "The origin is neither a local minimum nor a local maximum.",
-    control=("a teacher with negative outer weights", {"outer": -1.0}),
-)
-def lemma_10(trial: Trial, outer: float = 1.0) -> Iterator[Outcome]:
-    """Losses on both sides of the origin: along εv₁, and along −εv₁ with the other neurons zero."""
-    for k, n in ((2, 1), (3, 3), (4, 6)):
-        teacher = sh.Network(np.eye(k), outer * np.ones(k), sh.ReLU())
-        problem = sh.Problem(teacher, sh.Gaussian(k), n, outer="ones")
-        base = problem.loss(relu(np.zeros((n, k))))
-        for epsilon in (1e-2, 1e-4):
-            W = np.zeros((n, k))
-            W[0, 0] = epsilon
-            yield at_least(
-                base, problem.loss(relu(W)), f"k={k}, n={n}, ε={epsilon:g}: lower along εv₁", strict=True
-            )
-        slope = slope_at_origin(problem, relu(trial.rng.standard_normal((n, k))))
-        yield at_least(0.0, slope, f"k={k}, n={n}: slope {slope:.3g} along a random ray", strict=True)
-    problem = sh.Problem(sh.Network(np.eye(1), activation=sh.ReLU()), sh.Gaussian(1), 1, outer="ones")
-    yield at_least(
-        problem.loss(relu(np.array([[-0.01]]))),
-        problem.loss(relu(np.zeros((1, 1)))),
-        "k=1: higher along −εv₁",
-        strict=True,
-    )
-
-
-@claim(
-    "003",
-    "Lemma 11",
-    "There is no local maximum: along t ↦ tW the objective is a parabola that opens upwards.",
-    control=("the parabola read upside down", {"sign": -1.0}),
-)
-def lemma_11(trial: Trial, sign: float = 1.0) -> Iterator[Outcome]:
-    """The closed parabola against losses on the ray, its curvature, and the optimal scale t*."""
-    for k, n in ((2, 3), (5, 4)):
-        problem = relu_problem(k, width=n)
-        for _ in trial.times(5, 50):
-            net = relu(trial.rng.standard_normal((n, k)))
-            line = ray(problem, net)
-            error = max(abs(line.loss(t) - problem.loss(relu(t * net.W))) for t in (0.3, 1.0, 2.0))
-            yield equal(error / line.energy, 1e-12, f"k={k}, n={n}: the loss on the ray")
-            yield at_least(
-                sign * line.curvature, 0.0, f"k={k}, n={n}: curvature {line.curvature:.3g}", strict=True
-            )
-            best = problem.loss(line.best_network())
-            around = min(problem.loss(relu(s * line.best_scale * net.W)) for s in (0.99, 1.01))
-            yield at_least(around, best, f"k={k}, n={n}: t* = {line.best_scale:.3f} is optimal")
+                net = problem.unpack(theta)
+                total = float(np.linalg.norm(net.W, axis=1).sum())
+                yield at_least(k * n, total, f"{what}, {init}: Σ‖wᵢ‖ = {total:.4f}")
+                yield equal(abs(norm_sum(net) - total), 1e-9 * (1 + total), f"{what}: the library's norm sum")
 
 
 @claim(
     "003",
     "Lemma 12",
-    "A split minimum is critical; its Hessian is the old one with ½I + H′/α, ½I, ½I + H′/(1−α) in the new blocks.",
+    "n ≥ 1, d ≥ k, any differentiable local minimum, 0 < α < 1, any i: the split is critical, and its Hessian (of "
+    "½E) is the old one with ½I + H′/α, ½I, ½I + H′/(1−α) in the new blocks.",
     control=("α exchanged with 1 − α", {"exchange": True}),
     printed=("the last line of the proof: H′/(1−α) without ½I", {"identity": 0.0}),
+    tests={"shallows.relu.split_hessian": (DOUBLED, NEGATED), "shallows.relu.wider": ()},
 )
 def lemma_12(trial: Trial, exchange: bool = False, identity: float = 1.0) -> Iterator[Outcome]:
-    """Block formula against the Hessian of the larger problem."""
-    for minimum in _spurious(trial)[:3]:
-        problem = relu_problem(minimum.k)
-        big, k = wider(problem), minimum.k
-        for _ in trial.times(1, 5):
-            i, alpha = int(trial.rng.integers(k)), float(trial.rng.uniform(0.1, 0.45))
-            split = minimum.network().split(i, alpha)
-            yield equal(float(np.linalg.norm(big.gradient(split))), 1e-9, f"k={k}, neuron {i}: critical")
-            formula = split_hessian(problem, minimum.network(), i, 1 - alpha if exchange else alpha)
-            block = slice((i + 1) * k, (i + 2) * k)
-            formula[block, block] -= (1 - identity) * np.eye(k)
+    """The library's block formula against the Hessian of the larger problem, at the minima of Theorem 8."""
+    for problem, net, _, what in _points(trial):
+        big, d = wider(problem), problem.n
+        for _ in trial.times(1, 3):
+            i, alpha = int(trial.rng.integers(problem.width)), float(trial.rng.uniform(0.1, 0.45))
+            split = net.split(i, alpha)
+            yield equal(float(np.linalg.norm(big.gradient(split))), 1e-8, f"{what}, neuron {i}: critical")
+            formula = split_hessian(problem, net, i, 1 - alpha if exchange else alpha)
+            block = slice((i + 1) * d, (i + 2) * d)
+            formula[block, block] -= (1 - identity) * np.eye(d)
             error = float(np.abs(formula - big.hessian(split)).max())
-            yield equal(error, 1e-9, f"k={k}, neuron {i}, α={alpha:.2f}: the Hessian from blocks")
+            yield equal(error, 1e-8, f"{what}, neuron {i}, α={alpha:.2f}: the Hessian from blocks")
 
 
 @claim(
     "003",
     "Lemma 13",
-    "If uᵀH′u = λ < 0, the split's Hessian along (u, −u) is λ(1/α + 1/(1−α)).",
+    "n ≥ 1, d ≥ k, any differentiable local minimum: if uᵀH′ᵢᵢu = λ < 0 (½E), the Hessian of the split along (u, "
+    "−u) is λ(1/α + 1/(1−α)), for all 0 < α < 1: the split is no minimum.",
     control=("along (u, u)", {"sign": 1.0}),
+    tests={
+        "shallows.relu.splits": (of_field("blocks", DOUBLED), of_field("blocks", NEGATED)),
+        "shallows.Problem.hvp": (DOUBLED, NEGATED),
+    },
 )
 def lemma_13(trial: Trial, sign: float = -1.0) -> Iterator[Outcome]:
-    """Any unit u, not only an eigenvector, by Hessian products of the larger problem."""
-    for minimum in _spurious(trial)[:3]:
-        problem = relu_problem(minimum.k)
-        big, k = wider(problem), minimum.k
-        found = splits(problem, minimum.network())
-        for _ in trial.times(2, 10):
+    """Unit u near an eigenvector of the library's H′ᵢᵢ, by Hessian products of the larger problem."""
+    for problem, net, _, what in _points(trial):
+        big, found = wider(problem), splits(problem, net)
+        for _ in trial.times(1, 5):
             i, alpha = int(trial.rng.choice(found.saddles)), float(trial.rng.uniform(0.1, 0.9))
-            u = found.direction(i) + 0.05 * trial.rng.standard_normal(k)
+            u = found.direction(i) + 0.02 * trial.rng.standard_normal(problem.n)
             u /= np.linalg.norm(u)
             lam = float(u @ found.blocks[i] @ u) / 2
-            direction = np.zeros((k + 1, k))
+            direction = np.zeros((problem.width + 1, problem.n))
             direction[i], direction[i + 1] = u, sign * u
-            flat = direction.ravel()
-            value = float(flat @ big.hvp(minimum.network().split(i, alpha), flat)) / 2
-            yield equal(
-                abs(value - lam * (1 / alpha + 1 / (1 - alpha))),
-                1e-9,
-                f"k={k}, neuron {i}, λ={lam:.4f}: {value:.4f}",
-            )
-            yield at_least(0.0, value, f"k={k}, neuron {i}: negative", strict=True)
+            value = float(direction.ravel() @ big.hvp(net.split(i, alpha), direction.ravel())) / 2
+            error = abs(value - lam * (1 / alpha + 1 / (1 - alpha)))
+            yield equal(error, 1e-7, f"{what}, neuron {i}, λ={lam:.4f}: {value:.4f}")
+            if lam < 0:
+                yield at_least(0.0, value, f"{what}, neuron {i}: negative", strict=True)
