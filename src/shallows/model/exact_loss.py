@@ -54,14 +54,18 @@ class ExactLoss:
 
     def excess(self, entries: Array) -> Array:
         """(s − t)ᵀG(s − t), t = G⁻¹b, of tensors as the doubles that they are, a row each; rounded once, at the end."""
-        gram = rational_matrix(self.gram)
-        target = gram.solve(rational_matrix(self.right[:, None]))
+        gram, target = rational_matrix(self.gram), rational_matrix(self.target[:, None])
         found = []
         for row in fractions(entries):
             gap = rational_matrix(row[:, None]) - target
             value = (gap.transpose() * gram * gap)[0, 0]
             found.append(float(Fraction(int(value.p), int(value.q))))
         return np.array(found)
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """G⁻¹b: what the least-squares tensor is before it is rounded."""
+        return _array(rational_matrix(self.gram).solve(rational_matrix(self.right[:, None])))
 
     def in_frame(self, frame: Array) -> ExactLoss:
         """The same at degree 2 in the entries of S′, S = R S′ Rᵀ, for a frame R of doubles: PᵀGP and Pᵀb."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from shallows.mathematics.homotopy.classify import Ends
 from shallows.mathematics.homotopy.close_roots import OPEN, Neighbourhood
 from shallows.mathematics.homotopy.clusters import INFINITE, LOST, POOR_CONDITION, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Paths
-from shallows.mathematics.homotopy.resolution import resolve
+from shallows.mathematics.homotopy.resolution import resolve, resolve_together
 from shallows.mathematics.homotopy.solutions import (
     Realness,
     Solution,
@@ -82,13 +82,34 @@ def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool)
     found.lost += [
         make(row, f"path {row}: ended at a regular solution that another path reached too") for row in clashes
     ]
-    for k, rows in enumerate(clusters):
-        near = OPEN
-        if resolved and k < MOST_RESOLVED:
-            near = resolve(prepared, run.key, ends.points[rows], rows)
+    for rows, near in _decided(prepared, run, clusters) if resolved else ((c, OPEN) for c in clusters):
         _sort_in(found, prepared, [make(row) for row in rows], near, run, ends)
     infinite = [make(row) for row in np.flatnonzero(ends.kind == INFINITE)]
     return _solutions(prepared, run, found, infinite, seed, seconds)
+
+
+def _decided(prepared: Any, run: Run, clusters: list[list[int]]) -> Iterator[tuple[list[int], Neighbourhood]]:
+    """Rows that end together, and what is there."""
+    points, rest = run.ends.points, clusters[MOST_RESOLVED:]
+    if getattr(prepared, "sign_symmetric", False):
+        points = _one_sign(points)
+    clusters = clusters[:MOST_RESOLVED]
+
+    def decide(group: list[int]) -> Neighbourhood:
+        rows = [row for k in group for row in clusters[k]]
+        return resolve(prepared, run.key, points[rows], rows)
+
+    centres = np.array([points[rows].mean(axis=0) for rows in clusters]).reshape(len(clusters), prepared.n)
+    for group, near in resolve_together(centres, decide):
+        yield [row for k in group for row in clusters[k]], near
+    yield from ((rows, OPEN) for rows in rest)
+
+
+def _one_sign(points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Of ±v the one on which a functional is positive: solutions that are close up to sign are close."""
+    value = points @ np.cos(np.arange(points.shape[1]) + 1.0)
+    larger = np.where(np.abs(value.real) >= np.abs(value.imag), value.real, value.imag)
+    return np.where((larger < 0)[:, None], -points, points)
 
 
 def _sort_in(

@@ -38,8 +38,12 @@ _MOST_BITS = 40_000
 _CORANK_ONE = 1e-4
 #: Points on a circle: so many, and four for each zero inside; coefficients are then wrong by (radius/convergence)^16.
 _SAMPLES, _SAMPLES_A_ZERO = 16, 4
+#: A point closer to 0 may be 0: ends are known to about so much.
+_VANISHING = 1e-4
 #: Newton steps at a point of the circle, and the share of the bits that the last one must leave: the next doubles it.
 _NEWTON, _CONVERGED = 14, 0.6
+#: A series is known well when the last coefficients are so many bits below the one of the number of zeros.
+_SHARP = 40
 #: λ is zero when its coefficients are below this share of the bits.
 _VANISHES = 0.75
 #: Exponents of the circles that are tried, relatively to the size of the point: from 1/8 to 10⁻¹².
@@ -73,8 +77,12 @@ class Neighbourhood:
 OPEN, CURVE = Neighbourhood(), Neighbourhood(isolated=False)
 
 
-def close_roots(system: Any, point: NDArray[np.complex128], count: int) -> Neighbourhood:
+def close_roots(
+    system: Any, point: NDArray[np.complex128], count: int, size: float | None = None
+) -> Neighbourhood:
     """The `count` roots, with multiplicity, that an exact system has near a point of corank one.
+
+    `size` is what distances are relative to: without it that of the point, or 1 where the point may be 0.
 
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 - 2*x + 1 + 1e-40"])
     >>> near = close_roots(system, np.array([1.0 + 0j]), 2)
@@ -87,7 +95,7 @@ def close_roots(system: Any, point: NDArray[np.complex128], count: int) -> Neigh
         return OPEN
     evaluator = ball_evaluator(system, bits)
     with precision(bits):
-        reduction = Reduction.at(evaluator, point, bits, count, separation)
+        reduction = Reduction.at(evaluator, point, bits, (count, separation), size or _size(point))
         return OPEN if reduction is None else _near(system, reduction, count)
 
 
@@ -97,22 +105,27 @@ def separation_bits(system: Any) -> int:
 
 
 def _near(system: Any, reduction: Reduction, count: int) -> Neighbourhood:
-    for exponent in _CIRCLES:
-        circle = reduction.circle(acb(0), exponent + reduction.size)
+    exponent: int | None = None
+    for (
+        relative
+    ) in _CIRCLES:  # the first on which the series is known well, or else the last with all zeros inside
+        circle = reduction.circle(acb(0), relative + reduction.size)
         if circle is None:
             continue
         if circle.vanishes:
             return CURVE
         if circle.inside == count:
-            zeros = reduction.zeros(acb(0), exponent + reduction.size, count)
-            roots = [reduction.root(system, *zero) for zero in zeros or ()]
-            found = tuple(root for root in roots if root is not None)
-            whole = sum(root.multiplicity for root in found) == count
-            proofs = [root.proof for root in found if root.proof is not None]
-            return Neighbourhood(found, True) if whole and disjoint(proofs) else OPEN
-        if circle.inside is not None and circle.inside < count:
-            return OPEN
-    return OPEN
+            exponent = relative + reduction.size
+        if circle.inside is not None and (
+            circle.inside < count or (exponent is not None and circle.is_sharp(count))
+        ):
+            break
+    zeros = None if exponent is None else reduction.zeros(acb(0), exponent, count)
+    roots = [reduction.root(system, *zero) for zero in zeros or ()]
+    found = tuple(root for root in roots if root is not None)
+    whole = sum(root.multiplicity for root in found) == count
+    proofs = [root.proof for root in found if root.proof is not None]
+    return Neighbourhood(found, True) if whole and disjoint(proofs) else OPEN
 
 
 @dataclass(frozen=True)
@@ -129,6 +142,10 @@ class _Circle:
         shares = np.exp2(sizes - sizes.max())
         k = int(shares.argmax())
         return k if 2 * shares[k] > shares.sum() else None
+
+    def is_sharp(self, count: int) -> bool:
+        """Whether the errors of the coefficients are far below the one that counts."""
+        return self.tail < log2_size(self.coefficients[count]) - _SHARP
 
     @property
     def tail(self) -> float:
@@ -151,9 +168,14 @@ class Reduction:
 
     @classmethod
     def at(
-        cls, evaluator: BallEvaluator, point: NDArray[np.complex128], bits: int, count: int, separation: int
+        cls,
+        evaluator: BallEvaluator,
+        point: NDArray[np.complex128],
+        bits: int,
+        wanted: tuple[int, int],
+        size: float,
     ) -> Reduction | None:
-        """Bordered by the singular vectors; None when the corank is larger than one."""
+        """Bordered by the singular vectors; None when the corank is larger than one. `wanted`: zeros, separation."""
         centre = [acb(complex(z)) for z in point]
         n = len(centre)
         _, slope = evaluator(centre)
@@ -163,12 +185,11 @@ class Reduction:
         left, values, right = np.linalg.svd(table)
         if n > 1 and not values[-2] > _CORANK_ONE * values[0]:
             return None
-        size = max(float(np.abs(point).max()), float(np.finfo(float).tiny))
-        exponent = int(np.ceil(np.log2(size))) if size > _CORANK_ONE else 0
-        column, row = left[:, -1].tolist(), right[-1].tolist()
+        count, separation = wanted
+        column = left[:, -1] * (values[0] if n > 1 else 1.0)  # λ has the units of x
         samples = max(_SAMPLES, _SAMPLES_A_ZERO * (count + 1))
-        border = ([acb(z) for z in column], [acb(z) for z in row])
-        return cls(evaluator, bits, samples, separation, centre, *border, exponent)
+        border = ([acb(z) for z in column.tolist()], [acb(z) for z in right[-1].tolist()])
+        return cls(evaluator, bits, samples, separation, centre, *border, int(np.ceil(np.log2(size))))
 
     def solve(self, s: Any, start: tuple[Sequence[Any], Any] | None = None) -> tuple[list[Any], Any] | None:
         """x(s) and λ(s) by Newton's method, which starts at p or at another solution."""
@@ -190,7 +211,7 @@ class Reduction:
                 return None
             unknowns = [(a - d).mid() for a, d in zip(unknowns, step, strict=True)]
             moved = max(map(log2_size, step))
-            if moved < -_CONVERGED * self.bits:
+            if moved < self.size - _CONVERGED * self.bits:
                 return unknowns[:n], unknowns[n]
             if not moved < last + 1:
                 return None
@@ -211,7 +232,7 @@ class Reduction:
                 return None
             values.append(last[1])
         coefficients = [(a / self.samples).mid() for a in acb.dft(values)]
-        vanishes = max(map(log2_size, coefficients)) < -_VANISHES * self.bits
+        vanishes = max(map(log2_size, coefficients)) < self.size - _VANISHES * self.bits
         return _Circle(coefficients, vanishes)
 
     def zeros(self, s: Any, exponent: int, count: int) -> list[tuple[Any, int]] | None:
@@ -284,7 +305,17 @@ def simple_root(system: Any, evaluator: BallEvaluator, x: Sequence[Any], bits: i
 
 def disjoint(proofs: Sequence[CertifiedRoot]) -> bool:
     """Whether the boxes of simple roots are pairwise disjoint: the roots are different."""
-    return all(one.is_disjoint(other) for k, one in enumerate(proofs) for other in proofs[:k])
+    boxes = [[acb(entry) for entry in proof.box] for proof in proofs]
+    return all(
+        any(not x.overlaps(y) for x, y in zip(one, other, strict=True))
+        for k, one in enumerate(boxes)
+        for other in boxes[:k]
+    )
+
+
+def _size(point: NDArray[np.complex128]) -> float:
+    largest = float(np.abs(point).max())
+    return largest if largest > _VANISHING else 1.0
 
 
 def _centred(coefficients: Sequence[Any], count: int) -> tuple[Any, list[Any]]:

@@ -7,7 +7,7 @@ roots that hold to hundreds of bits, or a point of a positive-dimensional set; o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,43 @@ from shallows.mathematics.homotopy.close_roots import (
 )
 from shallows.mathematics.homotopy.fat_points import fat_point
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.mathematics.same_points import chordal_coordinates
 
+#: Chordal distance at which singular ends may belong together: rounding splits a fourfold root by ε^{1/4} = 10⁻⁴.
+_TOGETHER = 1e-3
 #: Clusters of more paths are left undecided: the work grows with the cube of their number.
 _MOST_PATHS = 40
 #: Bits in which an end that was tracked in multiple precision is proved.
 _BITS = 512
 #: Steps of such a path: those of `TrackerSettings.tighter`.
 _STEPS = 20_000
+
+
+def resolve_together(
+    centres: NDArray[np.complex128], decide: Callable[[list[int]], Neighbourhood]
+) -> Iterator[tuple[list[int], Neighbourhood]]:
+    """Clusters by number, those that are close to each other at once, and what `decide` says they are.
+
+    Close roots that doubles have put into several clusters can only be told apart together; where that fails each
+    cluster is decided by itself.
+    """
+    for group in _neighbours(centres):
+        found = decide(group)
+        if found.isolated is None and len(group) > 1:
+            yield from (([k], decide([k])) for k in group)
+        else:
+            yield group, found
+
+
+def _neighbours(centres: NDArray[np.complex128]) -> list[list[int]]:
+    """Numbers of points that hang together."""
+    where = chordal_coordinates(centres)
+    groups: list[list[int]] = []
+    for k, place in enumerate(where):
+        near = [group for group in groups if np.linalg.norm(where[group] - place, axis=1).min() < _TOGETHER]
+        joined = [*(i for group in near for i in group), k]
+        groups = [*(group for group in groups if group not in near), joined]
+    return groups
 
 
 def resolve(prepared: Any, seed: Any, points: NDArray[np.complex128], rows: Sequence[int]) -> Neighbourhood:

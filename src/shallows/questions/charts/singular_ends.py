@@ -50,10 +50,14 @@ SAMPLES = 5
 
 @dataclass(frozen=True)
 class End:
-    """A singular end: complex neurons w_j (rows) with tensor Σ w_j^⊗d, outer weights absorbed."""
+    """A singular end: complex neurons w_j (rows) with tensor Σ w_j^⊗d, outer weights absorbed.
+
+    `isolated`: the exact equations say that it is an isolated point, of some multiplicity.
+    """
 
     neurons: Complex
     degree: int
+    isolated: bool = False
 
     @classmethod
     def of_matrix(cls, S: Complex, rank: int) -> End:
@@ -106,7 +110,7 @@ def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> 
         for candidate in _candidates(problem, end, symmetry):
             net = _real_point(student, candidate, rank)
             if net is not None:
-                on_family[i] = _sort_in(student, net, symmetry, orbits, families, points)
+                on_family[i] = _sort_in(student, net, symmetry, orbits, families, points, end.isolated)
                 break
     return Examined(families, points, on_family)
 
@@ -131,7 +135,7 @@ def _candidates(problem: Problem, end: End, symmetry: Symmetry) -> list[End]:
     value, energy = complex(gap @ problem.gram() @ gap), float(target @ problem.gram() @ target)
     if abs(value.imag) > REAL_LOSS * max(energy, abs(value)):
         return []
-    if not symmetry.dimension:
+    if not symmetry.dimension or end.isolated:
         return [end]
     return [replace(end, neurons=symmetry.least(end.neurons)), end]
 
@@ -181,12 +185,13 @@ def _sort_in(
     orbits: Orbits | None,
     families: list[RealFamily],
     points: list[RealPoint],
+    isolated: bool,
 ) -> bool:
     """A family, a degenerate point, or nothing: a regular point is found without this. Whether it is a family."""
     point = _real(student, net)
     if point is None or not point.signature[1]:
         return False
-    family = _family(student, net, point, symmetry)
+    family = None if isolated else _family(student, net, point, symmetry)
     if family is None:
         if not any(_same_tensor(student, point, other) for other in points):
             points.append(point)

@@ -6,6 +6,7 @@ import numpy as np
 
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.tensors import coordinates
+from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
@@ -16,7 +17,8 @@ def full_rank_points(problem: Problem, certify: bool) -> list[RealPoint]:
     """The target as a critical point of rank n, or nothing when it is singular.
 
     The Hessian on the stratum is 2G. Certified: G is positive definite and T has rank n (interval LDLᵀ of the numbers
-    as they are stored); the radius is what the network's tensor, computed in floats, differs from T by.
+    as they are stored); the radius is what the network's tensor, computed in floats, differs from G⁻¹b by, the target
+    before it is rounded.
     """
     T = problem.target_tensor()
     if np.linalg.matrix_rank(T.to_matrix()) < problem.n:
@@ -26,8 +28,8 @@ def full_rank_points(problem: Problem, certify: bool) -> list[RealPoint]:
     point = RealPoint(vectors, signs, (size, 0, 0))
     if not certify:
         return [point]
-    gap = np.abs(signs @ coordinates.monomials(vectors, 2) - T.entries)
-    radius = float(np.nextafter(gap.max(), np.inf))
+    gap = np.abs(fractions(signs @ coordinates.monomials(vectors, 2)) - ExactLoss.of(problem).target)
+    radius = float(np.nextafter(float(gap.max()), np.inf))
     proof = Certificate(
         radius,
         inertia(problem.gram().tolist()).positive == size,

@@ -26,10 +26,11 @@ from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.close_points import Resolved, close_points
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
-from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, settle
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import moved_gaussian
@@ -53,10 +54,14 @@ DEGENERATE = 1e-3
 
 @dataclass(frozen=True)
 class _Ends:
-    """Isolated solutions v, how often the degenerate ones count, and points on positive-dimensional sets."""
+    """Isolated solutions v, how often the degenerate ones (the last) count, and points on positive-dimensional sets.
+
+    `alone` says which of the degenerate ones the exact equations have as isolated.
+    """
 
     points: Complex
     multiplicities: list[int]
+    alone: list[bool]
     continuum: Complex
     completeness: str
     notes: list[str]
@@ -74,12 +79,12 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
         ends = _solve(problem, system, seed, tell)
     else:
         count, source = rank_one_count(special.metrics), count_source(special.metrics)
-        ends = _solve_special(problem, seed, tell)
+        ends = _solve_special(problem, system, seed, tell)
     completeness, notes = ends.completeness, ends.notes
     proof = certify(system, ends.points, bound=count, progress=tell) if certify_points else None
     real = _real_points(ends.points, system, mirror, proof)
     singular = _singular(ends, proof)
-    examined = examine(problem, 1, [End(v[None], 2) for v in (*ends.continuum, *singular)], certify_points)
+    examined = examine(problem, 1, [End(v[None], 2) for v in ends.continuum] + singular, certify_points)
     if proof is not None and proof.complete and not examined.families:
         completeness = "proved"
     if examined.families:  # singular ends on them are no points
@@ -90,12 +95,13 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     return Stratum(real, Counts(isolated, count, source), examined.families, notes, completeness)
 
 
-def _singular(ends: _Ends, proof: Certification | None) -> Complex:
+def _singular(ends: _Ends, proof: Certification | None) -> list[End]:
     """The ends that are, or may be, singular: multiple ones, and those without a proof."""
     chosen = np.arange(len(ends.points)) >= len(ends.points) - len(ends.multiplicities)
     if proof is not None:
         chosen = np.array([root is None for root in proof.roots], dtype=bool)
-    return ends.points[chosen]
+    alone = [False] * (len(ends.points) - len(ends.alone)) + ends.alone
+    return [End(ends.points[k][None], 2, alone[k]) for k in np.flatnonzero(chosen)]
 
 
 def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:
@@ -109,35 +115,42 @@ def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _
         if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
             back = np.eye(problem.n) if frame is None else frame.T
             points, continuum = solutions.isolated.points @ back, solutions.continuum.points @ back
-            return _Ends(points, solutions.singular.multiplicities, continuum, "count-matched", [])
+            alone = [not solution.note for solution in solutions.singular]
+            return _Ends(points, solutions.singular.multiplicities, alone, continuum, "count-matched", [])
     equations = PowerEquations(2, problem.n, 1)
     even = BalancedProblem.of(problem)
     metric = OneMetric(even.gram.astype(np.complex128))
     start = solved_target(equations, metric, seed, tell)
     run = settle(Detours(equations, start, Member(metric, np.zeros(0), even.gram @ even.target), seed, tell))
-    return _restored(run, even, "this metric is not generic: monodromy over targets under this metric")
+    how = "this metric is not generic: monodromy over targets under this metric"
+    return _restored(close_points(run, system, equations, even.restored), even, how)
 
 
-def _solve_special(problem: Problem, seed: int, tell: Shown) -> _Ends:
+def _solve_special(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:
     """From a generic member of the data's own kind: no path runs to infinity for being special."""
     equations = PowerEquations(2, problem.n, 1)
     even = BalancedProblem.of(problem)
     start = starting_member(equations, even.member.special, Detours, tell)
     run = settle(Detours(equations, start, even.member, seed, tell))
     far = run.at_infinity
-    ends = _restored(run.sampled if far else run, even, even.member.how)
+    resolved = close_points(run.sampled if far else run, system, equations, even.restored)
+    ends = _restored(resolved, even, even.member.how)
     return replace(ends, notes=[*ends.notes, f"rank 1: {far} {FAR_OUT}"]) if far else ends
 
 
-def _restored(run: Settled, even: BalancedProblem, how: str) -> _Ends:
+def _restored(resolved: Resolved, even: BalancedProblem, how: str) -> _Ends:
     """The ends in the problem's coordinates: those that move are on a continuum."""
-    points = np.concatenate([run.finite.points, run.degenerate])
+    run = resolved.run
+    regular = np.concatenate([even.restored(run.finite.points), resolved.simple])
+    points = np.concatenate([regular, even.restored(run.degenerate), resolved.multiple])
     multiplicities = [
         m for m, isolated in zip(run.singular.multiplicities, run.isolated, strict=True) if isolated
     ]
+    alone = [False] * len(multiplicities) + [True] * len(resolved.multiple)
+    multiplicities += resolved.multiplicities
     notes = [f"rank 1: {how} ({run.completeness})"]
     notes += [f"rank 1: {run.lost} {LOST}"] if run.lost else []
-    return _Ends(even.restored(points), multiplicities, even.restored(run.moving), run.completeness, notes)
+    return _Ends(points, multiplicities, alone, even.restored(run.moving), run.completeness, notes)
 
 
 def _half_symmetric(right: NDArray[Any], n: int) -> NDArray[Any]:

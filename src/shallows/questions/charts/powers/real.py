@@ -38,6 +38,9 @@ from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
+#: Neurons whose imaginary part is a larger share may belong to a close pair that is not real: a simple root is
+#: known to 10⁻¹³ or so.
+SURELY_REAL = 1e-12
 
 
 @dataclass
@@ -58,6 +61,9 @@ def sort_points(
 ) -> Sorted:
     """Real networks apart from the rest, with certificates when `certify_points`."""
     result, exact = Sorted(), ExactLoss.of(problem)
+    ones = PowerSystem.of(problem, equations, (1.0,) * equations.r, exact)
+    if certify_points:
+        points = _without_close_pairs(result, ones, points)
     by_signs: dict[tuple[float, ...], list[Array]] = {}
     rest: list[Complex] = []
     for x in points:
@@ -74,9 +80,27 @@ def sort_points(
         result.undecided += part.undecided
         result.proved += part.proved
     if rest:
-        ones = PowerSystem.of(problem, equations, (1.0,) * equations.r, exact)
         _add_rest(result, ones, np.array(rest), certify_points, tell)
     return result
+
+
+def _without_close_pairs(result: Sorted, system: PowerSystem, points: Complex) -> Complex:
+    """The points but for those that are nearly real and proved not to be: a pair that has just left the real points."""
+    equations = system.equations
+    shaped = points.reshape(len(points), equations.r, equations.n)
+    nearly = [
+        k
+        for k, neurons in enumerate(shaped)
+        if all(turn(w, equations.degree) is not None for w in neurons)
+        and any(turn(w, equations.degree, SURELY_REAL) is None for w in neurons)
+    ]
+    gone = []
+    for k, root in zip(nearly, certify(system, points[nearly]).roots if nearly else (), strict=True):
+        entries = None if root is None else _tensor_balls(system, root)
+        if entries is not None and any(not entry.imag.contains(0) for entry in entries):
+            result.proved.append(entries)
+            gone.append(k)
+    return np.delete(points, gone, axis=0)
 
 
 def turn(w: Complex, degree: int, tolerance: float = REAL) -> tuple[Array, float] | None:

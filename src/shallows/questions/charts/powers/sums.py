@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.close_points import close_points
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import count_under, starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
@@ -41,13 +43,18 @@ def powers_stratum(
     hidden = _hidden(equations, even, run, seed, tell)
     if hidden:
         run = run.sampled
-    points = even.restored(_distinct(equations, run.finite.points))
+    signs = (1.0,) * rank
+    system = PowerSystem.of(problem, equations, signs, ExactLoss.of(problem))
+    resolved = close_points(run, system, equations, even.restored)
+    run = resolved.run
+    points = np.concatenate([even.restored(_distinct(equations, run.finite.points)), resolved.simple])
     result = sort_points(problem, equations, points, certify_points, tell)
     ends = np.concatenate([even.restored(run.moving), even.restored(_distinct(equations, run.degenerate))])
-    shaped = ends.reshape(len(ends), rank, problem.n)
-    examined = examine(problem, rank, [End(neurons, problem.degree) for neurons in shaped], certify_points)
-    counts = _counts(equations, len(points), special)
-    note = singular_note(rank, len(ends), len(examined.families), len(examined.points))
+    singular = [End(x.reshape(rank, problem.n), problem.degree) for x in ends]
+    singular += [End(x.reshape(rank, problem.n), problem.degree, isolated=True) for x in resolved.multiple]
+    examined = examine(problem, rank, singular, certify_points)
+    counts = _counts(equations, len(points) + len(resolved.multiple), special)
+    note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
     return Stratum(
         result.found + examined.points,
         counts,
