@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shallows.mathematics.homotopy.close_roots import OPEN, Neighbourhood, close_roots
+from shallows.mathematics.homotopy.close_roots import OPEN, CloseRoot, Neighbourhood, close_roots
 from shallows.mathematics.homotopy.resolution import resolve_together
 from shallows.mathematics.homotopy.solutions import SolutionSet
 from shallows.questions.charts.continuation.equations import Complex, CriticalEquations
@@ -50,7 +50,8 @@ def close_points(
         count = sum(ends[k].multiplicity for k in group)
         return close_roots(system, centre, count, float(np.abs(centre).max()) or None)
 
-    roots, settled = [], set()
+    roots: list[CloseRoot] = []
+    settled: set[int] = set()
     for group, near in resolve_together(tensors / (np.abs(tensors).max(initial=0.0) or 1.0), decide):
         roots += near.roots
         settled |= set(group) if near.roots else set()
