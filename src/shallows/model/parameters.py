@@ -1,4 +1,4 @@
-"""The flat parameter vector θ: W row by row, then a if it is trained, then the norm neuron's weight."""
+"""The flat parameter vector θ: W row by row, then the bias, then a if it is trained, then the norm neuron's weight."""
 
 from __future__ import annotations
 
@@ -12,42 +12,54 @@ from shallows.support.errors import InvalidProblem
 
 @dataclass(frozen=True)
 class Layout:
-    """Where W (k, n), a (M, k) and the norm weights (M,) stand in θ."""
+    """Where W (k, n), the bias (k,), a (M, k) and the norm weights (M,) stand in θ.
+
+    Neurons are what acts on the inputs: W, or with a bias (b, W), shape (k, n + 1), which acts on (1, x).
+    """
 
     width: int
     n: int
     outputs: int
     free: bool
     norm: bool
+    bias: bool = False
 
     @property
     def size(self) -> int:
         """p, the number of trained parameters."""
-        return self.width * self.n + self.free * self.outputs * self.width + self.norm * self.outputs
+        inner = self.width * (self.n + self.bias)
+        return inner + self.free * self.outputs * self.width + self.norm * self.outputs
 
     def split(self, theta: Array) -> tuple[Array, Array | None, Array | None]:
-        """Views of W, a and the norm weights; leading axes are batches."""
+        """The neurons, a and the norm weights; leading axes are batches."""
         if theta.shape[-1:] != (self.size,):
             raise InvalidProblem(
                 f"θ has shape {theta.shape}; its last axis must have {self.size} parameters: W ({self.width}×{self.n})"
+                + (f", the bias ({self.width})" if self.bias else "")
                 + (f", a ({self.outputs}×{self.width})" if self.free else "")
                 + (", the norm neuron's weight" if self.norm else "")
                 + "."
             )
         lead, inner = theta.shape[:-1], self.width * self.n
-        W = theta[..., :inner].reshape(*lead, self.width, self.n)
+        neurons = theta[..., :inner].reshape(*lead, self.width, self.n)
+        if self.bias:
+            neurons = np.concatenate([theta[..., inner : inner + self.width, None], neurons], axis=-1)
+            inner += self.width
         outer = norm = None
         if self.free:
             end = inner + self.outputs * self.width
             outer = theta[..., inner:end].reshape(*lead, self.outputs, self.width)
         if self.norm:
             norm = theta[..., self.size - self.outputs :]
-        return W, outer, norm
+        return neurons, outer, norm
 
-    def join(self, W: Array, outer: Array | None, norm: Array | None) -> Array:
+    def join(self, neurons: Array, outer: Array | None, norm: Array | None) -> Array:
         """θ from its parts; those that are not trained are left out."""
-        lead = W.shape[:-2]
+        lead = neurons.shape[:-2]
+        W = neurons[..., 1:] if self.bias else neurons
         parts = [W.reshape(*lead, self.width * self.n)]
+        if self.bias:
+            parts.append(neurons[..., 0])
         if self.free:
             assert outer is not None
             parts.append(outer.reshape(*lead, self.outputs * self.width))

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Power, checked_activation
+from shallows.model.activations import Activation, Polynomial, Power, checked_activation
 from shallows.model.data.base import InnerProduct, as_inner_product
+from shallows.model.data.with_constant import with_constant
+from shallows.model.lifting import has_constant, lifted_target, require_inputs
 from shallows.model.network import Network
 from shallows.model.objective.base import Objective
 from shallows.model.objective.build import build_objective, labels_of, tensors_of
@@ -34,11 +36,16 @@ class Problem(Constructed):
     - `activation`: the student's; by default the target network's, `Power(d)` for a tensor, `Power(2)` otherwise;
     - `outer`: "free" (a is trained), "ones", or an array (fixed);
     - `norm_neuron`: adds a trained α‖x‖² (paper 002; needs `Power(2)`);
-    - `orthogonality`: γ of the penalty γ‖QQᵀ − I‖²_F, Q = Wᵀ (paper 002).
+    - `orthogonality`: γ of the penalty γ‖QQᵀ − I‖²_F, Q = Wᵀ (paper 002);
+    - `bias`: neurons are σ(wᵢ·x + bᵢ), b trained. A matrix or tensor target may then have n + 1 inputs, the constant 1
+      first: any polynomial of degree ≤ d.
 
     >>> problem = Problem(np.diag([2.0, 1.0]), Gaussian(2), width=1)
     >>> problem.loss(Network([[1.0, 0.0]], a=[2.0]))
     3.0
+    >>> moved = Problem(Network([[1.0]], bias=[1.0]), Gaussian(1), width=1, bias=True)
+    >>> moved.loss(Network([[1.0]], bias=[0.0]))        # E((x + 1)² − x²)² = E(2x + 1)²
+    5.0
     """
 
     def __init__(
@@ -50,27 +57,39 @@ class Problem(Constructed):
         outer: str | ArrayLike = "free",
         norm_neuron: bool = False,
         orthogonality: float = 0.0,
+        bias: bool = False,
     ) -> None:
         self.data = as_inner_product(data)
         self.target = _checked_target(target)
         self.width = positive_integer("width", width)
         self.activation = _checked_activation(activation, self.target)
         self.n = self.data.n
-        if self.target is not None and self.target.n != self.n:
-            raise InvalidProblem(
-                f"The target has {counted(self.target.n, 'input')} and the data {self.n}; they must agree. Fix: "
-                f"{type(self.data).__name__}({self.target.n}, ...), or a target with {counted(self.n, 'input')}."
-            )
+        self.bias = bool(bias)
+        require_inputs(self.target, self.data, self.bias or isinstance(self.activation, Polynomial))
         self.norm_neuron = bool(norm_neuron)
         if self.norm_neuron and self.activation != Power(2):
             raise InvalidProblem(
                 f"The norm neuron ‖x‖² goes with Power(2) (paper 002); the activation is {self.activation!r}."
             )
         self.orthogonality = finite_number("orthogonality", orthogonality, minimum=0.0)
+        if self.bias and (self.norm_neuron or self.orthogonality):
+            raise InvalidProblem(
+                "bias=True with a norm neuron or an orthogonality penalty: problems with a bias have neither yet."
+            )
         self.outputs = self._count_outputs()
         self.outer = self._checked_outer(outer)
-        self.layout = Layout(self.width, self.n, self.outputs, self.outer is None, self.norm_neuron)
-        self.objective: Objective = build_objective(self.target, self.data, self.activation, self.width)
+        self.layout = Layout(
+            self.width, self.n, self.outputs, self.outer is None, self.norm_neuron, self.bias
+        )
+        self.affine = self.bias or has_constant(self.target, self.n)
+        self.objective = self._built()
+
+    def _built(self) -> Objective:
+        """The loss as a function of neurons on x, or on (1, x) when there is a bias somewhere."""
+        if not self.affine:
+            return build_objective(self.target, self.data, self.activation, self.width)
+        target, inputs = lifted_target(self.target, self.n), with_constant(self.data)
+        return build_objective(target, inputs, self.activation, self.width)
 
     def _count_outputs(self) -> int:
         if isinstance(self.target, Network):
@@ -95,7 +114,7 @@ class Problem(Constructed):
         return fixed
 
     def construction(self) -> Construction:
-        """Problem(target, data, width, activation, outer, norm_neuron, orthogonality)."""
+        """Problem(target, data, width, activation, outer, norm_neuron, orthogonality, bias)."""
         made = self.constructed(
             data=self.data,
             width=self.width,
@@ -103,6 +122,7 @@ class Problem(Constructed):
             outer="free" if self.outer is None else self.outer,
             norm_neuron=self.norm_neuron,
             orthogonality=self.orthogonality,
+            bias=self.bias or None,
         )
         return Construction(made.name, {"target": self.target, **made.arguments})
 
@@ -114,17 +134,50 @@ class Problem(Constructed):
         return self.layout.size
 
     def pack(self, net: Network) -> Array:
-        """θ = W row by row, then a if it is free, then the norm neuron's weight."""
+        """θ = W row by row, then the bias, then a if it is free, then the norm neuron's weight."""
         self._require_student(net)
         norm = np.ones(self.outputs) * net.norm
-        return self.layout.join(net.W, np.atleast_2d(net.a), norm)
+        neurons = net.homogeneous().W if self.bias else net.W
+        return self.layout.join(neurons, np.atleast_2d(net.a), norm)
 
     def unpack(self, theta: ArrayLike) -> Network:
         """The network with parameters θ."""
         W, A, norm = self._students(finite_array("theta", theta, 1))
         single = self.outputs == 1
         scale: Any = 0.0 if norm is None else (norm[0] if single else norm)
-        return Network(W, A[0] if single else A, self.activation, scale)
+        net = Network(W, A[0] if single else A, self.activation, scale)
+        return net.affine() if self.bias else net
+
+    def homogeneous(self) -> Problem:
+        """The same problem on (1, x), without bias: neurons (bᵢ, wᵢ) in n + 1 inputs, the constant first.
+
+        Losses, critical points and descents are the same; a problem without any bias is returned as it is.
+
+        >>> moved = Problem(Network([[1.0]], bias=[1.0]), Gaussian(1), width=1, bias=True)
+        >>> moved.homogeneous()
+        Problem(Network(width=1, n=2, activation=Power(2)), Gaussian(2, covariance=…, mean=…), width=1,
+        activation=Power(2), outer free)
+        """
+        return self._twin if self.affine else self
+
+    @cached_property
+    def _twin(self) -> Problem:
+        if not self.bias:
+            raise InvalidProblem(
+                "The target has a bias (or a constant input) and the students have none: on (1, x) they would be "
+                "networks whose first weights are held at zero. Fix: bias=True."
+            )
+        outer = "free" if self.outer is None else self.outer
+        target = lifted_target(self.target, self.n)
+        return Problem(target, with_constant(self.data), self.width, self.activation, outer)
+
+    def lift(self, theta: Array) -> Array:
+        """The parameters of `homogeneous()` that belong to θ; leading axes are batches."""
+        return self.homogeneous().layout.join(*self.layout.split(theta)) if self.bias else theta
+
+    def lower(self, theta: Array) -> Array:
+        """The inverse of `lift`."""
+        return self.layout.join(*self.homogeneous().layout.split(theta)) if self.bias else theta
 
     def _students(self, theta: Array) -> tuple[Array, Array, Array | None]:
         W, A, norm = self.layout.split(theta)
@@ -156,6 +209,10 @@ class Problem(Constructed):
             raise InvalidProblem(
                 f"The outer weights are fixed to {self.outer.tolist()} in this problem; the network has "
                 f"{net.a.tolist()}."
+            )
+        if net.bias is not None and np.any(net.bias) and not self.bias:
+            raise InvalidProblem(
+                "The network has a bias and this problem's students have none. Fix: bias=True."
             )
         if np.any(net.norm) and not self.norm_neuron:
             raise InvalidProblem(
@@ -234,9 +291,13 @@ class Problem(Constructed):
     # -- the norm neuron: ‖x‖² = Σ (eᵢ·x)² is n more neurons, all with one weight -----------------------------
 
     def _expand(self, W: Array, A: Array, norm: Array | None) -> tuple[Array, Array]:
+        padding = self._padding
+        if padding:
+            W = np.concatenate([np.zeros((*W.shape[:-1], 1)), W], axis=-1)
         if norm is None:
             return W, A
-        basis = np.broadcast_to(np.eye(self.n), (*W.shape[:-2], self.n, self.n))
+        basis = np.eye(self.n, self.n + padding, padding)
+        basis = np.broadcast_to(basis, (*W.shape[:-2], *basis.shape))
         weights = np.broadcast_to(norm[..., None], (*norm.shape, self.n))
         return np.concatenate([W, basis], axis=-2), np.concatenate([A, weights], axis=-1)
 
@@ -249,7 +310,12 @@ class Problem(Constructed):
     def _contract(self, dU: Array, dA: Array) -> tuple[Array, Array, Array | None]:
         """The adjoint of `_expand_direction`."""
         scale = np.sum(dA[..., self.width :], axis=-1) if self.norm_neuron else None
-        return dU[..., : self.width, :], dA[..., : self.width], scale
+        return dU[..., : self.width, self._padding :], dA[..., : self.width], scale
+
+    @property
+    def _padding(self) -> int:
+        """1 where only the target has a bias: then neurons act on (1, x) with a first weight of zero."""
+        return int(self.affine and not self.bias)
 
     # -- the orthogonality penalty γ‖WᵀW − I‖²_F ------------------------------------------------------------
 
@@ -267,7 +333,12 @@ class Problem(Constructed):
 
     @property
     def degree(self) -> int:
-        """d, for problems with a Power activation."""
+        """d, for problems with a Power activation and without bias."""
+        if self.affine:
+            raise InvalidProblem(
+                "With a bias, networks are tensors in n + 1 inputs. Fix: ask this of problem.homogeneous(), the same "
+                "problem on (1, x)."
+            )
         if not isinstance(self.activation, Power):
             raise InvalidProblem(
                 f"Only Power activations have one degree; this problem has {self.activation!r}."
@@ -311,6 +382,8 @@ class Problem(Constructed):
             f"activation={self.activation!r}",
             "outer free" if self.outer is None else "outer fixed",
         ]
+        if self.bias:
+            parts.append("bias")
         if self.norm_neuron:
             parts.append("norm neuron")
         if self.orthogonality:

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
+from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Power
 from shallows.model.data.base import InnerProduct
@@ -113,27 +114,30 @@ class TargetSection(Section):
     outer: Vector | Matrix | None = None
     activation: ActivationTable | None = None
     norm: float = 0.0
+    bias: Vector | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> TargetSection:
         require_one(self, "diagonal", "matrix", "entries", "neurons")
         if self.entries is not None and self.degree is None:
             raise ValueError("entries need degree = d beside them")
-        if self.neurons is None and (self.outer is not None or self.activation is not None or self.norm):
-            raise ValueError("outer, activation and norm go with neurons")
+        extras = (self.outer, self.activation, self.norm or None, self.bias)
+        if self.neurons is None and any(extra is not None for extra in extras):
+            raise ValueError("outer, activation, norm and bias go with neurons")
         return self
 
     def build(self, n: int) -> Network | SymmetricTensor:
-        """The teacher as an object."""
+        """The teacher as an object, for n inputs; entries may be those of a tensor in n + 1, the constant first."""
         if self.diagonal is not None:
             return SymmetricTensor.from_matrix(np.diag(self.diagonal))
         if self.matrix is not None:
             return SymmetricTensor.from_matrix(self.matrix)
         if self.entries is not None:
             assert self.degree is not None
-            return SymmetricTensor(np.array(self.entries), n, self.degree)
+            lifted = len(self.entries) == coordinates.dimension(n + 1, self.degree)
+            return SymmetricTensor(np.array(self.entries), n + lifted, self.degree)
         activation = Power(2) if self.activation is None else _activation(self.activation)
-        return Network(np.array(self.neurons), self.outer, activation, self.norm)
+        return Network(np.array(self.neurons), self.outer, activation, self.norm, self.bias)
 
 
 class ProblemSection(Section):
@@ -144,6 +148,7 @@ class ProblemSection(Section):
     outer: Literal["free", "ones"] | Vector | Matrix = "free"
     norm_neuron: bool = False
     orthogonality: float = 0.0
+    bias: bool = False
     activation: ActivationTable | None = None
     target: TargetSection | None = None
     data: LawTable
@@ -159,6 +164,7 @@ class ProblemSection(Section):
             outer=self.outer,
             norm_neuron=self.norm_neuron,
             orthogonality=self.orthogonality,
+            bias=self.bias,
         )
 
 

@@ -21,6 +21,7 @@ from shallows.model.data.rotation_invariance import RotationInvariance
 from shallows.model.kernels.base import Kernel, no_kernel
 from shallows.model.kernels.metric import MetricKernel
 from shallows.model.kernels.mixture import MixtureKernel
+from shallows.model.kernels.price import Cumulants
 from shallows.support.budget import require
 from shallows.support.checks import Array, describe, is_tensor, positive_integer
 from shallows.support.construction import Constructed
@@ -90,6 +91,10 @@ class InnerProduct(Constructed, ABC):
         """The data as `Samples`, when expectations are means over samples."""
         return None
 
+    def lifted(self) -> Distribution | None:
+        """The law of (1, x) where it has a name, as for Gaussians and samples; `with_constant` has it for all."""
+        return None
+
     def vanishing_polynomial(self, degree: int) -> SymmetricTensor | None:
         """A form of this degree that is known to have norm zero; None when none is known."""
         return None
@@ -152,6 +157,10 @@ class Distribution(InnerProduct):
         if len(terms) == 1 and terms[0][0] == 1:
             return terms[0][1]
         return MixtureKernel([weight for weight, _ in terms], [part for _, part in terms])
+
+    def cumulants(self, order: int) -> Cumulants | None:
+        """The cumulants of (w·x, v·x) up to this order, where they are cheaper than moment tensors."""
+        return None
 
     def moment_matrix(self, degree: int) -> Array:
         """mat(M_{D,2d}), the n^d × n^d matrix of moments of paper 000, equation 13 and Example 22."""

@@ -12,9 +12,10 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Activation, PolynomialActivation, ReLU
 from shallows.model.data.base import Distribution
 from shallows.model.data.rotation_invariance import RotationInvariance, multiple_of, symmetric_root
-from shallows.model.kernels.base import Kernel, no_kernel
+from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.gaussian import GaussianCumulants
 from shallows.model.kernels.hermite import HermiteExpectations
+from shallows.model.kernels.moved_relu import MovedReLUKernel
 from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
 from shallows.model.kernels.price import PriceKernel
 from shallows.model.kernels.relu import ReLUKernel
@@ -119,15 +120,20 @@ class Gaussian(Distribution):
         return np.array([isserlis(*one, k)[0] for k in range(order + 1)])
 
     def kernel(self, left: Activation, right: Activation) -> Kernel:
-        """Polynomials by Isserlis, ReLU by angles, any other pair by Hermite series."""
+        """Polynomials by Isserlis, ReLU by angles (and orthants, for a mean), any other pair by Hermite series."""
         law = GaussianCumulants(self.mean, None if self.white else self.covariance)
         if isinstance(left, PolynomialActivation) and isinstance(right, PolynomialActivation):
             return PriceKernel(law, PolynomialExpectations(law, mixing(left, right)))
         if isinstance(left, ReLU) and isinstance(right, ReLU):
-            if not self.centred:
-                raise no_kernel(left, right, self, "ReLU has a closed form only for zero mean")
-            return ReLUKernel(None if self.white else self.root())
+            root = None if self.white else self.root()
+            return ReLUKernel(root) if self.centred else MovedReLUKernel(self.mean, root)
         return PriceKernel(law, HermiteExpectations(law, left, right))
+
+    def lifted(self) -> Gaussian:
+        """N((1, m), diag(0, Σ))."""
+        covariance = np.zeros((self.n + 1, self.n + 1))
+        covariance[1:, 1:] = self.covariance
+        return Gaussian(self.n + 1, covariance, np.concatenate([[1.0], self.mean]))
 
     def moments(self, degree: int) -> Array:
         """E[x^K] for all K of this degree."""

@@ -177,6 +177,15 @@ class IID(Distribution):
         odd = any(self.moment(k) for k in range(1, max(2, 2 * degree - 2), 2))
         return RotationInvariance("Gaussian", degree, variance**degree) if even and not odd else None
 
+    def lifted(self) -> Distribution | None:
+        """That of the Gaussian, for normal coordinates."""
+        gaussian = self.as_gaussian()
+        return None if gaussian is None else gaussian.lifted()
+
+    def cumulants(self, order: int) -> IIDCumulants:
+        """κ_{a+b} Σ_i w_i^a v_i^b."""
+        return IIDCumulants(self.cumulant_sequence(order))
+
     def kernel(self, left: Activation, right: Activation) -> Kernel:
         """Polynomials through cumulants, which add over coordinates; normal coordinates as the Gaussian they are."""
         gaussian = self.as_gaussian()
@@ -184,7 +193,7 @@ class IID(Distribution):
             return gaussian.kernel(left, right)
         if not (isinstance(left, PolynomialActivation) and isinstance(right, PolynomialActivation)):
             raise no_kernel(left, right, self)
-        law = IIDCumulants(self.cumulant_sequence(left.degree + right.degree))
+        law = self.cumulants(left.degree + right.degree)
         return PriceKernel(law, PolynomialExpectations(law, mixing(left, right)))
 
     @property

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.model.activations import Activation
 from shallows.model.data.base import Distribution
 from shallows.model.data.rotation_invariance import RotationInvariance, mixed
+from shallows.model.data.with_constant import with_constant
 from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.mixture import MixtureKernel
 from shallows.support.checks import Array, finite_array, positive_integer
@@ -72,6 +73,10 @@ class Mixture(Distribution):
             return None
         weights = [Fraction(weight) for weight in self.weights.tolist()]
         return np.asarray(sum(weight * moments for weight, moments in zip(weights, known, strict=True)))
+
+    def lifted(self) -> Mixture:
+        """The mixture of the parts, each with the constant."""
+        return Mixture(self.weights, [with_constant(part) for part in self.parts])
 
     def gaussian_parts(self) -> list[tuple[float, Gaussian]] | None:
         """Those of all parts, when all have them."""

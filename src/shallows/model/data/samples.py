@@ -64,6 +64,10 @@ class Samples(Distribution):
         """Itself."""
         return self
 
+    def lifted(self) -> Samples:
+        """The same samples behind a column of ones, with their labels."""
+        return Samples(np.column_stack([np.ones(self.count), self.X]), self.y)
+
     def kernel(self, left: Activation, right: Activation) -> Kernel:
         """The mean of σ(w·x) τ(v·x), for any activations."""
         return EmpiricalKernel(self.X, left, right)

@@ -15,7 +15,7 @@ from shallows.support.errors import InvalidProblem
 COMBINATIONS = """\
   Power, Polynomial   Gaussian (any mean and covariance), IID, Radial, Sphere, Mixture, Samples
   Power (one degree)  Frobenius, Metric
-  ReLU                Gaussian with zero mean, IID.normal, Samples, and mixtures of these
+  ReLU                Gaussian (any mean and covariance), IID.normal, Samples, and mixtures of these
   Smooth              Gaussian, IID.normal, Samples, and mixtures of these
   two different ones  Gaussian, Samples, and wherever both are polynomials"""
 

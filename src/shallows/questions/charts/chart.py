@@ -11,6 +11,7 @@ from shallows.model.problem import Problem, as_problem
 from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.with_bias import with_bias
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -48,6 +49,8 @@ def chart(
         from shallows.questions.charts.sampled import descent_chart
 
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
+    if problem.bias:
+        return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
     if method != "exact":
         require_begun(problem)
@@ -91,6 +94,11 @@ def _require_polynomial(problem: Problem) -> None:
     if not isinstance(problem.activation, Power):
         raise InvalidProblem(
             f'{problem.activation!r} is not a power, so the critical points are not algebraic. Use method="descent".'
+        )
+    if problem.affine:
+        raise InvalidProblem(
+            "The target has a bias (or a constant input) and the students have none. Fix: bias=True, or "
+            'method="descent".'
         )
     if problem.outputs != 1 or problem.norm_neuron or problem.orthogonality:
         raise InvalidProblem(

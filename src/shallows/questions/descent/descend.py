@@ -39,22 +39,24 @@ def descend(
     (True, '1.0000000000')
     """
     problem = as_problem(problem)
-    theta = _checked_start(problem, start)
+    theta = problem.lift(_checked_start(problem, start))
+    trained = problem.homogeneous() if problem.bias else problem  # the same descent, on (1, x)
     every = None if record is None else positive_integer("record", record)
-    plan = plan_for(problem, method, step, tolerance, theta[None], checked_options(options))
+    plan = plan_for(trained, method, step, tolerance, theta[None], checked_options(options))
     recorder = None if every is None else Recorder(every)
     batch = plan.train(theta[None], [generator(rng)], recorder)
     status = Status(int(batch.status[0]))
+    end = problem.lower(batch.thetas[0])
     return Run(
-        network=problem.unpack(batch.thetas[0]),
-        theta=batch.thetas[0],
+        network=problem.unpack(end),
+        theta=end,
         loss=float(batch.losses[0]),
         gradient_norm=float(batch.norms[0]),
         iterations=int(batch.iterations[0]),
         status=status,
         message=sentence(plan, status, theta[None]),
         method=method,
-        trajectory=None if recorder is None else recorder.trajectory(),
+        trajectory=None if recorder is None else recorder.trajectory(problem.lower),
     )
 
 
@@ -76,6 +78,7 @@ def _checked_start(problem: Problem, start: Network | ArrayLike) -> Array:
     if len(theta) != problem.size:
         raise InvalidProblem(
             f"start has {len(theta)} entries; this problem has {problem.size} parameters: W row by row "
-            f"({problem.width}×{problem.n}), then a if it is trained, then the norm neuron's weight."
+            f"({problem.width}×{problem.n}), then the bias if there is one, then a if it is trained, "
+            "then the norm neuron's weight."
         )
     return theta

@@ -86,8 +86,9 @@ def ensemble(
     seed = seed_text(rng)
     sources = sources_of(rng, runs)
     checked = checked_options(options)
-    begin = starts_from(problem, init, sources)
-    plan = plan_for(problem, method, step, tolerance, begin, checked)
+    trained = problem.homogeneous() if problem.bias else problem  # the same descent, on (1, x)
+    begin = problem.lift(starts_from(problem, init, sources))
+    plan = plan_for(trained, method, step, tolerance, begin, checked)
     clock = time.perf_counter()
     parts = _train_all(plan, begin, sources, cores, watch)
     seconds = time.perf_counter() - clock
@@ -95,9 +96,10 @@ def ensemble(
     batch = Batch.join([part for _, part in parts]) if parts else Batch.start(begin[:0])
     kept = batch.status != Status.INTERRUPTED
     result = Ensemble(
-        problem, batch.thetas[kept], batch.losses[kept], batch.norms[kept], batch.status[kept],
-        batch.iterations[kept], begin[index[kept]], index[kept], method, plan.step, float(plan.stopping.tolerance),
-        checked.loss_tolerance, runs, seed, plan.stopping.scale, seconds, _note(plan, batch, begin, index), chart,
+        problem, problem.lower(batch.thetas[kept]), batch.losses[kept], batch.norms[kept], batch.status[kept],
+        batch.iterations[kept], problem.lower(begin[index[kept]]), index[kept], method, plan.step,
+        float(plan.stopping.tolerance), checked.loss_tolerance, runs, seed, plan.stopping.scale, seconds,
+        _note(plan, batch, begin, index), chart,
     )  # fmt: skip
     if chart is not None:
         result.match(chart)

@@ -9,9 +9,9 @@
 | "barrier" | √m Q with QᵀQ = I, Haar: WᵀW = mI (paper 001, Theorem 2.5, with γ = m) | ones |
 
 Glorot's variance 2/(fan-in + fan-out) is meant for layers between layers; the outer weights have nothing behind them,
-so theirs is 1/fan-in, which keeps the output's variance the same at every width. The norm neuron starts at zero. Each
-run has its own generator, spawned from the seed, so that run i starts at the same point however many runs or cores
-there are.
+so theirs is 1/fan-in, which keeps the output's variance the same at every width. The norm neuron and
+biases start at zero. Each run has its own generator, spawned from the seed, so that run i starts at the same point
+however many runs or cores there are.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ def starts_from(
 
 
 def _packed(problem: Problem, W: Array, a: Array) -> Array:
-    return problem.layout.join(W, a, np.zeros(problem.outputs))
+    neurons = np.column_stack([np.zeros(len(W)), W]) if problem.bias else W
+    return problem.layout.join(neurons, a, np.zeros(problem.outputs))
 
 
 def _checked(problem: Problem, value: ArrayLike, name: str) -> Array:

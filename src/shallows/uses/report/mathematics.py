@@ -106,14 +106,17 @@ def loss_formula(problem: Problem) -> str:
 
 
 def student(problem: Problem) -> str:
-    """Σ aᵢ σ(wᵢ·x), with a left out when it is fixed to ones, and without the sum for a single neuron."""
+    """Σ aᵢ σ(wᵢ·x + βᵢ), with a left out when it is fixed to ones, and without the sum for a single neuron."""
     single = problem.width == 1
     weights, neuron = (
         (name("a"), name("w")) if single else (sub(name("a"), name("i")), sub(name("w"), name("i")))
     )
     if problem.outer is not None and np.all(problem.outer == 1):
         weights = ""
-    term = row(weights, applied(problem.activation, row(neuron, sign("·"), name("x"))))
+    argument = row(neuron, sign("·"), name("x"))
+    if problem.bias:
+        argument = row(argument, sign("+"), name("β") if single else sub(name("β"), name("i")))
+    term = row(weights, applied(problem.activation, argument))
     body = term if single else total("i", f"<mn>{problem.width}</mn>", term)
     if not problem.norm_neuron:
         return body
@@ -143,12 +146,15 @@ def target_formula(problem: Problem) -> str:
         return "<p>The labels y are those of the samples.</p>"
     if isinstance(target, Network):
         v = row(sub(name("v"), name("j")), sign("·"), name("x"))
+        if target.bias is not None:
+            v = row(v, sign("+"), sub(name("c"), name("j")))
         weight = "" if np.all(target.a == 1) else sub(name("b"), name("j"))
         body = total("j", f"<mn>{target.width}</mn>", row(weight, applied(target.activation, v)))
         text = _weights(target)
         return math(row(left, body)) + text
     if target.degree == 2 and target.n <= LARGEST_SHOWN:
-        xtx = row(power(name("x"), sign("⊤")), name("T"), name("x"))
+        x = name("x") if target.n == problem.n else fenced(row("<mn>1</mn>", sign(","), name("x")))
+        xtx = row(power(x, sign("⊤")), name("T"), x)
         shown = row(name("T"), sign("="), matrix(target.to_matrix()))
         return math(row(left, xtx, sign(","), "<mspace width='1em'/>", shown))
     if len(target.entries) <= LONGEST_FORM:
@@ -177,13 +183,16 @@ def form(tensor: SymmetricTensor) -> str:
 
 
 def _weights(target: Network) -> str:
-    if np.array_equal(target.W, np.eye(target.n)):
+    if np.array_equal(target.W, np.eye(target.n)) and target.bias is None:
         return "<p>The teacher's neurons are the standard basis vectors.</p>"
     if target.width <= LARGEST_SHOWN and target.n <= LARGEST_SHOWN:
         shown = row(name("V"), sign("="), matrix(target.W))
         if not np.all(target.a == 1) and target.a.ndim == 1:
             outer = row(name("b"), sign("="), matrix(target.a[None]))
             shown = row(shown, sign(","), "<mspace width='1em'/>", outer)
+        if target.bias is not None:
+            moved = row(name("c"), sign("="), matrix(target.bias[None]))
+            shown = row(shown, sign(","), "<mspace width='1em'/>", moved)
         return math(shown)
     neurons, inputs = counted(target.width, "neuron"), counted(target.n, "input")
     return f"<p>The teacher has {neurons} with {inputs}; it is drawn below.</p>"

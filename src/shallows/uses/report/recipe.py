@@ -40,6 +40,8 @@ def toml_of(problem: Problem, title: str = "") -> str:
         lines.append("norm_neuron = true")
     if problem.orthogonality:
         lines.append(f"orthogonality = {problem.orthogonality!r}")
+    if problem.bias:
+        lines.append("bias = true")
     if problem.target is None or problem.activation != _implied(problem.target):
         lines.append(f"activation = {_activation(problem.activation)}")
     if problem.target is not None:
@@ -74,6 +76,8 @@ def _target(target: Network | SymmetricTensor) -> list[str]:
     if isinstance(target, Network):
         lines = [f"activation = {_activation(target.activation)}", f"neurons = {_numbers(target.W)}"]
         lines.append(f"outer = {_numbers(target.a)}")
+        if target.bias is not None:
+            lines.append(f"bias = {_numbers(target.bias)}")
         if isinstance(target.norm, float):
             return lines + ([f"norm = {target.norm!r}"] if target.norm else [])
         raise NoRecipe("the target has a norm neuron for each output")
@@ -122,6 +126,8 @@ def python_of(problem: Problem, call: str = "chart = sh.chart(problem)\nprint(ch
         arguments.append("norm_neuron=True")
     if problem.orthogonality:
         arguments.append(f"orthogonality={problem.orthogonality!r}")
+    if problem.bias:
+        arguments.append("bias=True")
     listed = "".join(f"    {argument},\n" for argument in arguments)
     head = "\n".join([*names, "import shallows as sh"])
     return f"{head}\n\nproblem = sh.Problem(\n{listed})\n{call}\n"
@@ -151,7 +157,8 @@ def _python_target(target: Network | SymmetricTensor | None) -> str:
     weights = f"np.eye({target.n})" if np.array_equal(target.W, np.eye(target.n)) else _numbers(target.W)
     outer = "" if np.all(target.a == 1) and target.a.ndim == 1 else f"a={_numbers(target.a)}, "
     norm = f", norm={np.asarray(target.norm).tolist()!r}" if np.any(target.norm) else ""
-    return f"sh.Network({weights}, {outer}activation={_python(target.activation)}{norm})"
+    bias = "" if target.bias is None else f", bias={_numbers(target.bias)}"
+    return f"sh.Network({weights}, {outer}activation={_python(target.activation)}{norm}{bias})"
 
 
 def _python(value: Any) -> str:

@@ -8,6 +8,9 @@ turn x into (z₁ + m, z₂, …, z_n), z standard normal, and
 is a product of d quadrics q = c_i l², all tangent along {q = l = 0}: so some of the generic critical points are at
 infinity (`special_counts`). The same holds when the mean is a random multiple of μ: mixtures of Gaussians with one
 covariance and their means on a line through the origin, such as two symmetric clusters.
+
+And it holds for (1, x), the inputs of a Gaussian problem with bias, where Σ has rank n − 1 and μ is not in its range:
+Σ = LLᵀ with n − 1 columns, and w′ = (μ·w, Lᵀw) turns the inputs into (1, z₂, …, z_n).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from shallows.model.data.gaussian_line import GaussianLine
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
 
 #: The smallest eigenvalue of a covariance, relative to the largest, for which coordinates are whitened: L has a
 #: condition of 10⁵ then.
@@ -56,22 +60,48 @@ def _whitening(covariance: Array) -> Array | None:
 
 
 def _in_white_coordinates(line: GaussianLine, degree: int) -> SpecialData | None:
-    """Coordinates in which the inputs are (c(z₁ + m s), z₂, …, z_n), z standard normal."""
+    """Coordinates in which the inputs are (c x₁, z₂, …, z_n), z standard normal, x₁ = z₁ + m s or x₁ = s."""
     n = len(line.direction)
-    if n == 2 or _whitening(line.covariance) is None:
-        return None  # n = 2: as many points as under a generic metric, {q = l = 0} is empty
-    L = np.asarray(np.linalg.cholesky(line.covariance), np.float64)
-    mean = np.asarray(np.linalg.solve(L, line.direction), np.float64)
-    m = float(np.linalg.norm(mean))
-    rotation = np.asarray(np.linalg.qr(np.column_stack([mean / m, np.eye(n)]))[0])  # first column ±mean/m
+    if n == 2:
+        return None  # as many points as under a generic metric: {q = l = 0} is empty
+    found = _along_the_mean(line) or _across_the_mean(line)
+    if found is None:
+        return None
+    frame, m, spread = found
     moments = [
-        sum(w * _normal_moment(2 * j, m * s) for w, s in zip(line.weights, line.values, strict=True))
+        sum(w * _normal_moment(2 * j, m * s, spread) for w, s in zip(line.weights, line.values, strict=True))
         for j in range(degree + 1)
     ]
     metrics = SpecialMetrics("moved Gaussian", degree, n)
     c = _stretch(metrics, np.array(moments))
-    frame = np.linalg.solve(L.T, rotation) * np.array([c, *[1.0] * (n - 1)])
+    frame = frame * np.array([c, *[1.0] * (n - 1)])
     return SpecialData(metrics, np.array(moments) * c ** (2.0 * np.arange(degree + 1)), np.asarray(frame))
+
+
+def _along_the_mean(line: GaussianLine) -> tuple[Array, float, float] | None:
+    """L⁻ᵀR, m = ‖L⁻¹μ‖ and the deviation 1 of x₁ = z₁ + m s; None where Σ is too thin to invert."""
+    if _whitening(line.covariance) is None:
+        return None
+    L = np.asarray(np.linalg.cholesky(line.covariance), np.float64)
+    mean = np.asarray(np.linalg.solve(L, line.direction), np.float64)
+    m = float(np.linalg.norm(mean))
+    rotation = np.linalg.qr(np.column_stack([mean / m, np.eye(len(mean))]))[0]  # first column ±mean/m
+    return np.asarray(np.linalg.solve(L.T, rotation)), m, 1.0
+
+
+def _across_the_mean(line: GaussianLine) -> tuple[Array, float, float] | None:
+    """The inverse of w ↦ (μ·w, Lᵀw), m = 1 and the deviation 0 of x₁ = s, where Σ = LLᵀ has rank n − 1.
+
+    None for other ranks, and where μ is (nearly) in the range of Σ.
+    """
+    values, vectors = np.linalg.eigh(line.covariance)
+    if abs(values[0]) > EPSILON * len(values) * values[-1] or values[1] <= THINNEST * values[-1]:
+        return None
+    rows = np.vstack([line.direction, (vectors[:, 1:] * np.sqrt(values[1:])).T])
+    spectrum = np.linalg.svd(rows, compute_uv=False)
+    if spectrum[-1] ** 2 <= THINNEST * spectrum[0] ** 2:
+        return None
+    return np.asarray(np.linalg.inv(rows)), 1.0, 0.0
 
 
 def _stretch(metrics: SpecialMetrics, moments: Array) -> float:
@@ -87,7 +117,8 @@ def moved_gaussian(data: InnerProduct, degree: int) -> SpecialData | None:
     return special if special is not None and special.metrics.kind == "moved Gaussian" else None
 
 
-def _normal_moment(order: int, mean: float) -> float:
-    """E[(z + m)^k] = Σ_j (k choose 2j) (2j−1)!! m^{k−2j}."""
+def _normal_moment(order: int, mean: float, spread: float) -> float:
+    """E[(τz + m)^k] = Σ_j (k choose 2j) (2j−1)!! τ^{2j} m^{k−2j}."""
     terms = range(order // 2 + 1)
-    return sum(comb(order, 2 * j) * prod(range(1, 2 * j, 2)) * mean ** (order - 2 * j) for j in terms)
+    factors = [comb(order, 2 * j) * prod(range(1, 2 * j, 2)) * spread ** (2 * j) for j in terms]
+    return sum(factor * mean ** (order - 2 * j) for j, factor in zip(terms, factors, strict=True))

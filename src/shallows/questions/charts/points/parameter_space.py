@@ -39,6 +39,8 @@ def parameter_signature(problem: Problem, net: Network) -> ParameterSignature:
     are in the Hessian's kernel where τ is a submersion onto the stratum; elsewhere a zero neuron's directions can curve
     (that is how Example 15's minima arise).
     """
+    if problem.bias:
+        return parameter_signature(problem.homogeneous(), net.homogeneous())
     positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(net)), HESSIAN_ERROR)
     return ParameterSignature(positive, zero, negative, min(zero, _unchanged(problem, net)))
 

@@ -72,6 +72,8 @@ def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, str
     """
     if not hasattr(chart, "points") or not hasattr(chart, "completeness"):
         raise InvalidProblem(f"chart is {chart!r}; expected the result of shallows.chart(problem).")
+    if problem.bias:
+        return match(problem.homogeneous(), problem.lift(thetas), usable, chart, strict)
     tensors = tensors_of(problem, thetas)[:, 0]
     scale = float(np.abs(problem._optimum[0]).max()) or 1.0
     known = np.array([item.tensor.entries for item in chart.critical]).reshape(-1, tensors.shape[1])

@@ -10,7 +10,7 @@ from shallows.mathematics.signature import signature
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.descent.results.symmetry import group, tensors_of
+from shallows.questions.descent.results.symmetry import group
 from shallows.support.checks import Array
 
 LARGEST_DENSE = 900
@@ -75,7 +75,8 @@ def distinct(
 ) -> tuple[Minimum, ...]:
     """The classes of the usable end points, sorted by loss; shares are of all runs."""
     rows = np.flatnonzero(usable)
-    classes = group(problem, thetas[rows], losses[rows], scale)
+    alike = problem.homogeneous() if problem.bias else problem
+    classes = group(alike, problem.lift(thetas[rows]), losses[rows], scale)
     return tuple(_minimum(problem, thetas, losses, norms, rows[members]) for members in classes)
 
 
@@ -117,11 +118,10 @@ def _curvature(problem: Problem, theta: Array) -> tuple[Array, Array, tuple[int,
 
 def matrix_rank(problem: Problem, theta: Array) -> int | None:
     """The numerical rank of S = Σ aᵢ wᵢwᵢᵀ (degree 2, one output, no norm neuron), to 1e-6 of the target."""
-    if problem.activation != Power(2) or problem.outputs != 1 or problem.norm_neuron:
+    if problem.bias:
+        return matrix_rank(problem.homogeneous(), problem.lift(theta))
+    if problem.activation != Power(2) or problem.outputs != 1 or problem.norm_neuron or problem.affine:
         return None
-    entries = tensors_of(problem, theta[None])[0, 0]
-    matrix = np.zeros((problem.n, problem.n))
-    rows, columns = np.triu_indices(problem.n)
-    matrix[rows, columns] = matrix[columns, rows] = entries
+    matrix = problem.unpack(theta).tensor().to_matrix()
     scale = float(np.abs(problem._optimum[0]).max()) or 1.0
     return int(np.sum(np.abs(np.linalg.eigvalsh(matrix)) > RANK_TOLERANCE * scale))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -93,11 +94,11 @@ class Recorder:
         self.thetas.append(np.array(theta))
         self.losses.append(float(loss))
 
-    def trajectory(self) -> Trajectory | None:
-        """What was recorded, or None when nothing was asked for."""
+    def trajectory(self, lower: Callable[[Array], Array]) -> Trajectory | None:
+        """What was recorded, in the parameters that `lower` makes of those trained; None when nothing was asked for."""
         if self.every is None:
             return None
-        return Trajectory(np.array(self.times), np.array(self.thetas), np.array(self.losses))
+        return Trajectory(np.array(self.times), lower(np.array(self.thetas)), np.array(self.losses))
 
 
 @dataclass(frozen=True, eq=False)

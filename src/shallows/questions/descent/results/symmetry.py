@@ -172,7 +172,7 @@ def _teacher_columns(problem: Problem) -> tuple[Array, np.ndarray]:
     permuting columns is a symmetry when the Gram matrix VΣVᵀ and the outer weights allow it.
     """
     target, data = problem.target, problem.data.as_gaussian()
-    if not isinstance(target, Network) or data is None or not data.centred:
+    if not isinstance(target, Network) or data is None or not data.centred or problem.affine:
         return np.eye(problem.n), np.arange(problem.n)
     if np.linalg.matrix_rank(target.W) < problem.n or target.width != problem.n or np.any(target.norm):
         return np.eye(problem.n), np.arange(problem.n)
@@ -209,7 +209,7 @@ def _refined_keys(M: Array, labels: Array, classes: np.ndarray, rounds: int = 3)
 
 def view(problem: Problem, thetas: Array) -> View:
     """Function space for Power activations of storable size, neurons otherwise."""
-    power = isinstance(problem.activation, Power) and _has_gram(problem)
+    power = isinstance(problem.activation, Power) and not problem.affine and _has_gram(problem)
     if power and coordinates.dimension(problem.n, problem.degree) <= LARGEST_TENSOR:
         return TensorView(problem, thetas)
     return NeuronView(problem, thetas)
@@ -256,6 +256,6 @@ def group(problem: Problem, thetas: Array, losses: Array, scale: float) -> list[
 
 def lower_bound(problem: Problem) -> float:
     """What no student can beat: the least-squares floor for Power activations on samples, else zero."""
-    if isinstance(problem.activation, Power) and problem.target is None and problem.orthogonality == 0:
+    if isinstance(problem.activation, Power) and problem.target is None and not problem.orthogonality:
         return float(problem.floor)
     return 0.0
