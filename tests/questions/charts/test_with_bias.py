@@ -49,7 +49,8 @@ def test_one_input_all_points_are_those_of_a_scan(seed, law):
     # c(t) = 0 is stationary in t with a = 0: that is the zero network
     scanned = scanned[scanned < (weights @ y**2) * (1 - 1e-6)]
     assert len(found) == len(scanned)
-    assert found == pytest.approx(scanned, rel=1e-6)
+    # the nearest of 40,001 angles is 4e-5 off, and the loss stationary: some 1e-9 of E y², times its curvature
+    assert found == pytest.approx(scanned, abs=1e-6 * (weights @ y**2))
     assert chart.completeness in ("proved", "count-matched")
 
 

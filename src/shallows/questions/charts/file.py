@@ -58,7 +58,8 @@ def save_chart(chart: Chart, path: str | Path) -> Path:
         "signature": table.signature,
         "dimension": table.dimension,
     }
-    for name in ("W", "a", "norm"):
+    biased = chart.problem is not None and chart.problem.bias
+    for name in ("W", "a", "norm", *(["bias"] if biased else [])):
         arrays[name] = np.array([getattr(item.network, name) for item in chart.critical])
     tensors = _tensors(chart)
     if tensors:
@@ -120,12 +121,13 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
 def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) -> Stored:
     n, degree, count = document["n"], document["degree"], len(arrays["loss"])
     activation = Power(degree) if problem is None else problem.activation
-    norms = arrays.get("norm", np.zeros(count))
+    norms, biases = arrays.get("norm", np.zeros(count)), arrays.get("bias", [None] * count)
+    networks = zip(arrays["W"], arrays["a"], norms, biases, strict=True)
     tensors = arrays.get("tensor", [None] * count)
     escapes = arrays.get("escape", [None] * count)
     return Stored(
         [None if entries is None else SymmetricTensor(entries, n, degree) for entries in tensors],
-        [Network(W, a, activation, norm) for W, a, norm in zip(arrays["W"], arrays["a"], norms, strict=True)],
+        [Network(W, a, activation, norm, bias) for W, a, norm, bias in networks],
         [None if given is None else Certificate(**given) for given in document["certificates"]],
         [
             None if entries is None or np.isnan(entries).any() else SymmetricTensor(entries, n, degree)
