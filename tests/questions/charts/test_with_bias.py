@@ -20,7 +20,7 @@ def by_scan(energy, cross, size, points=40_001):
     nothing with the library but the numbers c and k, which are sums over quadrature nodes here.
     """
     angles = np.linspace(0, np.pi, points)
-    values = np.array([energy - cross(t) ** 2 / size(t) for t in angles])
+    values = energy - cross(angles) ** 2 / size(angles)
     slopes = np.diff(values)
     turning = np.flatnonzero(np.sign(slopes) != np.sign(np.roll(slopes, 1)))
     return np.sort(values[turning])
@@ -42,8 +42,8 @@ def test_one_input_all_points_are_those_of_a_scan(seed, law):
     chart = sh.chart(sh.Problem(net, data, width=1, bias=True))
     scanned = by_scan(
         weights @ y**2,
-        lambda t: weights @ (y * (np.cos(t) + np.sin(t) * x) ** 2),
-        lambda t: weights @ (np.cos(t) + np.sin(t) * x) ** 4,
+        lambda t: (weights * y) @ (np.cos(t) + np.multiply.outer(x, np.sin(t))) ** 2,
+        lambda t: weights @ (np.cos(t) + np.multiply.outer(x, np.sin(t))) ** 4,
     )
     found = np.sort([p.loss for p in chart.points if p.rank == 1])
     # c(t) = 0 is stationary in t with a = 0: that is the zero network

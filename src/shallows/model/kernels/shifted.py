@@ -49,9 +49,9 @@ class ShiftedCumulants(Cumulants):
         if self._has(order):
             inner = inner + self.inner.pull(order, W[..., 1:], V[..., 1:], C)
         first = np.sum(C, axis=-1) if order == (1, 0) else np.zeros(inner.shape[:-1])
-        shape = np.broadcast_shapes(inner.shape[:-1], first.shape)
-        first = np.broadcast_to(first, shape)[..., None]
-        return np.concatenate([first, np.broadcast_to(inner, (*shape, inner.shape[-1]))], axis=-1)
+        lead = np.broadcast_shapes(inner.shape[:-1], first.shape)
+        inner = np.broadcast_to(inner, (*lead, W.shape[-1] - 1))
+        return np.concatenate([np.broadcast_to(first, lead)[..., None], inner], axis=-1)
 
     def pull_jvp(self, order: Order, W: Array, V: Array, C: Array, dW: Array, dV: Array | None) -> Array:
         """The derivative of `pull`: that of the cumulants of x, the bias enters linearly."""
