@@ -163,6 +163,7 @@ def test_splitting_keeps_the_function():
         (lambda: sh.Network([[1.0, 2.0]], bias=[1.0, 2.0]), "one a neuron"),
         (lambda: sh.Problem(np.eye(2), sh.Frobenius(2), 1, bias=True), "Metric in 3 inputs"),
         (lambda: sh.Problem(np.eye(4), sh.Gaussian(2), 1, bias=True), "constant 1 first"),
+        (lambda: sh.Problem(np.eye(3), sh.Gaussian(2), 1), "must agree"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1, bias=True, norm_neuron=True), "norm neuron"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1).pack(network(sh.Power(2), 0, k=1)), "bias=True"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1, bias=True).degree, "homogeneous"),

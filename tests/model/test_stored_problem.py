@@ -38,6 +38,8 @@ DATA = {
 NEURONS = _random.standard_normal((3, N))
 TANH = sh.Smooth(np.tanh, np.cos, np.sin)  # derivatives in name only: they are to come back as given
 PROBLEMS = {name: sh.Problem(MATRIX, data, 2) for name, data in DATA.items()} | {
+    "bias": sh.Problem(MATRIX, sh.IID.laplace(N), 2, bias=True),
+    "on one and x": sh.Problem(sh.Network(NEURONS, bias=[1, 2, 3]), sh.Sphere(N), 2, bias=True).homogeneous(),
     "labelled": sh.Problem(None, sh.Samples(X, X[:, 0] ** 2), 2),
     "outputs": sh.Problem(None, sh.Samples(X, X**3), 2, activation=sh.ReLU()),
     "network": sh.Problem(

@@ -48,6 +48,8 @@ DATA = {
     "sphere": sh.Sphere(3),
     "two widths": sh.Mixture([0.5, 0.5], [sh.Gaussian(3), sh.Gaussian(3, 2 * np.eye(3))]),
     "Frobenius": sh.Frobenius(3),
+    "with constant": gaussian(2, 0)[0].lifted(),
+    "across": sh.Gaussian(3, np.diag([1.0, 2.0, 0.0]), mean=[1, 0, 1]),
 }
 
 
@@ -69,7 +71,8 @@ def test_the_metric_in_special_coordinates_is_the_datas_own(name, degree):
         sh.Mixture([0.5, 0.5], [sh.Gaussian(3), sh.Gaussian(3, np.diag([1.0, 1.0, 2.0]))]),
         sh.Mixture([0.5, 0.5], [sh.Gaussian(3, mean=[1, 0, 0]), sh.Gaussian(3, mean=[0, 1, 0])]),
         sh.Mixture([0.5, 0.5], [sh.Gaussian(3), sh.IID.laplace(3)]),
-        sh.Gaussian(3, np.diag([1.0, 1.0, 0.0]), mean=[0, 0, 1]),
+        sh.Gaussian(3, np.diag([1.0, 1.0, 0.0]), mean=[0, 1, 0]),
+        sh.Gaussian(3, np.diag([1.0, 0.0, 0.0]), mean=[0, 0, 1]),
     ],
 )
 def test_data_that_are_not_special(data):

@@ -73,7 +73,8 @@ def ready(*files: Path) -> None:
 def numbered(file: Path, number: int, count: int) -> Path:
     """The name of file `number` of `count`: FILE itself for one, FILE-1, FILE-2, … before the ending for several.
 
-    >>> numbered(Path("kurtosis-2.5.json"), 0, 2).name
+    >>> import pathlib
+    >>> numbered(pathlib.Path("kurtosis-2.5.json"), 0, 2).name
     'kurtosis-2.5-1.json'
     """
     return file if count == 1 else file.with_name(f"{file.stem}-{number + 1}{file.suffix}")
