@@ -23,6 +23,7 @@ NOTICEABLE = 1.0
 Shown = bool | Callable[[str], None]
 
 _silenced = 0
+_said_that_it_compiles = False
 
 
 @contextmanager
@@ -104,7 +105,10 @@ def status_line(title: str, shown: bool) -> Iterator[Shown]:
 
 @contextmanager
 def compiling_line(count: int) -> Iterator[Callable[[bool], None]]:
-    """One line on stderr when compiling `count` functions takes more than a second; what it yields is told of each."""
+    """A line on stderr, one a process, when compiling `count` functions takes more than a second.
+
+    What is yielded is told of each function whether it was compiled: the estimate is from how many are done by then.
+    """
     done = 0
     begin = time.perf_counter()
 
@@ -113,12 +117,14 @@ def compiling_line(count: int) -> Iterator[Callable[[bool], None]]:
         done += fresh
 
     def say() -> None:
+        global _said_that_it_compiles
+        _said_that_it_compiles = True
         about = math.ceil((time.perf_counter() - begin) * count / max(done, 1))
         print(f"shallows: compiling once for this machine, about {about} s", file=sys.stderr, flush=True)
 
     timer = threading.Timer(NOTICEABLE, say)
     timer.daemon = True
-    if count and not _silenced:
+    if count and not (_silenced or _said_that_it_compiles):
         timer.start()
     try:
         yield note

@@ -7,12 +7,15 @@ Comments and line numbers do not count. What cannot be described is refused, so 
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+#: Bytecode that reads a variable that is not local; the names of attributes are none.
+LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"}
 #: Constants that are what they print.
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
@@ -22,8 +25,10 @@ def names(function: Callable[..., Any]) -> dict[str, Any]:
     code = function.__code__
     cells = (cell.cell_contents for cell in function.__closure__ or ())
     scope = {**function.__globals__, **dict(zip(code.co_freevars, cells, strict=True))}
-    used = [name for inner in _codes(code) for name in (*inner.co_names, *inner.co_freevars)]
-    return {name: scope[name] for name in used if name in scope}
+    steps = [step for inner in _codes(code) for step in dis.get_instructions(inner)]
+    return {
+        step.argval: scope[step.argval] for step in steps if step.opname in LOADS and step.argval in scope
+    }
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -34,38 +39,33 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def ingredients(function: Callable[..., Any], above: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Lines that determine the machine code of a function. Named objects may say theirs: `__recipe__`.
-
-    `above` are the functions on the way here: an attribute may have the name of one of them.
-    """
-    if function in above:
-        return
+def ingredients(function: Callable[..., Any]) -> Iterator[str]:
+    """Lines that determine the machine code of a function. Named objects may say theirs: `__recipe__`."""
     for code in _codes(function.__code__):
         constants = [each for each in code.co_consts if not isinstance(each, CodeType)]
         yield f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames} {function.__defaults__}"
     for name, value in sorted(names(function).items()):
-        yield from (f"{name} = {line}" for line in _described(value, (*above, function)))
+        yield from (f"{name} = {line}" for line in _described(value))
 
 
-def _described(value: Any, above: tuple[Any, ...]) -> Iterator[str]:
+def _described(value: Any) -> Iterator[str]:
     """Lines for one named value."""
     if hasattr(value, "__recipe__"):
         yield from value.__recipe__()
     elif hasattr(value, "py_func"):  # a function of numba's: its code becomes part of the caller's
         yield f"{sorted(value.targetoptions.items(), key=str)}"
-        yield from ingredients(value.py_func, above)
+        yield from ingredients(value.py_func)
     elif hasattr(value, "_defn"):  # an intrinsic
-        yield from ingredients(value._defn, above)
+        yield from ingredients(value._defn)
     elif isinstance(value, FunctionType):  # behind an intrinsic
-        yield from ingredients(value, above)
+        yield from ingredients(value)
     elif isinstance(value, PLAIN):
         yield repr(value)
     elif isinstance(value, np.ndarray):
         yield f"{value.dtype} {value.shape} {value.tobytes().hex()}"
     elif isinstance(value, tuple | list):
         for each in value:
-            yield from _described(each, above)
+            yield from _described(each)
     elif type(value).__module__.startswith("numba."):  # a type or a signature
         yield str(value)
     elif isinstance(value, type):

@@ -197,6 +197,7 @@ def track(
         options[5] = 0.0
     ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
     count, size = ends.shape
+    track_block.load()  # before the evaluator, so that the line about compiling speaks of most of it
     system = homotopy.system()
     if homotopy.mode == PROJECTIVE:
         ends /= np.linalg.norm(ends, axis=1, keepdims=True)

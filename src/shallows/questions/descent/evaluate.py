@@ -53,7 +53,7 @@ def evaluator(problem: Problem) -> Evaluate:
     metric = _dot_product_metric(problem) if plain else None
     white = metric is not None and metric.covariance is None
     if _has_statistics(problem) and not white:
-        return CompiledPowers(problem, statistics_model(problem)) if plain else _on_statistics(problem)
+        return CompiledPowers(problem, *statistics_model(problem)) if plain else _on_statistics(problem)
     if metric is not None:
         return _dot_product(problem, metric)
     return problem.value_and_gradient
@@ -89,10 +89,10 @@ def _dot_product(problem: Problem, metric: RotationInvariance) -> Evaluate:
     root, coefficients = metric.root(), metric.coefficients
     V, b = part.V if root is None else part.V @ root, part.B[0]
     if problem.degree == 2:
-        lanes = CompiledPowers(problem, matrix_model(coefficients, (V.T * b) @ V))
+        lanes = CompiledPowers(problem, *matrix_model(coefficients, (V.T * b) @ V))
     else:
         energy = _energy(V, b, coefficients, problem.degree)
-        lanes = CompiledPowers(problem, powers_model(problem.degree, coefficients, V, b, energy))
+        lanes = CompiledPowers(problem, *powers_model(problem.degree, coefficients, V, b, energy))
     return lanes if root is None else _whitened(problem, lanes, root)
 
 

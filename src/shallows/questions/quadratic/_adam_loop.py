@@ -7,15 +7,16 @@ one matrix product for all of them. θ has the rows W (k·d, neuron by neuron), 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import BOOL, FIXED, FIXED_ROWS, FLOAT, INT, MATRIX, VOID
 from shallows.questions.descent.methods.adam import EPSILON, FIRST, SECOND
 from shallows.support.checks import Array
+from shallows.support.compiling import entry, unit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}  # not "nnan": a NaN must stay a NaN
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, INT, INT, BOOL, FIXED, MATRIX, MATRIX), fastmath=FAST)
 def _difference(
     theta: Array, k: int, d: int, norm: bool, optimum: Array, weighted: Array, gap: Array
 ) -> None:
@@ -39,7 +40,7 @@ def _difference(
             entry += 1
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, INT, MATRIX), fastmath=FAST)
 def _unpack(image: Array, d: int, form: Array) -> None:
     """The symmetric matrix F with dL = ⟨F, dS⟩ (d² rows) from e = 2G(s − s*): F_xx = e_xx, F_xy = e_xy/2."""
     runs, entry = image.shape[1], 0
@@ -53,7 +54,7 @@ def _unpack(image: Array, d: int, form: Array) -> None:
             entry += 1
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, INT, INT, BOOL, MATRIX, MATRIX), fastmath=FAST)
 def _slopes(theta: Array, k: int, d: int, norm: bool, form: Array, slope: Array) -> None:
     """∂L/∂wᵢ = 2aᵢ F wᵢ, ∂L/∂aᵢ = wᵢᵀF wᵢ, ∂L/∂α = tr F."""
     runs = theta.shape[1]
@@ -76,7 +77,7 @@ def _slopes(theta: Array, k: int, d: int, norm: bool, form: Array, slope: Array)
                 slope[k * d + k, r] += form[x * d + x, r]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, INT, INT, FLOAT, MATRIX, MATRIX), fastmath=FAST)
 def _penalise(theta: Array, k: int, d: int, gamma: float, form: Array, slope: Array) -> None:
     """Add 4γ W(WᵀW − I), the gradient of γ‖WᵀW − I‖²; `form` is overwritten by WᵀW − I."""
     runs = theta.shape[1]
@@ -96,7 +97,7 @@ def _penalise(theta: Array, k: int, d: int, gamma: float, form: Array, slope: Ar
                     slope[i * d + x, r] += 4.0 * gamma * form[x * d + y, r] * theta[i * d + y, r]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, MATRIX, MATRIX, MATRIX, FLOAT, FLOAT), fastmath=FAST)
 def _step(theta: Array, m: Array, v: Array, slope: Array, size: float, correction: float) -> None:
     """m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − size·m / (√(v·correction) + ε)."""
     rows, runs = theta.shape
@@ -108,7 +109,7 @@ def _step(theta: Array, m: Array, v: Array, slope: Array, size: float, correctio
             theta[row, r] -= size * m[row, r] / (np.sqrt(v[row, r] * correction) + EPSILON)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@entry(VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT), fastmath=FAST)
 def adam_loop(
     theta: Array, m: Array, v: Array, k: int, d: int, norm: bool, gamma: float, gram: Array, optimum: Array,
     step: float, done: int, epochs: int,

@@ -41,6 +41,7 @@ COMMANDS = {
     "explore": "explore",
     "new": "new",
     "doctor": "doctor",
+    "warm": "warm",
 }
 DEBUG_HELP = "Show a traceback before the sentence of an error; may stand anywhere on the line."
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import Any
 
-from shallows.support.checks import Array
+import numpy as np
+
+from shallows.model.kernels._compiled.kinds import FLOATS, INT, VOID
+from shallows.support.compiling import part, unit
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}  # not "nnan": a NaN must stay a NaN
 INVERSE_TWO_PI = 1 / (2 * np.pi)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", inline="always")
-def angle_over_sine(t: float, c: Array) -> float:
+@part
+def angle_over_sine(t: float, c: Any) -> float:
     """Q(t) of degree 21, even and odd powers apart: two short chains of multiply-adds in place of a long one."""
     s = t * t
     even = c[20] * s + c[18]
@@ -30,35 +32,12 @@ def angle_over_sine(t: float, c: Array) -> float:
     return value
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def angles(cosine: Array, c: Array, sine: Array, rest: Array) -> None:
-    """sin θ / 2π and (π−θ) / 2π of a flat array of cosines: θ = sin θ · Q(2|cos θ| − 1) for θ ≤ π/2."""
-    for j in range(len(cosine)):
+@unit(VOID(FLOATS, FLOATS, FLOATS, FLOATS, INT), fastmath=FAST)
+def angles(cosine: Any, c: Any, sine: Any, rest: Any, count: int) -> None:
+    """sin θ / 2π and (π−θ) / 2π of so many cosines: θ = sin θ · Q(2|cos θ| − 1) for θ ≤ π/2."""
+    for j in range(count):
         size = min(abs(cosine[j]), 1.0)
         height = np.sqrt((1 - size) * (1 + size)) * INVERSE_TWO_PI
         angle = height * angle_over_sine(2 * size - 1, c)
         rest[j] = angle if cosine[j] < 0 else 0.5 - angle
         sine[j] = height
-
-
-@njit(cache=True, nogil=True)
-def sparse_rows(V: Array) -> tuple[np.ndarray, np.ndarray, Array, Array]:
-    """Rows as lists of nonzero entries (first, column, value), and their lengths: teachers are often coordinates."""
-    m, n = V.shape
-    count = 0
-    for j in range(m):
-        for i in range(n):
-            if V[j, i] != 0:
-                count += 1
-    first, column, value = np.zeros(m + 1, np.int64), np.empty(count, np.int64), np.empty(count)
-    norm = np.empty(m)
-    place = 0
-    for j in range(m):
-        square = 0.0
-        for i in range(n):
-            if V[j, i] != 0:
-                column[place], value[place] = i, V[j, i]
-                square += V[j, i] * V[j, i]
-                place += 1
-        first[j + 1], norm[j] = place, np.sqrt(square)
-    return first, column, value, norm

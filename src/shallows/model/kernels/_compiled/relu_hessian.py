@@ -12,15 +12,16 @@ The slow twin is `Problem.hvp`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import FIXED, MATRIX, VECTOR, VOID
 from shallows.model.kernels._compiled.relu_angles import FAST
-from shallows.model.kernels._compiled.relu_lanes import Teacher
-from shallows.model.kernels._compiled.relu_loop import OneSpace, pair_angles
+from shallows.model.kernels._compiled.relu_lanes import TEACHER, Teacher
+from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, OneSpace, pair_angles
 from shallows.support.checks import Array
+from shallows.support.compiling import part, record, several, unit
 
 #: sin θ of a pair below which its q-terms, products of two factors of size sin θ with h = 1/(2π sin θ), are left out:
 #: they are of this size, while rounding would be divided by it.
@@ -45,17 +46,30 @@ class HessianSpace(NamedTuple):
     second: Array
 
 
-@njit(cache=True)
-def hessian_space(k: int, n: int, m: int) -> HessianSpace:
-    """Fresh arrays for k students and m teachers in n inputs."""
+HESSIAN_ARRAYS = several(
+    MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX
+)  # fmt: skip
+HESSIAN_SPACE = record(
+    HessianSpace, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX
+)  # fmt: skip
+
+
+def hessian_space(k: int, n: int, m: int) -> tuple[Array, ...]:
+    """Fresh arrays for k students and m teachers in n inputs, as `hessian_in` takes them."""
+    shapes = [(k, k)] * 3 + [(m, k), (k,), (k, k), (k, k), (k,), (k, k), (k,), (k, n), (k, n)]
+    return tuple(np.empty(shape) for shape in shapes)
+
+
+@part
+def hessian_in(arrays: Any) -> HessianSpace:
+    """The arrays by name."""
+    pull, cross, lean, teacher_lean, level, products, turned, diagonal, weights, own, first, second = arrays
     return HessianSpace(
-        np.empty((k, k)), np.empty((k, k)), np.empty((k, k)), np.empty((m, k)), np.empty(k),
-        np.empty((k, k)), np.empty((k, k)), np.empty(k), np.empty((k, k)), np.empty(k), np.empty((k, n)),
-        np.empty((k, n)),
+        pull, cross, lean, teacher_lean, level, products, turned, diagonal, weights, own, first, second
     )  # fmt: skip
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, FIXED, TEACHER, FIXED, ONE_SPACE, HESSIAN_SPACE), fastmath=FAST)
 def prepare(W: Array, a: Array, teacher: Teacher, c: Array, one: OneSpace, space: HessianSpace) -> None:
     """Fill the coefficients at W; `one` keeps unit vectors and cosines."""
     k = len(W)
@@ -76,7 +90,7 @@ def prepare(W: Array, a: Array, teacher: Teacher, c: Array, one: OneSpace, space
         space.level[i] = level * one.inverse[i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, MATRIX, FIXED, TEACHER, ONE_SPACE, HESSIAN_SPACE, MATRIX), fastmath=FAST)
 def hessian_times(
     P: Array, W: Array, a: Array, teacher: Teacher, one: OneSpace, space: HessianSpace, out: Array
 ) -> None:

@@ -6,13 +6,24 @@ another one. The slow twin is `relu.ReLUKernel`, as for `_relu_loop`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import (
+    CUBE,
+    FIXED,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    VOID,
+)
 from shallows.model.kernels._compiled.relu_angles import FAST, angles
 from shallows.support.checks import Array
+from shallows.support.compiling import behind, part, pointer, record, several, unit
 
 LARGEST = 400  # weights of a network: beyond that one network fills the vector units by itself
 SMALL, LANES, FEWEST_LANES = 150, 64, 16
@@ -47,7 +58,12 @@ class LaneSpace(NamedTuple):
     rest: Array
 
 
-@njit(cache=True)
+TEACHER_ARRAYS = several(INTEGERS, INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX)
+TEACHER = record(Teacher, INTEGERS, INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX)
+LANE_ARRAYS = several(MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR)
+LANE_SPACE = record(LaneSpace, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR)
+
+
 def lanes_for(k: int, n: int) -> int:
     """How many networks fit side by side; 0 when they are so large that one at a time is faster."""
     if k * n > LARGEST:
@@ -55,108 +71,145 @@ def lanes_for(k: int, n: int) -> int:
     return LANES if k * n <= SMALL else LANES // 2
 
 
-@njit(cache=True)
-def lane_space(k: int, lanes: int) -> LaneSpace:
-    """Fresh work arrays."""
-    return LaneSpace(
-        np.empty((k, lanes)), np.empty((k, lanes)), np.empty((k, lanes)), np.empty((k, lanes)),
-        np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes),
-    )  # fmt: skip
+def lane_space(k: int, lanes: int) -> tuple[Array, ...]:
+    """Fresh work arrays, as `lanes_in` takes them."""
+    return (*(np.empty((k, lanes)) for _ in range(4)), *(np.empty(lanes) for _ in range(4)))
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _dot(x: Array, y: Array, lanes: int, g: Array) -> None:
-    """g = Σₘ xₘyₘ in every lane, four coordinates a pass."""
-    n = len(x)
+@part
+def lanes_in(arrays: Any) -> LaneSpace:
+    """The work arrays by name. Python hands over plain tuples: numba knows their types at once."""
+    norm, inverse, radial, theirs, g, cosine, sine, rest = arrays
+    return LaneSpace(norm, inverse, radial, theirs, g, cosine, sine, rest)
+
+
+@unit(VOID(FLOATS, FLOATS, INT, INT, INT, FLOATS), fastmath=FAST)
+def _dot(x: Any, y: Any, n: int, row: int, lanes: int, g: Any) -> None:
+    """g = Σₘ xₘyₘ in every lane, four coordinates a pass; coordinates are `row` numbers apart."""
     for l in range(lanes):
-        g[l] = x[0, l] * y[0, l]
+        g[l] = x[l] * y[l]
     whole = 1 + (n - 1) // 4 * 4
     for m in range(1, whole, 4):
+        x0, x1, x2, x3 = (
+            behind(x, m * row),
+            behind(x, (m + 1) * row),
+            behind(x, (m + 2) * row),
+            behind(x, (m + 3) * row),
+        )
+        y0, y1, y2, y3 = (
+            behind(y, m * row),
+            behind(y, (m + 1) * row),
+            behind(y, (m + 2) * row),
+            behind(y, (m + 3) * row),
+        )
         for l in range(lanes):
-            g[l] += (x[m, l] * y[m, l] + x[m + 1, l] * y[m + 1, l]) + (
-                x[m + 2, l] * y[m + 2, l] + x[m + 3, l] * y[m + 3, l]
-            )
+            g[l] += (x0[l] * y0[l] + x1[l] * y1[l]) + (x2[l] * y2[l] + x3[l] * y3[l])
     for m in range(whole, n):
+        xm, ym = behind(x, m * row), behind(y, m * row)
         for l in range(lanes):
-            g[l] += x[m, l] * y[m, l]
+            g[l] += xm[l] * ym[l]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(FLOAT(CUBE, MATRIX, INT, LANE_SPACE, CUBE, MATRIX), fastmath=FAST)
 def _start(W: Array, a: Array, lanes: int, space: LaneSpace, dW: Array, da: Array) -> float:
     """Lengths, and what each neuron contributes with itself (θ = 0); returns the shortest length."""
-    k, n, _ = W.shape
+    k, n, row = W.shape
+    g = pointer(space.g)
     shortest = np.inf
     for i in range(k):
-        norm, inverse = space.norm[i], space.inverse[i]
-        _dot(W[i], W[i], lanes, space.g)
+        x, dx = behind(pointer(W), i * n * row), behind(pointer(dW), i * n * row)
+        norm, inverse = behind(pointer(space.norm), i * row), behind(pointer(space.inverse), i * row)
+        radial, theirs = behind(pointer(space.radial), i * row), behind(pointer(space.theirs), i * row)
+        outer, slope = behind(pointer(a), i * row), behind(pointer(da), i * row)
+        _dot(x, x, n, row, lanes, g)
         for l in range(lanes):
-            norm[l] = np.sqrt(space.g[l])
+            norm[l] = np.sqrt(g[l])
             inverse[l] = 1.0 / norm[l] if norm[l] > 0 else 0.0
             shortest = min(shortest, norm[l])
-            space.radial[i, l], space.theirs[i, l] = 0.0, 0.0
-            da[i, l] = 0.5 * a[i, l] * space.g[l]
+            radial[l], theirs[l] = 0.0, 0.0
+            slope[l] = 0.5 * outer[l] * g[l]
         for m in range(n):
+            xm, dm = behind(x, m * row), behind(dx, m * row)
             for l in range(lanes):
-                dW[i, m, l] = 0.5 * a[i, l] * W[i, m, l]
+                dm[l] = 0.5 * outer[l] * xm[l]
     return shortest
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(CUBE, MATRIX, FIXED, INT, LANE_SPACE, CUBE, MATRIX), fastmath=FAST)
 def _students(W: Array, a: Array, c: Array, lanes: int, space: LaneSpace, dW: Array, da: Array) -> None:
     """All pairs of two neurons, each once."""
-    k, n, _ = W.shape
-    g, cosine, sine, rest = space.g, space.cosine, space.sine, space.rest
+    k, n, row = W.shape
+    g, cosine, sine, rest = pointer(space.g), pointer(space.cosine), pointer(space.sine), pointer(space.rest)
     for i in range(k):
-        x, dx = W[i], dW[i]
+        x, dx = behind(pointer(W), i * n * row), behind(pointer(dW), i * n * row)
+        norm, inverse = behind(pointer(space.norm), i * row), behind(pointer(space.inverse), i * row)
+        outer, slope, radial = (
+            behind(pointer(a), i * row),
+            behind(pointer(da), i * row),
+            behind(pointer(space.radial), i * row),
+        )
         for j in range(i):
-            y, dy = W[j], dW[j]
-            _dot(x, y, lanes, g)
+            y, dy = behind(pointer(W), j * n * row), behind(pointer(dW), j * n * row)
+            norm_j, inverse_j = behind(pointer(space.norm), j * row), behind(pointer(space.inverse), j * row)
+            outer_j, slope_j = behind(pointer(a), j * row), behind(pointer(da), j * row)
+            radial_j = behind(pointer(space.radial), j * row)
+            _dot(x, y, n, row, lanes, g)
             for l in range(lanes):
-                cosine[l] = g[l] * space.inverse[i, l] * space.inverse[j, l]
-            angles(cosine[:lanes], c, sine, rest)
+                cosine[l] = g[l] * inverse[l] * inverse_j[l]
+            angles(cosine, pointer(c), sine, rest, lanes)
             for l in range(lanes):
-                value = space.norm[i, l] * space.norm[j, l] * sine[l] + rest[l] * g[l]
-                da[i, l] += a[j, l] * value
-                da[j, l] += a[i, l] * value
-                space.radial[i, l] += a[j, l] * space.norm[j, l] * sine[l]
-                space.radial[j, l] += a[i, l] * space.norm[i, l] * sine[l]
-                cosine[l], sine[l] = a[j, l] * rest[l], a[i, l] * rest[l]
+                value = norm[l] * norm_j[l] * sine[l] + rest[l] * g[l]
+                slope[l] += outer_j[l] * value
+                slope_j[l] += outer[l] * value
+                radial[l] += outer_j[l] * norm_j[l] * sine[l]
+                radial_j[l] += outer[l] * norm[l] * sine[l]
+                cosine[l], sine[l] = outer_j[l] * rest[l], outer[l] * rest[l]
             for m in range(n):
+                xm, ym, dxm, dym = (
+                    behind(x, m * row),
+                    behind(y, m * row),
+                    behind(dx, m * row),
+                    behind(dy, m * row),
+                )
                 for l in range(lanes):
-                    dx[m, l] += cosine[l] * y[m, l]
-                    dy[m, l] += sine[l] * x[m, l]
+                    dxm[l] += cosine[l] * ym[l]
+                    dym[l] += sine[l] * xm[l]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(CUBE, TEACHER, FIXED, INT, LANE_SPACE, CUBE), fastmath=FAST)
 def _teachers(W: Array, teacher: Teacher, c: Array, lanes: int, space: LaneSpace, dW: Array) -> None:
     """All pairs of a neuron and a teacher neuron."""
-    g, cosine, sine, rest = space.g, space.cosine, space.sine, space.rest
-    for i in range(len(W)):
-        x, dx = W[i], dW[i]
+    k, n, row = W.shape
+    g, cosine, sine, rest = pointer(space.g), pointer(space.cosine), pointer(space.sine), pointer(space.rest)
+    first, column, value = pointer(teacher.first), pointer(teacher.column), pointer(teacher.value)
+    for i in range(k):
+        x, dx = behind(pointer(W), i * n * row), behind(pointer(dW), i * n * row)
+        norm, inverse = behind(pointer(space.norm), i * row), behind(pointer(space.inverse), i * row)
+        radial, theirs = behind(pointer(space.radial), i * row), behind(pointer(space.theirs), i * row)
         for t in range(len(teacher.b)):
             length, weight = teacher.norm[t], teacher.b[t]
             if length == 0:
                 continue
             for l in range(lanes):
                 g[l] = 0.0
-            for q in range(teacher.first[t], teacher.first[t + 1]):
-                m, v = teacher.column[q], teacher.value[q]
+            for q in range(first[t], first[t + 1]):
+                xm, v = behind(x, column[q] * row), value[q]
                 for l in range(lanes):
-                    g[l] += v * x[m, l]
+                    g[l] += v * xm[l]
             for l in range(lanes):
-                cosine[l] = g[l] * space.inverse[i, l] * (1 / length)
-            angles(cosine[:lanes], c, sine, rest)
+                cosine[l] = g[l] * inverse[l] * (1 / length)
+            angles(cosine, pointer(c), sine, rest, lanes)
             for l in range(lanes):
                 across = weight * length * sine[l]
-                space.radial[i, l] -= across
-                space.theirs[i, l] -= across * space.norm[i, l] + weight * rest[l] * g[l]
-            for q in range(teacher.first[t], teacher.first[t + 1]):
-                m, v = teacher.column[q], weight * teacher.value[q]
+                radial[l] -= across
+                theirs[l] -= across * norm[l] + weight * rest[l] * g[l]
+            for q in range(first[t], first[t + 1]):
+                dm, v = behind(dx, column[q] * row), weight * value[q]
                 for l in range(lanes):
-                    dx[m, l] -= v * rest[l]
+                    dm[l] -= v * rest[l]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(FLOAT(CUBE, MATRIX, TEACHER, FIXED, INT, LANE_SPACE, VECTOR, CUBE, MATRIX), fastmath=FAST)
 def relu_lanes(
     W: Array, a: Array, teacher: Teacher, c: Array, lanes: int, space: LaneSpace, loss: Array, dW: Array, da: Array
 ) -> float:  # fmt: skip
@@ -164,19 +217,26 @@ def relu_lanes(
 
     W, dW are (k, n, lanes), a, da (k, lanes). Formulas as in `_relu_loop.batch_loop`.
     """
-    k, n, _ = W.shape
+    k, n, row = W.shape
     shortest = _start(W, a, lanes, space, dW, da)
     _students(W, a, c, lanes, space, dW, da)
     _teachers(W, teacher, c, lanes, space, dW)
+    total = pointer(loss)
     for l in range(lanes):
-        loss[l] = 0.0
+        total[l] = 0.0
     for i in range(k):
-        turn = space.radial[i]
+        turn, inverse = behind(pointer(space.radial), i * row), behind(pointer(space.inverse), i * row)
+        outer, slope, theirs = (
+            behind(pointer(a), i * row),
+            behind(pointer(da), i * row),
+            behind(pointer(space.theirs), i * row),
+        )
         for l in range(lanes):
-            loss[l] += a[i, l] * (da[i, l] + 2 * space.theirs[i, l])
-            da[i, l] = 2 * (da[i, l] + space.theirs[i, l])
-            turn[l] *= space.inverse[i, l]
+            total[l] += outer[l] * (slope[l] + 2 * theirs[l])
+            slope[l] = 2 * (slope[l] + theirs[l])
+            turn[l] *= inverse[l]
         for m in range(n):
+            xm, dm = behind(pointer(W), (i * n + m) * row), behind(pointer(dW), (i * n + m) * row)
             for l in range(lanes):
-                dW[i, m, l] = 2 * a[i, l] * (dW[i, m, l] + turn[l] * W[i, m, l])
-    return shortest
+                dm[l] = 2 * outer[l] * (dm[l] + turn[l] * xm[l])
+    return float(shortest)

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from shallows.model.kernels._compiled.relu_angles import FAST, angles, sparse_rows
+from shallows.model.kernels._compiled.kinds import (
+    CUBE,
+    FIXED,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    VOID,
+)
+from shallows.model.kernels._compiled.relu_angles import FAST, angles
 from shallows.model.kernels._compiled.relu_lanes import (
     FEWEST_LANES,
+    LANE_ARRAYS,
+    TEACHER,
+    TEACHER_ARRAYS,
     Teacher,
     lane_space,
     lanes_for,
+    lanes_in,
     relu_lanes,
 )
 from shallows.support.checks import Array
+from shallows.support.compiling import entry, part, pointer, record, several, unit
 
 NARROW = (
     320  # weights of a network: from here on one at a time is faster than to turn a batch into lanes and back
@@ -46,36 +61,56 @@ class OneSpace(NamedTuple):
     radial: Array
 
 
-@njit(cache=True, nogil=True)
-def teacher_rows(V: Array, b: Array) -> Teacher:
-    """The teacher in sparse form, and with matrices when it is not sparse."""
-    first, column, value, norm = sparse_rows(V)
+ONE_ARRAYS = several(
+    MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR
+)  # fmt: skip
+LANE_BLOCK = several(CUBE, MATRIX, VECTOR, CUBE, MATRIX)
+PAIRS = record(Pairs, MATRIX, MATRIX, MATRIX)
+ONE_SPACE = record(
+    OneSpace, MATRIX, MATRIX, MATRIX, MATRIX, PAIRS, PAIRS, VECTOR, VECTOR, VECTOR, VECTOR
+)  # fmt: skip
+
+
+def teacher_rows(V: Array, b: Array) -> tuple[np.ndarray, ...]:
+    """The teacher in sparse form, and with matrices when it is not sparse, as `teacher_in` takes it."""
     m, n = V.shape
+    row, column = np.nonzero(V)
+    value = V[row, column]
+    first = np.zeros(m + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=m), out=first[1:])
+    norm = np.sqrt(np.bincount(row, weights=value * value, minlength=m))
     dense = m if len(value) > SPARSE * m * n else 0
-    unit, weighted = np.empty((dense, n)), np.empty((dense, n))
-    for t in range(dense):
-        scale = 1 / norm[t] if norm[t] > 0 else 0.0
-        for i in range(n):
-            unit[t, i], weighted[t, i] = V[t, i] * scale, b[t] * V[t, i]
-    return Teacher(first, column, value, norm, b, b * norm, unit, weighted)
+    scale = np.divide(1.0, norm, out=np.zeros(m), where=norm > 0)
+    unit, weighted = (V * scale[:, None])[:dense], (b[:, None] * V)[:dense]
+    return first, column.astype(np.int64), value, norm, np.array(b), b * norm, unit, weighted
 
 
-@njit(cache=True)
-def one_space(k: int, n: int, m: int) -> OneSpace:
-    """Fresh work arrays for k students and m teachers in n inputs."""
-    return OneSpace(
-        np.empty((n, k)), np.empty((n, k)), np.empty((n, k)), np.empty((n, k)),
-        Pairs(np.empty((k, k)), np.empty((k, k)), np.empty((k, k))),
-        Pairs(np.empty((m, k)), np.empty((m, k)), np.empty((m, k))),
-        np.empty(k), np.empty(k), np.empty(k), np.empty(k),
-    )  # fmt: skip
+def one_space(k: int, n: int, m: int) -> tuple[Array, ...]:
+    """Fresh work arrays for k students and m teachers in n inputs, as `one_in` takes them."""
+    shapes = [(n, k)] * 4 + [(k, k)] * 3 + [(m, k)] * 3 + [(k,)] * 4
+    return tuple(np.empty(shape) for shape in shapes)
+
+
+@part
+def teacher_in(arrays: Any) -> Teacher:
+    """The arrays of the teacher by name."""
+    first, column, value, norm, b, length, unit, weighted = arrays
+    return Teacher(first, column, value, norm, b, length, unit, weighted)
+
+
+@part
+def one_in(arrays: Any) -> OneSpace:
+    """The work arrays by name."""
+    unit, weighted, pull, more, c0, s0, r0, c1, s1, r1, norm, inverse, length, radial = arrays
+    students, teachers = Pairs(c0, s0, r0), Pairs(c1, s1, r1)
+    return OneSpace(unit, weighted, pull, more, students, teachers, norm, inverse, length, radial)
 
 
 # The loops below store into one array each and take no view of a row: numba cannot promise LLVM that two arrays do not
 # overlap, so a loop over many of them stays scalar, and a view costs an atomic reference count.
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(FLOAT(MATRIX, FIXED, VECTOR, VECTOR, VECTOR), fastmath=FAST)
 def _lengths(W: Array, a: Array, norm: Array, inverse: Array, length: Array) -> float:
     """‖wᵢ‖, 1/‖wᵢ‖ and aᵢ‖wᵢ‖; returns the shortest ‖wᵢ‖."""
     k, n = W.shape
@@ -90,7 +125,7 @@ def _lengths(W: Array, a: Array, norm: Array, inverse: Array, length: Array) -> 
     return shortest
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, VECTOR, VECTOR, MATRIX, MATRIX), fastmath=FAST)
 def _units(W: Array, inverse: Array, length: Array, unit: Array, weighted: Array) -> None:
     """ŵᵢ and aᵢwᵢ as columns."""
     k, n = W.shape
@@ -102,7 +137,7 @@ def _units(W: Array, inverse: Array, length: Array, unit: Array, weighted: Array
             weighted[m, i] = unit[m, i] * length[i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(INTEGERS, INTEGERS, VECTOR, VECTOR, MATRIX, MATRIX), fastmath=FAST)
 def _sparse_cosines(
     first: np.ndarray, column: np.ndarray, value: Array, norm: Array, unit: Array, cosine: Array
 ) -> None:
@@ -118,7 +153,7 @@ def _sparse_cosines(
                 cosine[t, i] += v * unit[m, i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(FLOAT(MATRIX, FIXED, TEACHER, FIXED, ONE_SPACE), fastmath=FAST)
 def pair_angles(W: Array, a: Array, teacher: Teacher, c: Array, space: OneSpace) -> float:
     """Unit vectors, and sin θ/2π and (π−θ)/2π of all pairs; returns the shortest ‖wᵢ‖.
 
@@ -131,18 +166,18 @@ def pair_angles(W: Array, a: Array, teacher: Teacher, c: Array, space: OneSpace)
     np.dot(unit.T, unit, cosine)
     for i in range(len(W)):
         cosine[i, i] = 1.0
-    angles(cosine.reshape(-1), c, sine.reshape(-1), rest.reshape(-1))
+    angles(pointer(cosine), pointer(c), pointer(sine), pointer(rest), cosine.size)
     first, column, value, teacher_norm, _, _, dense, _ = teacher
     cosine, sine, rest = teachers
     if len(dense):
         np.dot(dense, unit, cosine)
     else:
         _sparse_cosines(first, column, value, teacher_norm, unit, cosine)
-    angles(cosine.reshape(-1), c, sine.reshape(-1), rest.reshape(-1))
-    return shortest
+    angles(pointer(cosine), pointer(c), pointer(sine), pointer(rest), cosine.size)
+    return float(shortest)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(VECTOR, FLOAT, MATRIX, VECTOR), fastmath=FAST)
 def _add_radials(length: Array, sign: float, sine: Array, radial: Array) -> None:
     """ϱᵢ += ± Σⱼ eⱼ‖uⱼ‖ sin θ_ij/2π."""
     for j in range(len(length)):
@@ -151,7 +186,7 @@ def _add_radials(length: Array, sign: float, sine: Array, radial: Array) -> None
             radial[i] += weight * sine[j, i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(INTEGERS, INTEGERS, VECTOR, VECTOR, MATRIX, MATRIX), fastmath=FAST)
 def _add_sparse_pull(
     first: np.ndarray, column: np.ndarray, value: Array, b: Array, rest: Array, pull: Array
 ) -> None:
@@ -164,16 +199,23 @@ def _add_sparse_pull(
                 pull[m, i] -= v * rest[t, i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
-def _inner(x: Array, y: Array) -> float:
+@unit(FLOAT(FLOATS, FLOATS, INT), fastmath=FAST)
+def _inner(x: Any, y: Any, count: int) -> float:
     """Σ xᵢyᵢ."""
     total = 0.0
-    for i in range(len(x)):
+    for i in range(count):
         total += x[i] * y[i]
     return total
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(FLOATS, FLOATS, INT))
+def _subtract(x: Any, y: Any, count: int) -> None:
+    """y −= x."""
+    for i in range(count):
+        y[i] -= x[i]
+
+
+@unit(VOID(MATRIX, MATRIX, VECTOR, VECTOR, VECTOR), fastmath=FAST)
 def _values(unit: Array, pull: Array, radial: Array, norm: Array, value: Array) -> None:
     """Σⱼ eⱼ k(wᵢ, uⱼ) = wᵢ·Σⱼ eⱼ ∂₁k(wᵢ, uⱼ): the kernel is homogeneous of degree one (Euler)."""
     n, k = unit.shape
@@ -186,7 +228,7 @@ def _values(unit: Array, pull: Array, radial: Array, norm: Array, value: Array) 
         value[i] *= norm[i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(VOID(MATRIX, FIXED, VECTOR, VECTOR, MATRIX, MATRIX), fastmath=FAST)
 def _inner_gradient(W: Array, a: Array, radial: Array, inverse: Array, pull: Array, dW: Array) -> None:
     """2aᵢ (pullᵢ + ϱᵢ ŵᵢ), turned back into rows."""
     k, n = W.shape
@@ -196,7 +238,7 @@ def _inner_gradient(W: Array, a: Array, radial: Array, inverse: Array, pull: Arr
             dW[i, m] = factor * (pull[m, i] + turn * W[i, m])
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@unit(several(FLOAT, FLOAT)(MATRIX, FIXED, TEACHER, FIXED, ONE_SPACE, MATRIX, VECTOR), fastmath=FAST)
 def one_pass(
     W: Array, a: Array, teacher: Teacher, c: Array, space: OneSpace, dW: Array, da: Array
 ) -> tuple[float, float]:
@@ -209,22 +251,70 @@ def one_pass(
     unit, weighted, pull, more, students, teachers, norm, inverse, length, radial = space
     first, column, value, _, b, teacher_length, _, dense = teacher
     np.dot(weighted, students.rest, pull)
-    radial[:] = 0.0
+    for i in range(len(radial)):
+        radial[i] = 0.0
     _add_radials(length, 1.0, students.sine, radial)
-    own = _inner(weighted.reshape(-1), pull.reshape(-1)) + _inner(length, radial)
+    k = len(a)
+    own = _inner(pointer(weighted), pointer(pull), weighted.size) + _inner(
+        pointer(length), pointer(radial), k
+    )
     _add_radials(teacher_length, -1.0, teachers.sine, radial)
     if len(dense):
         np.dot(dense.T, teachers.rest, more)
-        pull -= more
+        _subtract(pointer(more), pointer(pull), pull.size)
     else:
         _add_sparse_pull(first, column, value, b, teachers.rest, pull)
     _values(unit, pull, radial, norm, da)
-    da *= 2.0
+    for i in range(k):
+        da[i] *= 2.0
     _inner_gradient(W, a, radial, inverse, pull, dW)
-    return _inner(a, da) - own, shortest  # aᵀKa − 2aᵀc = 2aᵀ(Ka − c) − aᵀKa
+    return _inner(pointer(a), pointer(da), k) - own, shortest  # aᵀKa − 2aᵀc = 2aᵀ(Ka − c) − aᵀKa
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy", nogil=True)
+@entry(FLOAT(CUBE, MATRIX, TEACHER_ARRAYS, FIXED, VECTOR, CUBE, MATRIX, ONE_ARRAYS))
+def one_by_one(
+    W: Array, a: Array, rows: Any, c: Array, losses: Array, dW: Array, da: Array, space: Any
+) -> float:
+    """As `side_by_side`, one network after the other."""
+    teacher, one = teacher_in(rows), one_in(space)
+    smallest = np.inf
+    for l in range(len(W)):
+        losses[l], shortest = one_pass(W[l], a[l], teacher, c, one, dW[l], da[l])
+        smallest = min(smallest, shortest)
+    return smallest
+
+
+@entry(FLOAT(CUBE, MATRIX, TEACHER_ARRAYS, FIXED, VECTOR, CUBE, MATRIX, LANE_ARRAYS, LANE_BLOCK))
+def side_by_side(
+    W: Array, a: Array, rows: Any, c: Array, losses: Array, dW: Array, da: Array, space: Any, block: Any
+) -> float:
+    """Fill losses (less the teacher's energy) and both gradients for each network; return the shortest ‖wᵢ‖.
+
+    `block` is room for as many networks as there are lanes: their weights, outer weights, losses and slopes.
+    """
+    teacher, lanes = teacher_in(rows), lanes_in(space)
+    w, outer, loss, dw, slope = block
+    batch, k, n = W.shape
+    smallest = np.inf
+    done = 0
+    while done < batch:
+        count = min(len(loss), batch - done)
+        for l in range(count):
+            for i in range(k):
+                outer[i, l] = a[done + l, i]
+                for m in range(n):
+                    w[i, m, l] = W[done + l, i, m]
+        smallest = min(smallest, relu_lanes(w, outer, teacher, c, count, lanes, loss, dw, slope))
+        for l in range(count):
+            losses[done + l] = loss[l]
+            for i in range(k):
+                da[done + l, i] = slope[i, l]
+                for m in range(n):
+                    dW[done + l, i, m] = dw[i, m, l]
+        done += count
+    return smallest
+
+
 def batch_loop(
     W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
 ) -> float:
@@ -233,32 +323,11 @@ def batch_loop(
     Many small networks go side by side (`relu_lanes`), few or large ones one after the other (`one_pass`).
     """
     batch, k, n = W.shape
-    teacher = teacher_rows(V, b)
-    lanes = lanes_for(k, n)
-    smallest = np.inf
-    done = 0
+    rows = teacher_rows(V, b)
     if k * n < NARROW and batch >= FEWEST_LANES:
-        space = lane_space(k, lanes)
-        w, dw, loss = np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty(lanes)
-        outer, slope = np.empty((k, lanes)), np.empty((k, lanes))
-        while done < batch:
-            count = min(lanes, batch - done)
-            for l in range(count):
-                for i in range(k):
-                    outer[i, l] = a[done + l, i]
-                    for m in range(n):
-                        w[i, m, l] = W[done + l, i, m]
-            smallest = min(smallest, relu_lanes(w, outer, teacher, c, count, space, loss, dw, slope))
-            for l in range(count):
-                losses[done + l] = loss[l]
-                for i in range(k):
-                    da[done + l, i] = slope[i, l]
-                    for m in range(n):
-                        dW[done + l, i, m] = dw[i, m, l]
-            done += count
-        return smallest
-    one = one_space(k, n, len(V))
-    for l in range(batch):
-        losses[l], shortest = one_pass(W[l], a[l], teacher, c, one, dW[l], da[l])
-        smallest = min(smallest, shortest)
-    return smallest
+        lanes = lanes_for(k, n)
+        block = tuple(
+            np.empty(shape) for shape in ((k, n, lanes), (k, lanes), (lanes,), (k, n, lanes), (k, lanes))
+        )
+        return float(side_by_side(W, a, rows, c, losses, dW, da, lane_space(k, lanes), block))
+    return float(one_by_one(W, a, rows, c, losses, dW, da, one_space(k, n, len(V))))

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import BOOL, FLOAT, INT, INTEGERS
 from shallows.questions.descent.thresholds import (
     CHECK,
     CONVERGED,
@@ -20,9 +20,10 @@ from shallows.questions.descent.thresholds import (
     RESOLUTION,
     ROUNDING,
 )  # fmt: skip
+from shallows.support.compiling import several, unit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unit(INT(FLOAT, FLOAT, INT, FLOAT, INT, FLOAT, INTEGERS))
 def verdict(
     loss: float, norm: float, iteration: int, tolerance: float, limit: int, goal: float, flag: np.ndarray
 ) -> int:
@@ -38,7 +39,7 @@ def verdict(
     return LIMIT if iteration >= limit else GOING
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unit(several(BOOL, INT, FLOAT)(FLOAT, INT, INT, FLOAT, FLOAT))
 def patience(norm: float, iteration: int, since: int, best: float, scale: float) -> tuple[bool, int, float]:
     """Whether a run with a fixed step is stuck in rounding, since when its gradient had no new low, and that low."""
     if iteration % CHECK == 0:
@@ -49,7 +50,7 @@ def patience(norm: float, iteration: int, since: int, best: float, scale: float)
     return False, since, best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unit(BOOL(FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT))
 def falls(loss: float, norm: float, step: float, value: float, slope: float, scale: float) -> bool:
     """The test of `gradient.line_search`: Armijo, or the slope where rounding hides the change of the loss."""
     drop, needed = loss - value, DECREASE * step * norm * norm

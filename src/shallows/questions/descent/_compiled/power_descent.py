@@ -6,13 +6,20 @@ the gap, so that no lane idles. Nothing here holds the interpreter's lock. `flag
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import BOOL, FIXED, FLOAT, INT, INTEGERS, MATRIX, VECTOR, VOID
 from shallows.questions.descent._compiled.decisions import falls, patience, verdict
-from shallows.questions.descent._compiled.power_losses import EXACT, Model, evaluate_lanes, work_space
+from shallows.questions.descent._compiled.power_losses import (
+    EXACT,
+    MODEL_ARRAYS,
+    SPACE,
+    WorkSpace,
+    evaluate_lanes,
+    model_in,
+)
 from shallows.questions.descent.thresholds import (
     BLOW_UP,
     DIVERGED,
@@ -25,6 +32,7 @@ from shallows.questions.descent.thresholds import (
     STALLED,
 )  # fmt: skip
 from shallows.support.checks import Array
+from shallows.support.compiling import entry, part, record, several, unit
 from shallows.support.tolerances import TINY
 
 
@@ -52,24 +60,33 @@ class State(NamedTuple):
     best: Array
 
 
-@njit(cache=True)
-def _new_state(lanes: int) -> State:
-    return State(
-        np.zeros(lanes, np.int64), np.zeros(lanes, np.bool_), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64),
-        np.zeros(lanes), np.zeros(lanes), np.zeros(lanes), np.zeros(lanes), np.zeros(lanes), np.zeros(lanes),
-    )  # fmt: skip
+RULES, RULES_ARRAYS = record(Rules, FLOAT, FLOAT, FLOAT, INTEGERS), several(FLOAT, FLOAT, FLOAT, INTEGERS)
+_FIELDS = (*(INTEGERS,) * 4, *(VECTOR,) * 6)
+STATE, STATE_ARRAYS = record(State, *_FIELDS), several(*_FIELDS)
 
 
-@njit(cache=True)
+def new_state(lanes: int) -> tuple[np.ndarray, ...]:
+    """Fresh arrays, as `state_in` takes them."""
+    return (*(np.zeros(lanes, np.int64) for _ in range(4)), *(np.zeros(lanes) for _ in range(6)))
+
+
+@part
+def state_in(arrays: Any) -> State:
+    """The arrays by name."""
+    run, fresh, iteration, since, loss, norm, step, smallest, cap, best = arrays
+    return State(run, fresh, iteration, since, loss, norm, step, smallest, cap, best)
+
+
+@unit(VOID(STATE, MATRIX, MATRIX, INT, VECTOR, INT))
 def _load(state: State, theta: Array, gradient: Array, l: int, start: Array, run: int) -> None:
     """Put a start into lane l; with a step of zero the next trial is the start itself."""
     for i in range(len(start)):
         theta[i, l], gradient[i, l] = start[i], 0.0
-    state.run[l], state.fresh[l], state.iteration[l], state.since[l] = run, True, 0, 0
+    state.run[l], state.fresh[l], state.iteration[l], state.since[l] = run, 1, 0, 0
     state.step[l], state.best[l] = 0.0, np.inf
 
 
-@njit(cache=True)
+@unit(VOID(STATE, MATRIX, MATRIX, INT, INT))
 def _move(state: State, theta: Array, gradient: Array, source: int, to: int) -> None:
     """Copy one lane into another."""
     for i in range(len(theta)):
@@ -88,17 +105,20 @@ def _move(state: State, theta: Array, gradient: Array, source: int, to: int) -> 
     )
 
 
-@njit(cache=True, error_model="numpy")
+@unit(VOID(STATE, MATRIX, INT, FLOAT, FLOAT, FLOAT))
 def _begin(state: State, theta: Array, l: int, value: float, size: float, step: float) -> None:
     """The first evaluation of a run: its loss, the loss that counts as a blow-up, and its first step."""
-    length = np.sqrt(np.sum(theta[:, l] ** 2))
-    state.fresh[l] = False
+    square = 0.0
+    for i in range(len(theta)):
+        square += theta[i, l] * theta[i, l]
+    length = np.sqrt(square)
+    state.fresh[l] = 0
     state.loss[l], state.norm[l], state.cap[l] = value, size, BLOW_UP * (1 + value)
     state.step[l] = step if step > 0 else FIRST_MOVE * (length + SHORTEST_THETA) / max(size, TINY)
     state.smallest[l] = SMALLEST_STEP * state.step[l]
 
 
-@njit(cache=True, error_model="numpy")
+@unit(VOID(STATE, MATRIX, INT, VECTOR, VECTOR, VECTOR, RULES, VECTOR, INTEGERS))
 def _judge(
     state: State, theta: Array, lanes: int, value: Array, square: Array, slope: Array, rules: Rules, taken: Array,
     code: np.ndarray,
@@ -108,7 +128,7 @@ def _judge(
     for l in range(lanes):
         size = np.sqrt(square[l])
         code[l], taken[l] = GOING, 1.0
-        if state.fresh[l]:
+        if state.fresh[l] != 0:
             _begin(state, theta, l, value[l], size, rules.step)
             continue
         state.iteration[l] += 1
@@ -126,7 +146,7 @@ def _judge(
             taken[l] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@unit(VOID(STATE, INT, VECTOR, INTEGERS, RULES, INTEGERS))
 def _end(
     state: State, lanes: int, tolerances: Array, limits: np.ndarray, rules: Rules, code: np.ndarray
 ) -> None:
@@ -150,7 +170,7 @@ def _end(
             code[l] = STALLED
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy")
+@unit(VOID(MATRIX, MATRIX, INT, VECTOR), fastmath=EXACT)
 def _products(x: Array, y: Array, lanes: int, out: Array) -> None:
     """x·y of each lane."""
     for l in range(lanes):
@@ -160,7 +180,7 @@ def _products(x: Array, y: Array, lanes: int, out: Array) -> None:
             out[l] += x[i, l] * y[i, l]
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy")
+@unit(VOID(MATRIX, MATRIX, VECTOR, INT, MATRIX), fastmath=EXACT)
 def _propose(theta: Array, gradient: Array, steps: Array, lanes: int, trial: Array) -> None:
     """θ − s∇L in all lanes."""
     for i in range(len(theta)):
@@ -168,42 +188,50 @@ def _propose(theta: Array, gradient: Array, steps: Array, lanes: int, trial: Arr
             trial[i, l] = theta[i, l] - steps[l] * gradient[i, l]
 
 
-@njit(cache=True)
+@unit(VOID(MATRIX, MATRIX, VECTOR, INT, MATRIX, MATRIX))
 def _accept(trial: Array, new: Array, taken: Array, lanes: int, theta: Array, gradient: Array) -> None:
     """Move the lanes that took their trial (taken = 1, a float so that the choice is one vector instruction)."""
-    if np.all(taken[:lanes] > 0):
-        theta[:], gradient[:] = trial, new
-        return
     for i in range(len(theta)):
         for l in range(lanes):
             theta[i, l] = trial[i, l] if taken[l] > 0 else theta[i, l]
             gradient[i, l] = new[i, l] if taken[l] > 0 else gradient[i, l]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@entry(
+    VOID(
+        INT, MATRIX, INT, INT, FIXED, BOOL, MODEL_ARRAYS, SPACE, RULES_ARRAYS, VECTOR, INTEGERS, VECTOR, VECTOR,
+        INTEGERS, INTEGERS, STATE_ARRAYS, several(MATRIX, MATRIX, MATRIX, MATRIX), MATRIX, INTEGERS,
+    )
+)  # fmt: skip
 def descent_lanes(
-    thetas: Array, k: int, n: int, outer: Array, free: bool, model: Model, block: int, rules: Rules,
-    tolerances: Array, limits: np.ndarray, losses: Array, norms: Array, status: np.ndarray, iterations: np.ndarray,
+    form: int, thetas: Array, k: int, n: int, outer: Array, free: bool, model_arrays: Any, space: WorkSpace,
+    rule_arrays: Any, tolerances: Array, limits: np.ndarray, losses: Array, norms: Array, status: np.ndarray,
+    iterations: np.ndarray, state_arrays: Any, points: Any, room: Array, code: np.ndarray,
 ) -> None:  # fmt: skip
-    """Train each row of `thetas` in place, up to `block` of them at a time."""
+    """Train each row of `thetas` in place, as many at a time as there are lanes; `form` is the loss's address.
+
+    `points` are θ, ∇L, the trials and their slopes, the latter two with k rows more for outer weights that are fixed.
+    """
+    model, state = model_in(model_arrays), state_in(state_arrays)
+    rules = Rules(rule_arrays[0], rule_arrays[1], rule_arrays[2], rule_arrays[3])
+    theta, gradient, trials, slopes = points
     runs, size = thetas.shape
-    lanes = min(block, runs)
-    theta, gradient = np.empty((size, lanes)), np.empty((size, lanes))
-    trial, new = np.empty((size, lanes)), np.empty((size, lanes))
-    fixed, unused = np.empty((k, lanes)), np.empty((k, lanes))
-    for i in range(k):
-        fixed[i] = outer[i]
+    lanes = theta.shape[1]
+    trial, new = trials[:size], slopes[:size]
     W, dW = trial[: k * n].reshape(k, n, lanes), new[: k * n].reshape(k, n, lanes)
-    a, da = (trial[k * n :], new[k * n :]) if free else (fixed, unused)
-    space, state = work_space(model, k, n, lanes), _new_state(lanes)
-    value, square, slope, taken = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
-    code, searching = np.empty(lanes, np.int64), rules.step <= 0
+    a, da = (trial[k * n :], new[k * n :]) if free else (trials[size:], slopes[size:])
+    if not free:
+        for i in range(k):
+            for l in range(lanes):
+                a[i, l] = outer[i]
+    value, square, slope, taken = room[0], room[1], room[2], room[3]
+    searching = rules.step <= 0
     for l in range(lanes):
         _load(state, theta, gradient, l, thetas[l], l)
     waiting = lanes
     while lanes > 0:
         _propose(theta, gradient, state.step, lanes, trial)
-        evaluate_lanes(W, a, lanes, model, space, dW, da, value)
+        evaluate_lanes(form, W, a, lanes, model, space, dW, da, value)
         _products(new, new, lanes, square)
         if searching:
             _products(new, gradient, lanes, slope)
@@ -214,7 +242,8 @@ def descent_lanes(
             if code[l] == GOING:
                 continue
             run = state.run[l]
-            thetas[run] = theta[:, l]
+            for i in range(size):
+                thetas[run, i] = theta[i, l]
             losses[run], norms[run], status[run] = state.loss[l], state.norm[l], code[l]
             iterations[run] += state.iteration[l]
             if waiting < runs:

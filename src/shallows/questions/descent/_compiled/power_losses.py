@@ -7,28 +7,37 @@ sums are taken in the order in which they are written: a run's numbers do not de
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import (
+    BOOL,
+    CUBE,
+    FIXED,
+    FLOAT,
+    INT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    VOID,
+)
 from shallows.support.checks import Array
+from shallows.support.compiling import call_at, entry, part, record, several, unit
 
 EXACT = {"contract"}  # fused multiply-add, but no reordering: the same bits in every lane
-MATRIX, POWERS, STATISTICS = 0, 1, 2
 WorkSpace = tuple[Array, Array, Array, Array, Array, Array]
 
 
 class Model(NamedTuple):
     """A loss in one of three forms; arrays that a form does not use are empty.
 
-    - MATRIX: degree 2 under k(w, v) = c₀(w·v)² + c₁‖w‖²‖v‖², against the matrix `target`;
-    - POWERS: k(w, v) = Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), h ≤ d/2, against Σ bⱼ (vⱼ·x)^d with energy E y²;
-    - STATISTICS: (s − s*)ᵀG(s − s*) + floor, s the entries of Σ aᵢ wᵢ^⊗d; monomial q of the degrees 1, …, d (degree by
-      degree) is w[first[q]] times monomial rest[q].
+    - `matrix_lanes`: degree 2 under k(w, v) = c₀(w·v)² + c₁‖w‖²‖v‖², against the matrix `target`;
+    - `powers_lanes`: k(w, v) = Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), h ≤ d/2, against Σ bⱼ (vⱼ·x)^d with energy E y²;
+    - `statistics_lanes`: (s − s*)ᵀG(s − s*) + floor, s the entries of Σ aᵢ wᵢ^⊗d; monomial q of the degrees 1, …, d
+      (degree by degree) is w[first[q]] times monomial rest[q].
     """
 
-    form: int
     degree: int
     c: Array
     target: Array
@@ -40,15 +49,31 @@ class Model(NamedTuple):
     rest: np.ndarray
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy", nogil=True)
+_FIELDS = (INT, VECTOR, MATRIX, MATRIX, VECTOR, FLOAT, MATRIX, INTEGERS, INTEGERS)
+MODEL, MODEL_ARRAYS = record(Model, *_FIELDS), several(*_FIELDS)
+SPACE = several(CUBE, CUBE, CUBE, MATRIX, CUBE, CUBE)
+#: What each form of the loss is called with: W (k, n, B), a (k, B), lanes, the model, room, and ∂L/∂W, ∂L/∂a, L.
+FORM = VOID(CUBE, MATRIX, INT, MODEL, SPACE, CUBE, MATRIX, VECTOR)
+#: Calls a form at its address: a form that no problem has is not compiled.
+evaluate_lanes = call_at(FORM)
+
+
+@part
+def model_in(arrays: Any) -> Model:
+    """The model by name. Python hands over plain tuples: numba knows their types at once."""
+    degree, c, target, V, b, constant, gram, first, rest = arrays
+    return Model(degree, c, target, V, b, constant, gram, first, rest)
+
+
+@unit(FORM, fastmath=EXACT)
 def matrix_lanes(
-    W: Array, a: Array, lanes: int, T: Array, c: Array, D: Array, Z: Array, trace: Array, dW: Array, da: Array,
-    loss: Array,
-) -> None:  # fmt: skip
+    W: Array, a: Array, lanes: int, model: Model, space: WorkSpace, dW: Array, da: Array, loss: Array
+) -> None:
     """With D = Σ aᵢ wᵢwᵢᵀ − T:  L = c₀‖D‖² + c₁ tr(D)², a sum of squares.
 
     With zᵢ = 2c₀Dwᵢ + 2c₁tr(D)wᵢ:  ∂L/∂wᵢ = 2aᵢzᵢ,  ∂L/∂aᵢ = wᵢ·zᵢ. Only the lower triangle of D is summed.
     """
+    D, Z, T, c, trace = space[0], space[1], model.target, model.c, space[3][0]
     k, n, _ = W.shape
     for m in range(k):
         for i in range(n):
@@ -89,7 +114,7 @@ def matrix_lanes(
                 dW[m, i, l] = 2 * a[m, l] * z
 
 
-@njit(fastmath=EXACT, error_model="numpy", inline="always")
+@unit(VOID(VECTOR, VECTOR, VECTOR, INT, INT, VECTOR, VECTOR, VECTOR), fastmath=EXACT)
 def _slopes(
     rho: Array, pq: Array, c: Array, degree: int, lanes: int, along: Array, across: Array, x: Array
 ) -> None:
@@ -117,7 +142,7 @@ def _slopes(
             along[l] *= rho[l]
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy", nogil=True)
+@unit(VOID(CUBE, MATRIX, INT, VECTOR, INT, CUBE, MATRIX, CUBE, MATRIX), fastmath=EXACT)
 def _among_students(
     W: Array, a: Array, lanes: int, c: Array, degree: int, rows: Array, pair: Array, dW: Array, da: Array
 ) -> None:
@@ -152,7 +177,7 @@ def _among_students(
                         dW[j, r, l] += x[l] * W[i, r, l]
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy", nogil=True)
+@unit(VOID(CUBE, INT, MATRIX, VECTOR, VECTOR, INT, CUBE, MATRIX, CUBE), fastmath=EXACT)
 def _against_teachers(
     W: Array, lanes: int, V: Array, b: Array, c: Array, degree: int, rows: Array, pair: Array, dW: Array
 ) -> None:
@@ -180,15 +205,16 @@ def _against_teachers(
                     dW[i, r, l] -= along[l] * V[j, r]
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy", nogil=True)
+@unit(FORM, fastmath=EXACT)
 def powers_lanes(
-    W: Array, a: Array, lanes: int, model: Model, rows: Array, pair: Array, dW: Array, da: Array, loss: Array
+    W: Array, a: Array, lanes: int, model: Model, space: WorkSpace, dW: Array, da: Array, loss: Array
 ) -> None:
     """Students and teachers are one list u = (w, v) with coefficients e = (a, −b).
 
     With ρ = w·u, p = ‖w‖², q = ‖u‖² and zᵢ = Σⱼ eⱼ ∂₁k(wᵢ, uⱼ) = Σⱼ eⱼ (∂k/∂ρ uⱼ + 2∂k/∂p wᵢ):
     ∂L/∂wᵢ = 2aᵢzᵢ, and by Euler ∂L/∂aᵢ = 2wᵢ·zᵢ/d.
     """
+    rows, pair = space[2], space[3]
     k, n, _ = W.shape
     degree = model.degree
     p, radial, theirs = rows[0], rows[1], rows[2]
@@ -215,7 +241,7 @@ def powers_lanes(
             loss[l] = 0.0
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy", nogil=True)
+@unit(VOID(CUBE, INT, INT, INTEGERS, INTEGERS, MATRIX), fastmath=EXACT)
 def _monomials(W: Array, m: int, lanes: int, first: np.ndarray, rest: np.ndarray, levels: Array) -> None:
     """The monomials of degrees 1, …, d of neuron m, degree by degree."""
     n = W.shape[1]
@@ -228,14 +254,15 @@ def _monomials(W: Array, m: int, lanes: int, first: np.ndarray, rest: np.ndarray
             levels[q, l] = levels[u, l] * levels[v, l]
 
 
-@njit(cache=True, fastmath=EXACT, error_model="numpy", nogil=True)
+@unit(FORM, fastmath=EXACT)
 def statistics_lanes(
-    W: Array, a: Array, lanes: int, model: Model, sums: Array, tree: Array, dW: Array, da: Array, loss: Array
+    W: Array, a: Array, lanes: int, model: Model, space: WorkSpace, dW: Array, da: Array, loss: Array
 ) -> None:
     """L = (s − s*)ᵀG(s − s*) + floor through its N×N Gram matrix; slopes by one sweep back through the monomials.
 
     With y = 2G(s − s*):  ∂L/∂aᵢ = Σ_I y_I wᵢ^I,  ∂L/∂wᵢ = aᵢ Σ_I y_I ∇(wᵢ^I).
     """
+    sums, tree = space[4], space[5]
     k, n, _ = W.shape
     first, rest, gram = model.first, model.rest, model.gram
     size = len(gram)
@@ -282,53 +309,44 @@ def statistics_lanes(
                 dW[m, r, l] = a[m, l] * bars[r, l]
 
 
-@njit(cache=True, nogil=True)
 def work_space(model: Model, k: int, n: int, lanes: int) -> WorkSpace:
     """D, Z of `matrix_lanes`; rows, pair of `powers_lanes`; sums, tree of `statistics_lanes`: as large as needed."""
-    matrix, powers = model.form == MATRIX, model.form == POWERS
     return (
-        np.empty((n if matrix else 0, n, lanes)),
-        np.empty((k if matrix else 0, n, lanes)),
-        np.empty((3 if powers else 0, k, lanes)),
+        np.empty((n if len(model.target) == n else 0, n, lanes)),
+        np.empty((k if len(model.target) == n else 0, n, lanes)),
+        np.empty((3 if model.V.shape[1] else 0, k, lanes)),
         np.empty((5, lanes)),
         np.empty((2, len(model.gram), lanes)),
         np.empty((2, len(model.first), lanes)),
     )
 
 
-@njit(cache=True, nogil=True)
-def evaluate_lanes(
-    W: Array, a: Array, lanes: int, model: Model, space: WorkSpace, dW: Array, da: Array, loss: Array
-) -> None:
-    """L and its gradient for the first `lanes` lanes of a block: W is (k, n, B), a (k, B), loss (B,)."""
-    D, Z, rows, pair, sums, tree = space
-    if model.form == MATRIX:
-        matrix_lanes(W, a, lanes, model.target, model.c, D, Z, pair[0], dW, da, loss)
-    elif model.form == POWERS:
-        powers_lanes(W, a, lanes, model, rows, pair, dW, da, loss)
-    else:
-        statistics_lanes(W, a, lanes, model, sums, tree, dW, da, loss)
-
-
-@njit(cache=True, nogil=True)
-def batch_lanes(
-    thetas: Array, k: int, n: int, outer: Array, free: bool, model: Model, block: int, losses: Array, gradients: Array
+@entry(VOID(INT, MATRIX, INT, INT, FIXED, BOOL, MODEL_ARRAYS, SPACE, MATRIX, MATRIX, VECTOR, MATRIX))
+def evaluate_rows(
+    form: int, thetas: Array, k: int, n: int, outer: Array, free: bool, arrays: Any, space: WorkSpace, block: Array,
+    slopes: Array, losses: Array, gradients: Array,
 ) -> None:  # fmt: skip
-    """L and ∇L of each row of `thetas`, a block at a time."""
-    size = thetas.shape[1]
-    width = min(block, len(thetas))
-    theta, gradient, loss = np.zeros((size, width)), np.empty((size, width)), np.empty(width)
-    fixed, unused = np.empty((k, width)), np.empty((k, width))
-    for i in range(k):
-        fixed[i] = outer[i]
-    W, dW = theta[: k * n].reshape(k, n, width), gradient[: k * n].reshape(k, n, width)
-    a, da = (theta[k * n :], gradient[k * n :]) if free else (fixed, unused)
-    space = work_space(model, k, n, width)
-    for begin in range(0, len(thetas), block):
-        lanes = min(block, len(thetas) - begin)
+    """L and ∇L of each row of `thetas`, as many at a time as `block` and `slopes` have columns.
+
+    They have k rows more than θ has entries, for the outer weights where θ has none; `form` is the loss's address.
+    """
+    size, model = thetas.shape[1], model_in(arrays)
+    width = block.shape[1]
+    W, dW = block[: k * n].reshape(k, n, width), slopes[: k * n].reshape(k, n, width)
+    a, da, loss = block[size : size + k], slopes[size : size + k], slopes[size + k]
+    if free:
+        a, da = block[k * n : size], slopes[k * n : size]
+    else:
+        for i in range(k):
+            for l in range(width):
+                a[i, l] = outer[i]
+    for begin in range(0, len(thetas), width):
+        lanes = min(width, len(thetas) - begin)
         for l in range(lanes):
-            theta[:, l] = thetas[begin + l]
-        evaluate_lanes(W, a, lanes, model, space, dW, da, loss)
+            for i in range(size):
+                block[i, l] = thetas[begin + l, i]
+        evaluate_lanes(form, W, a, lanes, model, space, dW, da, loss)
         for l in range(lanes):
             losses[begin + l] = loss[l]
-            gradients[begin + l] = gradient[:, l]
+            for i in range(size):
+                gradients[begin + l, i] = slopes[i, l]

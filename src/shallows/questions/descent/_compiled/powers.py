@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,56 +21,66 @@ BLOCK = 32  # lanes: long enough for vector loops, small enough for the cache
 class CompiledPowers(Compiled):
     """A Power problem with one output, as the arguments of the lane loops."""
 
-    def __init__(self, problem: Problem, model: Model) -> None:
-        self.width, self.n, self.free, self.model = problem.width, problem.n, problem.outer is None, model
+    def __init__(self, problem: Problem, form: Any, model: Model) -> None:
+        self.width, self.n, self.free = problem.width, problem.n, problem.outer is None
+        self.form, self.model = form, model
         self.outer = np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0])
 
     def __call__(self, thetas: Array) -> tuple[Array, Array]:
         """Losses (batch,) and gradients (batch, p)."""
-        from shallows.questions.descent._compiled.power_losses import batch_lanes
+        from shallows.questions.descent._compiled.power_losses import evaluate_rows, work_space
 
         thetas = np.ascontiguousarray(thetas)
         losses, gradients = np.empty(len(thetas)), np.empty_like(thetas)
-        batch_lanes(thetas, self.width, self.n, self.outer, self.free, self.model, BLOCK, losses, gradients)
+        lanes, rows = max(min(BLOCK, len(thetas)), 1), thetas.shape[1] + self.width + 1
+        space = work_space(self.model, self.width, self.n, lanes)
+        evaluate_rows(
+            self.form.address, thetas, self.width, self.n, self.outer, self.free, tuple(self.model), space,
+            np.zeros((rows, lanes)), np.empty((rows, lanes)), losses, gradients,
+        )  # fmt: skip
         return losses, gradients
 
     def loop(
         self, out: Outcome, step: float | None, stopping: Stopping, limits: np.ndarray, tolerances: Array
     ) -> None:
         """Descend from all rows of `out.thetas`."""
-        from shallows.questions.descent._compiled.power_descent import Rules, descent_lanes
+        from shallows.questions.descent._compiled.power_descent import descent_lanes, new_state
+        from shallows.questions.descent._compiled.power_losses import work_space
 
-        rules = Rules(
-            -1.0 if step is None else step, stopping.goal, stopping.scale, stopping.interrupted.flag
-        )
+        runs, size = out.thetas.shape
+        lanes = min(BLOCK, runs)
+        rules = (-1.0 if step is None else step, stopping.goal, stopping.scale, stopping.interrupted.flag)
+        shapes = ((size, lanes), (size, lanes), (size + self.width, lanes), (size + self.width, lanes))
         descent_lanes(
-            out.thetas, self.width, self.n, self.outer, self.free, self.model, BLOCK, rules, tolerances, limits,
-            out.losses, out.norms, out.status, out.iterations,
+            self.form.address, out.thetas, self.width, self.n, self.outer, self.free, tuple(self.model),
+            work_space(self.model, self.width, self.n, lanes), rules, tolerances, limits, out.losses, out.norms,
+            out.status, out.iterations, new_state(lanes), tuple(np.empty(shape) for shape in shapes),
+            np.empty((4, lanes)), np.empty(lanes, np.int64),
         )  # fmt: skip
 
 
-def matrix_model(coefficients: Array, T: Array) -> Model:
-    """Degree 2 under c₀(w·v)² + c₁‖w‖²‖v‖², against a symmetric matrix."""
-    from shallows.questions.descent._compiled.power_losses import MATRIX
+def matrix_model(coefficients: Array, T: Array) -> tuple[Any, Model]:
+    """The form of the loss and its data. Degree 2 under c₀(w·v)² + c₁‖w‖²‖v‖², against a symmetric matrix."""
+    from shallows.questions.descent._compiled.power_losses import matrix_lanes
 
-    return _model(MATRIX, 2, coefficients, target=T)
+    return matrix_lanes, _model(2, coefficients, target=T)
 
 
-def powers_model(degree: int, coefficients: Array, V: Array, b: Array, energy: float) -> Model:
+def powers_model(degree: int, coefficients: Array, V: Array, b: Array, energy: float) -> tuple[Any, Model]:
     """Any degree under Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), against Σ bⱼ (vⱼ·x)^d."""
-    from shallows.questions.descent._compiled.power_losses import POWERS
+    from shallows.questions.descent._compiled.power_losses import powers_lanes
 
-    return _model(POWERS, degree, coefficients, V=V, b=b, constant=energy)
+    return powers_lanes, _model(degree, coefficients, V=V, b=b, constant=energy)
 
 
-def statistics_model(problem: Problem) -> Model:
+def statistics_model(problem: Problem) -> tuple[Any, Model]:
     """(s − s*)ᵀG(s − s*) + L*: any data, any degree whose Gram matrix is small enough to multiply by."""
-    from shallows.questions.descent._compiled.power_losses import STATISTICS
+    from shallows.questions.descent._compiled.power_losses import statistics_lanes
 
     entries, floor = problem._optimum
     first, rest = monomial_tree(problem.n, problem.degree)
-    return _model(
-        STATISTICS, problem.degree, np.zeros(0), target=entries, constant=floor, gram=problem.gram(),
+    return statistics_lanes, _model(
+        problem.degree, np.zeros(0), target=entries, constant=floor, gram=problem.gram(),
         first=first, rest=rest,
     )  # fmt: skip
 
@@ -88,7 +98,6 @@ def monomial_tree(n: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _model(
-    form: int,
     degree: int,
     c: Array,
     target: Array | None = None,
@@ -112,6 +121,6 @@ def _model(
     padded[: len(c)] = c
     outer = np.zeros(0) if b is None else np.array(b, dtype=np.float64)
     return Model(
-        form, degree, padded, matrix(target), matrix(V), outer, float(constant), matrix(gram),
+        degree, padded, matrix(target), matrix(V), outer, float(constant), matrix(gram),
         integers(first), integers(rest),
     )  # fmt: skip

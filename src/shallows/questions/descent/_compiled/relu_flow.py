@@ -16,24 +16,59 @@ side by side as in `relu_fixed_step`; the lanes are the last axis. The slow twin
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shallows.model.kernels._compiled.kinds import (
+    BOOL,
+    CUBE,
+    FIXED,
+    FLOAT,
+    INT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    VOID,
+)
 from shallows.model.kernels._compiled.relu_angles import FAST
 from shallows.model.kernels._compiled.relu_lanes import (
     FEWEST_LANES,
+    LANE_ARRAYS,
+    LANE_SPACE,
     LaneSpace,
     lane_space,
     lanes_for,
+    lanes_in,
     relu_lanes,
 )
-from shallows.model.kernels._compiled.relu_loop import OneSpace, one_pass, one_space, teacher_rows
+from shallows.model.kernels._compiled.relu_loop import (
+    ONE_ARRAYS,
+    ONE_SPACE,
+    OneSpace,
+    one_in,
+    one_pass,
+    one_space,
+    teacher_rows,
+)
 from shallows.questions.descent._compiled.decisions import verdict
-from shallows.questions.descent._compiled.relu_fixed_step import Ends, ReLUModel, Rules
+from shallows.questions.descent._compiled.relu_fixed_step import (
+    ENDS,
+    ENDS_ARRAYS,
+    MODEL,
+    MODEL_ARRAYS,
+    RULES,
+    RULES_ARRAYS,
+    Ends,
+    ReLUModel,
+    Rules,
+    ends_in,
+    model_in,
+    rules_in,
+)
 from shallows.questions.descent.thresholds import GOING
 from shallows.support.checks import Array
+from shallows.support.compiling import entry, part, record, several, unit
 
 #: γ of ROS2: 1 − 1/√2 makes it L-stable (Verwer, Spee, Blom and Hundsdorfer 1999).
 GAMMA = 1 - np.sqrt(0.5)
@@ -75,21 +110,68 @@ class Flow(NamedTuple):
     spent: np.ndarray
 
 
-@njit(cache=True)
-def _new_flow(model: ReLUModel, lanes: int) -> Flow:
-    k, n = model.k, model.n
-    outer = np.empty((k, lanes))
-    for i in range(k):
-        outer[i] = model.outer[i]
+_FIELDS = (*(CUBE,) * 6, MATRIX, MATRIX, MATRIX, *(VECTOR,) * 9, INTEGERS, INTEGERS)
+FLOW, FLOW_ARRAYS = record(Flow, *_FIELDS), several(*_FIELDS)
+
+
+def new_flow(k: int, n: int, outer: Array, lanes: int) -> tuple[np.ndarray, ...]:
+    """Fresh arrays for runs side by side, as `flow_in` takes them; every lane has the outer weights."""
+    cubes, vectors = [np.empty((k, n, lanes)) for _ in range(6)], [np.empty(lanes) for _ in range(9)]
+    counts = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+    every = np.repeat(outer[:, None], lanes, axis=1)
+    return (*cubes, np.empty((n, lanes)), every, np.empty((k, lanes)), *vectors, *counts)
+
+
+@part
+def flow_in(arrays: Any) -> Flow:
+    """The arrays by name."""
+    (
+        W,
+        slope,
+        first,
+        trial,
+        new,
+        radial,
+        total,
+        outer,
+        da,
+        loss,
+        square,
+        h,
+        damping,
+        share,
+        weight,
+        inner,
+        moved,
+        changed,
+        run,
+        spent,
+    ) = arrays
     return Flow(
-        np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty((k, n, lanes)),
-        np.empty((k, n, lanes)), np.empty((k, n, lanes)), np.empty((n, lanes)), outer, np.empty((k, lanes)),
-        np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes),
-        np.empty(lanes), np.empty(lanes), np.empty(lanes), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64),
-    )  # fmt: skip
+        W,
+        slope,
+        first,
+        trial,
+        new,
+        radial,
+        total,
+        outer,
+        da,
+        loss,
+        square,
+        h,
+        damping,
+        share,
+        weight,
+        inner,
+        moved,
+        changed,
+        run,
+        spent,
+    )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(CUBE, CUBE, INT, VECTOR), fastmath=FAST)
 def _inner(x: Array, y: Array, lanes: int, out: Array) -> None:
     """⟨x, y⟩ in every lane."""
     k, n, _ = x.shape
@@ -102,7 +184,7 @@ def _inner(x: Array, y: Array, lanes: int, out: Array) -> None:
                 out[l] += p[l] * q[l]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(CUBE, FIXED, FLOW, INT), fastmath=FAST)
 def _damped(x: Array, a: Array, flow: Flow, lanes: int) -> None:
     """x ← (d⁻¹I + ½γh aaᵀ)⁻¹x = d(x − f a(aᵀx)), with d the damping and f the share of each lane."""
     k, n, _ = x.shape
@@ -122,7 +204,7 @@ def _damped(x: Array, a: Array, flow: Flow, lanes: int) -> None:
                 column[l] = flow.damping[l] * (column[l] - flow.share[l] * weight * row[l])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(CUBE, FIXED, FLOW, INT), fastmath=FAST)
 def _solve(x: Array, a: Array, flow: Flow, lanes: int) -> None:
     """x ← M⁻¹x, after `_factor`."""
     k, n, _ = x.shape
@@ -137,7 +219,7 @@ def _solve(x: Array, a: Array, flow: Flow, lanes: int) -> None:
                 row[l] -= flow.inner[l] * radial[l]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(FIXED, FLOW, INT), fastmath=FAST)
 def _factor(a: Array, flow: Flow, lanes: int) -> None:
     """What `_solve` needs: v = (M − γh uuᵀ/π)⁻¹u, in place of u, and the weight of vvᵀ (Sherman and Morrison)."""
     k, n, _ = flow.W.shape
@@ -167,7 +249,7 @@ def _factor(a: Array, flow: Flow, lanes: int) -> None:
         flow.weight[l] = stiff / (1 + stiff * flow.inner[l])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unit(VOID(CUBE, CUBE, FLOW, INT, MODEL, LANE_SPACE, ONE_SPACE))
 def _evaluate(
     W: Array, slope: Array, flow: Flow, lanes: int, model: ReLUModel, space: LaneSpace, one: OneSpace
 ) -> None:
@@ -187,7 +269,7 @@ def _evaluate(
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(FIXED, FLOW, INT), fastmath=FAST)
 def _first_stage(a: Array, flow: Flow, lanes: int) -> None:
     """k₁ and the trial point θ + hk₁."""
     k, n, _ = flow.W.shape
@@ -203,7 +285,7 @@ def _first_stage(a: Array, flow: Flow, lanes: int) -> None:
                 flow.trial[i, m, l] = flow.W[i, m, l] + flow.h[l] * flow.first[i, m, l]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(FIXED, FLOW, INT), fastmath=FAST)
 def _second_stage(a: Array, flow: Flow, lanes: int) -> None:
     """k₂ in place of the new slope, and ‖k₁‖², ‖k₁ + k₂‖²."""
     k, n, _ = flow.W.shape
@@ -222,7 +304,7 @@ def _second_stage(a: Array, flow: Flow, lanes: int) -> None:
                 flow.changed[l] += q * q
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@unit(VOID(FLOW, INT, FLOAT), fastmath=FAST)
 def _move_on(flow: Flow, lanes: int, accuracy: float) -> None:
     """Take the steps that are accurate enough, and choose the next lengths; a run without a slope yet stays."""
     k, n, _ = flow.W.shape
@@ -245,7 +327,7 @@ def _move_on(flow: Flow, lanes: int, accuracy: float) -> None:
                 flow.W[i, m, l] = to if flow.inner[l] > 0 else flow.W[i, m, l]
 
 
-@njit(cache=True)
+@unit(VOID(FLOW, INT, INT, VECTOR, FLOAT))
 def _load(flow: Flow, l: int, row: int, theta: Array, step: float) -> None:
     """Put a run into lane l; it has no slope yet."""
     k, n, _ = flow.W.shape
@@ -255,7 +337,7 @@ def _load(flow: Flow, l: int, row: int, theta: Array, step: float) -> None:
     flow.h[l], flow.run[l], flow.spent[l] = step, row, 0
 
 
-@njit(cache=True)
+@unit(VOID(FLOW, INT, INT))
 def _replace(flow: Flow, l: int, last: int) -> None:
     """Move the last lane into a gap."""
     k, n, _ = flow.W.shape
@@ -266,7 +348,7 @@ def _replace(flow: Flow, l: int, last: int) -> None:
     flow.loss[l], flow.square[l] = flow.loss[last], flow.square[last]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unit(several(INT, BOOL)(FLOAT, FLOAT, INT, FLOAT, INT, RULES))
 def _code(loss: float, norm: float, count: int, h: float, row: int, rules: Rules) -> tuple[int, bool]:
     """The status of a run, and whether it stops here; GOING and stopped: plain descent has to go on."""
     if not (np.isfinite(loss) and np.isfinite(norm)):
@@ -275,7 +357,7 @@ def _code(loss: float, norm: float, count: int, h: float, row: int, rules: Rules
     return code, code != GOING or count >= MOST or h < SHORTEST
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@unit(VOID(FLOW, INT, INT, FLOAT, FLOAT, ENDS))
 def _store(flow: Flow, l: int, code: int, loss: float, norm: float, ends: Ends) -> None:
     k, n, _ = flow.W.shape
     row = flow.run[l]
@@ -286,23 +368,31 @@ def _store(flow: Flow, l: int, code: int, loss: float, norm: float, ends: Ends) 
     ends.iterations[row] += flow.spent[l]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _follow(
-    rows: np.ndarray,
-    steps: Array,
-    width: int,
-    fewest: int,
-    accuracy: float,
-    model: ReLUModel,
-    rules: Rules,
-    ends: Ends,
-) -> np.ndarray:
-    """Follow the flow in `width` lanes while at least `fewest` rows are left; returns those, their steps kept."""
-    flow, space, one = (
-        _new_flow(model, width),
-        lane_space(model.k, width),
-        one_space(model.k, model.n, len(model.teacher.b)),
+@entry(
+    INT(
+        INTEGERS,
+        VECTOR,
+        INT,
+        FLOAT,
+        MODEL_ARRAYS,
+        RULES_ARRAYS,
+        ENDS_ARRAYS,
+        ONE_ARRAYS,
+        LANE_ARRAYS,
+        FLOW_ARRAYS,
     )
+)
+def follow(
+    rows: np.ndarray, steps: Array, fewest: int, accuracy: float, model_arrays: Any, rules_arrays: Any,
+    ends_arrays: Any, one_arrays: Any, lane_arrays: Any, flow_arrays: Any,
+) -> int:  # fmt: skip
+    """Follow the flow side by side while at least `fewest` rows are left; returns how many, their steps kept.
+
+    The rows that are left are those of the first lanes.
+    """
+    model, rules, ends = model_in(model_arrays), rules_in(rules_arrays), ends_in(ends_arrays)
+    one, space, flow = one_in(one_arrays), lanes_in(lane_arrays), flow_in(flow_arrays)
+    width = len(flow.loss)
     active = min(width, len(rows))
     for l in range(active):
         _load(flow, l, rows[l], ends.thetas[rows[l]], steps[rows[l]])
@@ -330,23 +420,24 @@ def _follow(
     for l in range(active):
         _store(flow, l, GOING, max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l]), ends)
         steps[flow.run[l]] = flow.h[l]
-    return flow.run[:active].copy()
+    return active
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def flow_loop(
     thetas: Array, k: int, n: int, outer: Array, V: Array, b: Array, c: Array, energy: float, accuracy: float,
     tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray, losses: Array, norms: Array,
     status: np.ndarray, iterations: np.ndarray,
 ) -> None:  # fmt: skip
     """Follow the flow from each row of `thetas` in place; a status of GOING leaves the row to plain descent."""
-    model = ReLUModel(k, n, outer, False, teacher_rows(V, b), c, energy)
-    rules = Rules(0.0, tolerances, limits, goal, scale, flag)
-    ends = Ends(thetas, losses, norms, status, iterations)
+    model = (k, n, outer, False, teacher_rows(V, b), c, energy)
+    rules = (0.0, tolerances, limits, goal, scale, flag)
+    ends, one = (thetas, losses, norms, status, iterations), one_space(k, n, len(V))
     rows, steps = np.arange(len(thetas)), np.full(len(thetas), FIRST_STEP)
     width = lanes_for(k, n)
     if len(rows) < FEWEST_LANES or width == 0:
         width = 1
     while len(rows):  # side by side, and then the last few one by one
-        rows = _follow(rows, steps, width, min(width, FEWEST_LANES), accuracy, model, rules, ends)
-        width = 1
+        flow, space = new_flow(k, n, outer, width), lane_space(k, width)
+        fewest = min(width, FEWEST_LANES)
+        left = follow(rows, steps, fewest, accuracy, model, rules, ends, one, space, flow)
+        rows, width = flow[-2][:left].copy(), 1
