@@ -70,11 +70,11 @@ class ExactLoss:
     def in_frame(self, frame: Array) -> ExactLoss:
         """The same at degree 2 in the entries of S′, S = R S′ Rᵀ, for a frame R of doubles: PᵀGP and Pᵀb."""
         n = len(frame)
-        R = fractions(frame)
+        R = np.array([[fmpq(*x.as_integer_ratio()) for x in row] for row in frame.tolist()], dtype=object)
         rows, columns = coordinates.indices(n, 2).T
         P = R[rows][:, rows] * R[columns][:, columns]
         other = R[rows][:, columns] * R[columns][:, rows]
-        action = rational_matrix(np.where(rows != columns, P + other, P))
+        action = fmpq_mat(np.where(rows != columns, P + other, P).tolist())
         gram = action.transpose() * rational_matrix(self.gram) * action
         right = action.transpose() * rational_matrix(self.right[:, None])
         size = len(rows)

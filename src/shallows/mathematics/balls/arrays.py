@@ -10,7 +10,6 @@ batch: n×n matrices of m points are (m, n, n). Against Arb in the tests.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -53,12 +52,13 @@ class Ball:
     @classmethod
     def of_fractions(cls, values: Any) -> Ball:
         """Rationals, rounded to the nearest doubles."""
-        mid = np.array([[float(value) for value in row] for row in values]).reshape(np.shape(values))
-        exact = [
-            [Fraction(near) == value for near, value in zip(*rows, strict=True)]
-            for rows in zip(mid.tolist(), values, strict=True)
-        ]
-        return cls(mid, np.where(np.array(exact).reshape(mid.shape), 0.0, raised(UNIT * np.abs(mid), 1)))
+        ratios = [value.as_integer_ratio() for row in values for value in row]
+        near = [
+            numerator / denominator for numerator, denominator in ratios
+        ]  # rounded once: integers are exact
+        exact = [x.as_integer_ratio() == ratio for x, ratio in zip(near, ratios, strict=True)]
+        mid = np.array(near).reshape(np.shape(values))
+        return cls(mid, np.where(np.reshape(exact, mid.shape), 0.0, raised(UNIT * np.abs(mid), 1)))
 
     @classmethod
     def rounded(cls, mid: Array, roundings: int) -> Ball:

@@ -6,6 +6,7 @@ Jacobians (m, n, n). Coefficients are rationals; their rounding to doubles is in
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -46,6 +47,12 @@ class RankOneBatch:
         place = np.zeros((self.n, self.n), dtype=np.intp)
         place[self.rows, self.columns] = place[self.columns, self.rows] = np.arange(len(self.rows))
         self.place = place
+
+    def mirrored(self) -> RankOneBatch:
+        """The same for −B."""
+        twin = copy(self)
+        twin.linear = -self.linear
+        return twin
 
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
         """Values and Jacobians at the boxes x."""

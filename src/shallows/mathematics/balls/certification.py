@@ -135,16 +135,22 @@ def certify(
         waiting = [k for k in waiting if roots[k] is None]
     roots = [root if root is None or root.digits >= digits else root.refine(digits) for root in roots]
     if symmetric:  # a root that may be 0 is no pair ±v
-        roots = [root if root is None or root.is_disjoint(root, sign=-1) else None for root in roots]
+        roots = [root if root is None or _is_pair(root) else None for root in roots]
     repeated = _repeated(roots, symmetric)
     distinct = [k for k, root in enumerate(roots) if root is not None and k not in repeated]
     return Certification(tuple(roots), tuple(distinct), tuple(sorted(repeated)), bound, symmetric)
 
 
-def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
-    """Those proved to be a root listed before; roots whose boxes have no neighbour need no closer look."""
-    from scipy.spatial import cKDTree
+def _is_pair(root: CertifiedRoot) -> bool:
+    """Whether v and −v are proved different: a coordinate of ten radii, or one whose ball excludes 0."""
+    return (root.digits > 1 and bool(root.point.any())) or root.is_disjoint(root, sign=-1)
 
+
+def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
+    """Those proved to be a root listed before; roots whose boxes have no neighbour need no closer look.
+
+    Boxes that overlap have |d·x − d·y| ≤ ‖d‖₁ (r_x + r_y), whatever d is: neighbours in that order, with −x beside x.
+    """
     proved = [k for k, root in enumerate(roots) if root is not None]
     if not proved:
         return set()
@@ -152,12 +158,17 @@ def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
     points = np.array([root.point for root in found])
     places = np.concatenate([points.real, points.imag], axis=1)
     reaches = np.array([root.radius for root in found]) + 4 * EPSILON * np.abs(points).max(axis=1) + TINY
-    tree, widest = cKDTree(places), float(reaches.max())
-    close = tree.query_ball_point(places, reaches + widest, p=np.inf, return_length=True) > 1
-    if symmetric:
-        close |= tree.query_ball_point(-places, reaches + widest, p=np.inf, return_length=True) > 0
+    d = np.cos(np.arange(places.shape[1]))
+    levels = places @ d
+    levels = np.concatenate([levels, -levels]) if symmetric else levels
+    order = np.argsort(levels)
+    rounding = len(d) * EPSILON * float(np.abs(places).max())
+    near = np.diff(levels[order]) <= 2 * float(np.sum(np.abs(d))) * (float(reaches.max()) + rounding)
+    close = np.zeros(len(levels), bool)
+    close[order[:-1][near]] = close[order[1:][near]] = True
     collector = Collector(sign_symmetric=symmetric)
-    return {proved[i] for i in np.flatnonzero(close) if not collector.add(found[i])}
+    neighbours = np.unique(np.flatnonzero(close) % len(found))
+    return {proved[i] for i in neighbours if not collector.add(found[i])}
 
 
 def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[CertifiedRoot | None]:
@@ -171,18 +182,19 @@ def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[Certifie
     sizes = np.abs(found.centre).max(axis=1, initial=0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         digits = np.log10(np.maximum(sizes, TINY) / radii)
+    known = list(zip(_realness(found), radii.tolist(), digits.tolist(), strict=True))
     for k in np.flatnonzero(found.proved).tolist():
-        roots[k] = root = CertifiedRoot(*found.boxes(k), _realness(found, k), DOUBLE, system)
+        real, radius, sure = known[k]
+        roots[k] = root = CertifiedRoot(*found.boxes(k), real, DOUBLE, system)
         # what the balls would say, known already as doubles
-        root.__dict__.update(point=found.centre[k], radius=float(radii[k]), digits=float(digits[k]))
+        root.__dict__.update(point=found.centre[k], radius=radius, digits=sure)
     return roots
 
 
-def _realness(found: Contraction, k: int) -> bool | None:
+def _realness(found: Contraction) -> list[bool | None]:
     """Real, proved not real because its disc misses the real axis somewhere, or undecided."""
-    if found.real[k]:
-        return True
-    return False if (np.abs(found.centre[k].imag) > found.radius[k]).any() else None
+    off = (np.abs(found.centre.imag) > found.radius).any(axis=1)
+    return [True if real else False if away else None for real, away in zip(found.real, off, strict=True)]
 
 
 def _prove(system: Any, evaluator: Any, point: NDArray[np.complex128], bits: int) -> CertifiedRoot | None:

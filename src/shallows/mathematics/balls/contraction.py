@@ -15,7 +15,9 @@ What fails here is open, not refuted: `certify` goes on with it in Arb.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,18 +55,33 @@ class Contraction:
     proved: NDArray[np.bool_]
     real: NDArray[np.bool_]
 
-    def boxes(self, k: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Root k's box and its domain as Arb's balls; squares inside the discs, intervals where it is real."""
-        rows = zip(self.centre[k].tolist(), self.radius[k].tolist(), self.domain[k].tolist(), strict=True)
-        if self.real[k]:
-            pairs = [(arb(z.real, r), arb(z.real, d)) for z, r, d in rows]
-        else:  # the square in a disc has half its width over √2; 0.7 < 1/√2
-            pairs = [(_square(z, r), _square(z, 0.7 * d)) for z, r, d in rows]
-        return tuple(box for box, _ in pairs), tuple(domain for _, domain in pairs)
+    def boxes(self, k: int) -> tuple[Balls, Balls]:
+        """Root k's box and its domain; squares around the disc of the one, inside that of the other."""
+        real = bool(self.real[k])
+        inside = (
+            self.domain[k] if real else 0.7 * self.domain[k]
+        )  # half the width of a square in a disc: 0.7 < 1/√2
+        return Balls(self.centre[k], self.radius[k], real), Balls(self.centre[k], inside, real)
 
 
-def _square(z: complex, half: float) -> Any:
-    return acb(arb(z.real, half), arb(z.imag, half))
+class Balls(Sequence[Any]):
+    """Arb's balls around doubles, intervals where they are real, else squares: made when one is first asked for."""
+
+    def __init__(self, centre: NDArray[np.complex128], half: Array, real: bool) -> None:
+        self.centre, self.half, self.real = centre, half, real
+
+    @cached_property
+    def _made(self) -> tuple[Any, ...]:
+        rows = list(zip(self.centre.tolist(), self.half.tolist(), strict=True))
+        if self.real:
+            return tuple(arb(z.real, half) for z, half in rows)
+        return tuple(acb(arb(z.real, half), arb(z.imag, half)) for z, half in rows)
+
+    def __len__(self) -> int:
+        return len(self.half)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._made[key]
 
 
 def contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Contraction:

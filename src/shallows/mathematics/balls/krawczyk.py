@@ -68,8 +68,8 @@ class CertifiedRoot:
     (True, '1.414213562373095048801688724209698078570')
     """
 
-    box: tuple[Any, ...]
-    domain: tuple[Any, ...]
+    box: Sequence[Any]
+    domain: Sequence[Any]
     real: bool | None
     bits: int
     system: Any = field(repr=False, compare=False)
@@ -141,7 +141,7 @@ def _narrower(new: Sequence[Any], old: Sequence[Any]) -> bool:
     return max(map(_radius, new)) < 0.5 * max(map(_radius, old))
 
 
-def _contract(evaluator: BallEvaluator, box: tuple[Any, ...], bits: int) -> tuple[Any, ...] | None:
+def _contract(evaluator: BallEvaluator, box: Sequence[Any], bits: int) -> tuple[Any, ...] | None:
     """K(X) ∩ X for a box X known to contain exactly one root."""
     matrix: Any = acb_mat if isinstance(box[0], acb) else arb_mat
     centre = [entry.mid() for entry in box]

@@ -47,6 +47,7 @@ class RankOneSystem:
     #: Solutions come in pairs ±v; one of each is listed.
     sign_symmetric = True
     start = "rank one"
+    _mirror: RankOneSystem | None = None
 
     def __init__(self, quartic: Quartic, linear: ArrayLike) -> None:
         matrix = [[_rational(entry) for entry in row] for row in np.asarray(linear, dtype=object)]
@@ -192,6 +193,7 @@ class RankOneSystem:
         """The system with −B, solved by iv for a solution v of this one; K is computed once for both."""
         twin = RankOneSystem(self.quartic, -np.array(self.linear, dtype=object))
         twin.__dict__["_packed"] = self._packed
+        twin._mirror = self
         return twin
 
     def in_frame(self, frame: NDArray[np.float64]) -> RankOneSystem:
@@ -212,7 +214,7 @@ class RankOneSystem:
     def _batch(self) -> Any:
         from shallows.mathematics.balls.batched import RankOneBatch
 
-        return RankOneBatch(self)
+        return RankOneBatch(self) if self._mirror is None else self._mirror._batch.mirrored()
 
     @property
     def is_real(self) -> bool:

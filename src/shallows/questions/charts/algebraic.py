@@ -26,7 +26,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         require_chartable(problem, rank, special_count(problem, rank))
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
-    if not ExactLoss.of(problem).right.any():
+    if not problem.target_tensor().entries.any() and not ExactLoss.of(problem).right.any():
         notes, top = [NO_TARGET], 0
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:

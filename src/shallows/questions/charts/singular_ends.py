@@ -122,7 +122,7 @@ def singular_note(rank: int, ends: int, families: int, points: int) -> list[str]
     places = [f"on {counted(families, 'family')}"] if families else []
     if points:
         places.append(
-            f"at {counted(points, 'degenerate point')}, where real points may have met (the discriminant)"
+            f"at {counted(points, 'degenerate point')} on the discriminant, where real points may have met"
         )
     where = ", ".join(places) or "at no real point of this rank"
     return [f"rank {rank}: {counted(ends, 'singular end')} of paths, {where}"]

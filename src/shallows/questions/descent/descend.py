@@ -64,7 +64,7 @@ def sentence(plan: Plan, status: Status, starts: Array) -> str:
     """The status in words; for a step that is too long, with one that is not."""
     if status is Status.DIVERGED and plan.step is not None:
         with np.errstate(over="ignore", invalid="ignore"):
-            step = stable_step(plan.evaluate, starts)
+            step = stable_step(plan.evaluate, starts, plan.stopping.iterations)
         return f"The loss blew up with step {plan.step:g}: it is too long. A step of {step:.2g} is stable from here."
     return status.sentence
 

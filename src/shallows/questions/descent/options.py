@@ -15,7 +15,8 @@ class Options:
     """What a method can be told beyond step and tolerance.
 
     - `iterations`: the limit (100,000 for "gd" and "lbfgs"; of the noisy phase for "perturbed", "sgd" and "adam");
-    - `polish`: finish by matrix-free Newton-CG in the same basin (`methods.polish`);
+    - `polish`: finish by matrix-free Newton-CG in the same basin (`methods.polish`); after other methods than "gd" that
+      may take `iterations` again, 100,000 where none are given;
     - `loss_tolerance`: a run also ends when its loss is this close to its lower bound;
     - `noise`, `per_neuron`: α of Algorithm 1 of paper 003, and one direction a neuron instead of one for all;
     - `batch_size`, `decay`: of SGD; `flow`: how the flow is integrated.

@@ -35,6 +35,7 @@ from shallows.support.tolerances import EPSILON
 
 METHODS = ("gd", "perturbed", "sgd", "adam", "flow", "lbfgs", "newton", "lm")
 ITERATIONS = {"perturbed": 2_000, "sgd": 5_000, "adam": 5_000, "newton": 2_000, "lm": 2_000, "flow": 20_000}
+MOST_ITERATIONS = 100_000
 ONE_BY_ONE = ("flow", "newton")
 #: E y² of a target that is zero, or as good as: losses are compared with it.
 SMALLEST_SCALE = 1e-30
@@ -90,7 +91,7 @@ class Plan:
         rest = Batch.start(batch.thetas[rows])
         stopping = Stopping(
             self.stopping.tolerance,
-            100_000,
+            self.options.iterations or MOST_ITERATIONS,
             self.stopping.goal,
             self.stopping.scale,
             self.stopping.interrupted,
@@ -186,8 +187,8 @@ def plan_for(
     if options.loss_tolerance is not None:
         goal = lower_bound(problem) + options.loss_tolerance
     evaluate = evaluator(problem)
-    iterations = options.iterations or ITERATIONS.get(method, 100_000)
-    step = step if step is not None else _default_step(problem, method, evaluate, starts)
+    iterations = options.iterations or ITERATIONS.get(method, MOST_ITERATIONS)
+    step = step if step is not None else _default_step(problem, method, evaluate, starts, iterations)
     return Plan(problem, method, step, options, Stopping(tolerance, iterations, goal, scale), evaluate)
 
 
@@ -215,7 +216,9 @@ def _far_longer(problem: Problem, starts: Array, teacher: Network) -> bool:
     return bool(np.linalg.norm(W, axis=-1).mean() > 3 * np.linalg.norm(teacher.W, axis=-1).mean())
 
 
-def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Array) -> float | None:
+def _default_step(
+    problem: Problem, method: str, evaluate: Evaluate, starts: Array, iterations: int
+) -> float | None:
     """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.
 
     The largest curvature grows with the student's width n: above k the step is 2.5/n, and above 1.5k (or for k < 3,
@@ -227,12 +230,12 @@ def _default_step(problem: Problem, method: str, evaluate: Evaluate, starts: Arr
     if method in ("gd", "perturbed") and relu:
         assert isinstance(teacher, Network)
         if teacher.width < 3 or problem.width > 1.5 * teacher.width or _far_longer(problem, starts, teacher):
-            return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16])
+            return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16], iterations)
         return 2.5 / max(teacher.width, problem.width)
     if method == "adam":
         return 0.01
     if method == "perturbed":
-        return 0.5 * stable_step(evaluate, starts[:16])
+        return 0.5 * stable_step(evaluate, starts[:16], iterations)
     if method == "sgd":
-        return 0.1 * stable_step(evaluate, starts[:16])
+        return 0.1 * stable_step(evaluate, starts[:16], iterations)
     return None

@@ -7,8 +7,9 @@ import pytest
 
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.points.first_order import slope_range
-from shallows.questions.charts.points.stratum import RealPoint
+from shallows.questions.charts.points.stratum import Counts, RealPoint
 
 
 def _problem(n: int, degree: int = 4) -> sh.Problem:
@@ -90,9 +91,16 @@ def test_a_vanishing_form_has_no_slopes() -> None:
 
 
 def test_kinds_that_rest_on_descents_say_so() -> None:
-    """Three inputs, degree 4, positive neurons only: −(x⁴ + y⁴ + z⁴) is best met by nothing."""
-    target = sh.Network(np.eye(3), a=[-1.0, -2.0, -3.0], activation=sh.Power(4))
-    chart = sh.chart(sh.Problem(target, sh.Frobenius(3), width=1, outer=[1.0]))
-    assert chart.minimum.rank == 0
-    resting = [p for p in chart.critical if p.kind == "local minimum" and p.rank < 1]
-    assert bool(resting) == any("numerical minimisation" in note for note in chart.notes)
+    """t = x⁴ + 2y⁴ + 3z⁴ + x²y² + y²z² + x²z², one positive neuron at an axis, a negative one idle: t(u) − t(e)⟨u, e⟩⁴
+    is positive off e, so no negative addition helps: local minima, by descents over the sphere in three inputs."""
+    target = sh.SymmetricTensor.from_polynomial("x1^4 + 2*x2^4 + 3*x3^4 + x1^2*x2^2 + x2^2*x3^2 + x1^2*x3^2")
+    axes = [RealPoint(np.sqrt(np.sqrt(i + 1)) * np.eye(3)[[i]], np.ones(1), (3, 0, 0)) for i in range(3)]
+    counts = {1: Counts(None, None, "")}
+    for outer, resting in (([1.0, -1.0], 2), ([1.0, 1.0], 0), ([1.0], 0)):
+        problem = sh.Problem(target, sh.Frobenius(3), len(outer), outer=outer)
+        chart = chart_of_points(problem, axes, counts, completeness="sampled", method="by hand")
+        assert [p.kind for p in chart.critical][1:] == [
+            "local minimum" if outer != [1.0, 1.0] else "saddle"
+        ] * 2
+        notes = [note for note in chart.notes if "numerical minimisation" in note]
+        assert [note.split()[0] for note in notes] == ([str(resting)] if resting else [])

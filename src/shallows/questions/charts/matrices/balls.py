@@ -58,6 +58,10 @@ class LowRankSystem:
 
     def ball_batch(self) -> LowRankBatch:
         """The same at many boxes at once."""
+        return self._batch
+
+    @cached_property
+    def _batch(self) -> LowRankBatch:
         return LowRankBatch(self.equations, self.in_frame)
 
 

@@ -36,9 +36,11 @@ from shallows.questions.charts.continuation.special_counts import count_source, 
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
+    APART,
     distances,
     proved_signature,
     real_balls,
+    shown,
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
@@ -81,7 +83,9 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
         count, source = rank_one_count(special.metrics), count_source(special.metrics)
         ends = _solve_special(problem, system, seed, tell)
     completeness, notes = ends.completeness, ends.notes
-    proof = certify(system, ends.points, bound=count, progress=tell) if certify_points else None
+    proof = None
+    if certify_points:
+        proof = certify(system, ends.points, digits=APART, bound=count, progress=tell)
     real = _real_points(ends.points, system, mirror, proof)
     singular = _singular(ends, proof)
     examined = examine(problem, 1, [End(v[None], 2) for v in ends.continuum] + singular, certify_points)
@@ -201,6 +205,7 @@ def _candidates(points: Complex, mirror: RankOneSystem, proof: Certification | N
                 root = proof.roots[i] if sign > 0 else mirrored[i]
                 if root is not None and root.real is not True:
                     continue
+                root = None if root is None else shown(root)
             if root is None and _known(u.real, sign, found):
                 continue  # a degenerate point that several paths reach, each with its own error
             found.append(_Candidate(u.real if root is None else root.point.real, sign, root))

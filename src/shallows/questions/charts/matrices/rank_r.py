@@ -21,9 +21,11 @@ from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
+    APART,
     distances,
     proved_signature,
     real_balls,
+    shown,
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
@@ -47,7 +49,7 @@ def low_rank_stratum(
     proof = None
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
-        proof = certify(system, points, progress=tell)
+        proof = certify(system, points, digits=APART, progress=tell)
     found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
     counts = _counts(equations, len(points), even.member.special)
     whole = proof is not None and proof.count == counts.bound
@@ -107,6 +109,7 @@ def real_points(
             continue
         if root is None and np.max(np.abs(point.imag)) > REAL * np.max(np.abs(point)):
             continue
+        root = None if root is None else shown(root)
         x = (root.point if root is not None else point).real
         vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
         kept.append(root)

@@ -19,8 +19,15 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 
-#: Digits of a root whose first box left a sign open: of the 38 that 128 bits hold.
-DIGITS = 30
+#: Digits of a real root that a chart shows, and of one whose first box left a sign open: of the 38 that 128 bits hold.
+SHOWN, DIGITS = 10, 30
+#: What is asked of all other roots: their boxes must tell them apart, and are refined where they do not.
+APART = 1
+
+
+def shown(root: CertifiedRoot) -> CertifiedRoot:
+    """The root with as many digits as a chart shows."""
+    return root if root.digits >= SHOWN else root.refine(SHOWN)
 
 
 def boxes(root: CertifiedRoot) -> Iterator[list[Any]]:

@@ -35,14 +35,16 @@ def largest_curvature(evaluate: Evaluate, thetas: Array) -> Array:
     return size
 
 
-def stable_step(evaluate: Evaluate, thetas: Array) -> float:
+def stable_step(evaluate: Evaluate, thetas: Array, iterations: int) -> float:
     """1/λ, λ the largest Hessian eigenvalue met on a line-search descent from these points.
 
-    A fixed step below 2/λ is stable there; half of that leaves room.
+    A fixed step below 2/λ is stable there; half of that leaves room. The descent is no longer than the run is to be.
     """
     batch = Batch.start(thetas)
     steepest = 0.0
-    for stage, following in pairwise(STAGES):
+    for stage, following in pairwise(min(stage, iterations) for stage in STAGES):
+        if following == stage:
+            break
         steepest = max(steepest, float(largest_curvature(evaluate, batch.thetas).max()))
         line_search(evaluate, batch, Stopping(ENOUGH, following - stage))
         batch = Batch.start(batch.thetas)
