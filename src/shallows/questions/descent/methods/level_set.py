@@ -17,10 +17,13 @@ from shallows.support.checks import Array
 
 _STEPS, _RETRACTIONS = 40, 6
 #: Singular values of the equations below this share of the largest are fibers of other symmetries: no step along them.
+#: Measured at the ends of 24 flows of degrees 2 to 4, widths 1 and 2: fibers leave 5e-17, all others are above 6e-8.
 _FLAT = 1e-9
-#: Eigenvalues of the Hessian below minus this share of the largest: a saddle, which a flow leaves in time.
+#: Eigenvalues of the Hessian below minus this share of the largest: a saddle, which a flow leaves in time. In the same
+#: flows minima have −3e-16 at the lowest, and ends that are not there yet −6e-8.
 _SADDLE = 1e-6
-#: The end may be this share of its length away, times √‖∇L‖ when that is less than 1: else Newton went elsewhere.
+#: The end may be this share of its length away, times √‖∇L‖ when that is less than 1: else Newton went elsewhere. The
+#: same flows went 7e-3 at most.
 _FARTHEST = 0.25
 
 

@@ -59,8 +59,9 @@ ROUNDING = 1e-14
 NEARLY_PARALLEL = NEARLY_IDLE = 1e-5
 #: Points of a path at which the loss is checked not to rise, and how many roundings count as a rise (or a fall).
 CHECKS, SURE = 200, 8.0
-#: Eigenvalues of a Hessian above minus this share of the largest are not called negative: a network that is critical to
-#: 1e-9 has them to about that.
+#: Eigenvalues of a Hessian above minus this share of the largest are not called negative. Measured in charts of 40
+#: random matrices: minima have −4e-16 at the lowest, or −4e-10 where they are critical to 1e-9 of E y²; the mildest of
+#: 59 saddles has −9e-3.
 SADDLE = 1e-7
 
 
