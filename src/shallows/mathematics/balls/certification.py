@@ -193,7 +193,7 @@ def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[Certifie
 
 def _realness(found: Contraction) -> list[bool | None]:
     """Real, proved not real because its disc misses the real axis somewhere, or undecided."""
-    off = (np.abs(found.centre.imag) > found.radius).any(axis=1)
+    off = np.asarray((np.abs(found.centre.imag) > found.radius).any(axis=1))
     return [True if real else False if away else None for real, away in zip(found.real, off, strict=True)]
 
 
