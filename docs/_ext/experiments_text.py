@@ -106,7 +106,7 @@ def _origin(result: Any) -> str:
     kept = "" if stored_result(result.experiment) is None else ", kept with the source"
     seconds = f"{result.seconds:.1f}" if result.seconds < 10 else f"{result.seconds:.0f}"
     command = f"`shallows reproduce {result.experiment.name}{scale}`"
-    return f"{command}: {words}, seed {result.plan.seed}, {seconds} s on one core{kept}."
+    return f"{command}: {words}, seed {result.plan.seed}, {seconds} s in one process{kept}."
 
 
 def _comparisons(result: Any) -> list[str]:
@@ -115,6 +115,6 @@ def _comparisons(result: Any) -> list[str]:
     if not compared:
         return []
     rows = [_cells((c.quantity, c.published, c.ours, c.source, c.mark)) for c in compared]
-    title = f"Published beside ours: {_agreement(result)} comparisons agree"
-    head = ["| quantity | published | ours | source | |", "| --- | --- | --- | --- | --- |"]
+    title = f"Compared with ours: {_agreement(result)} comparisons agree"
+    head = ["| quantity | compared with | ours | source | |", "| --- | --- | --- | --- | --- |"]
     return [f":::{{folded}} {title}", *head, *rows, ":::", ""]

@@ -40,7 +40,10 @@ def test_an_experiment_is_run_and_written(tmp_path: Path) -> None:
     [
         (["002-figur-2"], "Did you mean 002-figure-2"),
         (["003-figure-2", "--scale", "huge"], "--scale is 'huge'; expected quick or paper"),
-        (["002-figure-5", "--data", "no-such-folder"], "expected digits, openml, or the folder"),
+        (
+            ["002-figure-5", "--data", "no-such-folder"],
+            "expected digits, openml, or the folder of MNIST's IDX files or of mnist_pca_47.npz",
+        ),
         (["003-figure-2", "--jobs", "0"], "expected at least 1"),
     ],
 )

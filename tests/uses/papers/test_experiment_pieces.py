@@ -240,6 +240,29 @@ def test_a_pair_of_digits_as_the_paper_has_it(folder: Path) -> None:
         pair_task(str(folder), (3, 8), 4, 500, np.random.default_rng(0))
 
 
+def test_prepared_tasks_are_taken_as_they_are_and_checked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    arrays = {"train_x": rng.random((20, 3)), "train_y": rng.choice([-1.0, 1.0], (20, 1))}
+    arrays |= {"test_x": rng.random((9, 3)), "test_y": rng.choice([-1, 1], 9)}
+    np.savez(tmp_path / "mnist_pca_47.npz", **arrays)
+    task = pair_task(str(tmp_path), (4, 7), 10, 1504, rng)
+    assert np.array_equal(task.train_x, arrays["train_x"]) and task.train_y.shape == (20,)
+    (experiment,) = find_experiments("002-figure-5")
+    settings = experiment.cells(Plan(data=str(tmp_path)))
+    assert {tuple(s["pair"]) for s in settings} == {
+        (4, 7)
+    }  # the other pair is not there, and nothing stands in for it
+    rows = experiment.compute({**settings[-1], "runs": 1, "iterations": 20, "hidden": 2})
+    assert rows[0]["data"] == "MNIST" and rows[0]["test_samples"] == 9
+    assert len(experiment.present(rows, Plan(data=str(tmp_path))).pictures) == 1
+    np.savez(tmp_path / "mnist_pca_47.npz", **{**arrays, "test_y": rng.random(9)})
+    with pytest.raises(InvalidProblem, match="labels ±1"):
+        pair_task(str(tmp_path), (4, 7), 10, 1504, rng)
+    np.savez(tmp_path / "mnist_pca_47.npz", train_x=arrays["train_x"])
+    with pytest.raises(InvalidProblem, match="has no train_y, test_x, test_y"):
+        pair_task(str(tmp_path), (4, 7), 10, 1504, rng)
+
+
 def test_figure_5_runs_on_idx_files(folder: Path) -> None:
     (experiment,) = find_experiments("002-figure-5")
     settings = experiment.cells(Plan(data=str(folder)))

@@ -40,7 +40,10 @@ def reproduce(
         ),
     ] = FOLDER,
     data: Annotated[
-        str, typer.Option(help="Images of 002-figure-5: digits, openml, or the folder of MNIST's IDX files.")
+        str,
+        typer.Option(
+            help="Images of 002-figure-5: digits, openml, or a folder with MNIST's IDX files or mnist_pca_47.npz."
+        ),
     ] = "digits",
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
     seed: Seed = 0,
@@ -129,7 +132,7 @@ def _source(data: str) -> str:
     folder = Path(data).resolve()
     if not folder.is_dir():
         raise InvalidProblem(
-            f"--data is {data!r}; expected digits, openml, or the folder of MNIST's IDX files."
+            f"--data is {data!r}; expected digits, openml, or the folder of MNIST's IDX files or of mnist_pca_47.npz."
         )
     return str(folder)
 

@@ -25,7 +25,7 @@ from shallows.uses.papers.experiments.experiment import (
     Row,
     Settings,
 )
-from shallows.uses.papers.experiments.images import TRAINING, pair_task
+from shallows.uses.papers.experiments.images import TRAINING, pair_task, prepared
 from shallows.uses.papers.experiments.looks import curve, guide, panels, place
 from shallows.uses.papers.experiments.reference import FIGURE_4, FIGURE_5, LEAST_SQUARES_47
 from shallows.uses.report.page import Picture
@@ -176,8 +176,10 @@ def _compare_synthetic(kind: str, mine: list[Row], hidden: list[int]) -> list[Co
 
 
 def image_cells(plan: Plan) -> list[Settings]:
-    """Digits: 5 components, 240 training images; MNIST: 10 components and the paper's numbers."""
+    """Digits: 5 components, 240 training images; MNIST: 10 components and the paper's numbers, of a folder of prepared
+    tasks the pairs that are there."""
     digits = plan.data == "digits"
+    pairs = [pair for pair in PAIRS if pair in prepared(plan.data)] or PAIRS
     hidden = plan.pick([21, 12, 8, 5, 3, 2], list(range(40, 0, -2))) if digits else plan.pick(
         [40, 20, 10, 5], list(range(125, 0, -5))
     )  # fmt: skip
@@ -186,7 +188,7 @@ def image_cells(plan: Plan) -> list[Settings]:
         {"data": plan.data, "pair": list(pair), "components": 5 if digits else 10,
          "training": 240 if digits else TRAINING[pair], "hidden": h, "runs": runs, "iterations": iterations,
          "seed": plan.seed}
-        for h in hidden for pair in PAIRS
+        for h in hidden for pair in pairs
     ]  # fmt: skip
 
 
@@ -216,17 +218,18 @@ def present_images(rows: list[Row], plan: Plan) -> Presentation:
     titles = [
         f"{pair}: {what}" for pair in pairs for what in ("average NMSE", "share at the optimum", "accuracy")
     ]
-    figure = panels(titles, 3, 720, vertical_spacing=0.16)
+    figure = panels(titles, 3, 360 * len(pairs), vertical_spacing=0.16)
     real = rows[0]["data"] == "MNIST"
     for number, pair in enumerate(pairs):
         mine = sorted((row for row in rows if row["pair"] == pair), key=lambda row: int(row["hidden"] or 0))
         _image_row(figure, mine, number, real and pair == "4 vs 7")
-    figure.update_xaxes(title_text="h₁", row=2)
+    figure.update_xaxes(title_text="h₁", row=len(pairs))
     inputs, samples = int(rows[0]["inputs"] or 0), int(rows[0]["train_samples"] or 0)
     name = "MNIST" if real else "scikit-learn's digits (8×8 pixels, the embedded default)"
     return Presentation(
         (
-            f"Two pairs of similar digits as regression to ±1, from {name}: {inputs - 1} principal components of "
+            f"Pairs of similar digits ({', '.join(pairs)}) as regression to ±1, from {name}: {inputs - 1} principal "
+            "components of "
             f"the training set, each example scaled to norm one, and a constant: d = {inputs}, {samples} training "
             "samples for the first pair.",
             *(() if real else (

@@ -46,7 +46,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One published number (or statement) beside ours; `agrees` is None where there is nothing to decide."""
+    """A number or statement beside ours: `published` by the source, unless `source` says that another program found it.
+
+    `agrees` is None where there is nothing to decide.
+    """
 
     quantity: str
     published: str
@@ -124,11 +127,11 @@ class Result:
         return "\n".join(lines)
 
     def table(self) -> Any:
-        """A rich table: published beside ours."""
+        """A rich table: the numbers compared with, and ours."""
         from rich.table import Table
 
         table = Table(title=f"{self.experiment.item} of paper {self.experiment.paper}", title_justify="left")
-        for heading in ("quantity", "published", "ours", "source"):
+        for heading in ("quantity", "compared with", "ours", "source"):
             table.add_column(heading)
         table.add_column("")
         for c in self.presentation.comparisons:

@@ -1,7 +1,8 @@
 """Images of digits for paper 002's Figure 5: scikit-learn's (embedded), or MNIST from IDX files or from OpenML.
 
-"digits" is the default and needs no network. A folder is searched for the four IDX files of MNIST (with or without
-.gz). "openml" downloads MNIST through scikit-learn. Nothing falls back to anything else.
+"digits" is the default and needs no network. A folder is searched for prepared tasks, mnist_pca_47.npz and
+mnist_pca_38.npz (train_x, train_y, test_x, test_y; the first is published with the paper), then for the four IDX files
+of MNIST (with or without .gz). "openml" downloads MNIST through scikit-learn. Nothing falls back to anything else.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ FILES = (
 )
 #: Training samples of paper 002, out of all 70,000 images.
 TRAINING = {(4, 7): 1504, (3, 8): 1539}
+#: The arrays of a prepared task.
+ARRAYS = ("train_x", "train_y", "test_x", "test_y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,9 @@ def pair_task(
     source: str, pair: tuple[int, int], components: int, training: int, rng: np.random.Generator
 ) -> Task:
     """The paper's task: a random training set, its principal components, examples scaled to norm one, a leading 1."""
+    ready = prepared(source)
+    if pair in ready:
+        return read_task(ready[pair])
     images, labels = load(source)
     chosen = np.flatnonzero(np.isin(labels, pair))
     if not 0 < training < len(chosen):
@@ -65,6 +71,35 @@ def pair_task(
         scores /= np.linalg.norm(scores, axis=1, keepdims=True)
         parts += [np.column_stack([np.ones(len(rows)), scores]), np.where(labels[rows] == pair[0], 1.0, -1.0)]
     return Task(parts[0], parts[1], parts[2], parts[3], source)
+
+
+def prepared(source: str) -> dict[tuple[int, int], Path]:
+    """The pairs for which a folder has a prepared task; none for "digits", "openml" and folders of IDX files."""
+    folder = Path(source)
+    files = {pair: folder / f"mnist_pca_{pair[0]}{pair[1]}.npz" for pair in TRAINING}
+    return {pair: path for pair, path in files.items() if path.is_file()}
+
+
+def read_task(path: Path) -> Task:
+    """A prepared task, its columns and labels checked."""
+    with np.load(path) as archive:
+        missing = [name for name in ARRAYS if name not in archive]
+        if missing:
+            raise InvalidProblem(f"{path} has no {', '.join(missing)}; expected {', '.join(ARRAYS)}.")
+        train_x, train_y, test_x, test_y = (np.asarray(archive[name], dtype=np.float64) for name in ARRAYS)
+    train_y, test_y = train_y.ravel(), test_y.ravel()
+    for X, y in ((train_x, train_y), (test_x, test_y)):
+        if (
+            X.ndim != 2
+            or len(X) != len(y)
+            or X.shape[1] != train_x.shape[1]
+            or not np.all(np.isin(y, (-1, 1)))
+        ):
+            raise InvalidProblem(
+                f"{path} has samples of shape {X.shape} and {len(y)} labels; expected as many rows as labels, the same "
+                "columns for training and test, and labels ±1."
+            )
+    return Task(train_x, train_y, test_x, test_y, str(path))
 
 
 def _digits() -> tuple[Array, np.ndarray]:
