@@ -29,8 +29,9 @@ from shallows.support.tolerances import TINY
 LENGTHS = (0.2, 0.2, 0.05)
 #: Second differences of a trace, relative to the changes in it, that count as zero. Of a complete set they are
 #: rounding, of an incomplete one a share of the changes: 10⁻¹⁵ for the three roots of a cubic, 4·10⁻³ for two of them.
-#: Points of a pencil's section may be large, which costs digits.
-LINE_TOLERANCE, PENCIL_TOLERANCE = 1e-9, 1e-7
+#: A part of the solutions that is all but independent of the others, for being of another size, bends less: 2·10⁻¹⁰ for
+#: one of four points under N(μ, 1), ‖μ‖ = 1000; all four bend by 4·10⁻¹⁵ in balanced coordinates.
+LINE_TOLERANCE, PENCIL_TOLERANCE = 1e-9, 1e-11
 #: Points of a section that came back to t = 0: the others end on ℓ = 0, at values of t of the size of the parameters.
 AT_ZERO = 1e-7
 #: So many loops without a new point of the section are enough.
