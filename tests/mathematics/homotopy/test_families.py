@@ -158,3 +158,13 @@ def test_a_compiled_family_of_ones_own():
     assert result.finite.count == 3 and np.allclose(result.real.points, [[2]])
     with pytest.raises(InvalidProblem, match="no exact system"):
         result.certify()
+
+
+def test_solutions_that_hardly_know_of_the_others_do_not_pass_for_all():
+    """(x² − a)(10⁴x² − b) = 1: two pairs of very different size; the large ones alone bend by 7·10⁻⁸."""
+    family = PolynomialFamily.read(["(x^2 - a)*(10^4*x^2 - b) - 1"], ["x"], ["a", "b"])
+    a, b = parameters = np.array([1.3 + 0.4j, 0.8 - 0.7j])
+    every = np.roots([1e4, 0, -(b + 1e4 * a), 0, a * b - 1])
+    large = every[np.argsort(-np.abs(every))[:2]]
+    assert trace_test(family, every[:, None], parameters, np.random.default_rng(1)).passed
+    assert not trace_test(family, large[:, None], parameters, np.random.default_rng(0)).passed
