@@ -37,7 +37,7 @@ def missing_paths(text):
     return {
         path
         for path in named
-        if not ELSEWHERE.match(path) and not any((place / path).exists() for place in PLACES)
+        if not ELSEWHERE.search(path) and not any((place / path).exists() for place in PLACES)
     }
 
 
