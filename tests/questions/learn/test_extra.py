@@ -1,5 +1,6 @@
 """Without scikit-learn the estimators say which extra brings it; the rest works."""
 
+import importlib
 import sys
 
 import pytest
@@ -18,6 +19,10 @@ def test_a_missing_scikit_learn_names_the_extra(monkeypatch):
         monkeypatch.delitem(vars(learn), name, raising=False)
     with pytest.raises(sh.MissingExtra, match=r"shallows\[learn\]"):
         _ = learn.QuadraticNetRegressor
+    with pytest.raises(
+        sh.MissingExtra, match=r"shallows\[learn\]"
+    ):  # `shallows fit` imports from the room itself
+        importlib.import_module("shallows.questions.learn.estimators.quadratic_regressor")
     assert callable(learn.train_deep)
     with pytest.raises(AttributeError, match="no attribute"):
         _ = learn.Nothing

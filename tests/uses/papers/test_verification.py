@@ -64,7 +64,7 @@ def test_a_claim_that_needs_an_extra_says_so_and_does_not_fail(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """On a core install the claims are there; those with an estimator of scikit-learn say what is missing."""
-    monkeypatch.setattr(learn, "_load", _missing)
+    monkeypatch.setattr(learn, "__getattr__", _missing)
     monkeypatch.delitem(vars(learn), "DeepQuadraticRegressor", raising=False)
     (needs,) = find_claims("002/remark-f.1-4")
     with pytest.raises(MissingExtra, match=r"shallows\[learn\]"):
@@ -79,7 +79,7 @@ def test_a_claim_that_needs_an_extra_says_so_and_does_not_fail(
 
 
 def _missing(name: str) -> None:
-    raise ImportError(name="sklearn.base")
+    raise MissingExtra("scikit-learn", "learn")
 
 
 def test_claims_are_listed_without_the_extras() -> None:
