@@ -42,11 +42,6 @@ def cluster(folder):
         process.wait()
 
 
-def restored_interrupts():
-    """A shell that starts jobs in the background has them ignore SIGINT; what is tested answers it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)])
 def test_a_scheduler_that_dies_under_quiet_leaves_one_sentence(folder, cluster, how):
     address, scheduler = cluster
@@ -65,9 +60,8 @@ def test_a_scheduler_that_dies_under_quiet_leaves_one_sentence(folder, cluster, 
         "--quiet",
     ]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder.path,
-        preexec_fn=restored_interrupts,
-    )  # fmt: skip
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder.path
+    )
     try:
         end = time.monotonic() + 90
         while not list(folder.out.glob("part-*")):

@@ -68,7 +68,7 @@ def finite_number(name: str, value: Any, minimum: float | None = None) -> float:
 
 def real_array(name: str, value: ArrayLike) -> Array:
     """A float64 copy; what is no array of real numbers is refused, with the way to make it one where there is one."""
-    if isinstance(value, np.ndarray) and np.iscomplexobj(value):
+    if isinstance(value, np.ndarray | np.generic) and np.iscomplexobj(value):
         raise InvalidProblem(
             f"{name} is {describe(value)}; expected real numbers. Fix: {name}.real, if that is what you mean."
         )

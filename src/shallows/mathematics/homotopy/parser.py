@@ -167,6 +167,8 @@ class _Reader:
             raise self.fail("a power of a power needs parentheses", self.next.column)
         if exponent > MAX_DEGREE:
             raise self.fail(f"exponent {exponent} is larger than {MAX_DEGREE}", token.column)
+        if not base or not exponent:
+            return {} if exponent else {(): ONE}
         if len(base) == 1:
             ((monomial, value),) = base.items()
             digits = exponent * _digits(value)

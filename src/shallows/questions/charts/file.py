@@ -91,13 +91,7 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
     document, arrays = contents.document, contents.arrays
     with contents.reading():
         problem = problem_with(contents, problem)
-        table = PointTable(
-            arrays["loss"],
-            arrays["rank"],
-            arrays["signature"],
-            np.array(document["kind"], dtype=str),
-            arrays.get("dimension", np.zeros(len(arrays["loss"]), dtype=np.intp)),
-        )
+        table = _table(document, arrays)
         counts = {int(rank): entry for rank, entry in document["counts"].items()}
         critical = Points(table, _stored(document, arrays, problem), problem)
         compared = UNKNOWN if problem is None else require_same(contents.path, critical, problem)
@@ -116,6 +110,22 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
             "title": document["title"],
             "problem": problem,
         }
+
+
+def _table(document: dict[str, Any], arrays: Archive) -> PointTable:
+    """The numbers of all points; columns of another kind or length are damage."""
+    loss, kind = arrays["loss"], np.array(document["kind"], dtype=str)
+    count = len(loss)
+    dimension = arrays.get("dimension", np.zeros(count, dtype=np.intp))  # the first version had none
+    shapes = {"rank": (count,), "signature": (count, 3)}
+    wrong = [
+        name
+        for name, shape in shapes.items()
+        if arrays[name].shape != shape or arrays[name].dtype.kind != "i"
+    ]
+    if wrong or loss.dtype.kind != "f" or loss.ndim != 1 or not kind.shape == dimension.shape == (count,):
+        raise ValueError(f"the columns of its points do not fit together: {', '.join(wrong) or 'loss, kind'}")
+    return PointTable(loss, arrays["rank"], arrays["signature"], kind, dimension)
 
 
 def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) -> Stored:
