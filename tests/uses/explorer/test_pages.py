@@ -10,7 +10,7 @@ import shallows as sh
 from shallows.uses.explorer.views import NAMES, view_of
 
 SIZE = {"width": 1280, "height": 900}
-TOO_LONG = re.compile(r"would take about \d+ s; the explorer's limit is 5 s")
+TOO_LONG = re.compile(r"would take about .*; the limit is 5 s")
 
 
 def fact(page, label):

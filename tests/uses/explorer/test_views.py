@@ -180,7 +180,7 @@ def asked(name, **values):
 def test_descents_that_take_too_long_are_refused_before_they_start(split):
     begin = time.process_time()
     answer = asked("relu", k="20", runs="100", steps="200000", split=str(split))
-    assert re.search(r"would take about \d+ s; the explorer's limit is 5 s. Use fewer", answer["message"])
+    assert re.search(r"would take about .*; the limit is 5 s\. Fix: Use fewer", answer["message"])
     assert list(answer) == ["message"] and time.process_time() - begin < 1
 
 
