@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.support.errors import InvalidProblem
+from shallows.support.errors import InvalidProblem, ShallowsError
 from shallows.support.npz import Archive
 
 Arrays = dict[str, NDArray[Any]]
@@ -89,9 +89,9 @@ class Contents:
         """Around what takes the contents apart: a missing or misshapen entry is damage, and the file is named."""
         try:
             yield
-        except InvalidProblem:
+        except ShallowsError:
             raise
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             raise InvalidProblem(f"{self.path} is damaged: {type(error).__name__} {error}.") from None
 
 

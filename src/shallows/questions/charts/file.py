@@ -13,6 +13,8 @@ from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.stored_problem import problem_with, stored_with
 from shallows.questions.charts.comparison import require_same
+from shallows.questions.charts.completeness import COMPLETENESS
+from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Arrays, Format
@@ -97,7 +99,7 @@ def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, An
         compared = UNKNOWN if problem is None else require_same(contents.path, critical, problem)
         return {
             "critical": critical,
-            "completeness": document["completeness"],
+            "completeness": _completeness(document),
             "method": document["method"],
             "complex_count": {
                 r: entry["complex"] for r, entry in counts.items() if entry["complex"] is not None
@@ -123,8 +125,14 @@ def _table(document: dict[str, Any], arrays: Archive) -> PointTable:
         for name, shape in shapes.items()
         if arrays[name].shape != shape or arrays[name].dtype.kind != "i"
     ]
-    if wrong or loss.dtype.kind != "f" or loss.ndim != 1 or not kind.shape == dimension.shape == (count,):
-        raise ValueError(f"the columns of its points do not fit together: {', '.join(wrong) or 'loss, kind'}")
+    if loss.dtype.kind != "f" or loss.ndim != 1:
+        wrong.append("loss")
+    if kind.shape != (count,) or not set(kind.tolist()) <= set(KINDS):
+        wrong.append("kind")
+    if dimension.shape != (count,) or dimension.dtype.kind != "i":
+        wrong.append("dimension")
+    if wrong:
+        raise ValueError(f"its points have no numbers, or not as many as others, in {', '.join(wrong)}")
     return PointTable(loss, arrays["rank"], arrays["signature"], kind, dimension)
 
 
@@ -138,13 +146,28 @@ def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) 
     return Stored(
         [None if entries is None else SymmetricTensor(entries, n, degree) for entries in tensors],
         [Network(W, a, activation, norm, bias) for W, a, norm, bias in networks],
-        [None if given is None else Certificate(**given) for given in document["certificates"]],
+        [None if given is None else _certificate(given) for given in document["certificates"]],
         [
             None if entries is None or np.isnan(entries).any() else SymmetricTensor(entries, n, degree)
             for entries in escapes
         ],
         _families(document, arrays),
     )
+
+
+def _completeness(document: dict[str, Any]) -> str:
+    known: str = document["completeness"]
+    if known not in COMPLETENESS:
+        raise ValueError(f"completeness is {known!r}")
+    return known
+
+
+def _certificate(given: dict[str, Any]) -> Certificate:
+    """What was proved, if it is said in numbers and words."""
+    made = Certificate(**given)
+    if not (isinstance(made.radius, int | float) and made.radius >= 0 and isinstance(made.method, str)):
+        raise ValueError(f"a certificate says {given}")
+    return made
 
 
 def _families(
