@@ -38,9 +38,14 @@ def changed(file, format, **changes):
     return format.save(file, document, arrays)
 
 
+@pytest.fixture(scope="module")
+def charts():
+    return {name: sh.chart(problem) for name, problem in PROBLEMS.items()}
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_a_chart_of_its_problem_is_loaded_without_a_word(tmp_path, name):
-    chart = sh.chart(PROBLEMS[name])
+def test_a_chart_of_its_problem_is_loaded_without_a_word(tmp_path, charts, name):
+    chart = charts[name]
     again = sh.load_chart(chart.save(tmp_path / "chart"))
     assert again.notes == chart.notes and again.losses.tolist() == chart.losses.tolist()
     assert sh.load_chart(tmp_path / "chart", PROBLEMS[name]).notes == chart.notes
@@ -54,8 +59,8 @@ def test_a_chart_of_another_problem_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("what", ["swapped", "NaN", "shifted", "moved"])
-def test_losses_and_networks_that_are_not_the_problems_are_refused(tmp_path, name, what):
-    file = sh.chart(PROBLEMS[name]).save(tmp_path / "chart")
+def test_losses_and_networks_that_are_not_the_problems_are_refused(tmp_path, charts, name, what):
+    file = charts[name].save(tmp_path / "chart")
     changes = {
         "swapped": {"loss": lambda loss: loss[::-1]},
         "NaN": {"loss": lambda loss: np.where(np.arange(len(loss)) == 1, np.nan, loss)},
@@ -84,19 +89,20 @@ def test_what_was_not_compared_is_said(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("array", ["losses", "gradient_norms", "thetas"])
 def test_ensembles_with_other_numbers_are_refused(tmp_path, array):
-    file = sh.ensemble(FIVE, runs=8).save(tmp_path / "runs")
+    runs = sh.ensemble(FIVE, runs=8)
+    file = runs.save(tmp_path / "runs")
     sh.load_ensemble(file)
     for change in (
         lambda x: x + 0.1,
         lambda x: np.where(np.arange(len(x)).reshape(-1, *(1,) * (x.ndim - 1)) == 3, np.nan, x),
     ):
-        sh.ensemble(FIVE, runs=8).save(tmp_path / "runs")
+        runs.save(tmp_path / "runs")
         with pytest.raises(sh.InvalidProblem, match=r"runs\.json"):
             sh.load_ensemble(changed(file, ENSEMBLE, **{array: change}))
-    sh.ensemble(FIVE, runs=8).save(tmp_path / "runs")
+    runs.save(tmp_path / "runs")
     with pytest.raises(sh.InvalidProblem, match="not of one length"):
         sh.load_ensemble(changed(file, ENSEMBLE, **{array: lambda x: x[:-1]}))
-    sh.ensemble(FIVE, runs=8).save(tmp_path / "runs")
+    runs.save(tmp_path / "runs")
     with pytest.raises(sh.InvalidProblem, match="target or data differ"):
         sh.load_ensemble(file, OTHER)
 

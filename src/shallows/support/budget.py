@@ -99,7 +99,8 @@ def require(
         return
     slow = seconds > longest
     cost, allowed = (duration(seconds), duration(longest)) if slow else (memory(size), memory(most))
-    verb = "take about" if slow else "need about"
+    cost = cost if cost.startswith("more") else f"about {cost}"
+    verb = "take" if slow else "need"
     value = f"seconds={_rounded(seconds)}" if slow else f"gigabytes={_rounded(size / GIGABYTE)}"
     name, number = (SECONDS, seconds) if slow else (GIGABYTES, size / GIGABYTE)
     raise OverBudget(
