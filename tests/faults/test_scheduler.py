@@ -75,3 +75,12 @@ def test_a_scheduler_that_dies_under_quiet_leaves_one_sentence(folder, cluster, 
     assert complained.startswith("shallows: The Dask scheduler is gone") and complained.count("\n") == 1, (
         complained
     )
+
+
+def test_an_encrypted_scheduler_without_certificates_is_refused_with_one_sentence(folder):
+    folder.write("cells.py", CELLS)
+    folder.write("sweep.toml", SWEEP)
+    address = f"tls://127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "shallows", "sweep", "sweep.toml", "--scheduler", address, "--quiet"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=90, cwd=folder.path)
+    assert run.returncode == 2 and "Fix: --tls-ca" in run.stderr and run.stderr.count("\n") == 1, run.stderr

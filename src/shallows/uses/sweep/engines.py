@@ -224,9 +224,13 @@ def on_cluster(plan: Plan, address: str, tls: dict[str, str] | None = None) -> I
     need("distributed")
     from distributed import Client
 
+    if address.startswith("tls://") and not tls:  # Dask would leave a client behind that cannot be closed
+        raise SweepStopped(
+            f"No Dask scheduler answers at {address}: it wants certificates. Fix: --tls-ca, --tls-cert, --tls-key."
+        )
     try:
         client = Client(address, security=_security(tls), set_as_default=False, timeout=ANSWER)
-    except (OSError, TimeoutError, ValueError, TypeError) as error:  # TypeError: tls:// without files
+    except (OSError, TimeoutError, ValueError) as error:
         raise SweepStopped(
             f"No Dask scheduler answers at {address}: {error}. Fix: check the address (tcp://host:8786, or "
             "tls://host:8786 with --tls-ca, --tls-cert and --tls-key)."
