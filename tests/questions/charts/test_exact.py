@@ -17,9 +17,11 @@ def same(first, second):
 @pytest.mark.parametrize(("n", "degree"), [(2, 2), (3, 2), (2, 3), (2, 4)])
 def test_exact_and_homotopy_agree(generic, n, degree, seed):
     problem = generic(n, 1, seed, degree)
-    exact = sh.chart(problem, method="exact")
-    same(exact, sh.chart(problem, method="homotopy"))
+    exact, tracked = (sh.chart(problem, method=method) for method in ("exact", "homotopy"))
+    same(exact, tracked)
     assert exact.completeness == "count-matched" and exact.method == "exact"
+    assert exact.complex_count == tracked.complex_count
+    assert exact.complex_count[1] == ((2 * degree - 1) ** n - (degree - 1) ** n) // degree
 
 
 @pytest.mark.thorough
@@ -42,7 +44,9 @@ def test_exact_and_homotopy_agree_on_larger_problems(generic):
 def test_exact_and_closed_forms_agree(data):
     T = np.diag([2.0, 1.5, -1.0][: data.n])
     problem = sh.Problem(T, data, 1)
-    same(sh.chart(problem, method="exact"), sh.chart(problem, method="closed-form"))
+    exact, closed = (sh.chart(problem, method=method) for method in ("exact", "closed-form"))
+    same(exact, closed)
+    assert exact.complex_count == closed.complex_count
 
 
 def test_wide_binary_quadratics(generic):
@@ -85,6 +89,29 @@ def test_sums_of_two_quartic_powers_by_apolarity(seed):
     assert all(point.certificate.rank_certified for point in exact.points)
 
 
+@pytest.mark.parametrize("data", [sh.Frobenius(2), sh.IID.laplace(2)], ids=repr)
+def test_mirror_images_are_told_apart(data):
+    """x³ + y³: mirror images have a coordinate in common, and the multiple root 0 hides that from msolve."""
+    problem = sh.Problem(sh.SymmetricTensor([1.0, 0.0, 0.0, 1.0], 2, 3), data, 1)
+    exact, tracked = (sh.chart(problem, method=method) for method in ("exact", "homotopy"))
+    np.testing.assert_allclose(exact.losses, tracked.losses, rtol=1e-8)
+    assert exact.complex_count == tracked.complex_count and exact.completeness == "count-matched"
+
+
+def test_three_points_that_met():
+    """x³ + y³, Gaussian: with w = cos θ + sin θ the loss is a function of 18w − 3w³, whose slope vanishes at w = √2, and
+    there dw/dθ does too: all three points have met at (1, 1), which is no family, and no chart is sure of it."""
+    problem = sh.Problem(sh.SymmetricTensor([1.0, 0.0, 0.0, 1.0], 2, 3), sh.Gaussian(2), 1)
+    for method in ("exact", "homotopy"):
+        chart = sh.chart(problem, method=method)
+        assert not chart.families and chart.completeness != "proved"
+        np.testing.assert_allclose(chart.losses, [10.8, 30.0], rtol=1e-6)
+        assert chart.minimum.kind == "degenerate" and any("met" in note for note in chart.notes)
+        w = np.diff(chart.minimum.network.W[0])
+        assert abs(w).max() < 1e-3
+    assert sh.chart(problem, method="exact").completeness == "sampled"
+
+
 @pytest.mark.parametrize("frobenius", [True, False])
 def test_binary_cubics_of_rank_two_are_the_target_or_nothing(frobenius):
     """x³ + y³ has two real cubes; x³ − 3xy² = Re (x+iy)³ has a conjugate pair instead (paper 000, Example 2)."""
@@ -106,7 +133,7 @@ def test_sums_of_quintic_powers_by_apolarity():
     target, metric = small(5, 0)
     problem = sh.Problem(target, metric, 3)
     exact = sh.chart(problem, method="exact")
-    assert exact.complex_count == {0: 1, 2: 34, 3: 1}
+    assert exact.complex_count == {0: 1, 1: 13, 2: 34, 3: 1}
     same(exact, sh.chart(problem, method="homotopy"))
 
 

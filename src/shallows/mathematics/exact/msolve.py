@@ -40,7 +40,9 @@ class MissingMsolve(MissingExtra):
 class ExactRealRoots:
     """Isolating boxes with rational ends, one root a box; None when there are infinitely many roots.
 
-    degree: the number of complex solutions, those of one multiple root counted once; None when infinite.
+    degree: the number of complex solutions, multiple ones as often as they count; None when infinite.
+    distinct: how many values a linear form has at them, by which msolve tells them apart. Where that is less, roots are
+    multiple, or the form does not tell all of them apart: msolve then lists one for several.
 
     >>> sh.certify.real_roots(["x^2 - y^2", "x*y - y^2"])
     ExactRealRoots(x, y: infinitely many complex solutions)
@@ -49,6 +51,7 @@ class ExactRealRoots:
     variables: tuple[str, ...]
     boxes: tuple[tuple[tuple[Fraction, Fraction], ...], ...] | None
     degree: int | None = None
+    distinct: int | None = None
 
     @property
     def positive_dimensional(self) -> bool:
@@ -141,13 +144,14 @@ def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
     )
     data = ast.literal_eval(numbers)
     if data[0] == -1:
-        return ExactRealRoots(variables, (), 0)
+        return ExactRealRoots(variables, (), 0, 0)
     if data[0] > 0:
         return ExactRealRoots(variables, None)
     # data: 0, the parametrisation [characteristic, variables, degree, ...], [1, boxes]
-    degree, found = int(data[1][2]), data[2][1]
+    # the parametrisation ends with [1, [[degree, coefficients] of the eliminating polynomial, ...]]
+    degree, distinct, found = int(data[1][2]), int(data[1][5][1][0][0]), data[2][1]
     boxes = tuple(tuple((_fraction(low), _fraction(high)) for low, high in root) for root in found)
-    return ExactRealRoots(variables, boxes, degree)
+    return ExactRealRoots(variables, boxes, degree, distinct)
 
 
 def _fraction(entry: int | tuple[int, int, int]) -> Fraction:

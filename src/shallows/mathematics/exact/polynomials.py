@@ -40,3 +40,24 @@ def times(p: Polynomial, q: Polynomial) -> Polynomial:
             key = tuple(a + b for a, b in zip(left, right, strict=True))
             result[key] = result.get(key, Fraction(0)) + x * y
     return {key: value for key, value in result.items() if value}
+
+
+def in_frame(p: Polynomial, frame: Sequence[Sequence[int]]) -> Polynomial:
+    """p(Rx), R a matrix of integers.
+
+    >>> in_frame({(1, 1): Fraction(1)}, [[1, 1], [1, -1]])                  # xy becomes (x + y)(x − y)
+    {(2, 0): Fraction(1, 1), (0, 2): Fraction(-1, 1)}
+    """
+    count = len(frame)
+    forms = [total([scaled(variable(count, k), Fraction(c)) for k, c in enumerate(row)]) for row in frame]
+    powers: list[list[Polynomial]] = [[constant(count, Fraction(1))] for _ in forms]
+    for form, table in zip(forms, powers, strict=True):
+        for _ in range(max((max(key) for key in p), default=0)):
+            table.append(times(table[-1], form))
+    parts = []
+    for key, value in p.items():
+        term = constant(count, value)
+        for table, exponent in zip(powers, key, strict=True):
+            term = times(term, table[exponent])
+        parts.append(term)
+    return total(parts)

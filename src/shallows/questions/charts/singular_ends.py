@@ -37,14 +37,20 @@ Complex = NDArray[np.complex128]
 REAL_LOSS = 1e-5
 #: A real point is critical when its gradient is this small against G t, and has its rank when no term is below NO_TERM.
 CRITICAL, NO_TERM = 1e-9, 1e-6
-#: Where least squares stop: at rounding.
+#: Where least squares stop: at steps of rounding. Small gradients do not stop them: at a degenerate point of order four
+#: the gradient is the cube of the distance, and that of ‖∇L‖² its fifth power, 10⁻¹⁵ at a distance of 10⁻³.
 STOP = 1e-15
+#: Points beside a point are a family when they are critical to this share of G t: rounding, with room. At a degenerate
+#: point of order four that is within 10⁻⁴ of it, of six within 4·10⁻³ of MOVE: no family is made of those.
+EXACTLY = 1e-12
 #: Zeros of the Hessian at a point that is known to about the root of CRITICAL.
 FLAT = 1e-6
 #: How far, relatively, one moves to see whether a set goes on, and what share of that must remain for it to do so.
 MOVE, REMAINS = 1e-2, 0.1
 #: Two ends are on one family when their losses agree so well: they are known to the square of their own error.
 SAME_FAMILY = 1e-6
+#: Uncertified points closer than this, relatively, are one: multiple roots, of four to ε^{1/4} = 10⁻⁴.
+MULTIPLE = 1e-3
 SAMPLES = 5
 
 
@@ -115,6 +121,21 @@ def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> 
     return Examined(families, points, on_family)
 
 
+def joined(found: list[RealPoint], examined: Examined, degree: int) -> list[RealPoint]:
+    """The points that were found, and the degenerate ones that are not already among those without a proof."""
+    open_ones = [_tensor(point, degree) for point in found if point.certificate is None]
+    fresh = []
+    for point in examined.points:
+        s = _tensor(point, degree)
+        if all(np.max(np.abs(s - other)) > MULTIPLE * np.max(np.abs(s)) for other in open_ones):
+            fresh.append(point)
+    return found + fresh
+
+
+def _tensor(point: RealPoint, degree: int) -> Array:
+    return np.asarray(point.signs @ coordinates.monomials(point.vectors, degree))
+
+
 def singular_note(rank: int, ends: int, families: int, points: int) -> list[str]:
     """What a chart says of the singular ends of paths at one rank: where they are, and what that may mean."""
     if not ends:
@@ -146,10 +167,14 @@ def _real_point(student: Problem, end: End, rank: int) -> Network | None:
 
     start = student.pack(realise(student, *end.real_terms()))
     net = student.unpack(_critical(student, start, least_squares))
+    return net if _is_critical(student, net, CRITICAL) and _has_rank(student, net, rank) else None
+
+
+def _is_critical(student: Problem, net: Network, share: float) -> bool:
+    """Whether ∇L is at most this share of G t, times the size of the network."""
     scale = max(float(np.max(np.abs(student.gram() @ student.target_tensor().entries))), TINY)
     size = max(float(np.max(np.abs(student.pack(net)))), TINY)
-    slope = float(np.linalg.norm(student.gradient(net)))
-    return net if slope <= CRITICAL * scale * size and _has_rank(student, net, rank) else None
+    return float(np.linalg.norm(student.gradient(net))) <= share * scale * size
 
 
 def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
@@ -160,8 +185,8 @@ def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
         jac=lambda theta: student.hessian(student.unpack(theta)),
         method="trf",
         xtol=STOP,
-        ftol=STOP,
-        gtol=STOP,
+        ftol=None,
+        gtol=None,
         max_nfev=300,
     )
     return np.asarray(found.x)
@@ -268,7 +293,8 @@ def _beside(student: Problem, net: Network) -> list[SymmetricTensor]:
     for _ in range(2 * student.size):
         start = theta + MOVE * float(np.max(np.abs(theta))) * rng.standard_normal(len(theta))
         other = student.unpack(_critical(student, start, least_squares))
-        if abs(student.loss(other) - loss) <= SAME_FAMILY * max(energy, TINY):
+        same = abs(student.loss(other) - loss) <= SAME_FAMILY * max(energy, TINY)
+        if same and _is_critical(student, other, EXACTLY):
             found.append(other.tensor())
     return found
 

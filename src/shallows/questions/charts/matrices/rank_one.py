@@ -45,13 +45,11 @@ from shallows.questions.charts.points.proved_signature import (
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
-from shallows.questions.charts.singular_ends import End, examine, singular_note
+from shallows.questions.charts.singular_ends import MULTIPLE, End, examine, singular_note
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
-#: Uncertified points closer than this, relatively, are one: multiple roots, of four to ε^{1/4} = 10⁻⁴.
-DEGENERATE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -218,7 +216,7 @@ def _known(u: Array, sign: float, found: list[_Candidate]) -> bool:
     """Whether ±u is, to the accuracy of a multiple root, a point that was found and not certified."""
     others = [v.u for v in found if v.root is None and v.sign == sign]
     _, gap = nearest(np.array([u, -u]), np.array(others).reshape(-1, len(u)))
-    return bool(gap.min() < DEGENERATE * np.max(np.abs(u)))
+    return bool(gap.min() < MULTIPLE * np.max(np.abs(u)))
 
 
 def _found(candidates: list[_Candidate], sign: float, system: RankOneSystem) -> list[RealPoint]:

@@ -29,7 +29,7 @@ from shallows.questions.charts.points.proved_signature import (
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
-from shallows.questions.charts.singular_ends import End, examine, singular_note
+from shallows.questions.charts.singular_ends import End, examine, joined, singular_note
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -59,7 +59,7 @@ def low_rank_stratum(
     examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices], certify_points)
     note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
     return Stratum(
-        found + examined.points,
+        joined(found, examined, 2),
         counts,
         examined.families,
         [*_notes(rank, even.member.how, run, far), *note],

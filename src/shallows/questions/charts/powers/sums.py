@@ -21,7 +21,7 @@ from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import Sorted, proved_different, sort_points
-from shallows.questions.charts.singular_ends import End, examine, singular_note
+from shallows.questions.charts.singular_ends import End, examine, joined, singular_note
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
@@ -56,7 +56,7 @@ def powers_stratum(
     counts = _counts(equations, len(points) + len(resolved.multiple), special)
     note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
     return Stratum(
-        result.found + examined.points,
+        joined(result.found, examined, problem.degree),
         counts,
         examined.families,
         _notes(rank, even.member.how, run, result, hidden) + note,
