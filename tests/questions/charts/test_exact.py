@@ -99,8 +99,8 @@ def test_mirror_images_are_told_apart(data):
 
 
 def test_three_points_that_met():
-    """x³ + y³, Gaussian: with w = cos θ + sin θ the loss is a function of 18w − 3w³, whose slope vanishes at w = √2, and
-    there dw/dθ does too: all three points have met at (1, 1), which is no family, and no chart is sure of it."""
+    """x³ + y³, Gaussian: with w = cos θ + sin θ the loss is a function of 18w − 3w³, whose slope vanishes at w = √2,
+    where dw/dθ does too: all three points have met at (1, 1), which is no family, and no chart is sure of it."""
     problem = sh.Problem(sh.SymmetricTensor([1.0, 0.0, 0.0, 1.0], 2, 3), sh.Gaussian(2), 1)
     for method in ("exact", "homotopy"):
         chart = sh.chart(problem, method=method)

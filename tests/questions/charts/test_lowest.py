@@ -57,6 +57,12 @@ def test_vanishing_neurons_have_rank_zero() -> None:
     problem = sh.Problem(np.eye(3), sh.Gaussian(3), width=3)
     found = sh.quadratic.inspect(problem, sh.Network(1e-12 * np.eye(3), a=-np.ones(3)))
     assert (found.verdict, found.rank) == ("trap", 0)
+    end = sh.descend(problem, sh.Network(1e-12 * np.eye(3), a=-np.ones(3)), method="lbfgs")
+    assert end.loss == pytest.approx(
+        problem.loss(sh.Network(np.zeros((3, 3)))), rel=1e-12
+    )  # and there it stays
+    start = sh.Network(1e-3 * np.eye(3), a=-np.ones(3))
+    assert sh.quadratic.inspect(problem, start).verdict == "not stationary"
     assert sh.quadratic.full_rank_optimality(problem, sh.Network(1e-12 * np.eye(3), a=-np.ones(3))) is None
     assert sh.quadratic.inspect(problem, sh.Network(1e-12 * np.eye(3))).verdict == "strict saddle"
 

@@ -133,6 +133,12 @@ def test_corollary_2_2_without_a_linear_term_is_exact(alpha):
     )
 
 
+def test_a_norm_neuron_beside_a_linear_term_is_refused():
+    teacher = sh.Network(np.eye(3), activation=sh.Polynomial([0.0, 1.0, 1.0]), norm=0.5)
+    with pytest.raises(sh.InvalidProblem, match="norm neuron of weight"):
+        sh.energy_barrier(teacher)
+
+
 def test_corollary_2_2_with_a_linear_term_is_above_the_bound_and_says_it_is_numerical():
     W = np.random.default_rng(5).standard_normal((5, 3))
     teacher = sh.Network(W, activation=sh.Polynomial([0.4, 1.0, 2.0]))

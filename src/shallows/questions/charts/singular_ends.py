@@ -37,11 +37,11 @@ Complex = NDArray[np.complex128]
 REAL_LOSS = 1e-5
 #: A real point is critical when its gradient is this small against G t, and has its rank when no term is below NO_TERM.
 CRITICAL, NO_TERM = 1e-9, 1e-6
-#: Where least squares stop: at steps of rounding. Small gradients do not stop them: at a degenerate point of order four
-#: the gradient is the cube of the distance, and that of ‖∇L‖² its fifth power, 10⁻¹⁵ at a distance of 10⁻³.
+#: Where least squares stop: at rounding.
 STOP = 1e-15
 #: Points beside a point are a family when they are critical to this share of G t: rounding, with room. At a degenerate
-#: point of order four that is within 10⁻⁴ of it, of six within 4·10⁻³ of MOVE: no family is made of those.
+#: point of order four the gradient is the cube of the distance, so these are within 10⁻⁴ of it, and no family. It is
+#: also the unit of least squares: in units of G t the gradient of ‖∇L‖² is 10⁻¹⁵ there at a distance of 10⁻³ already.
 EXACTLY = 1e-12
 #: Zeros of the Hessian at a point that is known to about the root of CRITICAL.
 FLAT = 1e-6
@@ -172,21 +172,25 @@ def _real_point(student: Problem, end: End, rank: int) -> Network | None:
 
 def _is_critical(student: Problem, net: Network, share: float) -> bool:
     """Whether ∇L is at most this share of G t, times the size of the network."""
-    scale = max(float(np.max(np.abs(student.gram() @ student.target_tensor().entries))), TINY)
     size = max(float(np.max(np.abs(student.pack(net)))), TINY)
-    return float(np.linalg.norm(student.gradient(net))) <= share * scale * size
+    return float(np.linalg.norm(student.gradient(net))) <= share * _slope_size(student) * size
+
+
+def _slope_size(student: Problem) -> float:
+    return max(float(np.max(np.abs(student.gram() @ student.target_tensor().entries))), TINY)
 
 
 def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
-    """A zero of the gradient near θ, by Levenberg-Marquardt."""
+    """A zero of the gradient near θ, by least squares in units of what is critical exactly."""
+    unit = EXACTLY * _slope_size(student)
     found = least_squares(
-        lambda theta: student.value_and_gradient(theta)[1],
+        lambda theta: student.value_and_gradient(theta)[1] / unit,
         theta,
-        jac=lambda theta: student.hessian(student.unpack(theta)),
+        jac=lambda theta: student.hessian(student.unpack(theta)) / unit,
         method="trf",
         xtol=STOP,
-        ftol=None,
-        gtol=None,
+        ftol=STOP,
+        gtol=STOP,
         max_nfev=300,
     )
     return np.asarray(found.x)

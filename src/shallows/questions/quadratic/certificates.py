@@ -143,6 +143,8 @@ def energy(problem: Problem) -> float:
 def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
     """Whether a point is global, a trap or a strict saddle (paper 002, appendix C); `tolerance` is relative to E y².
 
+    All of it is to the tolerance: W = 1e-12·I with a = −1 is the trap W = 0, to which descent takes it.
+
     >>> problem = sh.Problem(np.diag([1.0, 1.0]), sh.Gaussian(2), width=2)
     >>> [sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
     ['trap', 'strict saddle']

@@ -5,8 +5,11 @@
   coordinate symmetries of target and data, whose orbits are searched.
 - Other networks are compared neuron by neuron: rows are neurons, columns the teacher's neurons (or inputs), and two
   matrices are the same when some permutation of rows, and of columns that the teacher cannot tell apart, carries one to
-  the other (paper 003, section 4.2); scalings (cw, a/c) and parallel neurons of ReLU are
-  divided out first. Smooth invariants find candidates, an explicit matching decides.
+  the other (paper 003, section 4.2); scalings (cw, a/c) and parallel neurons of ReLU are divided out first. Smooth
+  invariants find candidates, an explicit matching decides. Not divided out: relu(z) = relu(−z) + z, so ReLU networks
+  are one function when their lines ±w carry the same Σ a‖w‖ each and Σ a w is the same. Other neurons with that
+  property there are only where the lines are linearly dependent (three neurons at 120° and the opposite three); such
+  end points count as different, with equal losses, unless they realise the target.
 """
 
 from __future__ import annotations
