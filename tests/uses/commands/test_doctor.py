@@ -74,3 +74,19 @@ def test_msolve_is_held_against_homotopy(monkeypatch):
         assert trial.msolve()[0] is passed
     assert "msolve" not in {check.engine for check in self_check.self_check(0, msolve=False)}
     assert isinstance(trial.problem, sh.Problem)
+
+
+def test_warm_fills_the_cache_and_the_doctor_shows_and_clears_it(invoke, tmp_path, monkeypatch):
+    from shallows.mathematics.homotopy._compiled import linear
+    from shallows.uses.commands import warm
+
+    assert {"follow", "powers", "relu_lanes", "adam_loop"} <= {unit.__name__ for unit in warm.all_units()}
+    monkeypatch.setenv("SHALLOWS_CACHE_DIR", str(tmp_path))
+    fresh = type(linear.solve)(linear.solve.function, linear.solve.signature, False, {})
+    monkeypatch.setattr(warm, "all_units", lambda: [fresh])
+    assert json.loads(invoke("warm", "--json").stdout)["compiled"] == 1
+    cache = json.loads(invoke("doctor", "--no-check", "--json").stdout)["cache"]
+    assert cache["functions"] == 1 and cache["folder"] == str(tmp_path)
+    assert "1 functions" in invoke("doctor", "--no-check").output
+    assert json.loads(invoke("doctor", "--no-check", "--json", "--clear").stdout)["cache"]["functions"] == 0
+    assert not list(tmp_path.rglob("*.code"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from shallows.model.kernels._compiled.kinds import (
     CUBE,
     FIXED,
+    FIXED_ROWS,
     FLOAT,
     FLOATS,
     INT,
@@ -71,18 +74,39 @@ ONE_SPACE = record(
 )  # fmt: skip
 
 
+@entry(INT(FIXED_ROWS, FIXED, INTEGERS, INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX))
+def _fill(
+    V: Array, b: Array, first: Any, column: Any, value: Array, norm: Array, outer: Array, length: Array, unit: Array,
+    weighted: Array,
+) -> int:  # fmt: skip
+    """Fill the arrays of a teacher; returns how many entries are nonzero."""
+    m, n = V.shape
+    place = 0
+    first[0] = 0
+    for j in range(m):
+        square = 0.0
+        for i in range(n):
+            if V[j, i] != 0:
+                column[place], value[place] = i, V[j, i]
+                square += V[j, i] * V[j, i]
+                place += 1
+        first[j + 1], norm[j], outer[j] = place, np.sqrt(square), b[j]
+        length[j] = b[j] * norm[j]
+        scale = 1 / norm[j] if norm[j] > 0 else 0.0
+        for i in range(n):
+            unit[j, i], weighted[j, i] = V[j, i] * scale, b[j] * V[j, i]
+    return place
+
+
 def teacher_rows(V: Array, b: Array) -> tuple[np.ndarray, ...]:
     """The teacher in sparse form, and with matrices when it is not sparse, as `teacher_in` takes it."""
     m, n = V.shape
-    row, column = np.nonzero(V)
-    value = V[row, column]
-    first = np.zeros(m + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=m), out=first[1:])
-    norm = np.sqrt(np.bincount(row, weights=value * value, minlength=m))
-    dense = m if len(value) > SPARSE * m * n else 0
-    scale = np.divide(1.0, norm, out=np.zeros(m), where=norm > 0)
-    unit, weighted = (V * scale[:, None])[:dense], (b[:, None] * V)[:dense]
-    return first, column.astype(np.int64), value, norm, np.array(b), b * norm, unit, weighted
+    first, column = np.empty(m + 1, np.int64), np.empty(m * n, np.int64)
+    value, norm, outer, length = np.empty(m * n), np.empty(m), np.empty(m), np.empty(m)
+    unit, weighted = np.empty((m, n)), np.empty((m, n))
+    count = _fill(V, b, first, column, value, norm, outer, length, unit, weighted)
+    dense = m if count > SPARSE * m * n else 0
+    return first, column, value, norm, outer, length, unit[:dense], weighted[:dense]
 
 
 def one_space(k: int, n: int, m: int) -> tuple[Array, ...]:
@@ -315,6 +339,28 @@ def side_by_side(
     return smallest
 
 
+class _Rooms(threading.local):
+    """Work arrays of a thread's last call, by their sizes: small networks take less time than making them."""
+
+    def __init__(self) -> None:
+        self.kept: tuple[Any, Any] = ((), ())
+
+    def of(self, make: Callable[..., Any], *sizes: int) -> Any:
+        """Those of these sizes."""
+        if self.kept[0] != (make, sizes):
+            self.kept = (make, sizes), make(*sizes)
+        return self.kept[1]
+
+
+_rooms = _Rooms()
+
+
+def _block(k: int, n: int, lanes: int) -> tuple[Any, Any]:
+    """Work arrays, and room for the networks, of `side_by_side`."""
+    shapes = ((k, n, lanes), (k, lanes), (lanes,), (k, n, lanes), (k, lanes))
+    return lane_space(k, lanes), tuple(np.empty(shape) for shape in shapes)
+
+
 def batch_loop(
     W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
 ) -> float:
@@ -325,9 +371,6 @@ def batch_loop(
     batch, k, n = W.shape
     rows = teacher_rows(V, b)
     if k * n < NARROW and batch >= FEWEST_LANES:
-        lanes = lanes_for(k, n)
-        block = tuple(
-            np.empty(shape) for shape in ((k, n, lanes), (k, lanes), (lanes,), (k, n, lanes), (k, lanes))
-        )
-        return float(side_by_side(W, a, rows, c, losses, dW, da, lane_space(k, lanes), block))
-    return float(one_by_one(W, a, rows, c, losses, dW, da, one_space(k, n, len(V))))
+        space, block = _rooms.of(_block, k, n, lanes_for(k, n))
+        return float(side_by_side(W, a, rows, c, losses, dW, da, space, block))
+    return float(one_by_one(W, a, rows, c, losses, dW, da, _rooms.of(one_space, k, n, len(V))))
