@@ -53,8 +53,8 @@ FIRST = {
         "outer='ones'), runs=50)"
     ),
     "certificate": (
-        "system = sh.homotopy.System.read(['x^2 + y^2 - 5', 'x*y - 2'], ['x', 'y']); "
-        "sh.certify.certify(system, sh.homotopy.solve(system).points)"
+        "system = sh.homotopy.PolynomialSystem.read(['x^2 + y^2 - 5', 'x*y - 2'], ['x', 'y']); "
+        "sh.homotopy.solve(system).certify()"
     ),
     "homotopy.solve": "sh.homotopy.solve(['x^2 + y^2 - 5', 'x*y - 2'])",
 }
