@@ -15,7 +15,7 @@ from shallows.support.errors import InvalidProblem
 from shallows.uses.papers.experiments.deep_training import SAMPLES, D, synthetic_data
 from shallows.uses.papers.experiments.experiment import Plan
 from shallows.uses.papers.experiments.images import load, pair_task, read_idx
-from shallows.uses.papers.experiments.landscapes import best_outer, climbs, landscape
+from shallows.uses.papers.experiments.landscapes import best_outer, climbs, landscape, parallel_traps
 from shallows.uses.papers.experiments.library import find_experiments
 from shallows.uses.papers.experiments.product import gradients
 from shallows.uses.papers.experiments.quadratic_training import (
@@ -74,6 +74,30 @@ def test_the_best_outer_weights_are_those_of_least_squares() -> None:
         assert best_outer(np.array(first), np.array(second), gram, target) == pytest.approx(
             rest @ rest, abs=1e-9
         )
+
+
+def test_figure_1_d_has_bad_minima_with_parallel_neurons() -> None:
+    """L(W′) − L(W) ≥ Σ α′D(w′) for every W′, and ≥ 0 near W; descents end there; and a path leads out."""
+    bad = sh.bad_minimum(3, 2, 2)
+    problem = bad.problem()
+    traps = parallel_traps(bad)
+    assert [round(problem.loss(net), 3) for net in traps] == [3.244, 3.244]
+    rng = np.random.default_rng(5)
+    for net in traps:
+        assert np.linalg.norm(problem.gradient(net)) < 1e-9
+        form, base = bad.gradient(net.tensor()), problem.loss(net)
+        for size in (
+            0.02,
+            3.0,
+        ):  # near W, where the bound is not negative, and anywhere, where it still bounds
+            for move in size * rng.standard_normal((200, problem.size)):
+                other = problem.unpack(problem.pack(net) + move)
+                bound = float(other.a @ form(other.W))
+                assert problem.loss(other) - base >= bound - 1e-9 * (1 + abs(bound))
+                assert size > 0.1 or bound >= -1e-12
+        assert sh.explain_escape(problem, net).path is not None
+    ends = sh.ensemble(problem, 60, rng=0).losses
+    assert np.any(np.abs(ends - problem.loss(traps[0])) < 1e-6)
 
 
 def test_the_valley_at_infinity_keeps_its_digits() -> None:

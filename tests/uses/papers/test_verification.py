@@ -30,8 +30,8 @@ def few() -> Verification:
 
 def test_every_paper_has_the_claims_of_its_list() -> None:
     assert {paper: len(claims(paper)) for paper in ("000", "001", "002", "003")} == {
-        "000": 43,
-        "001": 13,
+        "000": 44,
+        "001": 14,
         "002": 43,
         "003": 28,
     }

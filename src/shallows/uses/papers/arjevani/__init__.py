@@ -15,6 +15,7 @@ from shallows.uses.papers.arjevani import (
 CLAIMS = (
     widths.theorem_1,
     widths.example_2,
+    widths.remark_3,
     widths.proposition_4,
     parameters.lemma_5,
     parameters.proposition_6,

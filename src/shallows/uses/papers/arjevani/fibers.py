@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from math import comb
 
+import flint
 import numpy as np
 
 import shallows as sh
-from shallows.questions.geometry.manifolds.spectral_map import spectral_differential
+from shallows.questions.geometry.manifolds.spectral_map import spectral_differential, spectral_nullity
 from shallows.support.checks import Array
-from shallows.uses.papers.arjevani.instances import separated, symmetric
+from shallows.uses.papers.arjevani.instances import integer_network, separated, symmetric
 from shallows.uses.papers.claim import Trial, claim
-from shallows.uses.papers.outcome import Outcome, equal, fact
+from shallows.uses.papers.mutations import DOUBLED, NEGATED, OFF_BY_ONE, Mutation
+from shallows.uses.papers.outcome import Outcome, equal, fact, proof
 
 
 def _expected_components(positive: int, negative: int, width: int) -> int:
@@ -44,14 +46,38 @@ def _random_point_of_fiber(trial: Trial, S: Array, width: int) -> sh.Network:
     return sh.Network(W[order], np.array(signs + [0.0] * (width - len(signs)))[order])
 
 
+def _component(net: sh.Network, S: Array) -> tuple[object, ...]:
+    """Where rank = width, what no path in the fiber can change: the signs of a, and the orientation of each block.
+
+    W₊ and W₋ are the rows of each sign, P₊ and P₋ the eigenvectors of S of that sign: det(W₊P₊) ≠ 0 on the fiber, since
+    v = P₊x with W₊v = 0 would give vᵀSv ≤ 0.
+    """
+    values, vectors = np.linalg.eigh(S)
+    blocks = []
+    for sign in (1.0, -1.0):
+        frame = vectors[:, values * sign > 1e-9]
+        blocks.append(float(np.sign(np.linalg.det(net.W[net.a * sign > 0] @ frame))) if frame.size else 0.0)
+    return (*np.sign(net.a), *blocks)
+
+
 @claim(
     "000",
     "Theorem 37",
-    "The fiber over S has 0, 2, 4·C(r, s₊) or 1 components: rank above, at (semidefinite or not), below the width.",
+    "For every S in Sym²(Rⁿ) of signature (s₊, s₋) and every width r: the fiber τ_r⁻¹(S) has no component "
+    "if rk S > r, one if rk S < r, two if rk S = r and S is semidefinite, 4·C(r, s₊) if rk S = r and S is not.",
     control=("one neuron more than the count is for", {"spare": 1}),
+    tests={
+        "shallows.fiber_components": (DOUBLED, OFF_BY_ONE),
+        "shallows.fiber_invariant": (Mutation("all the same", lambda invariant: None),),
+        "shallows.fiber_path": (
+            Mutation("a straight line", lambda path: straight_line(path.start, path.end)),
+            Mutation("only half of it", lambda path: straight_line(path.start, path(0.5))),
+        ),
+    },
 )
 def theorem_37(trial: Trial, spare: int = 0) -> Iterator[Outcome]:
-    """Components met by random points of the fiber, and a path inside it whenever two are in the same one."""
+    """Random S of every signature with s₊, s₋ ≤ 2, widths rk S − 1, rk S, rk S + 1: components met by random points of
+    the fiber, told apart by signs and orientations; a path inside the fiber exactly where two points share them."""
     for positive, negative in product(range(3), range(3)):
         rank = positive + negative
         if not rank:
@@ -64,70 +90,131 @@ def theorem_37(trial: Trial, spare: int = 0) -> Iterator[Outcome]:
                 continue
             expected = _expected_components(positive, negative, width)
             found = sh.fiber_components(S, width)
-            yield fact(
-                found == expected,
-                f"n={n}, signature ({positive}, {negative}), width {width}: {found} components",
-            )
+            what = f"n={n}, signature ({positive}, {negative}), width {width}"
+            yield fact(found == expected, f"{what}: {found} components")
             if width >= rank:
-                yield from _walk(trial, S, width + spare, expected)
+                yield from _walk(trial, S, width + spare, expected, width + spare == rank, what)
 
 
-def _walk(trial: Trial, S: Array, width: int, expected: int) -> Iterator[Outcome]:
-    """Random pairs: joined exactly when their invariants agree; enough points meet every component."""
-    count = len(trial.times(10 * expected, 30 * expected))
+def _walk(trial: Trial, S: Array, width: int, expected: int, tight: bool, what: str) -> Iterator[Outcome]:
+    """Random points meet every component; two of them are joined inside the fiber exactly when in the same one."""
+    count = len(trial.times(15 * expected, 40 * expected))
     points = [_random_point_of_fiber(trial, S, width) for _ in range(count)]
-    met = {repr(sh.fiber_invariant(net)) for net in points}
+    ours = [_component(net, S) if tight else () for net in points]
+    theirs = [repr(sh.fiber_invariant(net)) for net in points]
     yield fact(
-        len(met) == expected, f"width {width}: {count} random points meet {len(met)} of {expected} components"
+        len(set(ours)) == expected, f"{what}: {count} random points meet {len(set(ours))} of {expected}"
     )
-    for first, second in pairwise(points[:5]):
-        same = repr(sh.fiber_invariant(first)) == repr(sh.fiber_invariant(second))
+    same = len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs))
+    yield fact(same, f"{what}: `fiber_invariant` tells the same components apart")
+    pairs = [*pairwise(range(5)), *_twins(ours)]
+    for i, j in pairs:
         try:
-            drift = sh.fiber_path(first, second).drift(200)
+            path = sh.fiber_path(points[i], points[j])
         except sh.DifferentComponents as error:
-            yield fact(not same, f"width {width}: no path, {error.invariant}")
+            yield fact(ours[i] != ours[j], f"{what}: no path, {error.invariant}")
         else:
-            yield equal(drift, 1e-10, f"width {width}: a path inside the fiber")
+            yield from stays_inside(path, points[i], points[j], S, what)
+
+
+def _twins(components: list[tuple[object, ...]]) -> list[tuple[int, int]]:
+    """The first two points of a common component."""
+    return [
+        pair for pair in combinations(range(len(components)), 2) if components[pair[0]] == components[pair[1]]
+    ][:1]
+
+
+def stays_inside(
+    path: sh.Path, first: sh.Network, second: sh.Network, S: Array, what: str
+) -> Iterator[Outcome]:
+    """The path leads from one network to the other, in small steps, over the same matrix."""
+    nets = [path(t) for t in np.linspace(0.0, 1.0, 201)]
+    thetas = np.array([np.append(net.W.ravel(), net.a) for net in nets])
+    ends = max(np.abs(nets[0].W - first.W).max(), np.abs(nets[-1].W - second.W).max(),
+               np.abs(nets[0].a - first.a).max(), np.abs(nets[-1].a - second.a).max())  # fmt: skip
+    yield equal(float(ends), 1e-9, f"{what}: the path has these ends")
+    steps = np.linalg.norm(np.diff(thetas, axis=0), axis=1)
+    yield equal(float(steps.max() / steps.sum()), 0.1, f"{what}: it has no jump")
+    drift = max(float(np.abs((net.W.T * net.a) @ net.W - S).max()) for net in nets)
+    yield equal(drift, 1e-9, f"{what}: it stays in the fiber")
+
+
+def straight_line(start: sh.Network, end: sh.Network) -> sh.Path:
+    """The line between two networks, which leaves the fiber."""
+    from shallows.questions.geometry.paths import Straight
+
+    return sh.Path([Straight("a line", (start.a, start.W), (end.a, end.W))], start.activation, 0.0)
 
 
 @claim(
     "000",
     "Lemma 38",
-    "If Σ αᵢwᵢwᵢᵀ = S, at least s₊ of the αᵢ are positive and at least s₋ negative.",
-    control=("an outer weight with the wrong sign", {"flip": True}),
+    "For all (α, W) in the fiber of S, of signature (s₊, s₋): at least s₊ of the αᵢ are positive and at "
+    "least s₋ negative.",
+    control=("the outer weights with the wrong sign", {"flip": True}),
+    tests={"shallows.Network.tensor": (Mutation("the wrong sign", lambda tensor: tensor * -1.0),)},
 )
 def lemma_38(trial: Trial, flip: bool = False) -> Iterator[Outcome]:
-    """Random networks of random signs; the eigenvalues' signs are counted with a margin."""
+    """Random integer networks, n = 2, 3, 4, 6 and width below 2n; signs of eigenvalues from the exact characteristic
+    polynomial, all of whose roots are real (Descartes' rule is then an equality)."""
     for n in (2, 3, 4, 6):
         for _ in trial.times(10, 200):
-            width = int(trial.rng.integers(1, 2 * n))
-            W, a = trial.rng.standard_normal((width, n)), trial.rng.choice([-1.0, 1.0], width)
-            values = np.linalg.eigvalsh(sh.Network(W, a).tensor().to_matrix())
-            large = 1e-9 * np.abs(values).max()
-            plus, minus = int(np.sum(values > large)), int(np.sum(values < -large))
-            signs = -a if flip else a
+            net = integer_network(trial.rng, int(trial.rng.integers(1, 2 * n)), n, 2)
+            plus, minus = _signature(net.tensor().to_matrix())
+            signs = -net.a if flip else net.a
             enough = np.sum(signs > 0) >= plus and np.sum(signs < 0) >= minus
-            yield fact(
-                bool(enough),
-                f"n={n}, width {width}: signature ({plus}, {minus}), signs {signs.astype(int).tolist()}",
-            )
+            what = f"n={n}, width {net.width}: signature ({plus}, {minus}), signs {np.sign(signs).astype(int).tolist()}"
+            yield proof(bool(enough), what)
+
+
+def _signature(S: Array) -> tuple[int, int]:
+    """Numbers of positive and negative eigenvalues of a matrix of integers, exactly."""
+    table = flint.fmpz_mat(len(S), len(S), [int(x) for x in S.ravel()])
+    coefficients = [int(c) for c in table.charpoly().coeffs()]
+    mirrored = [c * (-1) ** k for k, c in enumerate(coefficients)]
+    return _sign_changes(coefficients), _sign_changes(mirrored)
+
+
+def _sign_changes(coefficients: list[int]) -> int:
+    signs = [c > 0 for c in coefficients if c]
+    return sum(first != second for first, second in pairwise(signs))
 
 
 @claim(
     "000",
     "Proposition 39",
-    "The differential of (α, U) ↦ Uᵀdiag(α)U has nullity #{i<j : αᵢ = αⱼ} + (n−r)·#{αᵢ = 0}.",
+    "For all α in R^r and orthonormal U in R^{r×n}: the differential of (α, U) ↦ Uᵀdiag(α)U has nullity "
+    "#{i<j : αᵢ = αⱼ} + (n−r)·#{αᵢ = 0}.",
     control=("nullity 0 always", {"count_pairs": False}),
-    printed=("nullity #{i<j : αᵢ = αⱼ}", {"count_zeros": False}),
+    printed=("nullity #{i<j : αᵢ = αⱼ}, also where some αᵢ = 0 and r < n", {"count_zeros": False}),
+    tests={
+        "shallows.questions.geometry.manifolds.spectral_map.spectral_differential": (
+            DOUBLED,
+            Mutation("the first column dropped", lambda J: J * (np.arange(J.shape[1]) > 0)),
+        ),
+        "shallows.questions.geometry.manifolds.spectral_map.spectral_nullity": (OFF_BY_ONE, NEGATED),
+    },
 )
 def proposition_39(trial: Trial, count_pairs: bool = True, count_zeros: bool = True) -> Iterator[Outcome]:
-    """Numerical rank of the differential at random frames, with repeated and with zero αᵢ."""
+    """Random frames, n ≤ 5, α with repeated entries, with zeros, and with neither: the rank of the differential, and
+    the length of its first column, the unit tensor u₁ ⊗ u₁."""
     for n, r in ((3, 2), (4, 2), (4, 3), (5, 3)):
-        for _ in trial.times(4, 40):
-            alpha = trial.rng.choice([-1.0, 0.0, 1.0, 2.0], r)
-            Q, _ = np.linalg.qr(trial.rng.standard_normal((n, n)))
-            J = spectral_differential(alpha, Q[:r])
+        Q, _ = np.linalg.qr(trial.rng.standard_normal((n, n)))
+        U = Q[:r]
+        for values in (
+            [1.0] * r,
+            [0.0] * r,
+            list(range(1, r + 1)),
+            *trial.rng.choice([-1.0, 0.0, 1.0, 2.0], (4, r)),
+        ):
+            alpha = np.array(values, dtype=float)
+            J = spectral_differential(alpha, U)
             nullity = J.shape[1] - int(np.linalg.matrix_rank(J, tol=1e-9))
-            pairs = sum(alpha[i] == alpha[j] for i in range(r) for j in range(i)) if count_pairs else 0
+            pairs = sum(x == y for x, y in combinations(alpha, 2)) if count_pairs else 0
             zeros = (n - r) * int(np.sum(alpha == 0)) if count_zeros else 0
-            yield fact(nullity == pairs + zeros, f"n={n}, r={r}, α = {alpha.tolist()}: nullity {nullity}")
+            what = f"n={n}, r={r}, α = {alpha.tolist()}: nullity {nullity}"
+            yield fact(nullity == pairs + zeros, what)
+            yield fact(spectral_nullity(alpha, n) == nullity, f"{what}, as `spectral_nullity` says")
+            yield equal(
+                float(abs(np.linalg.norm(J[:, 0]) - 1)), 1e-12, f"{what}: ∂/∂α₁ is the unit tensor u₁ ⊗ u₁"
+            )

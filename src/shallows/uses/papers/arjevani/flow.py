@@ -3,45 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import sqrt
+from fractions import Fraction
+from itertools import pairwise
+from math import comb, sqrt
 
 import numpy as np
 
 import shallows as sh
 from shallows.uses.papers.arjevani.instances import gaussian_network
 from shallows.uses.papers.claim import Trial, claim
+from shallows.uses.papers.mutations import (
+    DOUBLED,
+    NEGATED,
+    NEVER,
+    OFF_BY_ONE,
+    OPPOSITE,
+    Mutation,
+    of_field,
+)
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof, within
 
 
 @claim(
     "000",
     "Proposition 16",
-    "Along gradient flow of ℓ∘τ, δᵢ = aᵢ² − ‖wᵢ‖²/d is constant.",
+    "For every d, n, r and smooth ℓ: along the gradient flow of ℓ∘τ_r every δᵢ = αᵢ² − ‖wᵢ‖²/d is constant.",
     control=("a loss that is not ℓ∘τ: an orthogonality penalty", {"penalty": 1.0}),
+    tests={
+        "shallows.flow_invariants": (DOUBLED, NEGATED),
+        "shallows.Problem.gradient": (Mutation("one entry doubled", lambda g: np.append(2 * g[:1], g[1:])),),
+        "shallows.descend": (Mutation("plain descent", lambda run: _descended(run)),),
+    },
 )
 def proposition_16(trial: Trial, penalty: float = 0.0) -> Iterator[Outcome]:
-    """The largest change of δ over whole trajectories."""
+    """(n, d, r) = (3,2,2), (2,3,2), (2,4,3), random teachers and starts: the largest change of δ over a whole
+    trajectory, and α ∂L/∂α = w·∂L/∂w / d at the start, which is what makes it constant."""
     for n, d, width in ((3, 2, 2), (2, 3, 2), (2, 4, 3)) if not penalty else ((3, 2, 2),):
         for _ in trial.times(1, 6):
             teacher = gaussian_network(trial.rng, width, n, d)
             problem = sh.Problem(teacher, sh.Gaussian(n), width, orthogonality=penalty)
             start = gaussian_network(trial.rng, width, n, d)
+            what = f"n={n}, d={d}, width {width}"
+            slope = problem.gradient(start)
+            inner = np.sum(slope[: width * n].reshape(width, n) * start.W, axis=1)
+            gap = np.abs(inner / d - slope[width * n :] * start.a).max() / np.abs(inner).max()
+            yield equal(float(gap), 1e-10, f"{what}: α ∂L/∂α = w·∂L/∂w / d")
             run = sh.descend(problem, start, method="flow", record=1, tolerance=1e-6, polish=False)
             assert run.trajectory is not None
-            deltas = np.array([sh.flow_invariants(problem.unpack(theta)) for theta in run.trajectory.thetas])
+            nets = [problem.unpack(theta) for theta in run.trajectory.thetas]
+            deltas = np.array([net.a**2 - np.sum(net.W**2, axis=1) / d for net in nets])
             drift = float(np.abs(deltas - deltas[0]).max())
-            yield equal(drift, 1e-8, f"n={n}, d={d}, width {width}: {len(deltas)} times, {run.message}")
+            yield equal(drift, 1e-8, f"{what}: {len(deltas)} times, {run.message}")
+            moved = float(np.linalg.norm(run.trajectory.thetas[-1] - run.trajectory.thetas[0]))
+            yield at_least(moved, 1e-3, f"{what}: the flow moved")
+            theirs = np.array([sh.flow_invariants(net) for net in nets])
+            yield equal(float(np.abs(theirs - deltas).max()), 1e-12, f"{what}: `flow_invariants` is δ")
+
+
+def _descended(run: sh.Run) -> sh.Run:
+    """The run with its trajectory bent, as long steps would."""
+    from dataclasses import replace
+
+    assert run.trajectory is not None
+    bent = run.trajectory.thetas * (1 + 1e-3 * np.linspace(0, 1, len(run.trajectory.thetas)))[:, None]
+    return replace(run, trajectory=replace(run.trajectory, thetas=bent))
 
 
 @claim(
     "000",
     "Corollary 17",
-    "Even degree, negative target, all aᵢ > 0 with aᵢ² > ‖wᵢ‖²/d: the flow never reaches the target, at any width.",
-    control=("all aᵢ < 0", {"sign": -1.0}),
-    printed=("without aᵢ > 0: α = (2, −1), w = (1, 1), n = 1, target −1", {"mixed": True}),
+    "Even d, every r ≥ r_fill, smooth convex ℓ with an isolated minimum at a negative form: the gradient "
+    "flow of ℓ∘τ_r from any network with all αᵢ > 0 and αᵢ² > ‖wᵢ‖²/d diverges or ends at a network that is "
+    "no global minimum.",
+    control=("all αᵢ < 0", {"sign": -1.0}),
+    printed=("without αᵢ > 0: α = (2, −1), w = (1, 1), n = 1, target −1", {"mixed": True}),
+    tests={
+        "shallows.descend": (of_field("loss", DOUBLED), of_field("loss", Mutation("zero", lambda loss: 0.0))),
+        "shallows.is_trapped": (OPPOSITE, NEVER),
+    },
 )
 def corollary_17(trial: Trial, sign: float = 1.0, mixed: bool = False) -> Iterator[Outcome]:
-    """Where the flow ends, against the loss of the zero network, which nothing on its way can beat."""
+    """(n, d, r) = (2,2,3), (3,2,12), (2,4,6), a negative target under N(0, I), random starts: where the flow ends,
+    against the loss of the zero network, which no network with α > 0 can beat; `is_trapped` says so beforehand."""
     if mixed:
         problem = sh.Problem(np.array([[-1.0]]), sh.Gaussian(1), width=2)
         run = sh.descend(problem, sh.Network([[1.0], [1.0]], [2.0, -1.0]), method="flow")
@@ -58,19 +101,29 @@ def corollary_17(trial: Trial, sign: float = 1.0, mixed: bool = False) -> Iterat
                 problem, sh.Network(0.5 * W, 0.5 * a, sh.Power(d)), method="flow", tolerance=1e-8
             )
             zero = problem.loss(sh.Network(np.zeros((width, n)), activation=sh.Power(d)))
-            yield at_least(
-                run.loss, zero * (1 - 1e-9), f"n={n}, d={d}, width {width}: the flow ends at {run.loss:.6g}"
-            )
+            what = f"n={n}, d={d}, width {width}"
+            yield at_least(run.loss, zero * (1 - 1e-9), f"{what}: the flow ends at {run.loss:.6g}")
+            yield equal(abs(run.loss / problem.loss(run.network) - 1), 1e-9, f"{what}: that is its loss")
+            trapped = sh.is_trapped(problem, sh.Network(0.5 * W, 0.5 * a, sh.Power(d)))
+            yield fact(trapped, f"{what}: `is_trapped`")
 
 
 @claim(
     "000",
     "Remark 18",
-    "A random start with symmetric outer weights is trapped with a probability that falls with the width.",
+    "Random starts whose outer weights are positive or negative with equal probability: the condition of "
+    "Corollary 17 (all αᵢ > 0 and αᵢ² > ‖wᵢ‖²/d) becomes increasingly unlikely as the width grows; for "
+    "normal weights it is q^r, q = P(t_n > √(n/d)).",
     control=("outer weights that are always positive", {"positive": True}),
+    tests={
+        "shallows.escape_probability": (Mutation("half of it", lambda p: p / 2), NEVER),
+        "shallows.is_trapped": (OPPOSITE, NEVER),
+        "shallows.trap_probability": (DOUBLED,),
+    },
 )
 def remark_18(trial: Trial, positive: bool = False) -> Iterator[Outcome]:
-    """The share of trapped starts among many, against qʳ, q = P(t_n > √(n/d)) for standard normal weights."""
+    """n = d = 2, widths 1 to 4, a negative target: the share of trapped starts among many normal ones, against qʳ to
+    five standard errors."""
     n, d = 2, 2
     count = len(trial.times(2_000, 40_000))
     for width in (1, 2, 3, 4):
@@ -84,7 +137,7 @@ def remark_18(trial: Trial, positive: bool = False) -> Iterator[Outcome]:
         yield within(
             trapped / count,
             expected,
-            4.5,
+            5.0,
             error,
             f"width {width}: {trapped} of {count} trapped, q^r = {expected:.4f}",
         )
@@ -99,30 +152,37 @@ def remark_18(trial: Trial, positive: bool = False) -> Iterator[Outcome]:
 @claim(
     "000",
     "Example 19",
-    "x₁^{d−1}x₂ has rank d, and is the limit of networks of width two whose weights ±τ/d diverge.",
-    control=("d = 2, where nothing diverges", {"degrees": (2,)}),
+    "For all d ≥ 3: g = x₁^{d−1}x₂ has rank d, so that no network of width two computes it; those with α = "
+    "±τ/d, w₁ = (1, 1/τ), w₂ = (1, 0) tend to it as τ → ∞, while their weights diverge.",
+    control=("outer weights ±τ/(d+1)", {"divisor": lambda d: d + 1}),
     printed=("outer weights ±τ/(d−1)", {"divisor": lambda d: d - 1}),
+    tests={
+        "shallows.real_rank": (OFF_BY_ONE, Mutation("always two", lambda rank: 2)),
+        "shallows.diverging_sequence": (of_field("degree", OFF_BY_ONE),),
+        "shallows.questions.geometry.ranks.diverging_sequence.DivergingSequence.network": (
+            Mutation("other weights", lambda net: sh.Network(net.W, 2 * net.a, net.activation)),
+        ),
+    },
 )
-def example_19(
-    trial: Trial, degrees: tuple[int, ...] = (3, 4, 5, 6), divisor: Callable[[int], int] = lambda d: d
-) -> Iterator[Outcome]:
-    """Exact ranks; losses along the sequence fall like 1/τ²; gradient flow runs off to infinity."""
-    for d in degrees:
+def example_19(trial: Trial, divisor: Callable[[int], int] = lambda d: d) -> Iterator[Outcome]:
+    """d = 3 to 6: the real rank of the target, exactly; f_τ − g at τ = 8, 64, 512 in rational arithmetic: its
+    coefficients are those of (1/d)Σ_{k≥2} C(d,k) τ^{1−k} x^{d−k}y^k, so that it falls like 1/τ; and
+    `diverging_sequence` is this sequence."""
+    for d in (3, 4, 5, 6):
         yield proof(sh.real_rank(f"x^{d - 1}*y") == d, f"x^{d - 1}·y has rank {d}")
+        largest = []
+        for tau in (8, 64, 512):
+            a = Fraction(tau, divisor(d))
+            form = [a * (comb(d, k) * Fraction(1, tau) ** k - (k == 0)) for k in range(d + 1)]
+            largest.append(max(abs(c - (k == 1)) for k, c in enumerate(form)))
+        falls = all(7 * later <= earlier for earlier, later in pairwise(largest))
+        yield proof(falls, f"d={d}: f_τ − g is {', '.join(f'{float(x):.2g}' for x in largest)}")
         sequence = sh.diverging_sequence(d)
-        data, target = sh.Gaussian(2), sequence.target
-        problem = sh.Problem(target, data, width=2)
-        losses = []
-        for tau in (1e1, 1e2, 1e3):
-            a = tau / divisor(d)
-            net = sh.Network([[1.0, 1 / tau], [1.0, 0.0]], [a, -a], sh.Power(d))
-            losses.append(problem.loss(net))
-        yield equal(
-            abs(np.log10(losses[0] / losses[2]) - 4),
-            0.2,
-            f"d={d}: losses {losses[0]:.2g}, …, {losses[2]:.2g} fall like 1/τ²",
+        yield proof(
+            Fraction(float(sequence.target.coefficients[1])) == 1, f"d={d}: the target is x^{d - 1}·y"
         )
-    problem = sh.Problem(sh.SymmetricTensor.from_polynomial("x1^2*x2"), sh.Gaussian(2), width=2)
-    start = sh.Network([[1.0, 0.5], [1.0, 0.0]], [2 / 3, -2 / 3], sh.Power(3))
-    run = sh.descend(problem, start, method="flow", polish=False)
-    yield fact("infinity" in run.message and not run.converged, f"d=3: {run.message}")
+        for tau in (8, 64, 512):
+            net = sequence.network(float(tau))
+            close = abs(Fraction(float(net.a[0])) - Fraction(tau, d)) <= Fraction(tau, 10**15)
+            same = net.a[1] == -net.a[0] and net.W.tolist() == [[1.0, 1 / tau], [1.0, 0.0]]
+            yield proof(close and bool(same), f"d={d}, τ = {tau}: the library's network")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +24,19 @@ from shallows.questions.geometry.manifolds.rank_manifolds import MatricesOfRank
 from shallows.support.checks import Array
 from shallows.uses.papers.arjevani.instances import random_metric, separated, symmetric
 from shallows.uses.papers.claim import Trial, claim
+from shallows.uses.papers.mutations import (
+    DOUBLED,
+    DROPPED,
+    EMPTY,
+    NEGATED,
+    OFF_BY_ONE,
+    Mutation,
+    of_field,
+)
 from shallows.uses.papers.outcome import Outcome, equal, fact, proof
+
+RAY = "shallows.questions.geometry.manifolds.focal_points.ray_focal_points"
+LOCAL = "shallows.questions.geometry.manifolds.local_geometry.LocalGeometry"
 
 
 def _ellipse(u: Array) -> Array:
@@ -62,34 +77,72 @@ def _normals(trial: Trial, here: LocalGeometry) -> Array:
 @claim(
     "000",
     "Proposition 23",
-    "t is a focal point of multiplicity m iff the endpoint map (s, v) ↦ s + v has nullity m there.",
+    "For every manifold X, point s and metric Σ: t is a focal point of (X, s) of multiplicity m iff the "
+    "differential of the endpoint map (s, v) ↦ s + v of the normal bundle has nullity m at (s, t − s).",
     control=("points short of the focal points", {"stretch": 0.9}),
+    tests={
+        RAY: (EMPTY, DROPPED, Mutation("twice as far", lambda found: [_further(point) for point in found])),
+        f"{LOCAL}.endpoint_nullity": (OFF_BY_ONE, Mutation("always zero", lambda nullity: 0)),
+    },
 )
 def proposition_23(trial: Trial, stretch: float = 1.0) -> Iterator[Outcome]:
-    """The nullity of the endpoint map at every focal point of a normal ray, and beside it."""
+    """An ellipse, a surface, and matrices of rank 1 and 2 under several metrics, random normal directions: focal points
+    where a Hessian of the distance by central differences is singular; the nullity there, and beside it."""
     for _ in trial.times(1, 8):
         for here, what in _geometries(trial):
             v = _normals(trial, here)
-            for focal in ray_focal_points(here, v):
-                shift = stretch * focal.position
-                yield fact(
-                    here.endpoint_nullity(shift * v, tolerance=1e-7) == focal.multiplicity,
-                    f"{what}: focal point at {focal.position:.4g} of multiplicity {focal.multiplicity}",
-                )
-                yield fact(
-                    here.endpoint_nullity(0.97 * focal.position * v, tolerance=1e-7) == 0,
-                    f"{what}: none beside it",
-                )
+            focal = ray_focal_points(here, v)
+            found = np.array([f.position for f in focal for _ in range(f.multiplicity)])
+            expected = _singular_positions(here, v)
+            same = _same_near(found, expected)
+            yield fact(
+                same, f"{what}: focal points at {found.round(4)}, a singular Hessian at {expected.round(4)}"
+            )
+            for point in focal:
+                nullity = here.endpoint_nullity(stretch * point.position * v, tolerance=1e-7)
+                at = f"{what}: focal point at {point.position:.4g} of multiplicity {point.multiplicity}"
+                yield fact(nullity == point.multiplicity, at)
+                beside = here.endpoint_nullity(0.97 * point.position * v, tolerance=1e-7)
+                yield fact(beside == 0, f"{what}: none beside it")
+
+
+def _further(point: sh.FocalPoint) -> sh.FocalPoint:
+    return sh.FocalPoint(2 * point.position, point.multiplicity)
+
+
+def _singular_positions(here: LocalGeometry, v: Array) -> Array:
+    """The γ > 0 at which the Hessian of ‖x(u) − (s + γv)‖², 2(G − γB), is singular; differences give it at γ = 0 and
+    1."""
+    G = _hessian_by_differences(here, here.point) / 2
+    B = G - _hessian_by_differences(here, here.point + v) / 2
+    root = np.linalg.inv(np.linalg.cholesky(G))
+    curvatures = np.linalg.eigvalsh(root @ B @ root.T)
+    return np.sort(1 / curvatures[curvatures > 1e-4])
+
+
+def _same_near(found: Array, expected: Array) -> bool:
+    """The same positions up to 100; further out differences see too little."""
+    near, wanted = np.sort(found[found < 100]), expected[expected < 100]
+    return len(near) == len(wanted) and np.allclose(near, wanted, rtol=1e-3)
 
 
 @claim(
     "000",
     "Remark 24",
-    "At a critical point the Hessian of the distance is 2(G − γ v·E), and focal points are at γ = 1/κ.",
+    "For every unit normal v at s and t = s + γv: the Hessian of the squared distance is 2(G − γ v·E) with "
+    "G and E the first and second fundamental forms, and t is a focal point iff γ = 1/κ for a principal "
+    "curvature κ in the direction v.",
     control=("the other normal direction", {"sign": -1.0}),
+    tests={
+        f"{LOCAL}.second_form": (DOUBLED, NEGATED),
+        f"{LOCAL}.first_form": (DOUBLED,),
+        f"{LOCAL}.principal_curvatures": (DOUBLED, NEGATED),
+        RAY: (EMPTY,),
+    },
 )
 def remark_24(trial: Trial, sign: float = 1.0) -> Iterator[Outcome]:
-    """Finite differences of the squared distance in the chart; and curvatures against focal points."""
+    """The manifolds and metrics of Prop. 23, random normal directions: the Hessian against central differences, focal
+    points against curvatures."""
     for _ in trial.times(1, 8):
         for here, what in _geometries(trial):
             v = _normals(trial, here)
@@ -101,7 +154,9 @@ def remark_24(trial: Trial, sign: float = 1.0) -> Iterator[Outcome]:
             curvatures = here.principal_curvatures(v)
             expected = np.sort(1 / (curvatures[curvatures > 1e-6] * here.length(v)))
             found = np.sort([f.position for f in ray_focal_points(here, v) for _ in range(f.multiplicity)])
-            same = len(found) >= len(expected) and np.allclose(found[: len(expected)], expected, rtol=1e-6)
+            near = expected[expected < 1e3]
+            same = len(found) >= len(near) and np.allclose(found[: len(near)], near, rtol=1e-6)
+            same &= _same_near(expected, _singular_positions(here, v))
             yield fact(same, f"{what}: {len(expected)} focal points at 1/κ")
 
 
@@ -129,24 +184,37 @@ def _hessian_by_differences(here: LocalGeometry, target: Array, h: float = 1e-4)
 @claim(
     "000",
     "Theorem 25",
-    "On a compact manifold, off the discriminant, number and signatures of critical points are locally constant.",
-    control=("a teacher on the discriminant", {"on_discriminant": True}),
+    "On a compact manifold, near every (t, Σ) off the focal locus: the critical points of the distance are "
+    "finitely many smooth functions of (t, Σ), and their Hessians are non-degenerate, of constant signature.",
+    control=("a teacher beside the discriminant, moved across it", {"across": True}),
     printed=("also on a cone without its vertex", {"cone": True}),
+    tests={
+        "shallows.questions.discriminants.students.critical_students": (
+            DROPPED,
+            Mutation("other points", lambda students: [_turned(s, k) for k, s in enumerate(students)]),
+        ),
+        "shallows.questions.discriminants.counting.landscape_at": (of_field("real_count", OFF_BY_ONE),),
+    },
 )
-def theorem_25(trial: Trial, on_discriminant: bool = False, cone: bool = False) -> Iterator[Outcome]:
-    """Ellipse: exact counts and kinds at rational teachers, moved a little together with the metric."""
+def theorem_25(trial: Trial, across: bool = False, cone: bool = False) -> Iterator[Outcome]:
+    """The ellipse x²/4 + y² = 1, random rational teachers: kinds stay the same when teacher and metric move by 10⁻⁶,
+    and the points move in proportion, to second order; the proved count is the number of points."""
     P = ellipse(4, 1)
     for _ in trial.times(6, 40):
         x, y = trial.rng.uniform(-1.2, 1.2, 2).round(3)
-        if on_discriminant:
-            x, y = 1.5, 0.0
-        if abs(y) < 1e-9 and not on_discriminant:
-            continue
-        kinds = set()
-        for dx, dm in ((0.0, 0.0), (1e-6, 0.0), (-1e-6, 0.0), (0.0, 1e-6), (0.0, -1e-6)):
-            there = P.specialize(m11=1 + dm, m12=0, m22=1)
-            kinds.add(tuple(sorted(s.kind for s in critical_students(there, x=x + dx, y=y))))
-        yield fact(len(kinds) == 1, f"ellipse, teacher ({x}, {y}): {' | '.join(map(str, sorted(kinds)))}")
+        x, y = (1.5 - 2e-7, 0.0) if across else (x, y + 1e-4 * (abs(y) < 1e-9))
+        here = critical_students(P.specialize(m11=1, m12=0, m22=1), x=x, y=y)
+        what = f"ellipse, teacher ({x}, {y})"
+        proved = landscape_at(P.specialize(m11=1, m12=0, m22=1), x=x, y=y).real_count
+        yield fact(proved == len(here) and _normal(here, x, y), f"{what}: {proved} critical points")
+        for dx, dm in ((1e-6, 0.0), (-1e-6, 0.0), (0.0, 1e-6), (0.0, -1e-6)):
+            near, nearer = (
+                critical_students(P.specialize(m11=1 + share * dm, m12=0, m22=1), x=x + share * dx, y=y)
+                for share in (1.0, 0.5)
+            )
+            kinds = [sorted(s.kind for s in students) for students in (here, near, nearer)]
+            yield fact(kinds[0] == kinds[1] == kinds[2], f"{what}: {kinds[0]} | {kinds[1]}")
+            yield equal(_curving(here, near, nearer), 1e-3, f"{what}: the points move in proportion")
     if cone:
         line = rank_one(2).specialize(data=sh.Frobenius(2), t00=1, t01=0)
         counts = [landscape_at(line, t11=t) for t in ("1/1000", 0, "-1/1000")]
@@ -158,14 +226,45 @@ def theorem_25(trial: Trial, on_discriminant: bool = False, cone: bool = False) 
         )
 
 
+def _turned(student: Any, number: int) -> Any:
+    return SimpleNamespace(kind=student.kind, entries=student.entries + 0.1 * (number == 0))
+
+
+def _normal(students: list[Any], x: float, y: float) -> bool:
+    """Whether t − s is normal to the ellipse at every point, along (x/4, y)."""
+    gaps = [(s.entries[0] - x) * s.entries[1] - (s.entries[1] - y) * s.entries[0] / 4 for s in students]
+    return bool(np.abs(gaps).max() < 1e-9)
+
+
+def _curving(here: list[Any], near: list[Any], nearer: list[Any]) -> float:
+    """How far the middle point is from half-way, over the way; points are matched by distance."""
+    worst = 0.0
+    for s in here:
+        ends = [
+            min(found, key=lambda other: np.linalg.norm(other.entries - s.entries))
+            for found in (near, nearer)
+        ]
+        way, half = (end.entries - s.entries for end in ends)
+        worst = max(worst, float(np.linalg.norm(way - 2 * half)))
+    return worst / 1e-6
+
+
 @claim(
     "000",
     "Theorem 26",
-    "The index of a critical point is the number of focal points on the segment to the teacher, with multiplicity.",
+    "For every manifold X, metric Σ, teacher t off the focal locus and critical point s: the index of the "
+    "Hessian of the distance at s is the number of focal points of (X, s) on the segment from s to t, with "
+    "multiplicity.",
     control=("focal points of the whole ray", {"whole_ray": True}),
+    tests={
+        "shallows.questions.geometry.manifolds.focal_points.index_by_focal_points": (OFF_BY_ONE, NEGATED),
+        "shallows.questions.geometry.manifolds.focal_points.index_by_eigenvalues": (OFF_BY_ONE,),
+        f"{LOCAL}.second_form": (NEGATED, DOUBLED),
+    },
 )
 def theorem_26(trial: Trial, whole_ray: bool = False) -> Iterator[Outcome]:
-    """All critical points of random problems, in metrics of data and without structure."""
+    """Matrices of rank below n = 2, 3, random teachers, four metrics: focal points on the segments to all points of a
+    chart, against the signs of a Hessian by central differences."""
     for n in (2, 3):
         for data in (sh.Frobenius(n), sh.Gaussian(n), sh.IID.laplace(n), random_metric(trial.rng, n, 2)):
             for _ in trial.times(1, 4):
@@ -181,38 +280,74 @@ def theorem_26(trial: Trial, whole_ray: bool = False) -> Iterator[Outcome]:
                     if whole_ray:
                         index = sum(f.multiplicity for f in ray_focal_points(here, v))
                     yield fact(
-                        index == index_by_eigenvalues(problem, S) == point.index,
+                        index == index_by_eigenvalues(problem, S) == point.index == _negative(here, v),
                         f"n={n}, {data!r}, rank {point.rank}: {index} focal points, index {point.index}",
                     )
+
+
+def _negative(here: LocalGeometry, v: Array) -> int:
+    """Negative eigenvalues of the Hessian by differences at the teacher s + v."""
+    return int(np.sum(np.linalg.eigvalsh(_hessian_by_differences(here, here.point + v)) < 0))
 
 
 @claim(
     "000",
     "Example 27",
-    "The ellipse x²/4 + y² = 1: a discriminant of 152 terms and bidegree (6, 6); 4 critical points inside, 2 outside.",
+    "The ellipse x²/4 + y² = 1: the teacher-metric discriminant has 152 terms and bidegree (6, 6); for the "
+    "Euclidean metric every teacher inside the evolute (2x)^⅔ + y^⅔ = 3^⅔ has 4 critical points, every one outside 2.",
     control=("the ellipse x²/9 + y² = 1", {"p": 9}),
+    tests={
+        "shallows.discriminants.ellipse": (Mutation("another ellipse", lambda P: ellipse_of(9)),),
+        "shallows.discriminants.landscape_at": (
+            of_field("real_count", DOUBLED),
+            of_field("real_count", Mutation("always two", lambda count: 2)),
+            of_field("real_count", Mutation("always four", lambda count: 4)),
+        ),
+    },
 )
 def example_27(trial: Trial, p: int = 4) -> Iterator[Outcome]:
-    """The polynomial itself, and counts of critical points on both sides of the evolute."""
+    """The polynomial itself; counts, by exact root isolation, at random rational teachers, their side decided
+    exactly, and at one on each side."""
     P = ellipse(p, 1)
     yield proof(P.n_terms == 152, f"{P.n_terms} terms")
     yield proof(P.bidegree == (6, 6), f"bidegree {P.bidegree}")
     euclidean = P.specialize(m11=1, m12=0, m22=1)
-    for _ in trial.times(10, 200):
-        x, y = trial.rng.uniform(-3, 3, 2).round(4)
-        inside = abs(2 * x / 3) ** (2 / 3) + abs(y / 3) ** (2 / 3) < 1
+    drawn = [tuple(int(k) for k in trial.rng.integers(-3000, 3001, 2)) for _ in trial.times(10, 200)]
+    for k, j in [(100, 100), (2900, 2900), *drawn]:
+        x, y = Fraction(k, 1000), Fraction(j, 1000)
+        rest = 9 - 4 * x * x - y * y
+        inside = (
+            rest > 0 and rest**3 > 27 * 4 * x * x * y * y * 9
+        )  # A^⅓ + B^⅓ < C^⅓ with A = 4x², B = y², C = 9
         count = landscape_at(euclidean, x=x, y=y).real_count
-        yield proof(
-            count == (4 if inside else 2), f"teacher ({x}, {y}), {'inside' if inside else 'outside'}: {count}"
-        )
+        where = "inside" if inside else "outside"
+        yield proof(count == (4 if inside else 2), f"teacher ({x}, {y}), {where}: {count}")
+
+
+def ellipse_of(p: int) -> Any:
+    """The discriminant of x²/p + y² = 1, by way of its curve, whatever `ellipse` is replaced by."""
+    from shallows.questions.discriminants.curves import EllipseCurve
+    from shallows.questions.discriminants.polynomial import generic
+
+    return generic(EllipseCurve(Fraction(p), Fraction(1)))
 
 
 @claim(
     "000",
     "Example 28",
-    "2×2 of rank one: 5938 terms, bidegree (6, 12); 2060 for data, 68 for symmetric i.i.d.; Frobenius: a cube.",
+    "2×2 matrices of rank one: the discriminant has 5938 terms and bidegree (6, 12), 2060 terms for moments "
+    "of data, 68 for symmetric i.i.d. coordinates (m0011 = m0101 = μ₂², m0111 = 0); for Frobenius it is the "
+    "cube of (t00 − t11)² + 4t01².",
     control=("Frobenius with m0101 = 1 instead of ½", {"frobenius": "1"}),
-    printed=("the i.i.d. case as m0111 = μ₂²", {"m0111": "mu2^2"}),
+    tests={
+        "shallows.discriminants.rank_one": (
+            Mutation("a special metric", lambda P: P.specialize(m0101="m0011")),
+        ),
+        "shallows.questions.discriminants.polynomial.Discriminant.factor": (
+            Mutation("no factor", lambda found: ()),
+        ),
+    },
+    printed=("the i.i.d. case with m0111 = μ₂², in the text that was read", {"m0111": "mu2^2"}),
 )
 def example_28(trial: Trial, frobenius: str = "1/2", m0111: str | int = 0) -> Iterator[Outcome]:
     """Exact polynomials; the Frobenius specialisation against the discriminant of the characteristic polynomial."""
@@ -232,9 +367,14 @@ def example_28(trial: Trial, frobenius: str = "1/2", m0111: str | int = 0) -> It
 @claim(
     "000",
     "Proposition 33",
-    "Frobenius or Gaussian: on a normal ray, γ > 0 is focal iff T_γ repeats an eigenvalue, with as many pairs.",
+    "Frobenius or Gaussian norm, S of rank r, a normal ray T_γ = S + γA with distinct eigenvalues "
+    "somewhere: for γ > 0, T_γ is a focal point of the matrices of rank r at S iff it repeats an "
+    "eigenvalue, of multiplicity #{j<k : σⱼ = σₖ}.",
     control=("the Laplace metric", {"law": sh.IID.laplace}),
-    printed=("γ ≥ 0", {"from_zero": True}),
+    printed=("γ ≥ 0: at γ = 0 the eigenvalue 0 of S repeats, and S is not focal", {"from_zero": True}),
+    tests={
+        RAY: (EMPTY, DROPPED, Mutation("twice as far", lambda found: [_further(point) for point in found]))
+    },
 )
 def proposition_33(trial: Trial, law: object = None, from_zero: bool = False) -> Iterator[Outcome]:
     """Eigenvalues at every focal point of random rays, and the number of meetings of the eigenvalue lines."""
@@ -259,12 +399,15 @@ def proposition_33(trial: Trial, law: object = None, from_zero: bool = False) ->
 
 
 def _normal_ray(trial: Trial, data: sh.Gaussian | sh.Frobenius, n: int, r: int) -> tuple[Array, Array]:
-    """S of rank r and a normal direction at it: A with S(2A + tr(A) I) = 0 (Gaussian) or SA = 0 (Frobenius)."""
+    """S of rank r and a normal direction at it: S(2A + tr(A) I) = 0 (Gaussian), SA = 0 (Frobenius), or any other."""
     Q, _ = np.linalg.qr(trial.rng.standard_normal((n, n)))
     kept, left = separated(trial.rng, r), separated(trial.rng, n - r)
-    metric = data.rotation_invariance(2)
-    c = left.sum() / (r + 2) if metric is not None and metric.family == "Gaussian" else 0.0
     S = (Q[:, :r] * kept) @ Q[:, :r].T
+    metric = data.rotation_invariance(2)
+    if metric is None:
+        here = LocalGeometry(MatricesOfRank(S, r), data.gram(2))
+        return S, sh.SymmetricTensor(_normals(trial, here), n, 2).to_matrix()
+    c = left.sum() / (r + 2) if metric.family == "Gaussian" else 0.0
     A = (Q[:, r:] * left) @ Q[:, r:].T - c * Q[:, :r] @ Q[:, :r].T
     return S, A
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
+from shallows.uses.papers.mutations import Mutation
 
 
 def integer_network(rng: np.random.Generator, width: int, n: int, degree: int) -> sh.Network:
@@ -65,3 +67,33 @@ def gradient_matrix(problem: sh.Problem, S: Array) -> Array:
     difference = sh.SymmetricTensor.from_matrix(S).entries - problem.target_tensor().entries
     entries = 2 * problem.gram() @ difference / coordinates.multiplicities(n, 2)
     return sh.SymmetricTensor(entries, n, 2).to_matrix()
+
+
+#: A chart without its lowest critical point.
+MISSING_POINT = Mutation(
+    "a missing point",
+    lambda chart: replace(chart, critical=chart.critical.where(np.arange(len(chart.critical)) > 0)),
+)
+
+
+class LogCosh:
+    """A convex loss that is no square: ℓ(S) = mean over k of log cosh(S(x_k) − T(x_k)), with its Frobenius gradient.
+
+    The samples span, so T is the only minimum; far out ℓ grows linearly.
+    """
+
+    def __init__(self, rng: np.random.Generator, target: sh.SymmetricTensor) -> None:
+        n, d = target.n, target.degree
+        self.target = target
+        self.X = rng.standard_normal((3 * coordinates.dimension(n, d), n))
+        self.powers = coordinates.monomials(self.X, d)
+
+    def value(self, tensor: sh.SymmetricTensor) -> float:
+        """ℓ(S), without overflow."""
+        gaps = np.abs((tensor - self.target)(self.X))
+        return float(np.mean(gaps + np.log1p(np.exp(-2 * gaps)) - np.log(2)))
+
+    def gradient(self, tensor: sh.SymmetricTensor) -> sh.SymmetricTensor:
+        """mean of tanh(S(x) − T(x)) x^⊗d."""
+        slopes = np.tanh((tensor - self.target)(self.X))
+        return sh.SymmetricTensor(slopes @ self.powers / len(self.X), tensor.n, tensor.degree)

@@ -1,6 +1,6 @@
 """Paper 001: Gamarnik, Kızıldağ, Zadik, *Stationary Points of Shallow Neural Networks with Quadratic Activation*."""
 
-from shallows.uses.papers.gamarnik import population, samples
+from shallows.uses.papers.gamarnik import initialisation, population, samples
 
 #: The numbered statements, in the order of the paper.
 CLAIMS = (
@@ -9,8 +9,9 @@ CLAIMS = (
     population.theorem_2_1_c,
     population.corollary_2_2,
     population.theorem_2_3,
-    population.theorem_2_4,
-    population.theorem_2_5,
+    population.remark_2_3,
+    initialisation.theorem_2_4,
+    initialisation.theorem_2_5,
     samples.theorem_2_6,
     samples.corollary_2_7,
     samples.theorem_2_8,
