@@ -10,6 +10,7 @@ import flint
 import numpy as np
 
 import shallows as sh
+from shallows.questions.geometry.fibers.components import Spectrum
 from shallows.questions.geometry.manifolds.spectral_map import spectral_differential, spectral_nullity
 from shallows.support.checks import Array
 from shallows.uses.papers.arjevani.instances import integer_network, separated, symmetric
@@ -101,7 +102,8 @@ def _walk(trial: Trial, S: Array, width: int, expected: int, tight: bool, what: 
     count = len(trial.times(15 * expected, 40 * expected))
     points = [_random_point_of_fiber(trial, S, width) for _ in range(count)]
     ours = [_component(net, S) if tight else () for net in points]
-    theirs = [repr(sh.fiber_invariant(net)) for net in points]
+    frame = Spectrum.of(S)  # orientations are relative to one eigenbasis
+    theirs = [repr(sh.fiber_invariant(net, frame)) for net in points]
     yield fact(
         len(set(ours)) == expected, f"{what}: {count} random points meet {len(set(ours))} of {expected}"
     )

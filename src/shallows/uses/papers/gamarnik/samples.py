@@ -64,9 +64,9 @@ def _interpolators(trial: Trial, W: Array, X: Array, count: int) -> list[sh.Netw
     m, d = W.shape
     problem = sh.Problem(sh.Network(W), sh.Samples(X.astype(float)), m, outer="ones")
     energy = float(problem.value(np.zeros(problem.size)))
-    starts = [sh.Network(trial.rng.standard_normal((m, d))) for _ in range(count)]
+    starts = [sh.Network(trial.rng.standard_normal((m, d))) for _ in range(2 * count)]
     runs = [sh.descend(problem, start, method="lm", tolerance=None) for start in starts]
-    fits = [run.network for run in runs if run.loss < 1e-20 * energy]
+    fits = [run.network for run in runs if run.loss < 1e-16 * energy]
     if _exact_span(X) < d * (d + 1) // 2:
         fits.append(bad_interpolator(sh.Network(W), X.astype(float)).network)
     return fits
