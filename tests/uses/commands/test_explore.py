@@ -35,6 +35,18 @@ def test_it_serves_until_interrupted():
     assert (process.returncode, "Traceback" in errors) == (0, False), errors
 
 
+def test_without_dash_the_extra_is_named():
+    """Dash brings Flask and Werkzeug: on a core install none of the three is there."""
+    code = (
+        "import sys; [sys.modules.__setitem__(m, None) for m in ('dash', 'flask', 'werkzeug')];"
+        "from shallows.uses.explorer.server import make_server; make_server(port=0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.stderr.splitlines()[-1].endswith(
+        "dash is not installed. Fix: pip install 'shallows[explore]'"
+    )
+
+
 def test_out_is_what_download_report_gives(tmp_path, invoke):
     out = tmp_path / "folder" / "quadratic.html"
     told = json.loads(

@@ -96,10 +96,14 @@ def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
     """Bind the explorer to an address; port 0 takes a free one."""
     import logging
 
+    from shallows.uses.explorer.app import make_app
+
+    app = make_app(
+        names_of(host)
+    )  # before werkzeug, which comes with Dash: without Dash this names the extra
+
     from werkzeug.serving import WSGIRequestHandler
     from werkzeug.serving import make_server as bind
-
-    from shallows.uses.explorer.app import make_app
 
     class Kept(WSGIRequestHandler):
         """A connection stays for the next request, and nothing waits for a full packet."""
@@ -108,7 +112,6 @@ def make_server(host: str = "127.0.0.1", port: int = 8050) -> Server:
         disable_nagle_algorithm = True
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line a request
-    app = make_app(names_of(host))
     with _listening(host, port) as line:
         taken = int(line.getsockname()[1])
         inner = bind(host, taken, app.server, threaded=True, request_handler=Kept, fd=line.fileno())
