@@ -242,23 +242,26 @@ def remark_d_1_1(trial: Trial, at_global: bool = False, only_one: bool = False) 
     "002",
     "Remark D.1-2",
     "Theorem D.1.2 does not depend on the step, as long as the objective falls.",
-    control=("a step at which it does not fall", {"steps": (0.5,)}),
-    tests={"shallows.Problem.gradient": (NEGATED,), "shallows.quadratic.with_orthogonality": ()},
+    control=("stopped after three steps", {"iterations": 3}),
+    tests={
+        "shallows.descend": (Mutation("not an end", lambda run: replace(run, theta=run.theta + 0.1)),),
+        "shallows.quadratic.with_orthogonality": (),
+    },
 )
-def remark_d_1_2(trial: Trial, steps: tuple[float, ...] = (0.05, 0.1)) -> Iterator[Outcome]:
-    """Plain gradient steps from a small rotation of (0, I) at several fixed steps: the excess over least squares."""
+def remark_d_1_2(trial: Trial, iterations: int = 200_000) -> Iterator[Outcome]:
+    """Gradient descent at fixed steps from a small rotation of (0, I): it falls, and ends at least squares."""
     problem = with_orthogonality(samples(trial.rng, 3, 60), 3)
     best, scale = least_squares(problem)
     start = rotated_identity(problem, 0.1, rng=trial.rng)
-    for step in steps:
-        theta, before = start.copy(), float(problem.value(start))
-        for _ in range(int(150 / step)):
-            theta = theta - step * problem.gradient(problem.unpack(theta))
-            if not np.all(np.abs(theta) < 1e6):
-                break
-        excess = (float(problem.value(theta)) - best) / scale
-        fell = float(problem.value(theta)) < before
-        yield fact(fell and excess < 1e-3, f"step {step:g}: excess {excess:.1g}")
+    for step in (0.05, 0.1):
+        run = sh.descend(
+            problem, start, method="gd", step=step, tolerance=1e-5, iterations=iterations, polish=False
+        )
+        end = float(problem.value(run.theta))
+        excess, fell = (end - best) / scale, end < float(problem.value(start))
+        yield fact(
+            fell and excess < EXCESS, f"step {step:g}: excess {excess:.1g} after {run.iterations} steps"
+        )
 
 
 @claim(
