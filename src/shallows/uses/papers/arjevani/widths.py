@@ -160,7 +160,7 @@ def remark_3(
 def _fit_labels(trial: Trial, n: int, count: int, width: int) -> Iterator[Outcome]:
     X, y = trial.rng.standard_normal((count, n)), trial.rng.standard_normal(count)
     best = np.inf
-    for _ in range(40):
+    for _ in range(400):
         W = trial.rng.standard_normal((width, n))
         features = np.column_stack([sh.Network(w[None], activation=sh.ReLU())(X) for w in W])
         a = np.linalg.lstsq(features, y, rcond=None)[0]

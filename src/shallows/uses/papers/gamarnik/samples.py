@@ -59,12 +59,14 @@ def _spanning_integers(trial: Trial, d: int) -> Array:
 
 
 def _interpolators(trial: Trial, W: Array, X: Array, count: int) -> list[sh.Network]:
-    """Networks trained from random starts that fit all samples exactly; where the samples leave room, a constructed
-    one."""
+    """Networks trained from random starts, and from starts near QW*, that fit all samples exactly; where the samples
+    leave room, a constructed one."""
     m, d = W.shape
     problem = sh.Problem(sh.Network(W), sh.Samples(X.astype(float)), m, outer="ones")
     energy = float(problem.value(np.zeros(problem.size)))
-    starts = [sh.Network(trial.rng.standard_normal((m, d))) for _ in range(2 * count)]
+    Q, _ = np.linalg.qr(trial.rng.standard_normal((m, m)))
+    starts = [sh.Network(trial.rng.standard_normal((m, d))) for _ in range(count)]
+    starts += [sh.Network(Q @ (W + 0.2 * trial.rng.standard_normal((m, d)))) for _ in range(count)]
     runs = [sh.descend(problem, start, method="lm", tolerance=None) for start in starts]
     fits = [run.network for run in runs if run.loss < 1e-16 * energy]
     if _exact_span(X) < d * (d + 1) // 2:
