@@ -130,6 +130,8 @@ def example_1(trial: Trial, cancel_bound: float = -1.0, zero_sum_of_w: bool = Fa
                 step = (
                     step - step.mean(axis=1, keepdims=True) - np.repeat(V[:, None] / m, m, axis=1)
                 ).reshape(centre.shape)
+            longest = float(np.linalg.norm(step, axis=1).max())
+            yield at_least(epsilon * (1 + 1e-9), longest, f"{what}, {name}: a step of length {longest:.2g}")
             value = _quotient(problem, centre, step)
             if name == "cancelling":
                 yield equal(abs(value), room, f"{what}, sums zero: {value:.2g}")
