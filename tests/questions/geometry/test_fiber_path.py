@@ -191,6 +191,27 @@ def test_nearly_equal_functions_are_refused_beyond_the_tolerance():
     assert fiber_path(net0, net1, tolerance=1e-6).end is not None
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_small_integer_networks_with_parallel_rows(seed, samples):
+    """What people type: rows repeated, opposite, zero; a whole plane of principal angles can then vanish."""
+    rng = np.random.default_rng([seed, 11])
+    width, n = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+    W, a = rng.integers(-3, 4, (width, n)).astype(float), rng.choice([-1.0, 1.0, 2.0], width)
+    W[-1] = rng.choice([1, -1, 2, 0]) * W[0]
+    order = rng.permutation(width)
+    try:
+        check(samples, Network(W, a), Network(W[order], a[order]), points=50)
+    except DifferentComponents:
+        assert np.linalg.matrix_rank(samples.matrix(Network(W, a))) == width
+
+
+def test_parallel_rows_among_those_that_cancel(samples):
+    """Rows 3 and 4 are opposite: one of two principal angles is zero, and its direction is rounding."""
+    half = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2
+    W = np.array([[1.0, -1.0], [-2.0, 5.0], [-1.0, -2.0], [1.0, 2.0]])
+    check(samples, Network(W), Network(half @ W))
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(300))
 def test_many_fibers(seed, samples):

@@ -110,11 +110,11 @@ def _gather(trail: Trail, spectrum: Spectrum, sign: int) -> None:
     if keep and np.any(W[dropped]):
         K = W[rows] @ factor
         A, _, B = np.linalg.svd(K[:keep])
-        planes = min(keep, len(dropped))
-        start, off = A[:, keep - planes :], (K[keep:] @ B.T)[:, keep - planes :]
+        planes = slice(-1, -min(keep, len(dropped)) - 1, -1)  # widest angles first: the direction of a zero is noise
+        start, off = A[:, planes], (K[keep:] @ B.T)[:, planes]
         V, triangle = np.linalg.qr(off)
         V = V * np.where(np.diag(triangle) < 0, -1.0, 1.0)
-        cosine = np.sum(start * (K[:keep] @ B.T)[:, keep - planes :], axis=0)
+        cosine = np.sum(start * (K[:keep] @ B.T)[:, planes], axis=0)
         angles = -np.arctan2(np.abs(np.diag(triangle)), cosine)
         width = len(a)
         U, V = in_rows(start, kept, width), in_rows(V, dropped, width)
