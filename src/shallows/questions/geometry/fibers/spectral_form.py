@@ -110,7 +110,9 @@ def _gather(trail: Trail, spectrum: Spectrum, sign: int) -> None:
     if keep and np.any(W[dropped]):
         K = W[rows] @ factor
         A, _, B = np.linalg.svd(K[:keep])
-        planes = slice(-1, -min(keep, len(dropped)) - 1, -1)  # widest angles first: the direction of a zero is noise
+        planes = slice(
+            -1, -min(keep, len(dropped)) - 1, -1
+        )  # widest angles first: the direction of a zero is noise
         start, off = A[:, planes], (K[keep:] @ B.T)[:, planes]
         V, triangle = np.linalg.qr(off)
         V = V * np.where(np.diag(triangle) < 0, -1.0, 1.0)

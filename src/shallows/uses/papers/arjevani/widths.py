@@ -150,7 +150,7 @@ def remark_3(
     for n, count in ((2, 4), (3, 6)):
         thick, filling = widths(count)
         for _ in trial.times(2, 10):
-            rank = max(_directions(trial, n, count, thick) for _ in range(8))
+            rank = max(_directions(trial, n, count, thick) for _ in range(64))
             yield fact(
                 rank == count, f"n={n}, N={count}, width {thick}: the predictions move in {rank} directions"
             )
