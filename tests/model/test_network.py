@@ -60,7 +60,7 @@ def test_outputs_one_by_one(rng):
         ({"W": np.zeros((0, 2))}, "at least one neuron"),
         ({"W": [[np.nan]]}, "NaN"),
         ({"W": [["a"]]}, "real numbers"),
-        ({"W": [[1.0]], "a": [1.0, 2.0]}, "1 neurons"),
+        ({"W": [[1.0]], "a": [1.0, 2.0]}, "for 1 neuron,"),
         ({"W": [[1.0]], "a": [np.inf]}, "infinite"),
         ({"W": [[1.0]], "activation": "relu"}, "expected Power"),
         ({"W": [[1.0]], "norm": [1.0, 2.0]}, "one for each output"),

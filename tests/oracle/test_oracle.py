@@ -46,9 +46,8 @@ def tampered(point: Any, **changes: Any) -> Any:
 
 def another(family: Any, **changes: Any) -> Any:
     """A family with some of its attributes changed."""
-    return SimpleNamespace(
-        **({name: getattr(family, name) for name in ("rank", "dimension", "loss", "samples")} | changes)
-    )
+    names = ("rank", "dimension", "loss", "samples", "tensor", "signature", "certificate")
+    return SimpleNamespace(**({name: getattr(family, name) for name in names} | changes))
 
 
 def changed(chart: Any, points: list[Any] | None = None, families: Any = None, **more: Any) -> Any:
@@ -159,12 +158,25 @@ def test_a_wrong_family_is_noticed() -> None:
 
     def invented(chart: Any) -> Any:
         first = chart.points[0]
-        family = SimpleNamespace(rank=1, dimension=1, loss=first.loss, samples=[first.tensor])
+        family = SimpleNamespace(
+            rank=1, dimension=1, loss=first.loss, samples=[first.tensor], certificate=None
+        )
         return changed(chart, families=[family])
 
     assert "its dimension is 1" in complaints(CIRCLE, grown)
     assert "sample" in complaints(CIRCLE, moved)
     assert "no continuum" in complaints(TWO_MINIMA, invented)
+
+
+def test_a_wrong_certificate_of_a_family_is_noticed() -> None:
+    def renamed(chart: Any) -> Any:
+        return changed(chart, families=[another(f, signature=(0, 1, 2)) for f in chart.families])
+
+    def off(chart: Any) -> Any:
+        return changed(chart, families=[another(f, tensor=(1 + 1e-9) * f.tensor) for f in chart.families])
+
+    assert "certified signature" in complaints(CIRCLE, renamed)
+    assert "away" in complaints(CIRCLE, off)
 
 
 def test_the_kind_of_a_family_is_judged_where_it_has_one() -> None:

@@ -206,11 +206,10 @@ def _on_slice(
         discriminant = subject.specialize(**values)  # type: ignore[arg-type]
     else:
         raise InvalidProblem(f"subject is {subject!r}; expected a Problem or a Discriminant.")
-    unknown = [
-        name for name in names if name not in (*discriminant.curve.teacher, *discriminant.curve.metric)
-    ]
+    every = {*discriminant.curve.teacher, *discriminant.curve.metric, *discriminant.variables}
+    unknown = [name for name in names if name not in every]
     if unknown:
-        known = ", ".join((*discriminant.curve.teacher, *discriminant.curve.metric))
+        known = ", ".join((*discriminant.curve.teacher, *discriminant.metric))
         raise InvalidProblem(f"There is no variable {' and no '.join(unknown)}; the axes are two of {known}.")
     if names[0] == names[1] or set(discriminant.variables) != set(names):
         raise InvalidProblem(

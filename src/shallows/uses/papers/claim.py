@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ from shallows.uses.papers.mutations import Mutation
 __all__ = ["ALGEBRA", "EFFORTS", "Claim", "Trial", "claim"]
 
 EFFORTS: tuple[Effort, ...] = ("quick", "full")
+#: Characters of a statement in a claim's printed form: one line of a wide terminal.
+SHOWN = 120
 #: What a claim puts to the test when it checks the paper's algebra only: no function of the library.
 ALGEBRA: Mapping[str, tuple[Mutation, ...]] = {}
 _SHORT = {
@@ -49,7 +52,7 @@ _SHORT = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Claim:
     """One numbered statement of a paper with a check that can fail: `claim.verify(rng=0, effort="quick")` → `Evidence`.
 
@@ -72,6 +75,9 @@ class Claim:
     control: Variant = field(repr=False)
     printed: Printed | None = field(default=None, repr=False)
     tests: Mapping[str, tuple[Mutation, ...]] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Claim({self.key}: {shorten(self.statement, SHOWN, placeholder=' …')})"
 
     def __reduce__(self) -> tuple[Callable[[str, str], Claim], tuple[str, str]]:
         """Pickles are made by name: the decorator `claim` puts the claim where its check was defined."""

@@ -63,9 +63,9 @@ class Evidence:
     >>> claim = next(c for c in sh.claims("001") if c.number == "Theorem 2.8")
     >>> evidence = claim.verify(rng=0)
     >>> evidence.status, evidence.proved, evidence.instances
-    ('holds', True, 28)
+    ('holds', True, 32)
     >>> evidence
-    Evidence(001/thm-2.8: holds (proved); 28 instances; the last: d=5: the prime points of the proof,
+    Evidence(001/thm-2.8: holds (proved); 32 instances; the last: d=5: the prime points of the proof,
     Span(15 samples: rank 15 of 15, exact))
     """
 

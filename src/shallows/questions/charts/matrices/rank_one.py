@@ -124,7 +124,9 @@ def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _
     metric = OneMetric(even.gram.astype(np.complex128))
     start = solved_target(equations, metric, seed, tell)
     run = settle(Detours(equations, start, Member(metric, np.zeros(0), even.gram @ even.target), seed, tell))
-    if run.finite.count + len(run.degenerate) < solutions.isolated.count:  # the other paths found more
+    if (
+        run.finite.count + len(run.degenerate) < solutions.finite.count
+    ):  # the other paths found more, regular ones
         run = run.sampled
     how = "this metric is not generic: monodromy over targets under this metric"
     return _restored(close_points(run, system, equations, even.restored), even, how)
