@@ -46,6 +46,8 @@ _THINNEST = 1e-30
 _MOVES, _HELPS = 4, 0.1
 #: Boxes around a point that is known to many bits: shares of these; and the smallest radius that doubles hold.
 _PRECISE_BOXES, _SMALLEST_EXPONENT = (0.2, 0.35, 0.5, 0.7), 900.0
+#: Newton steps from the middle of a box: it has some digits, and each step doubles them.
+_NEWTON = 8
 #: Krawczyk's test with room for the rounding of its norm: √2 in a complex box, 1 in a real one.
 _COMPLEX_NORM, _REAL_NORM = 1.4143, 1.0001
 
@@ -117,7 +119,27 @@ class CertifiedRoot:
                         return root
                     if not gained:
                         break
+                found = root._found_again(evaluator, bits)
+                if found is not None and found.digits >= digits:
+                    return found
         raise NotConverged(f"the box could not be refined to {digits} digits (reached {root.digits:.0f})")
+
+    def _found_again(self, evaluator: BallEvaluator, bits: int) -> CertifiedRoot | None:
+        """The root proved anew at `bits` bits, by Newton from the middle of the box, where that is this one.
+
+        For boxes over which the slope varies so much that K(X) ∩ X gains little.
+        """
+        centre = [entry.mid() for entry in self.box]
+        for _ in range(_NEWTON):
+            value, slope = evaluator(centre)
+            try:
+                step = (slope.mid().inv() * value).entries()
+            except ZeroDivisionError:
+                return None
+            centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
+        proof = _precise_box(evaluator, centre, bits, isinstance(self.box[0], acb))
+        found = None if proof is None else replace(self, box=proof[0], bits=bits)
+        return found if found is not None and self.contains(found) else None
 
     def contains(self, other: CertifiedRoot) -> bool:
         """Whether the other root is proved to be this one: its box lies where this root is the only one."""
@@ -258,18 +280,29 @@ def certify_precisely(
     close = evaluator.is_real and all(abs(entry.imag) < size * arb(2) ** (-bits // 3) for entry in centre)
     for real in (True, False) if close else (False,):
         middle = [entry.real.mid() if real else entry.mid() for entry in centre]
-        value, slope = evaluator(middle)
-        try:
-            inverse = slope.mid().inv().mid()
-        except ZeroDivisionError:
-            continue
-        step = (inverse * value).entries()
-        for share in _PRECISE_BOXES:
-            radii = np.full(len(middle), size * 2.0 ** -min(share * bits, _SMALLEST_EXPONENT))
-            proof = _attempt(evaluator, middle, step, radii, inverse, not real)
-            if proof is not None:
-                box, domain = proof
-                return CertifiedRoot(box, domain, _realness(box, real), bits, system)
+        proof = _precise_box(evaluator, middle, bits, not real)
+        if proof is not None:
+            box, domain = proof
+            return CertifiedRoot(box, domain, _realness(box, real), bits, system)
+    return None
+
+
+def _precise_box(
+    evaluator: BallEvaluator, middle: Sequence[Any], bits: int, is_complex: bool
+) -> tuple[tuple[Any, ...], tuple[Any, ...]] | None:
+    """(box, domain) of a root within a power of 2^−bits of these exact points; None when no box passes."""
+    size = max(float(abs(entry).abs_upper()) for entry in middle) or 1.0
+    value, slope = evaluator(middle)
+    try:
+        inverse = slope.mid().inv().mid()
+    except ZeroDivisionError:
+        return None
+    step = (inverse * value).entries()
+    for share in _PRECISE_BOXES:
+        radii = np.full(len(middle), size * 2.0 ** -min(share * bits, _SMALLEST_EXPONENT))
+        proof = _attempt(evaluator, middle, step, radii, inverse, is_complex)
+        if proof is not None:
+            return proof
     return None
 
 
