@@ -21,7 +21,7 @@ from tests.oracle.strata import Frames, Powers, Stratum
 
 DIGITS = 70
 CONVERGED, SLOW = mpmath.mpf(10) ** -45, mpmath.mpf(10) ** -27
-#: Eigenvalues of the whitened Hessian below this (of the largest) are zero; below `FAINT` doubles may not see them.
+#: Eigenvalues of the whitened Hessian below this are zero; below `FAINT` (of the largest) doubles may not see them.
 ZERO, FAINT = 1e-25, 1e-9
 STEPS = 40
 Array = Any
@@ -279,6 +279,8 @@ def inertia(M: Array) -> tuple[tuple[int, int, int], float]:
         return (size - negative, 0, negative), gap
     values = list(mpmath.eigsy(mpmath.matrix(M.tolist()), eigvals_only=True))
     largest = max(1, *(abs(x) for x in values))
-    limit = largest * mpmath.mpf(ZERO)
+    limit = mpmath.mpf(
+        ZERO
+    )  # not relative to the largest: whitened, the scale is one, and 60 digits leave room
     positive, negative = sum(x > limit for x in values), sum(x < -limit for x in values)
     return (positive, size - positive - negative, negative), float(min(abs(x) for x in values) / largest)

@@ -20,7 +20,8 @@ from shallows.model.kernels.price import Cumulants, Order
 from shallows.support.budget import READING, require
 from shallows.support.checks import Array
 
-#: Seconds and bytes for a pair of powers, with neurons by the dozen; measured.
+#: Seconds and bytes for a pair of powers, an order of magnitude. Measured for a dozen neurons under i.i.d. data: 5e-5 s
+#: at degree 10, 2e-4 at degree 30; what is refused is thousands of times as much.
 TERM_SECONDS, TERM_BYTES = 2e-5, 2000.0
 
 
