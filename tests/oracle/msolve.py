@@ -50,7 +50,8 @@ def real_neurons(given: Given, timeout: float = 20.0) -> RealNeurons | None:
     n, d = given.n, given.degree
     table = exponents(n, d)
     slope = [sum((g * t for g, t in zip(row, given.target, strict=True)), Fraction(0)) for row in given.gram]
-    b: Form = {e: x for e, x in zip(table, slope, strict=True) if x}
+    unit = max(map(abs, given.target)) or Fraction(1)  # outer weights are measured in it
+    b: Form = {e: x / unit for e, x in zip(table, slope, strict=True) if x}
     q: Form = {}
     for e, row in zip(table, given.gram, strict=True):
         for f, x in zip(table, row, strict=True):
@@ -76,7 +77,7 @@ def real_neurons(given: Given, timeout: float = 20.0) -> RealNeurons | None:
             for k, value in zip(free, values[1:], strict=True):
                 u[k] = value
             if abs(values[0]) > NOTHING:
-                found.append((values[0], tuple(u)))
+                found.append((unit * values[0], tuple(u)))
     return RealNeurons(tuple(found), infinite)
 
 
