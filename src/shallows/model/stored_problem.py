@@ -124,6 +124,8 @@ def _read(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
 def _function_name(function: Callable[..., Any]) -> str:
     """`module:function`, when the function is found there again."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if module is None and isinstance(function, np.ufunc):  # before NumPy 2.2 they do not know their place
+        module, name = "numpy", function.__name__
     if getattr(sys.modules.get(str(module)), str(name), None) is not function:
         raise InvalidProblem(
             f"{function!r} cannot be stored: it has no name in a module. Fix: define it in a module "
