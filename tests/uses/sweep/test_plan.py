@@ -145,3 +145,10 @@ def test_bad_toml_and_missing_files_are_named(tmp_path):
         parse_sweep("compute = [")
     with pytest.raises(InvalidProblem, match="Cannot read"):
         Plan.from_file(tmp_path / "none.toml")
+
+
+def test_an_axis_of_whole_problems_is_one_of_tables():
+    other = DOCUMENT["problem"] | {"width": 2}
+    assert len(list(plan(axes=[{"path": "problem", "values": [DOCUMENT["problem"], other]}]).keys())) == 4
+    with pytest.raises(InvalidProblem, match="problem is 1; expected a table"):
+        plan(axes=[{"path": "problem", "values": [1]}])

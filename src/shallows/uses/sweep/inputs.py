@@ -46,9 +46,13 @@ def files_in(document: Any) -> Iterator[str]:
 
 
 def files_at(path: str, value: Any) -> list[str]:
-    """The files that an axis brings into a problem by this value at this path."""
-    first, *_, last = path.split(".")
-    return sorted(set(files_in({last: value}))) if first == "problem" else []
+    """The files that an axis brings into a problem by this value at this path.
+
+    >>> files_at("problem.data.file", "a.csv"), files_at("problem", {"data": {"file": "b.csv"}}), files_at("train", 1)
+    (['a.csv'], ['b.csv'], [])
+    """
+    names = path.split(".")
+    return sorted(set(files_in({names[-1]: value}))) if names[0] == "problem" else []
 
 
 def digests(section: SweepSection, folder: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ import numpy as np
 from shallows.model.problem import Problem
 from shallows.model.problem_file import ProblemSection, Read
 from shallows.questions.relu.setting import relu_problem
-from shallows.support.checks import positive_integer
+from shallows.support.checks import describe, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.tables import checked
 from shallows.uses.sweep.functions import Function, asked_for, resolve
@@ -26,6 +26,10 @@ MAKERS = {
 
 def maker_of(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """The function that makes the problem and its arguments; None for the tables of a problem file."""
+    if not isinstance(document, Mapping):
+        raise InvalidProblem(
+            f"problem is {describe(document)}; expected a table. Fix: an axis at problem.NAME, for one of its entries."
+        )
     if "make" not in document:
         return None
     settings = {name: value for name, value in document.items() if name != "make"}
