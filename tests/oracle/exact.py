@@ -1,12 +1,13 @@
 """Problems as exact rationals, made from scratch out of the numbers that the user gives.
 
-A `Law` is the data, a `Given` a whole problem. Both can write themselves as code for `shallows` (`code`), and know in
-exact arithmetic what the library is to compute: the moments, the Gram matrix on the entries T_I, I = (i1 ≤ … ≤ id) in
+A `Law` is the data (a `Product` an inner product that no data need have), a `Given` a whole problem. Both can write
+themselves as code for `shallows` (`code`), and know in exact arithmetic what the library is to compute: the moments, the Gram matrix on the entries T_I, I = (i1 ≤ … ≤ id) in
 lexicographic order, the best tensor s*, and losses. Every float is taken as the rational number that it is.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -74,14 +75,27 @@ def _text(values: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Law:
-    """Data, or an inner product, on R^n."""
+class Product(ABC):
+    """An inner product of forms on R^n."""
 
     n: int
 
+    @abstractmethod
+    def gram(self, degree: int) -> Matrix:
+        """G with ⟨S, T⟩ = sᵀGt."""
+
+    @abstractmethod
+    def code(self) -> str:
+        """An expression for `shallows`."""
+
+
+@dataclass(frozen=True)
+class Law(Product):
+    """Data on R^n."""
+
+    @abstractmethod
     def moment(self, e: Exponents) -> Fraction:
         """E[x^e]."""
-        raise NotImplementedError
 
     def gram(self, degree: int) -> Matrix:
         """G_IJ = mult(I) mult(J) E[x^(I+J)]."""
@@ -101,10 +115,6 @@ class Law:
             ]
             for wi, ei in zip(weights, table, strict=True)
         ]
-
-    def code(self) -> str:
-        """An expression for `shallows`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -254,7 +264,7 @@ class MixtureLaw(Law):
 
 
 @dataclass(frozen=True)
-class FrobeniusLaw(Law):
+class FrobeniusLaw(Product):
     """The sum over all entries of the full array."""
 
     def gram(self, degree: int) -> Matrix:
@@ -266,7 +276,7 @@ class FrobeniusLaw(Law):
 
 
 @dataclass(frozen=True)
-class MetricLaw(Law):
+class MetricLaw(Product):
     """A Gram matrix; `source` is an expression for it, where its numbers are those of another law."""
 
     degree: int
@@ -287,7 +297,7 @@ class MetricLaw(Law):
 class Given:
     """A problem: one target of `matrix`, `entries`, `neurons` (W, a), or none with labelled samples."""
 
-    law: Law
+    law: Product
     degree: int
     width: int
     matrix: tuple[tuple[float, ...], ...] | None = None

@@ -18,10 +18,10 @@ from tests.oracle.exact import (
     GaussianLaw,
     Given,
     IIDLaw,
-    Law,
     MetricLaw,
     MixtureLaw,
     NamedLaw,
+    Product,
     RadialLaw,
     SamplesLaw,
     power_entries,
@@ -71,7 +71,7 @@ def diagonal(*values: float) -> tuple[tuple[float, ...], ...]:
     return rows(np.diag(values))
 
 
-def law(rng: Rng, n: int, degree: int, *kinds: str) -> Law:
+def law(rng: Rng, n: int, degree: int, *kinds: str) -> Product:
     """Data of one of the kinds."""
     kind = pick(
         rng,
@@ -114,7 +114,7 @@ def random_metric(rng: Rng, n: int, degree: int) -> MetricLaw:
     return MetricLaw(n, degree, rows(A @ A.T + np.eye(size)))
 
 
-def copied(data: Law, degree: int) -> MetricLaw:
+def copied(data: Product, degree: int) -> MetricLaw:
     """The same inner product, given as numbers only."""
     return MetricLaw(data.n, degree, tuple(tuple(float(x) for x in row) for row in data.gram(degree)))
 
@@ -362,7 +362,7 @@ def far_moved(rng: Rng) -> Given:
     return Given(data, 2, 1, matrix=rows(symmetric(rng, n)), may_refuse=_singular(data, 2))
 
 
-def _singular(data: Law, degree: int) -> bool:
+def _singular(data: Product, degree: int) -> bool:
     gram = np.array([[float(x) for x in row] for row in data.gram(degree)])
     unit = np.sqrt(gram.diagonal())
     values = np.linalg.eigvalsh(gram / np.outer(unit, unit))
