@@ -505,6 +505,11 @@ class Examination:
         given = self.given
         truth = sturm.circle(given)
         if truth.everywhere is not None:
+            slope = sum(
+                g * t for g, t in zip(given.gram[0], given.target, strict=True)
+            )  # a has its sign on (1, 0)
+            if not self._fits(1 if slope > 0 else -1):
+                return
             if not self._in_family(1, truth.everywhere, 1) and self.chart.completeness in CLAIMS:
                 self._say(
                     f"family missing (Sturm): every direction is critical, of loss {_show(truth.everywhere)}"
