@@ -2,8 +2,8 @@
 
 A `Law` is the data (a `Product` an inner product that no data need have), a `Given` a whole problem. Both can write
 themselves as code for `shallows` (`code`), and know in exact arithmetic what the library is to compute: the moments,
-the Gram matrix on the entries T_I, I = (i1 ≤ … ≤ id) in lexicographic order, the best tensor s*, and losses. Every float is
-taken as the rational number that it is.
+the Gram matrix on the entries T_I, I = (i1 ≤ … ≤ id) in lexicographic order, the best tensor s*, and losses. Every
+float is taken as the rational number that it is.
 """
 
 from __future__ import annotations
