@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -16,6 +17,7 @@ from shallows.support.errors import MissingExtra
 from shallows.uses.commands.cli import app
 from shallows.uses.papers.claim import Trial, claim
 from shallows.uses.papers.library import claims, find_claims
+from shallows.uses.papers.many_seeds import over_seeds
 from shallows.uses.papers.outcome import fact
 from shallows.uses.papers.page import verification_page
 from shallows.uses.papers.verification import Verification, verify
@@ -78,6 +80,28 @@ def test_a_claim_that_needs_an_extra_says_so_and_does_not_fail(
     assert "shallows[learn]" in json.loads(out.read_text(encoding="utf-8"))["claims"][0]["detail"]
 
 
+def test_a_claim_that_fails_at_one_seed_is_found_with_that_seed() -> None:
+    unlucky = int(np.random.default_rng(5).integers(10**9))
+
+    @claim("000", "Lemma 99", "No draw is unlucky.", control=("nothing", {}))
+    def drawn(trial: Trial):  # type: ignore[no-untyped-def]
+        yield fact(int(trial.rng.integers(10**9)) != unlucky, "the draw")
+
+    (found,) = over_seeds([drawn], range(3, 9), jobs=1)
+    assert found.seeds == (3, 4, 5, 6, 7, 8) and not found.holds
+    assert [evidence.seed for evidence in found.failing] == [5]
+    assert "holds at 5 of 6 seeds; seed 5: fails at instance 1: the draw" in repr(found)
+    (luckier,) = over_seeds([drawn], range(6, 9), jobs=1)
+    assert luckier.holds and repr(luckier) == "ManySeeds(000/lemma-99: holds at 3 of 3 seeds)"
+
+
+def test_the_command_goes_through_seeds() -> None:
+    done = CliRunner().invoke(app, ["verify", "--claim", "eq-16", "--jobs", "1", "--seeds", "3"])
+    assert done.exit_code == 0 and "000/eq-16: holds at 3 of 3 seeds" in done.stdout
+    done = CliRunner().invoke(app, ["verify", "--claim", "eq-16", "--seed", "7", "--seeds", "2", "--json"])
+    assert json.loads(done.stdout)["claims"][0]["seeds"] == [7, 8]
+
+
 def _missing(name: str) -> None:
     raise MissingExtra("scikit-learn", "learn")
 
@@ -119,6 +143,8 @@ def test_the_command_prints_writes_and_exits(tmp_path: Path) -> None:
         (["--paper", "9"], "no paper"),
         (["--effort", "hard"], "quick or full"),
         (["--out", "a.txt"], ".html"),
+        (["--out", "a.html", "--seeds", "2"], "--seeds"),
+        (["--mutations", "--seeds", "2"], "one seed"),
     ],
 )
 def test_bad_input_is_refused_before_any_check(arguments: list[str], words: str) -> None:

@@ -14,6 +14,7 @@ from shallows.uses.commands.destinations import destinations
 if TYPE_CHECKING:
     from shallows.uses.papers.claim import Claim
     from shallows.uses.papers.evidence import Effort, Evidence
+    from shallows.uses.papers.many_seeds import ManySeeds
     from shallows.uses.papers.mutants import Mutant
     from shallows.uses.papers.verification import Verification
 
@@ -21,6 +22,7 @@ EXAMPLES = (
     "shallows verify --paper 000",
     "shallows verify --claim thm-35 --effort full",
     "shallows verify --paper 001 --mutations",
+    "shallows verify --claim 000/prop-39 --seeds 300",
     "shallows verify --out claims.html",
 )
 MARKS = {"holds": "✓", "sharpened": "✓", "fails": "✗", "not checked": "–"}
@@ -40,6 +42,9 @@ def verify(
             help="Replace the functions that a claim puts to the test by wrong ones: does its check notice?",
         ),
     ] = False,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="So many seeds, from --seed on: a claim has to hold at each.")
+    ] = 1,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
     seed: Seed = 0,
     out: Annotated[
@@ -58,12 +63,19 @@ def verify(
 
     if effort not in EFFORTS:
         raise InvalidProblem(f"--effort is {effort!r}; expected {' or '.join(EFFORTS)}.")
-    if out is not None and mutations:
-        raise InvalidProblem("--out writes the evidence of the claims; leave it out with --mutations.")
+    if out is not None and (mutations or seeds > 1):
+        word = "--mutations" if mutations else "--seeds"
+        raise InvalidProblem(
+            f"--out writes the evidence of the claims at one seed; leave it out with {word}."
+        )
+    if mutations and seeds > 1:
+        raise InvalidProblem("--mutations is of one seed; leave --seeds out, and give each one with --seed.")
     chosen = claims(paper) if not claim else [found for name in claim for found in find_claims(name, paper)]
     output = Output(json, quiet)
     if mutations:
         status = _show_mutants(chosen, seed, effort, jobs, output)
+    elif seeds > 1:
+        status = _show_seeds(chosen, range(seed, seed + seeds), effort, jobs, output)
     else:
         status = _show_evidence(chosen, seed, effort, jobs, output, destinations(out, FILES))
     if status != DONE:
@@ -114,6 +126,24 @@ def _write(output: Output, result: Verification, places: dict[str, Path]) -> Non
         places[".html"].write_text(verification_page(result), encoding="utf-8")
     for path in places.values():
         output.wrote(path)
+
+
+def _show_seeds(chosen: list[Claim], seeds: range, effort: Effort, jobs: int | None, output: Output) -> int:
+    """A line a claim: at how many seeds it holds, and the first failure; the exit status."""
+    from shallows.uses.papers.many_seeds import over_seeds
+
+    def tell(finished: Claim, found: ManySeeds) -> None:
+        mark = MARKS["not checked" if found.unchecked else "holds" if found.holds else "fails"]
+        output.show(f"{mark} {found!r}")
+
+    with output.working(f"{len(chosen)} claims at {len(seeds)} seeds"):
+        result = over_seeds(chosen, seeds, effort, jobs, tell)
+    failing = sum(not found.holds for found in result)
+    output.show(f"{failing} of {len(result)} claims fail at one of {len(seeds)} seeds")
+    output.document({"holds": not failing, "claims": [found.to_dict() for found in result]})
+    if failing:
+        return ANSWER_IS_NO
+    return MISSING if any(found.unchecked for found in result) else DONE
 
 
 def _show_mutants(chosen: list[Claim], seed: int, effort: Effort, jobs: int | None, output: Output) -> int:

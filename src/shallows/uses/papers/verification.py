@@ -73,10 +73,10 @@ def verify(
     done: Callable[[Claim, Evidence], None] = lambda claim, evidence: None,
 ) -> Verification:
     """Verify all of `claims`, each from the same seed; `done` is told of each one as it finishes."""
-    return Verification(tuple(claims), tuple(on_cores(_verify_one, claims, (rng, effort), jobs, done)))
+    return Verification(tuple(claims), tuple(on_cores(verify_one, claims, (rng, effort), jobs, done)))
 
 
-def _verify_one(claim: Claim, rng: int, effort: Effort) -> Evidence:
+def verify_one(claim: Claim, rng: int, effort: Effort) -> Evidence:
     """The evidence for a claim; none, with the sentence that says what is missing, where it needs an extra."""
     try:
         return claim.verify(rng, effort)
