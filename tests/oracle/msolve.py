@@ -21,8 +21,6 @@ from pathlib import Path
 from tests.oracle.exact import Exponents, Given, exponents
 
 Form = dict[Exponents, Fraction]
-#: msolve isolates roots to 128 bits: the box of an outer weight that is 0 may have a midpoint that is not.
-NOTHING = Fraction(1, 2**100)
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +74,7 @@ def real_neurons(given: Given, timeout: float = 20.0) -> RealNeurons | None:
             u[zeros] = Fraction(1)
             for k, value in zip(free, values[1:], strict=True):
                 u[k] = value
-            if abs(values[0]) > NOTHING:
+            if values[0]:
                 found.append((unit * values[0], tuple(u)))
     return RealNeurons(tuple(found), infinite)
 
@@ -139,10 +137,15 @@ def _read(text: str, names: list[str]) -> list[list[Fraction]] | str | None:
     result = []
     for box in boxes:
         middle = {
-            name: (_number(low) + _number(high)) / 2 for name, (low, high) in zip(order, box, strict=False)
+            name: _middle(_number(low), _number(high)) for name, (low, high) in zip(order, box, strict=False)
         }
         result.append([middle[name] for name in names])
     return result
+
+
+def _middle(low: Fraction, high: Fraction) -> Fraction:
+    """The middle of a box; 0 where the box has it: an outer weight of 0 is no neuron, however large the others are."""
+    return Fraction(0) if low <= 0 <= high else (low + high) / 2
 
 
 def _number(x: int | tuple[int, int, int]) -> Fraction:

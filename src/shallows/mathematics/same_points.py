@@ -73,6 +73,18 @@ def nearest_chordal(
     return distance, index
 
 
+def of_one_sign(points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Of ±x the one in a half-plane of a functional: points that are close up to sign become close.
+
+    The edge of the half-plane is neither the real nor the imaginary axis, where most points of interest lie.
+
+    >>> of_one_sign(np.array([[-1.0, -2.0], [1.0, 2.0]]) * (1 + 0j)).real.tolist()
+    [[-1.0, -2.0], [-1.0, -2.0]]
+    """
+    value = points @ np.exp(1j + 1j * np.arange(points.shape[1]))
+    return np.where((value.real < 0)[:, None], -points, points)
+
+
 def close_pairs(
     points: NDArray[np.complex128], radius: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

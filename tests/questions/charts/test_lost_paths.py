@@ -7,8 +7,11 @@ import pytest
 
 import shallows as sh
 from shallows.homotopy import SolutionSet
+from shallows.homotopy import track as track_paths
+from shallows.mathematics.homotopy.classify import classify
 from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.lost_paths import WAYS, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import REPEATED, WAYS, Settled, settle
+from shallows.questions.charts.matrices import rank_one, rank_r
 from shallows.questions.charts.matrices.tracking import Frames
 
 
@@ -101,3 +104,66 @@ def test_paths_that_are_lost_once_are_found_another_way(kind, generic, monkeypat
     chart = sh.chart(generic(*shape[:2], shape[2] + 1, *shape[3:]), certify=False)
     assert chart.complex_count == counts and chart.completeness != "sampled" and len(calls) > 1
     assert not any("lost" in note for note in chart.notes)
+
+
+def jumping(track, image):
+    """A tracker whose last path ends where its first one does, up to a symmetry of the student."""
+
+    def wrong(self, *given):
+        solutions = track(self, *given)
+        ends = list(solutions.finite)
+        if given[0] > 0 or len(ends) < 2:  # on the straight way only
+            return solutions
+        ends[-1] = replace(ends[-1], point=image(self.equations, ends[0].point))
+        return replace(solutions, finite=SolutionSet(tuple(ends), solutions.finite.n))
+
+    return wrong
+
+
+@pytest.mark.parametrize("image", [0, 3], ids=["itself", "another sheet"])
+def test_a_path_that_jumps_to_another_sheet_is_lost_and_found_by_another_way(generic, monkeypatch, image):
+    problem = generic(2, 1, 1, degree=4)
+    right = sh.chart(problem)
+    track = jumping(Detours._tracked, lambda equations, x: equations.orbit(x)[image])
+    monkeypatch.setattr(Detours, "_tracked", track)
+    assert np.allclose(sh.chart(problem).losses, right.losses) and right.complex_count[1] == 10
+
+
+def test_ends_that_are_one_up_to_sign_are_doubted():
+    """Both paths of v³ − v at v = ±1 end at the same pair ±v: one of them has jumped."""
+    system = sh.homotopy.RankOneSystem({(0, 0, 0, 0): 1, (1, 1, 1, 1): 1}, np.diag([2.0, 3.0]))
+    homotopy, starts = system.prepare(np.random.default_rng(0))
+    paths = track_paths(homotopy, starts)
+    assert not classify(homotopy, paths).suspicious.any()
+    ends = paths.ends.copy()
+    ends[1] = -ends[0]
+    assert classify(homotopy, replace(paths, ends=ends)).suspicious[:2].all()
+
+
+def test_a_chart_lists_no_point_twice_and_proves_what_it_counts():
+    """Under a mean of length 1,000 two paths ended at ±v, and the chart said count-matched with a point missing."""
+    data = sh.Gaussian(2, mean=(-843.34701399594, 537.369345966191))
+    chart = sh.chart(sh.Problem(np.array([[-1.0, -2.25], [-2.25, -1.0]]), data, width=1))
+    # Sturm's sequence on 2p′q − pq′ in exact arithmetic has two real roots (tests/oracle, problem 679)
+    assert chart.completeness == "proved" and chart.real_count[1] == 2
+    assert [point.signature for point in chart.points] == [(2, 0, 0), (1, 0, 1), (0, 0, 0)]
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_points_proved_to_be_one_are_listed_once_and_no_count_is_claimed(generic, monkeypatch, rank):
+    problem = generic(3, rank, 0)
+    whole = sh.chart(problem)
+    module = rank_one if rank == 1 else rank_r
+    certify = module.certify
+
+    def twice(system, points, **given):
+        """The last point is the first one (or its mirror image) again."""
+        if len(points) < 13:
+            return certify(system, points, **given)
+        return certify(system, np.vstack([points[:-1], -points[:1] if rank == 1 else points[:1]]), **given)
+
+    monkeypatch.setattr(module, "certify", twice)
+    chart = sh.chart(problem)
+    assert whole.completeness == "proved" and chart.completeness == "sampled"
+    assert any(REPEATED in note for note in chart.notes)
+    assert len(set(np.round(chart.losses, 9))) == len(chart.losses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,14 @@ class Certification:
     def complete(self) -> bool:
         """Whether it is proved that there are no other isolated roots."""
         return self.bound is not None and self.count == self.bound
+
+    def once(self) -> tuple[list[int], Certification]:
+        """The points without the repeated ones: their positions, and what is proved about them."""
+        kept = [k for k in range(len(self.roots)) if k not in set(self.repeated)]
+        places = {k: place for place, k in enumerate(kept)}
+        distinct = tuple(places[k] for k in self.distinct)
+        roots = tuple(self.roots[k] for k in kept)
+        return kept, replace(self, roots=roots, distinct=distinct, repeated=())
 
     def __repr__(self) -> str:
         one, many = ("pair ±v", "pairs ±v") if self.sign_symmetric else ("root", "roots")

@@ -91,8 +91,6 @@ def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool)
 def _decided(prepared: Any, run: Run, clusters: list[list[int]]) -> Iterator[tuple[list[int], Neighbourhood]]:
     """Rows that end together, and what is there."""
     points, rest = run.ends.points, clusters[MOST_RESOLVED:]
-    if getattr(prepared, "sign_symmetric", False):
-        points = _one_sign(points)
     clusters = clusters[:MOST_RESOLVED]
 
     def decide(group: list[int]) -> Neighbourhood:
@@ -103,13 +101,6 @@ def _decided(prepared: Any, run: Run, clusters: list[list[int]]) -> Iterator[tup
     for group, near in resolve_together(centres, decide):
         yield [row for k in group for row in clusters[k]], near
     yield from ((rows, OPEN) for rows in rest)
-
-
-def _one_sign(points: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Of ±v the one on which a functional is positive: solutions that are close up to sign are close."""
-    value = points @ np.cos(np.arange(points.shape[1]) + 1.0)
-    larger = np.where(np.abs(value.real) >= np.abs(value.imag), value.real, value.imag)
-    return np.where((larger < 0)[:, None], -points, points)
 
 
 def _sort_in(

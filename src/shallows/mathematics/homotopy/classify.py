@@ -18,6 +18,7 @@ from shallows.mathematics.homotopy.clusters import (
     merge_multiple,
 )
 from shallows.mathematics.homotopy.paths import Homotopy, Paths
+from shallows.mathematics.same_points import of_one_sign
 from shallows.support.tolerances import EPSILON, TINY
 
 #: An end of the endgame is regular after all when Newton converges from it, to this relative step, to a point of a
@@ -89,6 +90,8 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
         affine = ends[:, :-1] / ends[:, -1:] if projective else ends
     points = np.where((kind == INFINITE)[:, None], ends[:, :-1] if projective else ends, affine)
     points[~np.isfinite(points).all(axis=1)] = np.nan
+    if homotopy.sign_symmetric:
+        points = of_one_sign(points)
     cluster = coinciding(points, accuracy, kind)
     merge_multiple(points, accuracy, condition, kind, cluster)
     poor = (accuracy > POOR_ACCURACY) | (seen.steps > POOR_STEP)

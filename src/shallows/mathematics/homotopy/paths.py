@@ -24,7 +24,7 @@ class Homotopy:
     `evaluate` is a `numba.cfunc` with the signature `Homotopy.signature()`, or anything with the `address` of such
     a function; `unknowns` counts the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is
     nothing but rounding, 0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of
-    twice the precision.
+    twice the precision. Where it is `sign_symmetric`, x and −x are one solution: two paths that end there have met.
 
     A family makes one for every pair of its members:
 
@@ -44,6 +44,7 @@ class Homotopy:
     mode: int = AFFINE
     noise: float = 0.0
     sharp_beyond: float = float("inf")
+    sign_symmetric: bool = False
 
     @staticmethod
     def signature() -> Any:

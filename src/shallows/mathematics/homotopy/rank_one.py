@@ -138,6 +138,7 @@ class RankOneSystem:
             scratch=4 * len(self.pairs),
             unknowns=self.n,
             mode=AFFINE,
+            sign_symmetric=True,
         )
         return homotopy, start_points(self.n)
 

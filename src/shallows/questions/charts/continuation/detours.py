@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.solutions import Solutions, SolutionSet
-from shallows.mathematics.same_points import nearest
+from shallows.mathematics.same_points import SAME, close_pairs, nearest
 from shallows.questions.charts.continuation.equations import (
     Complex,
     CriticalEquations,
@@ -57,6 +57,7 @@ class Detours:
         solutions = self._tracked(way)
         if solutions is None:
             return None
+        solutions = _met(self.equations, solutions)
         if self.regular is not None:
             solutions = _regular_after_all(self.equations, solutions, self.regular)
         if solutions.finite.count == len(self.known.points):
@@ -142,6 +143,26 @@ def _regular_after_all(equations: CriticalEquations, solutions: Solutions, regul
     )
 
 
+def _met(equations: CriticalEquations, solutions: Solutions) -> Solutions:
+    """Regular ends that are images of one another are one end: all but one of the paths jumped there, and are lost."""
+    finite = solutions.finite
+    first, second = close_pairs(equations.tensors(finite.points), np.full(finite.count, SAME / 2))
+    jumped = {
+        int(j)
+        for i, j in zip(first.tolist(), second.tolist(), strict=True)
+        if _found_again(finite[j].point[None], equations.orbit(finite[i].point))[0]
+    }
+    if not jumped:
+        return solutions
+    lost = [replace(finite[j], note="ended at an image of a solution of another path") for j in jumped]
+    rest = tuple(end for k, end in enumerate(finite) if k not in jumped)
+    return replace(
+        solutions,
+        finite=SolutionSet(rest, finite.n),
+        failed=SolutionSet((*solutions.failed, *lost), finite.n),
+    )
+
+
 def _agree(first: Solutions, second: Solutions) -> bool:
     """Whether two ways round lost nothing and found the same numbers of regular and singular ends."""
     if first.failed.count or second.failed.count or first.finite.count != second.finite.count:
@@ -150,6 +171,6 @@ def _agree(first: Solutions, second: Solutions) -> bool:
 
 
 def _found_again(tensors: Complex, others: Complex) -> NDArray[np.bool_]:
-    """Which of the tensors are, to the accuracy of a multiple root, among the others."""
+    """Which of the tensors (or points) are, to the accuracy of a multiple root, among the others."""
     _, gaps = nearest(tensors, others)
     return np.asarray(gaps <= AGREE * np.abs(tensors).max(axis=1, initial=0.0))

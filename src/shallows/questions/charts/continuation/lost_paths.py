@@ -24,6 +24,8 @@ WAYS = 5
 SETTINGS = TrackerSettings(steps=600)
 #: What a chart says about paths that have no end.
 LOST = f"paths were lost on every one of {WAYS} ways: points may be missing"
+#: What it says of ends that are proved to be one and the same.
+REPEATED = "paths end at points that other paths reached: points are missing"
 #: What it says of paths to infinity under a Gaussian moved along a line, where no point is at infinity.
 FAR_OUT = "of the points are too far out to be told from infinity: the data are nearly centred"
 

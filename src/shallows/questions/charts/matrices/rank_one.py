@@ -18,6 +18,7 @@ from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
+from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.same_points import nearest
 from shallows.mathematics.signature import signature
@@ -30,7 +31,7 @@ from shallows.questions.charts.continuation.close_points import Resolved, close_
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
-from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, settle
+from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, REPEATED, settle
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import moved_gaussian
@@ -84,6 +85,9 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     proof = None
     if certify_points:
         proof = certify(system, ends.points, digits=APART, bound=count, progress=tell)
+        if proof.repeated:
+            ends, proof = _without_repeated(ends, proof)
+            completeness, notes = ends.completeness, ends.notes
     real = _real_points(ends.points, system, mirror, proof)
     singular = _singular(ends, proof)
     examined = examine(problem, 1, [End(v[None], 2) for v in ends.continuum] + singular, certify_points)
@@ -95,6 +99,22 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     notes += singular_note(1, len(examined.on_family), len(examined.families), degenerate)
     isolated = len(ends.points) - sum(examined.on_family[len(ends.continuum) :])
     return Stratum(real, Counts(isolated, count, source), examined.families, notes, completeness)
+
+
+def _without_repeated(ends: _Ends, proof: Certification) -> tuple[_Ends, Certification]:
+    """Each end once: where two are proved the same, another was missed, and no count is claimed."""
+    note = f"rank 1: {len(proof.repeated)} {REPEATED}"
+    kept, proof = proof.once()
+    first = len(ends.points) - len(ends.multiplicities)
+    chosen = [k - first for k in kept if k >= first]
+    return _Ends(
+        ends.points[kept],
+        [ends.multiplicities[k] for k in chosen],
+        [ends.alone[k] for k in chosen],
+        ends.continuum,
+        "sampled",
+        [*ends.notes, note],
+    ), proof
 
 
 def _singular(ends: _Ends, proof: Certification | None) -> list[End]:
@@ -109,8 +129,10 @@ def _singular(ends: _Ends, proof: Certification | None) -> list[End]:
 def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _Ends:
     """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself.
 
-    Directions of very different size look like infinity too: then balanced coordinates are tried first.
+    Directions of very different size look like infinity too, or leave ends undecided: then balanced coordinates are
+    tried first.
     """
+    open_ends: _Ends | None = None
     for frame in (None, balanced_frame(problem.gram(), problem.n, 2)):
         own = system if frame is None else system.in_frame(frame)
         solutions = solve(own, rng=seed, progress=tell, on_incomplete="return")
@@ -118,7 +140,12 @@ def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _
             back = np.eye(problem.n) if frame is None else frame.T
             points, continuum = solutions.isolated.points @ back, solutions.continuum.points @ back
             alone = [not solution.note for solution in solutions.singular]
-            return _Ends(points, solutions.singular.multiplicities, alone, continuum, "count-matched", [])
+            ends = _Ends(points, solutions.singular.multiplicities, alone, continuum, "count-matched", [])
+            if solutions.status is not Status.UNDECIDED:
+                return ends
+            open_ends = open_ends or ends
+    if open_ends is not None:
+        return open_ends
     equations = PowerEquations(2, problem.n, 1)
     even = BalancedProblem.of(problem)
     metric = OneMetric(even.gram.astype(np.complex128))

@@ -12,7 +12,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.generic_members import starting_member
-from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, REPEATED, Settled, settle
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.questions.charts.matrices.balls import LowRankSystem, prove_box
 from shallows.questions.charts.matrices.equations import LowRankEquations
@@ -50,6 +50,11 @@ def low_rank_stratum(
     if certify_points:
         points, singular = _regular_after_all(system, points, singular)
         proof = certify(system, points, digits=APART, progress=tell)
+    repeated = 0
+    if proof is not None and proof.repeated:
+        repeated, run = len(proof.repeated), run.sampled
+        kept, proof = proof.once()
+        points = points[kept]
     found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
     counts = _counts(equations, len(points), even.member.special)
     whole = proof is not None and proof.count == counts.bound
@@ -62,7 +67,7 @@ def low_rank_stratum(
         joined(found, examined, 2),
         counts,
         examined.families,
-        [*_notes(rank, even.member.how, run, far), *note],
+        [*_notes(rank, even.member.how, run, far, repeated), *note],
         "proved" if whole and not examined.families else run.completeness,
     )
 
@@ -150,11 +155,13 @@ def _entries(point: RealPoint) -> Array:
     return np.asarray(point.signs @ coordinates.monomials(point.vectors, 2))
 
 
-def _notes(rank: int, how: str, run: Settled, far: bool) -> list[str]:
+def _notes(rank: int, how: str, run: Settled, far: bool, repeated: int) -> list[str]:
     notes = [f"rank {rank}: {how} ({run.completeness})"]
     if run.at_infinity:
         text = FAR_OUT if far else "paths to infinity: this metric is not generic"
         notes.append(f"rank {rank}: {run.at_infinity} {text}")
     if run.lost:
         notes.append(f"rank {rank}: {run.lost} {LOST}")
+    if repeated:
+        notes.append(f"rank {rank}: {repeated} {REPEATED}")
     return notes

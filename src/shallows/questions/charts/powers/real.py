@@ -9,6 +9,7 @@ width has this tensor (sums of powers are identifiable).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
+    DIGITS,
     distances,
     proved_signature,
     real_balls,
@@ -35,6 +37,7 @@ from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoin
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
+from shallows.support.errors import NotConverged
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
@@ -47,12 +50,14 @@ SURELY_REAL = 1e-12
 class Sorted:
     """Real points; how many other real tensors there are, and how many points nothing is proved about.
 
-    `proved` are entries of tensors in balls, one a certified solution, real or not.
+    `repeated` counts points that could not be proved different from one that is listed: they are left out. `proved` are
+    entries of tensors in balls, one a certified solution, real or not.
     """
 
     found: list[RealPoint] = field(default_factory=list)
     paired: int = 0
     undecided: int = 0
+    repeated: int = 0
     proved: list[list[acb]] = field(default_factory=list)
 
 
@@ -78,6 +83,7 @@ def sort_points(
         part = sort_real(system, np.array(vectors), certify_points, tell)
         result.found += part.found
         result.undecided += part.undecided
+        result.repeated += part.repeated
         result.proved += part.proved
     if rest:
         _add_rest(result, ones, np.array(rest), certify_points, tell)
@@ -128,10 +134,31 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: S
             result.undecided += 1
             result.found.append(real_point(system, u))
             continue
-        result.proved.append(_tensor_balls(system, root))
+        root, entries = _apart(system, root, result.proved)
+        if entries is None:
+            result.repeated += 1
+            continue
+        result.proved.append(entries)
         roots.append(root)
     result.found += _certified(system, roots)
     return result
+
+
+def _apart(
+    system: PowerSystem, root: CertifiedRoot, others: list[list[acb]]
+) -> tuple[CertifiedRoot, list[acb] | None]:
+    """The root with its tensor, refined where its first box meets others'; None when they meet still."""
+    entries = _tensor_balls(system, root)
+    if any(overlapping(entries, other) for other in others):
+        with suppress(NotConverged):
+            root = root.refine(DIGITS)
+        entries = _tensor_balls(system, root)
+    return root, None if any(overlapping(entries, other) for other in others) else entries
+
+
+def overlapping(first: list[acb], second: list[acb]) -> bool:
+    """Whether tensors in balls may be the same."""
+    return all(a.overlaps(b) for a, b in zip(first, second, strict=True))
 
 
 def _add_rest(
@@ -238,7 +265,7 @@ def proved_different(tensors: list[list[acb]]) -> int:
     kept: list[int] = []
     for k in sorted(range(len(tensors)), key=lambda k: heads[k]):
         near = (j for j in reversed(kept) if heads[k][0] - heads[j][0] <= widest)
-        if not any(all(a.overlaps(b) for a, b in zip(tensors[k], tensors[j], strict=True)) for j in near):
+        if not any(overlapping(tensors[k], tensors[j]) for j in near):
             kept.append(k)
     return len(kept)
 

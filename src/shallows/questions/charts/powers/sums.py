@@ -13,7 +13,7 @@ from shallows.questions.charts.continuation.balanced_problem import BalancedProb
 from shallows.questions.charts.continuation.close_points import close_points
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import count_under, starting_member
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import LOST, REPEATED, Settled, settle
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import special_data
@@ -53,7 +53,8 @@ def powers_stratum(
     singular = [End(x.reshape(rank, problem.n), problem.degree) for x in ends]
     singular += [End(x.reshape(rank, problem.n), problem.degree, isolated=True) for x in resolved.multiple]
     examined = examine(problem, rank, singular, certify_points)
-    counts = _counts(equations, len(points) + len(resolved.multiple), special)
+    run = run.sampled if result.repeated else run
+    counts = _counts(equations, len(points) - result.repeated + len(resolved.multiple), special)
     note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
     return Stratum(
         joined(result.found, examined, problem.degree),
@@ -128,6 +129,7 @@ def _notes(rank: int, how: str, run: Settled, result: Sorted, hidden: int) -> li
         (result.paired, "real tensors with neurons in conjugate pairs: no real networks"),
         (run.lost, LOST),
         (result.undecided, "points without a certificate"),
+        (result.repeated, REPEATED),
         (
             hidden,
             "of the paths to infinity end at finite points, too far out to be told: a random target has them",
