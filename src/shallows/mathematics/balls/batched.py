@@ -33,6 +33,10 @@ class BatchEvaluator(Protocol):
         """Values (m, n) and Jacobians (m, n, n) at the boxes x, (m, n)."""
         ...
 
+    def values(self, x: Ball) -> Ball:
+        """The values alone."""
+        ...
+
 
 class RankOneBatch:
     """K(v,v,v) − Bv and 3K(v,v) − B: the products vₖvₗ times one N×N matrix."""
@@ -56,9 +60,19 @@ class RankOneBatch:
 
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
         """Values and Jacobians at the boxes x."""
-        form = ((x[:, self.rows] * x[:, self.columns]) @ self.tensor)[:, self.place]
-        value = (form @ x[:, :, None])[:, :, 0] - x @ self.linear
-        return value, form * Ball.exact(3.0) - self.linear
+        form = self._form(x)
+        return self._value(form, x), form * Ball.exact(3.0) - self.linear
+
+    def values(self, x: Ball) -> Ball:
+        """The values alone."""
+        return self._value(self._form(x), x)
+
+    def _form(self, x: Ball) -> Ball:
+        """Q(v) = K(v, v, ·, ·)."""
+        return ((x[:, self.rows] * x[:, self.columns]) @ self.tensor)[:, self.place]
+
+    def _value(self, form: Ball, x: Ball) -> Ball:
+        return (form @ x[:, :, None])[:, :, 0] - x @ self.linear
 
 
 class PolynomialBatch:
@@ -77,9 +91,7 @@ class PolynomialBatch:
 
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
         """Values and Jacobians at the boxes x."""
-        powers = [Ball.exact(np.ones((*x.mid.shape, 1), x.mid.dtype))[..., 0]]
-        for _ in range(int(self.exponents.max(initial=0))):
-            powers.append(powers[-1] * x)
+        powers = self._powers(x)
         value = self._monomials(powers, self.exponents) @ self.coefficients
         columns = []
         for j in range(self.n):
@@ -88,6 +100,17 @@ class PolynomialBatch:
             factors = Ball.exact(self.exponents[:, j].astype(np.float64))
             columns.append((self._monomials(powers, lower) * factors) @ self.coefficients)
         return value, stacked([column[:, :, None] for column in columns], axis=2)
+
+    def values(self, x: Ball) -> Ball:
+        """The values alone."""
+        return self._monomials(self._powers(x), self.exponents) @ self.coefficients
+
+    def _powers(self, x: Ball) -> list[Ball]:
+        """1, x, x², …"""
+        powers = [Ball.exact(np.ones((*x.mid.shape, 1), x.mid.dtype))[..., 0]]
+        for _ in range(int(self.exponents.max(initial=0))):
+            powers.append(powers[-1] * x)
+        return powers
 
     def _monomials(self, powers: list[Ball], exponents: Any) -> Ball:
         """x^e for each row of exponents, (m, M)."""

@@ -31,6 +31,8 @@ from shallows.support.tolerances import TINY
 
 #: A Newton step longer than this share of the point: it is no approximate root, and a proof would be about another one.
 NEAR = 1e-5
+#: A Newton step of this share leaves an error of its square, less than rounding: one is enough.
+SHORT = 1e-8
 #: Points with imaginary parts below this share are tried as real ones; the proof decides.
 NEARLY_REAL = 1e-6
 #: Coordinates smaller than this share of their sensitivity are zero but for rounding and ill-conditioning.
@@ -97,11 +99,10 @@ def _contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Cont
     count, n = points.shape
     usable = np.asarray(np.isfinite(points).all(axis=1) & points.any(axis=1))
     with np.errstate(all="ignore"):  # what overflows is not proved
-        x, near, real = _improved(evaluator, np.where(usable[:, None], points, 1.0))
-        value, slope = evaluator(Ball.exact(x))
-        inverse = _inverses(slope.mid)
+        start = _improved(evaluator, np.where(usable[:, None], points, 1.0))
+        x, near, real, inverse, weights = start.x, start.near, start.real, start.inverse, start.weights
+        value = evaluator.values(Ball.exact(x))
         step = (Ball.exact(inverse) @ value[:, :, None])[:, :, 0].size
-        weights = _weights(inverse, slope.mid, x)
         b = raised(np.max(step / weights, axis=1), 2)
         proved = np.zeros(count, bool)
         radius, domain = np.zeros((count, n)), np.zeros((count, n))
@@ -120,25 +121,43 @@ def _contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Cont
     return Contraction(x.astype(np.complex128), radius, domain, proved, real)
 
 
-def _improved(
-    evaluator: BatchEvaluator, points: NDArray[np.complex128]
-) -> tuple[NDArray[np.complex128], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Each point after a Newton step, on the real axis if it seems real; which moved so little; which seem real.
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """Points after Newton's method, on the real axis if they seem `real`; which moved so little (`near`); Y, and w."""
+
+    x: NDArray[np.complex128]
+    near: NDArray[np.bool_]
+    real: NDArray[np.bool_]
+    inverse: Any
+    weights: Array
+
+
+def _improved(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> _Start:
+    """Each point after a Newton step; after two, where the first was long.
 
     Moves are measured in each coordinate by its own size, or by what rounding makes of it where it vanishes.
     """
-    _, slope = evaluator(Ball.exact(points))
-    rounding = VANISHING * _weights(_inverses(slope.mid), slope.mid, points)
-    size = np.maximum(np.abs(points), np.where(np.isfinite(rounding), rounding, 0.0))
+    value, slope = evaluator(Ball.exact(points))
+    inverse = _inverses(slope.mid)
+    weights = _weights(inverse, slope.mid, points)
+    size = np.maximum(np.abs(points), np.where(np.isfinite(weights), VANISHING * weights, 0.0))
     real = np.zeros(len(points), bool)
     if evaluator.is_real:
         real = np.asarray((np.abs(points.imag) <= NEARLY_REAL * size).all(axis=1))
-    x = np.where(real[:, None], points.real, points)
-    value, slope = evaluator(Ball.exact(x))
-    moved = x - (_inverses(slope.mid) @ value.mid[:, :, None])[:, :, 0]
-    moved = np.where(real[:, None], moved.real, moved)
-    near = np.asarray((np.abs(moved - points) <= NEAR * size).all(axis=1))
-    return np.where(near[:, None], moved, x), near, real
+    x = _stepped(points, inverse, value, real)
+    away = (np.abs(x - points) / size).max(axis=1)
+    rough = np.flatnonzero((away > SHORT) & (away <= NEAR))
+    if len(rough):
+        value, slope = evaluator(Ball.exact(x[rough]))
+        inverse[rough] = _inverses(slope.mid)
+        x[rough] = _stepped(x[rough], inverse[rough], value, real[rough])
+    near = np.asarray((np.abs(x - points) <= NEAR * size).all(axis=1))
+    return _Start(np.where(near[:, None], x, points), near, real & near, inverse, weights)
+
+
+def _stepped(points: Any, inverse: Any, value: Ball, real: NDArray[np.bool_]) -> Any:
+    moved = points - (inverse @ value.mid[:, :, None])[:, :, 0]
+    return np.where(real[:, None], moved.real, moved)
 
 
 def _inverses(matrices: Any) -> Any:

@@ -70,20 +70,25 @@ class LowRankBatch:
         shape = (len(U.mid), -1, len(self.rows))
         return stacked([top, Ball(lower.mid.reshape(shape), lower.rad.reshape(shape))], axis=1)
 
-    def _parts(self, x: Ball) -> tuple[Ball, Ball, Ball, Ball]:
-        """A, U, M and ∂s."""
+    def _parts(self, x: Ball) -> tuple[Ball, Ball, Ball]:
+        """A, U and M."""
         A, U = self.split(x)
         s = (U @ A @ _turned(U))[:, self.rows, self.columns]
-        return A, U, self._slope(s @ self.gram - self.right), self._tangents(A, U)
+        return A, U, self._slope(s @ self.gram - self.right)
+
+    def values(self, x: Ball) -> Ball:
+        """MU alone."""
+        _, U, M = self._parts(x)
+        return (M @ U)[:, *self.equation]
 
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
         """Values and Jacobians at the boxes x: ∂(MU) = M(∂s)U + M ∂U."""
         n, r, heads = self.equations.n, self.equations.r, len(self.heads[0])
-        _, U, M, tangents = self._parts(x)
+        A, U, M = self._parts(x)
         i, a = self.equation
         value = (M @ U)[:, i, a]
         # one product a point: the rows of all M(∂s) under each other
-        slopes = self._slope(tangents @ self.gram)
+        slopes = self._slope(self._tangents(A, U) @ self.gram)
         shape = (len(x.mid), self.n, n, r)
         flat = Ball(*(part.reshape(shape[0], -1, n) for part in (slopes.mid, slopes.rad))) @ U
         moved = Ball(flat.mid.reshape(shape), flat.rad.reshape(shape))[:, :, i, a]
@@ -101,7 +106,8 @@ class LowRankBatch:
         ⟨e, ∂²s⟩ is 2(∂A UᵀM)_{l,k} at A and Z_kl, and 2 M_km A_lq at Z_kl and Z_mq.
         """
         n, r, heads = self.equations.n, self.equations.r, len(self.heads[0])
-        A, U, M, tangents = self._parts(x)
+        A, U, M = self._parts(x)
+        tangents = self._tangents(A, U)
         H = (tangents @ self.gram) @ _turned(tangents)
         MU = (M @ U)[:, r:]
         mixed = Ball.exact(np.zeros((len(x.mid), heads, n - r, r), dtype=x.mid.dtype))

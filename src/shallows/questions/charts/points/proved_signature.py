@@ -14,6 +14,7 @@ import numpy as np
 from flint import acb
 
 from shallows.mathematics.balls.arrays import UNIT, Ball, raised
+from shallows.mathematics.balls.contraction import Balls
 from shallows.mathematics.balls.inertia import Inertia, inertias
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.support.checks import Array
@@ -43,13 +44,16 @@ def boxes(root: CertifiedRoot) -> Iterator[list[Any]]:
 def real_balls(roots: Sequence[CertifiedRoot]) -> Ball:
     """The boxes of real roots, a row each, as float64 balls around `root.point`."""
     mid = np.array([root.point.real for root in roots])
-    rad = np.array([[_half_width(entry) for entry in root.box] for root in roots])
+    rad = np.array([_half_widths(root.box) for root in roots])
     return Ball(mid, raised(rad + 2 * UNIT * np.abs(mid), 3) if len(roots) else rad)
 
 
-def _half_width(entry: Any) -> float:
-    real = entry.real if isinstance(entry, acb) else entry
-    return float(real.rad().upper())
+def _half_widths(box: Sequence[Any]) -> Any:
+    """Radii of the real parts, known as doubles where the box was proved in doubles."""
+    if isinstance(box, Balls):
+        return box.half
+    reals = [entry.real if isinstance(entry, acb) else entry for entry in box]
+    return [float(real.rad().upper()) for real in reals]
 
 
 def signs_at_once(

@@ -61,13 +61,24 @@ class PowerBatch:
             mid[:, :, i, self.once[:, i]], rad[:, :, i, self.once[:, i]] = slope.mid, slope.rad
         return Ball(mid.reshape(shape[0], r * n, -1), rad.reshape(shape[0], r * n, -1))
 
+    def values(self, x: Ball) -> Ball:
+        """The values alone."""
+        return self._value(self.tangents(x), self._form(x))
+
+    def _form(self, x: Ball) -> Ball:
+        """e = G s − b."""
+        return self.tensors(x) @ self.gram - self.right
+
+    def _value(self, D: Ball, e: Ball) -> Ball:
+        return (D @ e[:, :, None])[:, :, 0]
+
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
         """Values and Jacobians at the boxes x."""
         n, r = self.equations.n, self.equations.r
         W = self._neurons(x)
         D = self.tangents(x)
-        e = self.tensors(x) @ self.gram - self.right
-        value = (D @ e[:, :, None])[:, :, 0]
+        e = self._form(x)
+        value = self._value(D, e)
         jacobian = (D @ self.gram) @ Ball(D.mid.swapaxes(1, 2), D.rad.swapaxes(1, 2))
         lower = self._monomials(W, self.equations.degree - 2) * self.signs
         forms = e[:, self.twice] * Ball.exact(self.twice_factor)
