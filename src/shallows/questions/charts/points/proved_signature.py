@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import acb
 
-from shallows.mathematics.balls.arrays import UNIT, Ball, raised
+from shallows.mathematics.balls.arrays import UNIT, Ball, raised, raised_number
 from shallows.mathematics.balls.contraction import Balls
 from shallows.mathematics.balls.inertia import Inertia, inertias
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
@@ -46,6 +46,23 @@ def real_balls(roots: Sequence[CertifiedRoot]) -> Ball:
     mid = np.array([root.point.real for root in roots])
     rad = np.array([_half_widths(root.box) for root in roots])
     return Ball(mid, raised(rad + 2 * UNIT * np.abs(mid), 3) if len(roots) else rad)
+
+
+def discs(roots: Sequence[CertifiedRoot]) -> Ball:
+    """The boxes of roots, a row each, inside float64 discs around `root.point`."""
+    mid = np.array([root.point for root in roots])
+    rad = np.array([_disc_radii(root.box) for root in roots])
+    return Ball(mid, raised(rad + 4 * UNIT * np.abs(mid), 4))
+
+
+def _disc_radii(box: Sequence[Any]) -> Any:
+    if isinstance(box, Balls):
+        return box.half  # proved in discs
+    return [_half_diagonal(entry) if isinstance(entry, acb) else float(entry.rad().upper()) for entry in box]
+
+
+def _half_diagonal(entry: Any) -> float:
+    return raised_number(float(entry.real.rad().upper()) + float(entry.imag.rad().upper()), 2)
 
 
 def _half_widths(box: Sequence[Any]) -> Any:

@@ -9,7 +9,6 @@ width has this tensor (sums of powers are identifiable).
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +26,6 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
-    DIGITS,
     distances,
     proved_signature,
     real_balls,
@@ -36,8 +34,8 @@ from shallows.questions.charts.points.proved_signature import (
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
 from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
 from shallows.questions.charts.powers.equations import PowerEquations
+from shallows.questions.charts.powers.proved_tensors import ProvedTensor, different, tensors
 from shallows.support.checks import Array
-from shallows.support.errors import NotConverged
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
@@ -51,14 +49,14 @@ class Sorted:
     """Real points; how many other real tensors there are, and how many points nothing is proved about.
 
     `repeated` counts points that could not be proved different from one that is listed: they are left out. `proved` are
-    entries of tensors in balls, one a certified solution, real or not.
+    the tensors of certified solutions, real or not.
     """
 
     found: list[RealPoint] = field(default_factory=list)
     paired: int = 0
     undecided: int = 0
     repeated: int = 0
-    proved: list[list[acb]] = field(default_factory=list)
+    proved: list[ProvedTensor] = field(default_factory=list)
 
 
 def sort_points(
@@ -102,9 +100,9 @@ def _without_close_pairs(result: Sorted, system: PowerSystem, points: Complex) -
     ]
     gone = []
     for k, root in zip(nearly, certify(system, points[nearly]).roots if nearly else (), strict=True):
-        entries = None if root is None else _tensor_balls(system, root)
-        if entries is not None and any(not entry.imag.contains(0) for entry in entries):
-            result.proved.append(entries)
+        tensor = None if root is None else tensors(system, [root])[0]
+        if tensor is not None and tensor.is_not_real:
+            result.proved.append(tensor)
             gone.append(k)
     return np.delete(points, gone, axis=0)
 
@@ -134,50 +132,30 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: S
             result.undecided += 1
             result.found.append(real_point(system, u))
             continue
-        root, entries = _apart(system, root, result.proved)
-        if entries is None:
-            result.repeated += 1
-            continue
-        result.proved.append(entries)
         roots.append(root)
-    result.found += _certified(system, roots)
+    proved = tensors(system, roots)
+    kept = different(proved)
+    result.proved = [proved[k] for k in kept]
+    result.repeated = len(roots) - len(kept)
+    result.found += _certified(system, [roots[k] for k in kept])
     return result
-
-
-def _apart(
-    system: PowerSystem, root: CertifiedRoot, others: list[list[acb]]
-) -> tuple[CertifiedRoot, list[acb] | None]:
-    """The root with its tensor, refined where its first box meets others'; None when they meet still."""
-    entries = _tensor_balls(system, root)
-    if any(overlapping(entries, other) for other in others):
-        with suppress(NotConverged):
-            root = root.refine(DIGITS)
-        entries = _tensor_balls(system, root)
-    return root, None if any(overlapping(entries, other) for other in others) else entries
-
-
-def overlapping(first: list[acb], second: list[acb]) -> bool:
-    """Whether tensors in balls may be the same."""
-    return all(a.overlaps(b) for a, b in zip(first, second, strict=True))
 
 
 def _add_rest(
     result: Sorted, system: PowerSystem, points: Complex, certify_points: bool, tell: Shown
 ) -> None:
     if not certify_points:
-        tensors = system.equations.tensors(points)
-        real = np.abs(tensors.imag).max(axis=1) < REAL * np.abs(tensors).max(axis=1)
+        entries = system.equations.tensors(points)
+        real = np.abs(entries.imag).max(axis=1) < REAL * np.abs(entries).max(axis=1)
         result.paired += int(np.count_nonzero(real))
         return
-    for root in certify(system, points, progress=tell).roots:
-        if root is None:
-            result.undecided += 1
+    roots = [root for root in certify(system, points, progress=tell).roots if root is not None]
+    result.undecided += len(points) - len(roots)
+    for tensor in tensors(system, roots):
+        result.proved.append(tensor)
+        if tensor.is_not_real:
             continue
-        entries = _tensor_balls(system, root)
-        result.proved.append(entries)
-        if any(not entry.imag.contains(0) for entry in entries):
-            continue
-        if _is_self_conjugate(system.equations, root):
+        if _is_self_conjugate(system.equations, tensor.root):
             result.paired += 1
         else:
             result.undecided += 1
@@ -223,22 +201,6 @@ def rank_is_proved(equations: PowerEquations, box: list[Any]) -> bool:
         return inertia(gram).positive == equations.r
 
 
-def _tensor_balls(system: PowerSystem, root: CertifiedRoot) -> list[acb]:
-    """The entries of Σ ε_j w_j^⊗d over the root's box."""
-    equations = system.equations
-    with precision(BITS):
-        entries = []
-        for index in coordinates.indices(equations.n, equations.degree).tolist():
-            total = acb(0)
-            for j, sign in enumerate(system.signs):
-                term = acb(int(sign))
-                for x in index:
-                    term = term * root.box[j * equations.n + x]
-                total = total + term
-            entries.append(total)
-        return entries
-
-
 def _is_self_conjugate(equations: PowerEquations, root: CertifiedRoot) -> bool:
     """Whether an image of the conjugate of the root lies where the root is the only one: then they are equal."""
     n, r, d = equations.n, equations.r, equations.degree
@@ -254,20 +216,6 @@ def _is_self_conjugate(equations: PowerEquations, root: CertifiedRoot) -> bool:
             zeta = (acb(2 * m) / d).exp_pi_i()
             moved += [zeta * root.box[source * n + x].conjugate() for x in range(n)]
         return all(mine.contains(theirs) for mine, theirs in zip(root.domain, moved, strict=True))
-
-
-def proved_different(tensors: list[list[acb]]) -> int:
-    """How many of these tensors in balls are pairwise proved different."""
-    if not tensors:
-        return 0
-    heads = [(float(t[0].real.lower()), float(t[0].real.upper())) for t in tensors]
-    widest = max(high - low for low, high in heads)
-    kept: list[int] = []
-    for k in sorted(range(len(tensors)), key=lambda k: heads[k]):
-        near = (j for j in reversed(kept) if heads[k][0] - heads[j][0] <= widest)
-        if not any(overlapping(tensors[k], tensors[j]) for j in near):
-            kept.append(k)
-    return len(kept)
 
 
 def half_hessian(system: PowerSystem, u: Array) -> Array:

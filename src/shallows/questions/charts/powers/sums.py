@@ -20,7 +20,8 @@ from shallows.questions.charts.continuation.special_data import special_data
 from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.equations import PowerEquations
-from shallows.questions.charts.powers.real import Sorted, proved_different, sort_points
+from shallows.questions.charts.powers.proved_tensors import different
+from shallows.questions.charts.powers.real import Sorted, sort_points
 from shallows.questions.charts.singular_ends import End, examine, joined, singular_note
 from shallows.support.progress import Shown
 
@@ -91,7 +92,7 @@ def _completeness(run: Settled, result: Sorted, counts: Counts) -> str:
     """Proved when as many solutions are certified, and pairwise different, as a theorem allows."""
     if run.completeness == "sampled":
         return "sampled"
-    if counts.bound is not None and proved_different(result.proved) == counts.bound:
+    if counts.bound is not None and len(different(result.proved)) == counts.bound:
         return "proved"
     return run.completeness
 
