@@ -27,7 +27,12 @@ class CriticalEquations(Hashable, Protocol):
 
     @property
     def entries(self) -> int:
-        """N, the dimension of Sym^d(R^n)."""
+        """How many numbers g has: N, the dimension of Sym^d(R^n), for each output."""
+        ...
+
+    @property
+    def metric_size(self) -> int:
+        """The size N of G."""
         ...
 
     @property
@@ -43,6 +48,10 @@ class CriticalEquations(Hashable, Protocol):
     @property
     def r(self) -> int:
         """The rank."""
+        ...
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """The number of solutions for generic g and a generic one of these special metrics, where it is a theorem."""
         ...
 
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
@@ -138,4 +147,4 @@ class EquationFamily:
 
 def family(equations: CriticalEquations, metrics: Metrics | None = None) -> EquationFamily:
     """F over all g and some metrics, all symmetric G by default."""
-    return EquationFamily(equations, AllMetrics(equations.entries) if metrics is None else metrics)
+    return EquationFamily(equations, AllMetrics(equations.metric_size) if metrics is None else metrics)

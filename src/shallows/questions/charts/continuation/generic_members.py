@@ -28,8 +28,7 @@ from shallows.questions.charts.continuation.equations import (
     family,
 )
 from shallows.questions.charts.continuation.lost_paths import SETTINGS, Ways, settle
-from shallows.questions.charts.continuation.metrics import OneMetric, SpecialMetrics
-from shallows.questions.charts.continuation.special_counts import rank_one_count
+from shallows.questions.charts.continuation.metrics import KindOfMetrics, OneMetric
 from shallows.questions.charts.limits import most_points
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -48,11 +47,11 @@ SPECIAL_SEEDS = (3, 2, 1)
 #: Parameters of special metrics have so few binary digits that every u_j A_j is exact.
 DIGITS = 2.0**20
 #: The members that were solved in this process, by equations and kind of metrics.
-SOLVED: dict[tuple[CriticalEquations, SpecialMetrics | None], SolvedMember] = {}
+SOLVED: dict[tuple[CriticalEquations, KindOfMetrics | None], SolvedMember] = {}
 
 
 def starting_member(
-    equations: Equations, special: SpecialMetrics | None, ways: MakeWays[Equations], tell: Shown = False
+    equations: Equations, special: KindOfMetrics | None, ways: MakeWays[Equations], tell: Shown = False
 ) -> SolvedMember:
     """Where every problem with such equations and metrics starts from.
 
@@ -71,7 +70,7 @@ def generic_member(equations: CriticalEquations, tell: Shown = False) -> SolvedM
 
 
 def special_member(
-    equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], tell: Shown = False
+    equations: Equations, special: KindOfMetrics, ways: MakeWays[Equations], tell: Shown = False
 ) -> SolvedMember:
     """A generic one among special metrics; another where paths are lost."""
     if (equations, special) not in SOLVED:
@@ -85,7 +84,7 @@ def special_member(
 
 def _solve_generic(equations: CriticalEquations, tell: Shown) -> SolvedMember:
     rng = np.random.default_rng([0, equations.unknowns, equations.entries])
-    gram = complex_normal(rng, equations.entries, equations.entries)
+    gram = complex_normal(rng, equations.metric_size, equations.metric_size)
     gram = gram + gram.T
     x, g = equations.first(gram, rng)
 
@@ -110,13 +109,13 @@ def _solve_generic(equations: CriticalEquations, tell: Shown) -> SolvedMember:
 
 
 def _solve_special(
-    equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], seed: int, tell: Shown
+    equations: Equations, special: KindOfMetrics, ways: MakeWays[Equations], seed: int, tell: Shown
 ) -> SolvedMember:
     rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
     u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
     gram = special.at(u).high
     x, g = equations.first(gram, rng)
-    count = rank_one_count(special) if equations.r == 1 else None
+    count = equations.special_count(special)
     starts, completeness = x[None, :], "count-matched"
     if count is None:
         paths = settle(ways(equations, generic_member(equations, tell), Member.of(gram, g), seed, tell))

@@ -15,6 +15,7 @@ as a sum of two doubles, to 31 digits.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -70,6 +71,15 @@ class Metrics(Protocol):
 
     def at(self, u: Complex) -> Pair:
         """The metric with parameters u."""
+        ...
+
+
+class KindOfMetrics(Metrics, Hashable, Protocol):
+    """A linear family of special metrics, which has a name."""
+
+    @property
+    def kind(self) -> str:
+        """What they are, as an adjective."""
         ...
 
 

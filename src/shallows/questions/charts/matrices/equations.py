@@ -15,7 +15,7 @@ import numpy as np
 from shallows.mathematics.ed_degree import low_rank_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
@@ -31,6 +31,15 @@ class LowRankEquations:
     def entries(self) -> int:
         """N = n(n+1)/2."""
         return self.n * (self.n + 1) // 2
+
+    @property
+    def metric_size(self) -> int:
+        """N."""
+        return self.entries
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """Not known for r ≥ 2."""
+        return None
 
     @property
     def unknowns(self) -> int:

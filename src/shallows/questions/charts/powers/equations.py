@@ -15,7 +15,8 @@ import numpy as np
 from shallows.mathematics.ed_degree import powers_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, SpecialMetrics, rounding
+from shallows.questions.charts.continuation.special_counts import rank_one_count
 from shallows.support.seeds import complex_normal
 
 
@@ -31,6 +32,15 @@ class PowerEquations:
     def entries(self) -> int:
         """N = C(n+d−1, d)."""
         return coordinates.dimension(self.n, self.degree)
+
+    @property
+    def metric_size(self) -> int:
+        """N."""
+        return self.entries
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """A theorem for one neuron."""
+        return rank_one_count(metrics) if self.r == 1 and isinstance(metrics, SpecialMetrics) else None
 
     @property
     def unknowns(self) -> int:

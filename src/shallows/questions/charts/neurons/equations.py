@@ -1,0 +1,162 @@
+"""The critical equations of Σᵢ aᵢ ψ(wᵢ), one residual an output: the same for every activation, bias and outer weight.
+
+    ψ(wᵢ)·e_m = 0   (a trained),      Σ_m a_im ∂ψ(wᵢ)·e_m = 0,      e_m = G s_m − g_m,   s_m = Σᵢ a_im ψ(wᵢ)
+
+How to use them: a `Neuron` is the map ψ; `NeuronEquations(neuron, r)` are the equations of r neurons with one trained
+outer weight each, `outputs=M` gives each M of them, `outer` fixes them. Unknowns are (a_i1, …, a_iM, wᵢ), neuron by
+neuron. `continuation.generic_members.starting_member(equations, special, Detours)` solves a generic member once,
+`Member.of(G, g)` is the wanted one (g of all outputs, one after the other), and
+`settle(Detours(equations, start, member, seed))` its solutions. A pure power with several outputs has a scale to be
+fixed: take `Neuron.of_degrees(range(d + 1), n − 1)`, w = R(1, z) in a random frame R.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.support.seeds import complex_normal
+
+
+@dataclass(frozen=True)
+class NeuronEquations:
+    """r neurons with `outputs` outer weights each, trained or fixed to `outer` (r rows of M numbers)."""
+
+    neuron: Neuron
+    r: int
+    outputs: int = 1
+    outer: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def metric_size(self) -> int:
+        """N."""
+        return self.neuron.size
+
+    @property
+    def entries(self) -> int:
+        """M N, the numbers of g."""
+        return self.outputs * self.neuron.size
+
+    @property
+    def lead(self) -> int:
+        """How many outer weights of a neuron are unknown."""
+        return 0 if self.outer is not None else self.outputs
+
+    @property
+    def unknowns(self) -> int:
+        """r (M + n), or r n when a is fixed."""
+        return self.r * (self.lead + self.neuron.n)
+
+    @property
+    def count(self) -> int | None:
+        """Not known beforehand."""
+        return None
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """Not known beforehand."""
+        return None
+
+    def split(self, points: Complex) -> tuple[Complex, Complex]:
+        """Outer weights (…, r, M) and neurons (…, r, n)."""
+        table = points.reshape(*points.shape[:-1], self.r, self.lead + self.neuron.n)
+        if self.outer is None:
+            return table[..., : self.lead], table[..., self.lead :]
+        fixed = np.array(self.outer, np.complex128)
+        return np.broadcast_to(fixed, (*points.shape[:-1], *fixed.shape)), table
+
+    def join(self, A: Complex, W: Complex) -> Complex:
+        """The inverse of `split`."""
+        table = W if self.outer is not None else np.concatenate([A, W], axis=-1)
+        return np.asarray(table.reshape(*table.shape[:-2], self.unknowns))
+
+    def tensors(self, points: Complex) -> Complex:
+        """Σᵢ a_im ψ(wᵢ), all outputs of a point in one row: equal exactly for points with one function."""
+        A, W = self.split(points)
+        s = np.swapaxes(A, -1, -2) @ self.neuron.values(W)
+        return np.asarray(s.reshape(len(points), self.entries))
+
+    def orbit(self, x: Complex) -> Complex:
+        """All permutations and turns of the neurons that leave the student, and fixed outer weights, unchanged."""
+        A, W = self.split(x)
+        turns = self.turns
+        images = []
+        for order in permutations(range(self.r)):
+            rows = list(order)
+            if self.outer is not None and not np.array_equal(A[rows], A):
+                continue
+            for turn in product(turns, repeat=self.r):
+                zeta = np.array(turn)[:, None]
+                images.append(self.join(A[rows] * zeta**-self.neuron.lowest, W[rows] * zeta))
+        return np.array(images)
+
+    @property
+    def turns(self) -> Complex:
+        """Roots of unity ζ with aψ(w) = (a ζ^{−lowest}) ψ(ζw), a fixed one staying what it is."""
+        order = self.neuron.turns
+        roots = np.asarray(np.exp(2j * np.pi * np.arange(order) / order), np.complex128)
+        if self.outer is None:
+            return roots
+        steps = np.arange(order) * self.neuron.lowest
+        return np.asarray(roots[steps % order == 0])
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
+        from shallows.questions.charts.neurons._loop import neurons
+
+        (first, g1), (last, g0) = start, target
+        n, r, size, terms = self.neuron.n, self.r, self.neuron.size, self.neuron.terms
+        degree = max(max(row) for _, _, row in terms)
+        head = [n, r, self.outputs, size, int(self.outer is None), degree, len(terms)]
+        table = [number for entry, _, row in terms for number in (entry, *row)]
+        fixed = np.zeros(0) if self.outer is None else np.array(self.outer).ravel()
+        rows = r * (1 + n)
+        return Homotopy(
+            evaluate=neurons,
+            complexes=np.concatenate([last.high.ravel(), (first - last).high.ravel(), g0, g1 - g0]),
+            reals=np.concatenate([[c for _, c, _ in terms], fixed]),
+            program=np.array(head + table, np.int64),
+            work=r * n * (degree + 1) + 2 * rows * size + rows**2 + 3 * self.entries + size**2,
+            scratch=1,
+            unknowns=self.unknowns,
+            noise=rounding(size),
+        )
+
+    def conditions(self, x: Complex) -> Complex:
+        """The matrix whose product with e is what vanishes at a critical x, (unknowns, M N)."""
+        A, W = self.split(x)
+        values, slopes = self.neuron.values(W), self.neuron.slopes(W)
+        rows = []
+        for i in range(self.r):
+            rows += [np.kron(np.eye(self.outputs)[m], values[i]) for m in range(self.lead)]
+            factor = A[i] if self.outputs > 1 else np.ones(1)
+            rows += [np.kron(factor, slope) for slope in slopes[i]]
+        return np.array(rows, np.complex128)
+
+    def tangents(self, x: Complex) -> Complex:
+        """∂s by the unknowns, (unknowns, M N)."""
+        A, W = self.split(x)
+        values, slopes = self.neuron.values(W), self.neuron.slopes(W)
+        rows = []
+        for i in range(self.r):
+            rows += [np.kron(np.eye(self.outputs)[m], values[i]) for m in range(self.lead)]
+            rows += [np.kron(A[i], slope) for slope in slopes[i]]
+        return np.array(rows, np.complex128)
+
+    def is_isolated(self) -> bool:
+        """Whether finitely many networks have the function of a generic one: ∂s has full rank at a random point."""
+        x = complex_normal(np.random.default_rng(0), self.unknowns)
+        return int(np.linalg.matrix_rank(self.tangents(x))) == self.unknowns
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """Random neurons, a random e orthogonal to what they span, and g = G s − e."""
+        x = complex_normal(rng, self.unknowns)
+        conditions = self.conditions(x)
+        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
+        e = complex_normal(rng, len(kernel)) @ kernel
+        s = self.tensors(x[None])[0].reshape(self.outputs, -1)
+        return x, (s @ gram.T).ravel() - e

@@ -1,0 +1,94 @@
+"""The neuron map ψ: w ↦ the coefficients of a neuron's function, a vector of polynomials in w."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb, gcd
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """ψ(w) ∈ C^N, N = `size`: entry e sums coefficient · w^exponents over its terms (e, coefficient, exponents).
+
+    `turns` is how many roots of unity ζ there are for which ψ(ζw) = ζ^`lowest` ψ(w): symmetries of the student, the
+    second factor going to the outer weight.
+    """
+
+    n: int
+    size: int
+    terms: tuple[tuple[int, float, tuple[int, ...]], ...]
+    turns: int
+    lowest: int
+
+    @classmethod
+    def of_degrees(cls, degrees: Sequence[int], n: int) -> Neuron:
+        """All monomials of these degrees in n inputs, degree by degree: Σ c_j (w·x)^j, the c_j in the metric.
+
+        >>> Neuron.of_degrees([0, 2], 2).values(np.array([2.0, 3.0]))
+        array([1., 4., 6., 9.])
+        """
+        rows = [tuple(row) for j in degrees for row in _exponents(n, j)]
+        terms = tuple((i, 1.0, row) for i, row in enumerate(rows))
+        return cls(n, len(rows), terms, *_turns(degrees))
+
+    @classmethod
+    def affine(cls, coefficients: Sequence[float], n: int) -> Neuron:
+        """p(b + w·x), (b, w) ↦ its coefficients p⁽ⁱ⁾(b)/i! · w^I on x^I / mult(I), |I| = i = 0, …, d.
+
+        >>> Neuron.affine([0.0, 1.0, 1.0], 1).values(np.array([2.0, 3.0]))      # 2 + 3x + (2 + 3x)²
+        array([ 6., 15.,  9.])
+        """
+        degree, terms, entry = len(coefficients) - 1, [], 0
+        for i in range(degree + 1):
+            for row in _exponents(n, i):
+                terms += [
+                    (entry, float(comb(j, i) * coefficients[j]), (j - i, *row))
+                    for j in range(i, degree + 1)
+                    if coefficients[j]
+                ]
+                entry += 1
+        support = [j for j, c in enumerate(coefficients) if c]
+        return cls(n + 1, entry, tuple(terms), *_turns(support))
+
+    @property
+    def degree(self) -> int:
+        """The highest degree in w."""
+        return max(sum(row) for _, _, row in self.terms)
+
+    def values(self, W: NDArray[Any]) -> NDArray[Any]:
+        """ψ at each row, (…, n) → (…, N)."""
+        return self._sum(W, ())
+
+    def slopes(self, W: NDArray[Any]) -> NDArray[Any]:
+        """∂ψ at each row, (…, n) → (…, n, N)."""
+        return np.stack([self._sum(W, (x,)) for x in range(self.n)], axis=-2)
+
+    def _sum(self, W: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
+        """∂ψ in the variables `along`, one after the other."""
+        result = np.zeros((*W.shape[:-1], self.size), np.result_type(W, np.float64))
+        for entry, coefficient, row in self.terms:
+            left, factor = list(row), coefficient
+            for x in along:
+                factor *= left[x]
+                left[x] -= 1
+            if factor:
+                result[..., entry] += factor * np.prod(W ** np.array(left), axis=-1)
+        return result
+
+
+def _turns(degrees: Sequence[int]) -> tuple[int, int]:
+    """ζ^j is the same for all degrees j when ζ^g = 1, g the greatest common divisor of their differences."""
+    return max(gcd(*(j - degrees[0] for j in degrees)), 1), degrees[0]
+
+
+@lru_cache(maxsize=128)
+def _exponents(n: int, degree: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(c) for c in row) for row in coordinates.exponents(n, degree))
