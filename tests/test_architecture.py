@@ -29,8 +29,9 @@ DOORS = {
     "training",
     "__main__",
 }
-#: Methods that hand their result on to a higher storey: (module, imported module), with the method.
+#: Methods that hand their result on to a higher storey, or to a room that builds on theirs: (module, imported module).
 HAND_OVERS: dict[tuple[str, str], str] = {
+    ("questions.charts.result", "questions.connections.connections"): "chart.connections()",
     ("questions.charts.result", "uses.report.build"): "chart.report()",
     ("questions.descent.results.ensemble", "uses.report.build"): "runs.report()",
 }

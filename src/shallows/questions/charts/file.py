@@ -17,7 +17,7 @@ from shallows.questions.charts.completeness import COMPLETENESS
 from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.support.errors import InvalidProblem
-from shallows.support.files import Arrays, Format
+from shallows.support.files import Arrays, Contents, Format
 from shallows.support.npz import Archive
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ UNKNOWN = ["loaded: losses were not compared, since the file has no problem"]
 
 def save_chart(chart: Chart, path: str | Path) -> Path:
     """Write the chart: `path`.json and `path`.npz; the path of the first."""
+    return FORMAT.save(path, *chart_contents(chart))
+
+
+def chart_contents(chart: Chart) -> tuple[dict[str, Any], Arrays]:
+    """What a file keeps of a chart: words and numbers, and arrays."""
     table = chart.critical.table
     about, arrays = stored_with(chart.problem)
     document = about | {
@@ -67,7 +72,7 @@ def save_chart(chart: Chart, path: str | Path) -> Path:
     if tensors:
         document |= {"n": tensors[0].n, "degree": tensors[0].degree}
         arrays |= _tensor_arrays(chart, tensors)
-    return FORMAT.save(path, document, arrays)
+    return document, arrays
 
 
 def _tensors(chart: Chart) -> list[SymmetricTensor]:
@@ -89,7 +94,11 @@ def _tensor_arrays(chart: Chart, tensors: list[SymmetricTensor]) -> Arrays:
 
 def read_chart(path: str | Path, problem: Problem | None = None) -> dict[str, Any]:
     """The fields of a chart that `save_chart` wrote; `problem`, if it is given, stands for the one in the file."""
-    contents = FORMAT.load(path)
+    return chart_fields(FORMAT.load(path), problem)
+
+
+def chart_fields(contents: Contents, problem: Problem | None = None) -> dict[str, Any]:
+    """The fields of the chart that a file's contents hold (`chart_contents`)."""
     document, arrays = contents.document, contents.arrays
     with contents.reading():
         problem = problem_with(contents, problem)

@@ -23,6 +23,7 @@ from shallows.support.errors import MissingExtra
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
+    from shallows.questions.connections.tree import MergeTree
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,6 +124,21 @@ class Chart:
         from shallows.uses.report.build import chart_report
 
         return chart_report(self, path, runs=runs, train=train)
+
+    def connections(self, space: str = "function", *, progress: bool = False) -> MergeTree:
+        """How its minima connect: a merge tree, whose joins are the critical points at which valleys meet.
+
+        At every level of the loss the tree says how many components the sublevel set has. From a complete list that is
+        stratified Morse theory and no sampling: see `questions.connections.lower_link`. `space="parameters"` splits
+        minima whose fibers are not connected (Theorem 37 of paper 000) and joins them where they meet.
+
+        >>> tree = sh.chart(sh.Problem(np.diag([3.0, 2.0, -1.0]), sh.Gaussian(3), width=2)).connections()
+        >>> [leaf.loss for leaf in tree.leaves], f"{tree.barrier(0, 1):.4f}"
+        ([2.5, 10.0], '10.6667')
+        """
+        from shallows.questions.connections.connections import connections
+
+        return connections(self, space, progress=progress)
 
     def figure(self) -> Any:
         """A Plotly figure: loss against index, coloured by kind."""

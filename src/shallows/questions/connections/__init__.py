@@ -1,0 +1,1 @@
+"""How critical points connect: merge trees of the loss."""

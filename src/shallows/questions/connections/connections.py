@@ -1,0 +1,123 @@
+"""`connections`: the merge tree of a chart, in function space."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from shallows.model.activations import Power
+from shallows.model.problem import Problem
+from shallows.questions.charts.result import Chart
+from shallows.questions.connections.landscape import Landscape
+from shallows.questions.connections.merging import Meeting, Merge, Valleys, merged
+from shallows.questions.connections.tree import Edge, Leaf, MergeTree
+from shallows.support.checks import counted
+from shallows.support.errors import IncompleteChart, InvalidProblem
+from shallows.support.progress import Progress
+
+SPACES = ("function", "parameters")
+
+
+def connections(chart: Chart, space: str = "function", *, progress: bool = False) -> MergeTree:
+    """The merge tree of a chart's loss; see `Chart.connections`."""
+    if space not in SPACES:
+        raise InvalidProblem(f"space is {space!r}; expected one of {', '.join(SPACES)}.")
+    landscape = Landscape.of(chart, _problem(chart))
+    return function_tree(landscape, progress)
+
+
+def function_tree(landscape: Landscape, progress: bool) -> MergeTree:
+    """The tree in function space: each function once."""
+    leaves: list[Hashable] = []
+    meetings: list[Meeting] = []
+    candidates = np.flatnonzero(landscape.chart.critical.table.signature[:, 2] <= 1).tolist()
+    with Progress(len(candidates), "following paths down", progress, "critical points") as bar:
+        for row in candidates:
+            bar.advance()
+            _require_decided(landscape, row)
+            if landscape.is_leaf(row):
+                leaves.append(row)
+            elif landscape.link(row).apex:
+                meetings.append(Meeting(landscape.excess(row), row, tuple(leaves)))
+            elif landscape.link(row).pieces != 1:
+                reached = tuple(_valley(landscape, hop.end) for hop in landscape.hops(row))
+                meetings.append(Meeting(landscape.excess(row), row, reached))
+    if any(None in meeting.leaves for meeting in meetings):
+        leaves.append(None)
+    merges, valleys = merged(leaves, meetings)
+    notes = _notes(landscape, valleys)
+    return assembled(landscape, leaves, merges, "function", "numerical", notes)
+
+
+def _valley(landscape: Landscape, row: int | None) -> int | None:
+    return None if row is None else landscape.leaf(row)
+
+
+def assembled(
+    landscape: Landscape,
+    leaves: Sequence[Hashable],
+    merges: Sequence[Merge],
+    space: str,
+    known: str,
+    notes: Sequence[str],
+) -> MergeTree:
+    """The tree with its leaves numbered by loss."""
+    critical = landscape.chart.critical
+    number = {leaf: i for i, leaf in enumerate(leaves)}
+    made = []
+    for leaf, i in number.items():
+        if isinstance(leaf, int):
+            made.append(Leaf(i, critical[leaf].loss, leaf, critical[leaf]))
+        else:
+            lowest = min(landscape.loss.value(path.end) for path in landscape.runaways)
+            made.append(Leaf(i, lowest + landscape.problem.floor, None, None))
+    edges = []
+    for merge in merges:
+        row = merge.meeting.row
+        reached = tuple(dict.fromkeys(number[leaf] for leaf in merge.meeting.leaves))
+        sides = tuple(tuple(number[leaf] for leaf in side) for side in merge.sides)
+        edges.append(Edge(critical[row].loss, row, critical[row], reached, sides))
+    return MergeTree(landscape.chart, tuple(made), tuple(edges), space, known, tuple(notes))
+
+
+def _notes(landscape: Landscape, valleys: Valleys) -> list[str]:
+    notes = []
+    if not landscape.closed:
+        notes.append(
+            "at degree 3 and above neurons can merge, so that an infimum may not be attained: the limits of networks "
+            "of this width are not among these points"
+        )
+    if landscape.runaways:
+        notes.append(
+            f"{counted(len(landscape.runaways), 'path')} down end at no network: a valley without a minimum"
+        )
+    apart = len(valleys.together)
+    if apart > 1:
+        notes.append(f"no listed point joins {apart} valleys")
+    return notes
+
+
+def _require_decided(landscape: Landscape, row: int) -> None:
+    """A degenerate point at which valleys may meet: what it joins is not known."""
+    link = landscape.link(row)
+    if link.pieces is None and not link.apex:
+        raise IncompleteChart(
+            f"{landscape.chart.critical[row]!r} is degenerate ({link.reason}): whether valleys meet there is "
+            "not known. Fix: another target or law nearby, at which critical points are apart."
+        )
+
+
+def _problem(chart: Chart) -> Problem:
+    """The chart's problem on which tensors live, refused where there is no complete list in function space."""
+    problem = chart.problem
+    if problem is None:
+        raise InvalidProblem(
+            "This chart was loaded without its problem. Fix: sh.load_chart(path, problem=…)."
+        )
+    if not isinstance(problem.activation, Power) or chart.completeness == "sampled":
+        raise IncompleteChart(
+            f"The chart is {chart.completeness!r}: a tree of it would be a guess, since joins may be missing. Fix: "
+            "sh.connect(problem, networks), which looks for saddles between given minima and says that it samples."
+        )
+    return problem.homogeneous()
