@@ -31,7 +31,7 @@ def test_one_leaf_from_filling_width_on(width, seed):
 
 
 def test_eckart_young_valleys_by_signature():
-    """Frobenius at width k: a valley is a signature (p, q), p+q = k, with p positive and q negative eigenvalues to keep.
+    """Frobenius at width k: a valley is a signature (p, q), p + q = k, of the eigenvalues that are kept.
 
     Its minimum keeps the largest of each sign; (p, q) and (p−1, q+1) meet where the weaker of the two is left out.
     """

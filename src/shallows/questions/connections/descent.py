@@ -28,6 +28,9 @@ FLATTEST = 1e-8
 STILL = 1e-13
 #: Neurons that grew beyond this multiple of the target's size run away: the loss has no minimum there.
 RUNAWAY = 1e4
+#: Newton's steps once no gain can be measured: each doubles the digits. A path has converged when the gain left by
+#: then is below this share of ‖t‖²: rounding, a few thousand ε.
+LAST_STEPS, LEFT = 3, 1e-12
 #: How far off a critical point a path may begin, in sizes of its neurons or of the target; the largest that descends.
 FIRST_STEPS = tuple(0.3 * 0.5**k for k in range(24))
 
@@ -81,7 +84,7 @@ def descend(loss: NeuronLoss, begin: Neurons, level: float) -> Descent:
             return Descent(np.array(places), begin.signs, False, runaway=True)
         there = _step(loss, here, value, level, (gradient, hessian), size)
         if there is None:  # no step wins anything beyond rounding
-            return Descent(np.array(places), begin.signs, _nearly(loss, gradient, size))
+            return _finished(loss, places, here, level)
         here, value = there, loss.value(there)
         places.append(here.vectors)
     return Descent(np.array(places), begin.signs, False)
@@ -90,10 +93,8 @@ def descend(loss: NeuronLoss, begin: Neurons, level: float) -> Descent:
 def _step(
     loss: NeuronLoss, here: Neurons, value: float, level: float, slopes: tuple[Array, Array], size: float
 ) -> Neurons | None:
-    gradient, hessian = slopes
-    values, vectors = np.linalg.eigh(hessian)
-    curvature = np.maximum(np.abs(values), FLATTEST * np.max(np.abs(values)) + TINY)
-    step = -vectors @ ((vectors.T @ gradient) / curvature)
+    gradient = slopes[0]
+    step = _newton(*slopes)
     length = float(np.linalg.norm(step))
     share = min(1.0, REACH * size / max(length, TINY))
     promised = -float(gradient @ step)
@@ -106,9 +107,26 @@ def _step(
     return None
 
 
-def _nearly(loss: NeuronLoss, gradient: Array, size: float) -> bool:
-    """Whether a gradient that no step makes smaller is rounding: √ε of the loss's own unit."""
-    return bool(np.max(np.abs(gradient)) * size <= np.sqrt(EPSILON) * loss.energy)
+def _newton(gradient: Array, hessian: Array) -> Array:
+    """Newton's step, with curvatures by their absolute values."""
+    values, vectors = np.linalg.eigh(hessian)
+    curvature = np.maximum(np.abs(values), FLATTEST * np.max(np.abs(values)) + TINY)
+    return np.asarray(-vectors @ ((vectors.T @ gradient) / curvature))
+
+
+def _finished(loss: NeuronLoss, places: list[Array], here: Neurons, level: float) -> Descent:
+    """The path, with Newton's last steps, whose gains are below rounding; converged when all that was left is."""
+    gradient, hessian = loss.derivatives(here)
+    promised = -float(gradient @ _newton(gradient, hessian))
+    for _ in range(LAST_STEPS):
+        there = here.at(here.vectors + _newton(gradient, hessian).reshape(here.vectors.shape))
+        slope, curved = loss.derivatives(there)
+        nearer = float(np.linalg.norm(slope)) < float(np.linalg.norm(gradient))
+        if not nearer or np.max(coefficients(loss, here, there)) >= level:
+            break
+        here, gradient, hessian = there, slope, curved
+        places.append(here.vectors)
+    return Descent(np.array(places), here.signs, promised <= LEFT * loss.energy)
 
 
 def _unit(loss: NeuronLoss) -> float:
