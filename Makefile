@@ -8,7 +8,7 @@ LOWEST := tests/test_mistakes.py tests/support/test_files.py tests/support/test_
 export OPENBLAS_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help chart explore chromium docs test test-thorough test-lowest test-wheel adversary lint format bench clean
+.PHONY: help chart explore chromium docs test test-thorough test-frameworks test-lowest test-wheel adversary lint format bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 16
@@ -56,6 +56,10 @@ test: lint chromium ## format, types and the tests (quick hypothesis profile)
 
 test-thorough: .venv/.dev chromium ## all seeds, all sizes: run before an issue is called resolved
 	SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
+
+test-frameworks: .venv/.dev ## PyTorch and JAX: installs both (about 1 GB) and runs their tests
+	$(BIN)/pip install --quiet --editable '.[torch,jax]'
+	$(BIN)/pytest -n 2 tests/model/frameworks
 
 test-lowest: .venv-lowest/.installed ## the quick tests of the core under the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/pytest -n 2 $(LOWEST)

@@ -37,7 +37,7 @@ def quintic():
 class Tensor:
     """As PyTorch's: with gradients, NumPy cannot read it."""
 
-    shape, ndim = (1, 2), 2
+    shape, ndim, requires_grad = (1, 2), 2, True
 
     def detach(self):
         return self
@@ -57,7 +57,8 @@ MISTAKES = {
     "a constant polynomial": (lambda: sh.Polynomial([1.0]), r"expected a non-constant"),
     "a polynomial as text": (lambda: sh.Polynomial("z^2"), r"is 'z\^2'; expected an array"),
     "a number for coefficients": (lambda: sh.Polynomial(2), r"has shape \(\); expected 1 axis"),
-    "the name of a function": (lambda: sh.Smooth("tanh"), r"is 'tanh'; .* Fix: Smooth\(np\.tanh\)"),
+    "an unknown name of a function": (lambda: sh.Smooth("swish"), r"'swish'; expected one of tanh, erf, .*"),
+    "a number for a function": (lambda: sh.Smooth(3.0), r"is 3\.0; .* Fix: Smooth\(np\.tanh\)"),
     "a function of tensors": (
         lambda: sh.Smooth(of_tensors),
         r"must be Tensor.*lambda z: of_tensors\(torch\.from_numpy",
@@ -82,7 +83,7 @@ MISTAKES = {
     "complex weights": (lambda: sh.Network(np.array([[1j, 2]])), r"Fix: W\.real"),
     "a tensor with gradients": (
         lambda: sh.Network(Tensor()),
-        r"a Tensor of shape \(1, 2\).*Fix: W\.detach\(\)\.numpy",
+        r"a Tensor of shape \(1, 2\).*Fix: W\.detach\(\)",
     ),
     "outer weights of columns": (
         lambda: sh.Network(W, a=[1.0, 2.0, 3.0]),

@@ -51,7 +51,7 @@ def test_smooth_refuses_functions_that_are_not_vectorised():
     with pytest.raises(sh.InvalidProblem, match="7 finite numbers"):
         sh.Smooth(lambda z: 1.0)
     with pytest.raises(sh.InvalidProblem, match="expected a vectorised function"):
-        sh.Smooth("tanh")
+        sh.Smooth(3.0)
 
 
 def test_smooth_asks_for_a_derivative_it_was_not_given():

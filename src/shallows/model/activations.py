@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
 
+from shallows.model.frameworks.functions import of_arrays
+from shallows.model.smooth_functions import NAMED, Function
 from shallows.support.checks import Array, describe, finite_array, positive_integer
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
-
-Function = Callable[[Array], Array]
 
 
 def checked_activation(value: Any) -> Activation:
@@ -194,12 +194,15 @@ class ReLU(Activation):
 
 @dataclass(frozen=True)
 class Smooth(Activation):
-    """Any smooth σ, given as a vectorised function.
+    """Any smooth σ, given as a vectorised function, or by name: tanh, erf, sigmoid, softplus, gelu, gelu_tanh, silu.
 
     Under Gaussian data only `function` is needed: kernels and all their derivatives come from its Hermite
     expansion. On `Samples` the gradient needs `derivative` and the Hessian `second_derivative`; they are
-    asked for when they are missing, never approximated in silence.
+    asked for when they are missing, never approximated in silence. Those by name have both, and those that are
+    functions of PyTorch tensors or of JAX arrays get them by automatic differentiation, all in double precision.
 
+    >>> sh.Smooth("softplus").derivative(np.zeros(1), 1)
+    array([0.5])
     >>> sine = sh.Smooth(np.sin)
     >>> problem = sh.Problem(sh.Network([[1.0, 0.0]], activation=sine), sh.Gaussian(2), width=1)
     >>> loss = problem.loss(sh.Network([[0.0, 1.0]], activation=sine))
@@ -213,10 +216,13 @@ class Smooth(Activation):
 
     def __init__(
         self,
-        function: Function,
+        function: Function | str,
         derivative: Function | None = None,
         second_derivative: Function | None = None,
     ) -> None:
+        if isinstance(function, str):
+            function, derivative, second_derivative = _named(function, derivative, second_derivative)
+        function, derivative, second_derivative = of_arrays(function, derivative, second_derivative)
         given = {"function": function, "derivative": derivative, "second_derivative": second_derivative}
         for name, value in given.items():
             if value is not None or name == "function":
@@ -242,6 +248,23 @@ class Smooth(Activation):
 
     def __repr__(self) -> str:
         return f"Smooth({getattr(self.function, '__name__', 'function')})"
+
+
+def _named(
+    name: str, derivative: Function | None, second_derivative: Function | None
+) -> tuple[Function, Function, Function]:
+    """σ, σ′ and σ″ of this name."""
+    if name.lower() not in NAMED:
+        meant = " Fix: ReLU()" if name.lower() == "relu" else ""
+        raise InvalidProblem(
+            f"Smooth was given the name {name!r}; expected one of {', '.join(NAMED)}, or a vectorised function of z."
+            f"{meant}"
+        )
+    if derivative is not None or second_derivative is not None:
+        raise InvalidProblem(
+            f"Smooth({name!r}) knows its derivatives. Fix: Smooth({name!r}), or a function and its derivatives."
+        )
+    return NAMED[name.lower()]
 
 
 def _try_function(name: str, function: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,10 @@ from shallows.model.activations import Activation, Power, ReLU, checked_activati
 from shallows.support.checks import Array, counted, finite_array, finite_number, points
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
+from shallows.support.extras import needed
+
+if TYPE_CHECKING:
+    from shallows.model.frameworks.torch_modules import Layers
 
 
 class Network(Constructed):
@@ -170,6 +175,31 @@ class Network(Constructed):
                 f"{self!r} is not a network on (1, x): expected no bias and at least two inputs."
             )
         return Network(self.W[:, 1:], self.a, self.activation, bias=self.W[:, 0])
+
+    @classmethod
+    def from_torch(cls, module: Any, activation: Activation | None = None) -> Network:
+        """The network that a PyTorch module computes: Linear, an activation, Linear (extra `torch`).
+
+        Activations are ReLU, GELU, Tanh, Softplus, Sigmoid, SiLU and modules of one's own that are polynomials;
+        `activation` is for those that stand as functions in `forward`. An output bias becomes one more neuron, of
+        weight zero. What was read is compared with the module at random inputs, and refused where they differ.
+
+            net = sh.Network.from_torch(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)))
+        """
+        with needed("torch"):
+            from shallows.model.frameworks.torch_modules import layers_of
+        return cls._of_layers(layers_of(module, activation))
+
+    @classmethod
+    def _of_layers(cls, layers: Layers) -> Network:
+        a = layers.a[0] if len(layers.a) == 1 else layers.a
+        return cls(layers.W, a, layers.activation, bias=layers.bias)
+
+    def to_torch(self) -> Any:
+        """Sequential(Linear, activation, Linear) in double precision that computes the same (extra `torch`)."""
+        with needed("torch"):
+            from shallows.model.frameworks.torch_modules import module_of
+        return module_of(self)
 
     def output(self, m: int) -> Network:
         """The network of output m alone."""

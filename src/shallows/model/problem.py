@@ -21,6 +21,7 @@ from shallows.model.parameters import Layout
 from shallows.support.checks import Array, counted, describe, finite_array, finite_number, positive_integer
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
+from shallows.support.extras import needed
 
 #: Directions of a Hessian that are done at once. Measured, ReLU with k = n = 20: 2.3 s one by one, 0.13 s by 64, 0.11 s
 #: by 128, 0.16 s all 420 together; memory grows with them.
@@ -287,6 +288,31 @@ class Problem(Constructed):
         if self.orthogonality:
             inner = inner + self._penalty_product(W, dW)
         return self.layout.join(inner, outward, scale)
+
+    def torch_loss(self, W: Any, a: Any = None, bias: Any = None, norm: Any = None) -> Any:
+        """L as a differentiable function of PyTorch tensors, twice (extra `torch`).
+
+        The parts that this problem trains are given, W of shape (…, k, n), a of shape (…, k) or (…, M, k); axes before
+        them are batches. The result is of double precision, and so are the gradients until they reach what they are
+        gradients of: train on the population loss with any optimiser.
+
+            loss = problem.torch_loss(W, a)
+            loss.backward()
+        """
+        with needed("torch"):
+            from shallows.model.frameworks.torch_loss import torch_loss
+        return torch_loss(self, W, a, bias, norm)
+
+    def jax_loss(self, W: Any, a: Any = None, bias: Any = None, norm: Any = None) -> Any:
+        """L as a differentiable function of JAX arrays, under jit, vmap, grad and hessian (extra `jax`).
+
+        As `torch_loss`; JAX must be set to double precision.
+
+            slope = jax.grad(problem.jax_loss)(W, a)
+        """
+        with needed("jax"):
+            from shallows.model.frameworks.jax_loss import jax_loss
+        return jax_loss(self, W, a, bias, norm)
 
     # -- the norm neuron: ‖x‖² = Σ (eᵢ·x)² is n more neurons, all with one weight -----------------------------
 

@@ -72,8 +72,14 @@ def real_array(name: str, value: ArrayLike) -> Array:
         raise InvalidProblem(
             f"{name} is {describe(value)}; expected real numbers. Fix: {name}.real, if that is what you mean."
         )
+    if is_tensor(value) and getattr(value, "requires_grad", False):
+        raise InvalidProblem(
+            f"{name} is {describe(value)} that requires gradients, which would be cut off in silence. Fix: "
+            f"{name}.detach(), or problem.torch_loss, which is differentiable."
+        )
     try:
-        return np.array(value, dtype=np.float64)
+        readable = value.detach().cpu().numpy() if is_tensor(value) else value  # type: ignore[union-attr]
+        return np.array(readable, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError) as error:
         fix = ""
         if is_tensor(value):
