@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Polynomial, Power, checked_activation
+from shallows.model.activations import Activation, Polynomial, Power
 from shallows.model.data.base import InnerProduct, as_inner_product
 from shallows.model.data.with_constant import with_constant
 from shallows.model.lifting import has_constant, lifted_target, require_inputs
@@ -18,6 +18,7 @@ from shallows.model.objective.base import Objective
 from shallows.model.objective.build import build_objective, labels_of, tensors_of
 from shallows.model.objective.function_space import FunctionSpaceObjective
 from shallows.model.parameters import Layout
+from shallows.model.target import checked_target, student_activation
 from shallows.support.checks import Array, counted, describe, finite_array, finite_number, positive_integer
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
@@ -61,9 +62,9 @@ class Problem(Constructed):
         bias: bool = False,
     ) -> None:
         self.data = as_inner_product(data)
-        self.target = _checked_target(target)
+        self.target = checked_target(target)
         self.width = positive_integer("width", width)
-        self.activation = _checked_activation(activation, self.target)
+        self.activation = student_activation(activation, self.target)
         self.n = self.data.n
         self.bias = bool(bias)
         require_inputs(self.target, self.data, self.bias or isinstance(self.activation, Polynomial))
@@ -415,33 +416,6 @@ class Problem(Constructed):
         if self.orthogonality:
             parts.append(f"orthogonality={self.orthogonality:g}")
         return f"Problem({', '.join(parts)})"
-
-
-def _checked_target(target: Any) -> Network | SymmetricTensor | None:
-    if target is None or isinstance(target, Network | SymmetricTensor):
-        return target
-    if not isinstance(target, str) and np.ndim(target) == 2:
-        rows, columns = np.shape(target)
-        if rows != columns:
-            raise InvalidProblem(
-                f"target is a matrix of shape {(rows, columns)}; expected the symmetric matrix T of a form xᵀTx. "
-                "Fix: sh.Network(W), if its rows are the neurons of the teacher."
-            )
-        return SymmetricTensor.from_matrix(target)
-    raise InvalidProblem(
-        f"target is {describe(target)}; expected a Network, a SymmetricTensor, a symmetric matrix, or None with "
-        "labelled Samples."
-    )
-
-
-def _checked_activation(
-    activation: Activation | None, target: Network | SymmetricTensor | None
-) -> Activation:
-    if activation is None:
-        if isinstance(target, Network):
-            return target.activation
-        return Power(2 if target is None else target.degree)
-    return checked_activation(activation)
 
 
 def as_problem(value: Any) -> Problem:
