@@ -99,3 +99,24 @@ def test_a_missing_point_is_noticed():
     damaged = replace(chart, critical=chart.critical.where(np.arange(len(table)) > 0))
     with pytest.raises(sh.IncompleteChart, match="does not list"):
         damaged.connections()
+
+
+@pytest.mark.parametrize(
+    ("target", "data", "width"),
+    [
+        (np.diag([3.0, 2.0, -1.0]), sh.Gaussian(3), 2),
+        (np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), 2),
+        (np.diag([2.0, 1.0, 1.0]), sh.Frobenius(3), 1),
+        (np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1),
+        (sh.SymmetricTensor([1.0, 0.3, -0.2, 0.5, 0.1], 2, 4), sh.Gaussian(2, mean=[0.5, -0.3]), 1),
+    ],
+)
+def test_proved(target, data, width):
+    tree = tree_of(target, data, width)
+    assert tree.known == "proved" and not tree.notes
+
+
+def test_not_proved_where_normal_data_are_degenerate():
+    """T = diag(2,1,0): at rank one the third eigenvalue of P∇ℓP vanishes."""
+    tree = tree_of(np.diag([2.0, 1.0, 0.0]), sh.Frobenius(3), 2)
+    assert len(tree.leaves) == 1 and tree.known == "numerical" and "non-degenerate" in tree.notes[0]

@@ -95,20 +95,10 @@ class Orbits:
 
     def proved(self, point: RealPoint, dimension: int) -> RealPoint | None:
         """The point, moved to the middle of a proof that its orbit is a family of this dimension; None without one."""
-        rank, degree, n = point.rank, self.problem.degree, self.problem.n
-        independent = dimension + (rank * (rank - 1) // 2 if degree == 2 else 0)
-        actions = self._actions(point)
-        if len(actions) < independent:
+        found = self._on_slice(point, dimension)
+        if found is None:
             return None
-        x = point.vectors.ravel()
-        chosen, along, across = _split(actions, x, independent)
-        equations = PowerEquations(degree, n, rank)
-        powers = PowerSystem.of(self.problem, equations, tuple(point.signs.tolist()), self._exact)
-        root = certify(SliceSystem(powers, across, along, x), x[None].astype(np.complex128)).roots[0]
-        if root is None or root.real is not True or not rank_is_proved(equations, list(root.box)):
-            return None
-        if not _transversal(across, chosen, root) or not _immersed(powers, root):
-            return None
+        powers, root, across = found
         for box in boxes(root):
             with precision(BITS):
                 frame = arb_mat(across.tolist())
@@ -118,10 +108,34 @@ class Orbits:
                 return _at(powers, root, point.signs, signature)
         return None
 
-    def _actions(self, point: RealPoint) -> list[NDArray[Any]]:
-        """The matrices Y of fractions: w_j ↦ Xw_j, and at degree 2 W ↦ E K W, K skew."""
+    def root(self, point: RealPoint, dimension: int) -> CertifiedRoot | None:
+        """A box of neurons with a critical point in it, on a family of this dimension (0: alone but for its fiber)."""
+        found = self._on_slice(point, dimension)
+        return None if found is None else found[1]
+
+    def _on_slice(self, point: RealPoint, dimension: int) -> tuple[PowerSystem, CertifiedRoot, Array] | None:
+        """The equations, the root on the slice across the orbit, and the columns N that the slice leaves."""
+        rank, degree, n = point.rank, self.problem.degree, self.problem.n
+        independent = dimension + (rank * (rank - 1) // 2 if degree == 2 else 0)
+        actions = self._actions(point, dimension > 0)
+        if len(actions) < independent:
+            return None
+        x = point.vectors.ravel()
+        chosen, along, across = _split(actions, x, independent)
+        equations = PowerEquations(degree, n, rank)
+        powers = PowerSystem.of(self.problem, equations, tuple(point.signs.tolist()), self._exact)
+        system = SliceSystem(powers, across, along, x) if independent else powers
+        root = certify(system, x[None].astype(np.complex128)).roots[0]
+        if root is None or root.real is not True or not rank_is_proved(equations, list(root.box)):
+            return None
+        if not _transversal(across, chosen, root) or not _immersed(powers, root):
+            return None
+        return powers, root, across
+
+    def _actions(self, point: RealPoint, moving: bool) -> list[NDArray[Any]]:
+        """The matrices Y of fractions: w_j ↦ Xw_j for what moves, and at degree 2 W ↦ E K W, K skew."""
         rank, n = point.rank, self.problem.n
-        found = [np.kron(fractions(np.eye(rank)), X) for X in self.algebra]
+        found = [np.kron(fractions(np.eye(rank)), X) for X in self.algebra] if moving else []
         if self.problem.degree > 2:
             return found
         for i in range(rank):
@@ -138,6 +152,8 @@ def _split(
     """So many actions with tangents as independent as can be, and orthonormal columns along and across these."""
     from scipy.linalg import qr
 
+    if not independent:
+        return [], np.zeros((len(x), 0)), np.eye(len(x))
     tangents = np.array([action.astype(np.float64) @ x for action in actions])
     lengths = np.linalg.norm(tangents, axis=1, keepdims=True)
     Q, _, order = qr((tangents / np.where(lengths == 0.0, 1.0, lengths)).T, pivoting=True)

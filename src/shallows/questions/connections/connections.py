@@ -12,6 +12,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.connections.landscape import Landscape
 from shallows.questions.connections.merging import Meeting, Merge, Valleys, merged
 from shallows.questions.connections.tree import Edge, Leaf, MergeTree
+from shallows.questions.connections.verification import Verification
 from shallows.support.checks import counted
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Progress
@@ -46,8 +47,9 @@ def function_tree(landscape: Landscape, progress: bool) -> MergeTree:
     if any(None in meeting.leaves for meeting in meetings):
         leaves.append(None)
     merges, valleys = merged(leaves, meetings)
-    notes = _notes(landscape, valleys)
-    return assembled(landscape, leaves, merges, "function", "numerical", notes)
+    reasons = Verification(landscape).reasons([meeting.row for meeting in meetings])
+    notes = [*_notes(landscape, valleys), *(f"not proved: {reason}" for reason in reasons)]
+    return assembled(landscape, leaves, merges, "function", "numerical" if reasons else "proved", notes)
 
 
 def _valley(landscape: Landscape, row: int | None) -> int | None:

@@ -66,8 +66,9 @@ def first_step(loss: NeuronLoss, link: LowerLink, way: Way) -> Neurons | None:
             assert way.neuron is not None
             place = link.neurons.with_neuron(share * size * way.neuron, way.sign)
             begin = link.neurons.with_neuron(np.zeros_like(way.neuron), way.sign)
-        bounds = coefficients(loss, begin, place)
-        if bounds[-1] < level - _noise(loss) and np.max(bounds) <= level + _noise(loss):
+        # up to the order of contact the coefficients are the level itself
+        order = 2 if way.tangent is not None else loss.degree
+        if np.max(coefficients(loss, begin, place)[order:]) < level - _noise(loss):
             return place
     return None
 

@@ -10,10 +10,11 @@ width has this tensor (sums of powers are identifiable).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
-from flint import acb, arb_mat
+from flint import acb, arb, arb_mat
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
@@ -196,8 +197,9 @@ def rank_is_proved(equations: PowerEquations, box: list[Any]) -> bool:
     with precision(BITS):
         U = arb_mat(equations.r, equations.n, box)
         products = U * U.transpose()
-        power = equations.degree // 2
-        gram = [[products[i, j] ** power for j in range(equations.r)] for i in range(equations.r)]
+        # no `**`: flint's power of a ball that holds 0 is NaN, and orthogonal neurons have such a product
+        power, places = equations.degree // 2, range(equations.r)
+        gram = [[prod([products[i, j]] * power, start=arb(1)) for j in places] for i in places]
         return inertia(gram).positive == equations.r
 
 
