@@ -7,6 +7,7 @@ rounding of G t alone moves critical points by more than the radius of their cer
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,7 @@ from shallows.model.data.samples import exact_means
 from shallows.model.network import Network
 from shallows.model.objective.build import is_form, labels_of
 from shallows.model.problem import Problem
+from shallows.model.reduced_problem import ReducedMetric, ReducedProblem, identity
 from shallows.support.checks import Array
 
 #: Doubles, or anything that is a rational already, as fractions.
@@ -33,10 +35,16 @@ class ExactLoss:
 
     gram: NDArray[Any]
     right: NDArray[Any]
+    known: NDArray[Any] | None = None
 
     @classmethod
     def of(cls, problem: Problem) -> ExactLoss:
-        """A problem's own, for one output."""
+        """A problem's own, for one output; `known` is a target with Gt = b where G vanishes somewhere."""
+        if isinstance(problem, ReducedProblem):
+            own, change, known = cls.of(problem.original), problem.reduction, None
+            with suppress(ZeroDivisionError):  # the data's own metric may vanish somewhere too
+                known = None if change.penalty else _without_norm(own)
+            return cls(change.gram(own.gram), change.right(own.gram, own.right), known)
         gram = fractions(problem.data.exact_gram(problem.degree))
         samples = problem.data.as_samples()
         target = problem.target
@@ -65,6 +73,8 @@ class ExactLoss:
     @property
     def target(self) -> NDArray[Any]:
         """G⁻¹b: what the least-squares tensor is before it is rounded."""
+        if self.known is not None:
+            return self.known
         return _array(rational_matrix(self.gram).solve(rational_matrix(self.right[:, None])))
 
     def in_frame(self, frame: Array) -> ExactLoss:
@@ -83,10 +93,36 @@ class ExactLoss:
 
 def exact_target(problem: Problem) -> NDArray[Any]:
     """The entries of a target that is a form, as fractions: a tensor's own, or Σ aᵢ wᵢ^⊗d of a teacher, not rounded."""
+    if isinstance(problem, ReducedProblem):
+        return _reduced_target(problem)
     if isinstance(problem.target, Network):
         return _teacher(problem.target)
     assert isinstance(problem.target, SymmetricTensor)
     return np.asarray(fractions(problem.target.entries))
+
+
+def _without_norm(own: ExactLoss) -> NDArray[Any]:
+    """t − ν₀q with ν₀ = qᵀb/(qᵀGq), what a norm neuron leaves of the target."""
+    q = fractions(identity(len(own.right)))
+    return np.asarray(own.target - (q @ own.right) / (q @ own.gram @ q) * q)
+
+
+def _reduced_target(problem: ReducedProblem) -> NDArray[Any]:
+    """t − ν₀q, or t″ with (G + pF)t″ = Gt + pαq; for G = A‖S‖² + B(tr S)² that is (A T + xI)/(A + p)."""
+    change = problem.reduction
+    assert isinstance(problem.data, ReducedMetric)
+    parts = problem.data.isotropy()
+    if parts is None:
+        return ExactLoss.of(problem).target
+    n, q = problem.n, fractions(identity(len(problem.gram())))
+    t = exact_target(problem.original)
+    if not change.penalty:
+        return np.asarray(t - (q @ t) / n * q)
+    scale, trace = parts
+    whole = scale + change.penalty
+    before, pull = q @ t, change.penalty * change.outer
+    after = ((scale + n * trace) * before + n * pull) / (whole + n * trace)
+    return np.asarray((scale * t + (trace * (before - after) + pull) * q) / whole)
 
 
 def rational_matrix(values: NDArray[Any]) -> fmpq_mat:

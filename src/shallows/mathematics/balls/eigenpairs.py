@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, fmpq
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.systems import precision
@@ -78,21 +79,28 @@ class EigenEnclosure:
         return arb(float(self.residuals[i])) / gap if gap > 0 else arb(float("inf"))
 
     def radius(
-        self, matrix: Array, chosen: NDArray[np.intp], sigma: Array, labels: NDArray[np.intp], gaussian: bool
+        self,
+        matrix: Array,
+        chosen: NDArray[np.intp],
+        sigma: Array,
+        labels: NDArray[np.intp],
+        divisor: Fraction | None,
     ) -> float:
         """A bound on the entries of `matrix` − S, S a true critical point that keeps as many eigenvalues of each label.
 
-        With λᵢ = σᵢ + c and units ûᵢ, ‖Σ λᵢ ûᵢûᵢᵀ − S‖ ≤ Σ (δλᵢ + |λᵢ|(2δ + 5 sin θᵢ)): eigenspaces are off by their
-        angles θ, units of one label are orthonormal to 2δ, δ = ‖QᵀQ − I‖ (none for a single one), and δλᵢ has twice
-        the spread of its label, whose eigenvalues need not be equal where all are kept. `matrix` against Σ λᵢ ûᵢûᵢᵀ is
-        in balls; whitened, both are brought back by L⁻ᵀ(·)L⁻¹, which grows the bound by at most ‖L⁻¹‖².
+        With λᵢ = σᵢ + c, c = Σ_{j∉I} σ_j / divisor (0 without one), and units ûᵢ,
+        ‖Σ λᵢ ûᵢûᵢᵀ − S‖ ≤ Σ (δλᵢ + |λᵢ|(2δ + 5 sin θᵢ)): eigenspaces are off by their angles θ, units of one label are
+        orthonormal to 2δ, δ = ‖QᵀQ − I‖ (none for a single one), and δλᵢ has twice the spread of its label, whose
+        eigenvalues need not be equal where all are kept. `matrix` against Σ λᵢ ûᵢûᵢᵀ is in balls; whitened, both are
+        brought back by L⁻ᵀ(·)L⁻¹, which grows the bound by at most ‖L⁻¹‖².
         """
-        n, rank = len(sigma), len(chosen)
+        n = len(sigma)
         rest = np.setdiff1d(np.arange(n), chosen)
         with precision(BITS):
             left_out = sum((arb(float(sigma[j])) for j in rest), arb(0))
-            shift = left_out / (rank + 2) if gaussian else arb(0)
-            loose = float(np.sum(self.values[rest])) / (rank + 2) if gaussian else 0.0
+            by = None if divisor is None else arb(fmpq(divisor.numerator, divisor.denominator))
+            shift = arb(0) if by is None else left_out / by
+            loose = arb(0) if by is None else arb(float(np.sum(self.values[rest]))) / abs(by)
             total = arb_mat(n, n)
             spread = arb(0)
             for i in chosen.tolist():
@@ -101,7 +109,7 @@ class EigenEnclosure:
                 total = total + (u * u.transpose()) * (value / (u.transpose() * u)[0, 0])
                 alike = np.flatnonzero(labels == labels[i])
                 apart = arb(float(sigma[alike].max())) - arb(float(sigma[alike].min()))
-                error = arb(float(self.values[i])) + arb(loose) + 2 * apart
+                error = arb(float(self.values[i])) + loose + 2 * apart
                 askew = arb(2 * self.defect) if len(alike) > 1 else arb(0)
                 spread += error + (abs(value) + error) * (askew + 5 * self.angle(i, sigma, labels))
             if self.whitening is not None:

@@ -330,7 +330,10 @@ def _approximate_inverse(
             kind = float if real else complex
             inverse = np.array([kind(entry) for entry in exact.entries()]).reshape(n, n)
         else:
-            inverse = balanced / columns[:, None] / rows.T
+            with np.errstate(over="ignore", invalid="ignore"):
+                inverse = balanced / columns[:, None] / rows.T
+            if not np.isfinite(inverse).all():  # a column of 10⁻³⁰⁰: as good as singular
+                return None
             exact = matrix(n, n, inverse.ravel().tolist())
     except (np.linalg.LinAlgError, ZeroDivisionError):
         return None

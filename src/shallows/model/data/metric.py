@@ -64,40 +64,20 @@ class Frobenius(InnerProduct):
         return f"Frobenius({self.n})"
 
 
-class Metric(InnerProduct):
-    """⟨S, T⟩ = sᵀ G t on the entries of tensors of one degree, for any positive-definite G.
+class Semidefinite(InnerProduct):
+    """sᵀ G t on the entries of tensors of one degree, for a G that may vanish in some directions.
 
-    The loss is then (s − t)ᵀ G (s − t) (paper 000, equation 19); G acts on T_{i1≤…≤id} in lexicographic order.
-
-    >>> data = sh.Metric(2, degree=2, gram=np.diag([1.0, 2.0, 5.0]))
-    >>> problem = sh.Problem(np.diag([2.0, 3.0]), data, width=1)
-    >>> problem.loss(sh.Network([[1.0, 0.0]], a=[2.0]))         # misses T22 = 3: 5·3²
-    45.0
+    For metrics that problems are reduced to: what a chart refuses is directions that its students can see.
     """
 
-    def __init__(self, n: int, degree: int, gram: ArrayLike) -> None:
-        self.n = positive_integer("n", n)
-        self.degree = positive_integer("degree", degree)
-        matrix = symmetric_matrix("gram", gram)
-        size = coordinates.dimension(self.n, self.degree)
-        if len(matrix) != size:
-            raise InvalidProblem(
-                f"gram is {len(matrix)} × {len(matrix)}; Sym^{degree}(R^{n}) has dimension {size}, so expected "
-                f"{size} × {size}, acting on the entries T_(i1<=...<=id) in lexicographic order."
-            )
-        lowest = float(np.linalg.eigvalsh(matrix)[0])
-        if lowest <= 0:
-            raise InvalidProblem(
-                f"gram is not positive definite: its smallest eigenvalue is {lowest:.6g}. A metric needs all of "
-                "them positive."
-            )
-        self._gram = matrix
+    def __init__(self, n: int, degree: int, gram: Array) -> None:
+        self.n, self.degree, self._gram = n, degree, gram
 
     def gram(self, degree: int) -> Array:
         """G, for the one degree it was given for."""
         if degree != self.degree:
             raise InvalidProblem(
-                f"This Metric is on tensors of degree {self.degree}; degree {degree} was asked for."
+                f"This {type(self).__name__} is on tensors of degree {self.degree}; degree {degree} was asked for."
             )
         return self._gram
 
@@ -109,6 +89,38 @@ class Metric(InnerProduct):
             raise no_kernel(left, right, self, f"this metric is on tensors of degree {self.degree}")
         return MetricKernel(self._gram, self.n, self.degree, self.degree)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n={self.n}, degree={self.degree})"
+
+
+class Metric(Semidefinite):
+    """⟨S, T⟩ = sᵀ G t on the entries of tensors of one degree, for any positive-definite G.
+
+    The loss is then (s − t)ᵀ G (s − t) (paper 000, equation 19); G acts on T_{i1≤…≤id} in lexicographic order.
+
+    >>> data = sh.Metric(2, degree=2, gram=np.diag([1.0, 2.0, 5.0]))
+    >>> problem = sh.Problem(np.diag([2.0, 3.0]), data, width=1)
+    >>> problem.loss(sh.Network([[1.0, 0.0]], a=[2.0]))         # misses T22 = 3: 5·3²
+    45.0
+    """
+
+    def __init__(self, n: int, degree: int, gram: ArrayLike) -> None:
+        n, degree = positive_integer("n", n), positive_integer("degree", degree)
+        matrix = symmetric_matrix("gram", gram)
+        size = coordinates.dimension(n, degree)
+        if len(matrix) != size:
+            raise InvalidProblem(
+                f"gram is {len(matrix)} × {len(matrix)}; Sym^{degree}(R^{n}) has dimension {size}, so expected "
+                f"{size} × {size}, acting on the entries T_(i1<=...<=id) in lexicographic order."
+            )
+        lowest = float(np.linalg.eigvalsh(matrix)[0])
+        if lowest <= 0:
+            raise InvalidProblem(
+                f"gram is not positive definite: its smallest eigenvalue is {lowest:.6g}. A metric needs all of "
+                "them positive."
+            )
+        super().__init__(n, degree, matrix)
+
     def moment_defect(self, degree: int | None = None) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""
         return moment_defect(self, self.degree if degree is None else degree)
@@ -116,9 +128,6 @@ class Metric(InnerProduct):
     def construction(self) -> Construction:
         """Metric(n, degree, gram)."""
         return self.constructed(n=self.n, degree=self.degree, gram=self._gram)
-
-    def __repr__(self) -> str:
-        return f"Metric(n={self.n}, degree={self.degree})"
 
 
 def moment_defect(data: InnerProduct, degree: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb, factorial, prod
 from typing import Literal
 
@@ -19,13 +20,15 @@ class RotationInvariance:
         ⟨w^⊗d, v^⊗d⟩ = κ Σ_h c_h (‖u‖‖q‖)^{2h} (u·q)^{d−2h}.
 
     "Gaussian" is κ times the metric of N(0, Σ), c_h = C(d, 2h)² (d−2h)! ((2h−1)!!)² (Isserlis; paper 000, equations
-    14, 15 and 17); "Frobenius" is c = (1, 0, …). `scale` is κ, `covariance` is Σ, None for the identity.
+    14, 15 and 17); "Frobenius" is c = (1, 0, …); "isotropic", at degree 2, is c = (1, β) for any `share` β. `scale` is
+    κ, `covariance` is Σ, None for the identity.
     """
 
-    family: Literal["Gaussian", "Frobenius"]
+    family: Literal["Gaussian", "Frobenius", "isotropic"]
     degree: int
     scale: float
     covariance: Array | None = None
+    share: Fraction = Fraction(0)
 
     @property
     def coefficients(self) -> Array:
@@ -33,10 +36,17 @@ class RotationInvariance:
         d = self.degree
         if self.family == "Frobenius":
             return np.array([self.scale])
+        if self.family == "isotropic":
+            return self.scale * np.array([1.0, float(self.share)])
         odd = [prod(range(1, 2 * h, 2)) for h in range(d // 2 + 1)]
         return self.scale * np.array(
             [comb(d, 2 * h) ** 2 * factorial(d - 2 * h) * odd[h] ** 2 for h in range(d // 2 + 1)]
         )
+
+    @property
+    def trace_share(self) -> Fraction:
+        """β of the metric at degree 2, c_0 (tr ST + β tr S tr T)."""
+        return {"Gaussian": Fraction(1, 2), "Frobenius": Fraction(0)}.get(self.family, self.share)
 
     def root(self) -> Array | None:
         """Σ^½, None for the identity."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
+from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_chartable
 from shallows.questions.charts.matrices.rank_one import rank_one_stratum
@@ -20,13 +22,13 @@ NO_TARGET = "the target is zero, so a critical s has ‖s‖² = ⟨s, t⟩ = 0:
 
 
 def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
-    """The strata of rank 0, …, min(width, n), one after the other."""
-    top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    """The strata of rank 0, …, min(width, n), one after the other; beside a norm neuron up to n − 1."""
+    top = min(problem.width, fills_at(problem))
     for rank in range(1, top + 1):
         require_chartable(problem, rank, special_count(problem, rank))
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
     families, notes, levels = [], [], ["proved"]
-    if not problem.target_tensor().entries.any() and not ExactLoss.of(problem).right.any():
+    if _is_zero(problem):
         notes, top = [NO_TARGET], 0
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
@@ -50,9 +52,17 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     )
 
 
+def _is_zero(problem: Problem) -> bool:
+    """Whether Gt = 0; only a norm neuron hides a target that is not zero itself."""
+    hidden = isinstance(problem, ReducedProblem) or not problem.target_tensor().entries.any()
+    return hidden and not ExactLoss.of(problem).right.any()
+
+
 def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown) -> Stratum:
     if problem.degree == 2 and rank == problem.n:
         return _full_rank(problem, certify)
+    if isinstance(problem, ReducedProblem) and 1 < rank == fills_at(problem):
+        return norm_neuron_stratum(problem, certify)
     if problem.degree == 2 and rank == 1:
         return rank_one_stratum(problem, certify, seed, tell)
     if problem.degree == 2:

@@ -8,16 +8,16 @@ import numpy as np
 
 from shallows.model.activations import Power
 from shallows.model.problem import Problem, as_problem
+from shallows.model.reduced_problem import reduced
 from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.visible import require_invisible
 from shallows.questions.charts.with_bias import with_bias
+from shallows.questions.charts.with_reduction import with_reduction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
-#: A metric of unit diagonal whose smallest eigenvalue is below this share of the largest is degenerate: its entries are
-#: sums in floating point, and 4000 ε of them is rounding.
-DEGENERATE = 1e-12
 METHODS = ("auto", "closed-form", "homotopy", "exact", "descent")
 
 
@@ -52,9 +52,11 @@ def chart(
     if problem.bias:
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
+    if problem.norm_neuron or problem.orthogonality:
+        return with_reduction(problem, chart(reduced(problem), method, certify, seed, progress=progress))
     if method != "exact":
         require_begun(problem)
-    _require_metric(problem)
+    require_invisible(problem)
     require_doubles(problem)
     result = None
     if method in ("auto", "closed-form"):
@@ -100,30 +102,5 @@ def _require_polynomial(problem: Problem) -> None:
             "The target has a bias (or a constant input) and the students have none. Fix: bias=True, or "
             'method="descent".'
         )
-    if problem.outputs != 1 or problem.norm_neuron or problem.orthogonality:
-        raise InvalidProblem(
-            "A chart is of one output without norm neuron and penalty: those are not distances to a rank stratum. "
-            'Use method="descent".'
-        )
-
-
-def _require_metric(problem: Problem) -> None:
-    """The inner product must be positive definite: a vanishing direction would leave the loss flat.
-
-    Judged with unit diagonal: what an input is measured in does not matter.
-    """
-    gram = problem.gram()
-    units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
-    units[units == 0.0] = 1.0
-    values, vectors = np.linalg.eigh(gram / np.outer(units, units))
-    if values[0] > DEGENERATE * values[-1]:
-        return
-    vanishing = problem.data.vanishing_polynomial(problem.degree)
-    direction = vectors[:, 0] / units
-    entries = direction / np.abs(direction).max() if vanishing is None else vanishing.entries
-    shown = ", ".join(f"{x:.4g}" for x in entries[:10])
-    raise InvalidProblem(
-        f"The data's inner product on Sym^{problem.degree}(R^{problem.n}) is degenerate: its smallest eigenvalue is "
-        f"{values[0]:.3g} of {values[-1]:.3g} (with unit diagonal), and the tensor with entries ({shown}, …) vanishes "
-        "on it. Use more samples, or a Metric."
-    )
+    if problem.outputs != 1:
+        raise InvalidProblem('A chart is of one output. Use method="descent".')

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.mathematics.tensors.symmetry import Symmetry, symmetry_algebra
-from shallows.model.data.metric import Metric
+from shallows.model.data.metric import Semidefinite
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.orbits import Orbits
@@ -110,7 +110,7 @@ def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> 
     if not ends:
         return Examined(families, points, on_family)
     orbits = Orbits(problem) if certify else None
-    student = Problem(problem.target_tensor(), Metric(problem.n, problem.degree, problem.gram()), rank)
+    student = Problem(problem.target_tensor(), Semidefinite(problem.n, problem.degree, problem.gram()), rank)
     symmetry = symmetry_algebra(problem.gram(), problem.target_tensor().entries, problem.n, problem.degree)
     for i, end in enumerate(ends):
         for candidate in _candidates(problem, end, symmetry):

@@ -43,7 +43,7 @@ def _counts(chart: Chart) -> list[str]:
     for rank in sorted(chart.real_count):
         expected = chart.expected_count.get(rank)
         shown = "?" if expected is None else str(expected)
-        row = f"  {rank:>4}{chart.complex_count.get(rank, 0):>9}{shown:>10}{chart.real_count[rank]:>6}"
+        row = f"  {rank:>4}{chart.complex_count.get(rank, '–'):>9}{shown:>10}{chart.real_count[rank]:>6}"
         source = chart.expected_source.get(rank, "")
         lines.append(f"{row}   {source}" if source else row)
     return lines

@@ -70,7 +70,7 @@ def energy_barrier(
         return barrier_with_linear_part(teacher, T, rank, law, rng)
     metric = law.rotation_invariance(2)
     spectrum = None if metric is None else Spectrum.of(T, metric)
-    if (spectrum is None or not spectrum.gaussian) and not _is_power(teacher):
+    if (spectrum is None or not spectrum.share) and not _is_power(teacher):
         raise InvalidProblem(f"αz²+βz+γ goes with Gaussian data here (Corollary 2.2); the data is {law!r}.")
     if spectrum is None:
         return _from_chart(T, rank, law, outer, max(width, rank), rng)

@@ -8,6 +8,10 @@ with loss Σ_{j∉I} σ_j² (Frobenius) or 2 Σ σ_j² + 2 (Σ σ_j)²/(r+2) (Ga
 direction for each pair i ∈ I, j ∉ I with 0 ≤ (σ_i + c_I)/(σ_j + c_I) < 1 (equations 29 and 31). N(0, Σ) reduces to the
 standard Gaussian by S → LᵀSL, Σ = LLᵀ.
 
+The same proof serves every metric ‖S‖² + β (tr S)² (`Spectrum`): c_I = β Σ σ_j / (1 + rβ), with loss Σ σ_j² +
+β (Σ σ_j)² / (1 + rβ). Beside a norm neuron β = −1/n and c_I = −Σ σ_j / (n−r): the loss is (n−r) times the variance of
+the eigenvalues that are left out, and from rank n − 1 on it is zero.
+
 Repeated eigenvalues give families (products of Grassmannians); σ_i + c_I = 0 means that S_I has lower rank.
 """
 
@@ -54,7 +58,7 @@ NEARLY_EQUAL = (
 
 def spectral_chart(problem: Problem, spectrum: Spectrum, certify: bool) -> Chart:
     """All critical points by Theorems 34 and 35, at every rank up to the width."""
-    top = min(problem.width, spectrum.n)
+    top = min(problem.width, spectrum.top)
     total = sum(comb(spectrum.n, r) for r in range(top + 1))
     if total > LARGEST_CHART:
         raise InvalidProblem(
@@ -185,7 +189,7 @@ def _assemble(
 ) -> Chart:
     n, signs = spectrum.n, Signs.of(problem)
     fallen = [(s, int(i)) for s in selections for i in np.flatnonzero(~s.clear)]
-    vanish = _vanish(problem, spectrum, fallen, _resolution(spectrum, enclosure))
+    vanish = _vanish(problem, spectrum, clusters, fallen, _resolution(spectrum, enclosure))
     notes = [_fallen(spectrum, *place, exactly=zero) for place, zero in zip(fallen, vanish, strict=True)]
     notes += [] if clusters.exact else [NEARLY_EQUAL]
     counts = {s.rank: int(np.count_nonzero(s.clear & (s.dimension == 0))) for s in selections}
@@ -199,7 +203,7 @@ def _assemble(
     ambient = rank * (2 * n - rank + 1) // 2
     signature = np.column_stack([ambient - index - dimension, dimension, index])
     energy = float(spectrum.loss(0, spectrum.sigma.sum(), np.asarray(np.sum(spectrum.sigma**2))))
-    tolerance = 4 * spectrum.scale * _resolution(spectrum, enclosure)
+    tolerance = 2 * spectrum.scale * _resolution(spectrum, enclosure)
     room = signs.room(positive, rank - positive)
     kind = kinds(Levels(excess, energy), signature, dimension, room, (slope[0], slope[1]), tolerance, True)
     order = np.lexsort((rank, excess))
@@ -208,7 +212,7 @@ def _assemble(
     loss = excess + problem.floor
     table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order])
     expected: dict[int, int | None] = {s.rank: comb(n, s.rank) for s in kept}
-    theorem = "Theorem 35" if spectrum.gaussian else "Theorem 34"
+    theorem = "Theorem 35" if spectrum.share else "Theorem 34"
     isolated = rank[dimension == 0]
     return Chart(
         critical=Points(table, maker, problem),
@@ -255,9 +259,8 @@ class SpectralMaker:
             return None
         spectrum = self.spectrum
         matrix = self.tensor(i).to_matrix()
-        radius = self.enclosure.radius(
-            matrix, selection.sets[row], spectrum.sigma, self.labels, spectrum.gaussian
-        )
+        divisor = spectrum.divisor(selection.rank)
+        radius = self.enclosure.radius(matrix, selection.sets[row], spectrum.sigma, self.labels, divisor)
         if not np.isfinite(radius):  # its eigenvalues are not proved apart from the others
             return None
         return Certificate(radius, True, True, "eigenvalue enclosures (Theorems 34, 35)")
@@ -297,27 +300,46 @@ class SpectralMaker:
 
 
 def _vanish(
-    problem: Problem, spectrum: Spectrum, fallen: list[tuple[Selection, int]], resolution: float
+    problem: Problem,
+    spectrum: Spectrum,
+    clusters: Clusters,
+    fallen: list[tuple[Selection, int]],
+    resolution: float,
 ) -> list[bool]:
     """Of each choice with a σ_i + c_I that is 0 to rounding: whether it is proved to be 0.
 
-    Frobenius: c_I = 0, and T has so many eigenvalues 0 as it lacks rank. Else where the σ are exactly these doubles.
+    Frobenius: c_I = 0, and T has so many eigenvalues 0 as it lacks rank. Beside a norm neuron −c_I is the mean of those
+    left out: 0 where σ_i equals all of them. Else where the σ are exactly these doubles.
     """
     if not fallen:
         return []
-    if not spectrum.gaussian:
+    if not spectrum.share:
         small = int(np.sum(np.abs(spectrum.sigma) <= resolution))
         return [exact_rank(problem) == spectrum.n - small] * len(fallen)
     known = eigenvalues_are_exact(problem, spectrum)
-    return [known and _vanishes(spectrum, *place) for place in fallen]
+    return [
+        (known and _vanishes(spectrum, *place)) or _equals_the_rest(spectrum, clusters, *place)
+        for place in fallen
+    ]
+
+
+def _equals_the_rest(spectrum: Spectrum, clusters: Clusters, selection: Selection, row: int) -> bool:
+    """Whether c_I is minus the mean of the σ_j left out, and these and some σ_i kept are exactly equal."""
+    if spectrum.top == spectrum.n or not clusters.exact:
+        return False
+    kept = selection.sets[row]
+    left = np.unique(np.delete(clusters.labels, kept))
+    return len(left) == 1 and bool(np.any(clusters.labels[kept] == left[0]))
 
 
 def _vanishes(spectrum: Spectrum, selection: Selection, row: int) -> bool:
-    """Whether some σ_i + Σ_{j∉I} σ_j / (r+2) is 0, the σ being exactly these doubles."""
+    """Whether some σ_i + c_I is 0, the σ being exactly these doubles."""
     sigma = [Fraction(x) for x in spectrum.sigma.tolist()]
     kept = selection.sets[row].tolist()
     left_out = sum((x for j, x in enumerate(sigma) if j not in kept), Fraction(0))
-    return any(sigma[i] + left_out / (selection.rank + 2) == 0 for i in kept)
+    divisor = spectrum.divisor(selection.rank)
+    shift = Fraction(0) if divisor is None else left_out / divisor
+    return any(sigma[i] + shift == 0 for i in kept)
 
 
 def _fallen(spectrum: Spectrum, selection: Selection, row: int, exactly: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from shallows.support.checks import Array
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The metric is scale·(2‖S‖² + (tr S)²) for `gaussian` data and ‖S‖² for Frobenius.
+    """The metric is scale·(‖S‖² + β (tr S)²): β = ½ for Gaussian data, 0 for Frobenius, −1/n beside a norm neuron.
 
     `sigma` and `vectors` are the eigenpairs of T. After a change of variable with the covariance Σ = LLᵀ the eigenpairs
     are those of LᵀTL, and `vectors` are brought back by L⁻ᵀ; `white` are the vectors before that.
@@ -28,46 +29,55 @@ class Spectrum:
     sigma: Array
     vectors: Array
     scale: float
-    gaussian: bool
+    share: Fraction
     covariance: Array | None
     white: Array
 
     @classmethod
     def of(cls, T: Array, metric: RotationInvariance) -> Spectrum | None:
         """The spectrum of a target under a rotation-invariant metric; None when its change of variable is singular."""
-        gaussian = metric.family == "Gaussian"
+        scale, share = float(metric.coefficients[0]), metric.trace_share
         if metric.covariance is None:
             sigma, vectors = np.linalg.eigh(T)
-            return cls(sigma, vectors, metric.scale, gaussian, None, vectors)
+            return cls(sigma, vectors, scale, share, None, vectors)
         if np.linalg.eigvalsh(metric.covariance)[0] <= 0:
             return None
         root = np.asarray(np.linalg.cholesky(metric.covariance), dtype=np.float64)
         sigma, white = np.linalg.eigh(root.T @ T @ root)
         vectors = np.linalg.solve(root.T, white)
-        return cls(sigma, vectors, metric.scale, gaussian, metric.covariance, white)
+        return cls(sigma, vectors, scale, share, metric.covariance, white)
 
     @property
     def n(self) -> int:
         """The number of inputs."""
         return len(self.sigma)
 
+    @property
+    def top(self) -> int:
+        """The highest rank with isolated points: n − 1 where the metric vanishes on the identity, β = −1/n."""
+        return self.n - (1 + self.n * self.share == 0)
+
+    def divisor(self, rank: int) -> Fraction | None:
+        """(1 + rβ)/β, by which Σ_{j∉I} σ_j is divided in c_I: r + 2 for Gaussian data; None where β = 0 and c_I = 0."""
+        return (1 + rank * self.share) / self.share if self.share else None
+
     def shift(self, rank: int, left_out: Array) -> Array:
         """c_I from Σ_{j∉I} σ_j."""
-        return left_out / (rank + 2) if self.gaussian else np.zeros_like(left_out)
+        divisor = self.divisor(rank)
+        return np.zeros_like(left_out) if divisor is None else left_out / float(divisor)
 
     def loss(self, rank: int, left_out: Array, squares: Array) -> Array:
         """The loss from Σ_{j∉I} σ_j and Σ_{j∉I} σ_j²."""
-        if not self.gaussian:
-            return self.scale * squares
-        return self.scale * (2 * squares + 2 * left_out**2 / (rank + 2))
+        divisor = self.divisor(rank)
+        return self.scale * (squares if divisor is None else squares + left_out**2 / float(divisor))
 
     def norm(self, trace: float, squares: float) -> float:
         """‖D‖² under the metric, from tr D and Σ of the squares of its eigenvalues."""
-        return self.scale * (2 * squares + trace**2) if self.gaussian else self.scale * squares
+        return self.scale * (squares + float(self.share) * trace**2)
 
     def slope(self, values: Array) -> Array:
         """∇ℓ on the left-out eigenvectors, from σ_j + c_I."""
-        return -self.scale * (4.0 if self.gaussian else 2.0) * values
+        return -2.0 * self.scale * values
 
     def matrix(self, chosen: NDArray[np.intp], eigenvalues: Array) -> Array:
         """U diag(λ) Uᵀ in the problem's coordinates."""

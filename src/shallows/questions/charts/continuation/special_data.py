@@ -44,7 +44,7 @@ class SpecialData:
 def special_data(data: InnerProduct, degree: int) -> SpecialData | None:
     """How these data are special; None when nothing is known."""
     metric, line = data.rotation_invariance(degree), data.gaussian_line()
-    if metric is not None:
+    if metric is not None and metric.family != "isotropic":
         white = np.eye(data.n) if metric.covariance is None else _whitening(metric.covariance)
         metrics = SpecialMetrics(metric.family, degree, data.n)
         return None if white is None else SpecialData(metrics, np.array([metric.scale]), white)

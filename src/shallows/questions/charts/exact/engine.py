@@ -29,6 +29,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.exact.binary import BinaryProblem
@@ -54,7 +55,7 @@ MET = "points may have met (roots are multiple), and some may be missing"
 
 def exact_chart(problem: Problem, seed: int) -> Chart:
     """All real critical points: rank one at any degree, every rank at degree 2, sums of powers in two variables."""
-    top = min(problem.width, problem.n) if problem.degree == 2 else problem.width
+    top = min(problem.width, fills_at(problem))
     if problem.degree > 2 and top > 1:
         _require_binary(problem)
     found = [origin(problem)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.semidefinite_root import semidefinite_root
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.support.checks import Array
@@ -15,7 +16,7 @@ def curvatures(system: LowRankSystem, x: Array) -> Array:
     In (A, Z) alone a large Z would scale the Hessian so badly that signs drown in rounding.
     """
     H, D = half_hessian(system, x)
-    tangents = np.linalg.cholesky(system.gram).T @ D.T
+    tangents = semidefinite_root(system.gram) @ D.T
     factor: Array = np.asarray(np.linalg.qr(tangents)[1], dtype=np.float64)
     half = np.linalg.solve(factor.T, H)
     whole = np.linalg.solve(factor.T, half.T)

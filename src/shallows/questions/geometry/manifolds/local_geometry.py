@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from shallows.mathematics.semidefinite_root import semidefinite_root
 from shallows.mathematics.signature import signature
 from shallows.questions.geometry.manifolds.rank_manifolds import ManifoldChart
 from shallows.support.checks import Array, finite_array, finite_number, symmetric_matrix
@@ -224,7 +225,7 @@ class LocalGeometry:
     @cached_property
     def _factor(self) -> Array:
         """Upper triangular C with Σ = CᵀC, so that ‖v‖_Σ = ‖Cv‖."""
-        return np.asarray(np.linalg.cholesky(self._sigma).T)
+        return semidefinite_root(self._sigma)
 
     def _white(self, vectors: Array) -> Array:
         return self._factor @ vectors

@@ -1,0 +1,180 @@
+"""Norm neurons and orthogonality penalties, reduced to plain problems: the same students under another metric.
+
+*Norm neuron.* With q = ‖x‖² the best weight ν of a student s solves a linear equation, and what is left is
+
+    min_ν (s + νq − t)ᵀG(s + νq − t) = (s − t)ᵀG′(s − t),    G′ = G − Gq qᵀG/(qᵀGq),   ν = −qᵀG(s − t)/(qᵀGq),
+
+a metric that vanishes on q and nowhere else.
+
+*Orthogonality penalty.* If all outer weights are the same α ≠ 0, then s = αWᵀW, so that γ‖WᵀW − I‖² = p‖s − αq‖²_F with
+p = γ/α²: the metric is G + pF, F that of Frobenius, its target t″ solves (G + pF)t″ = Gt + pαFq, and the loss at t″ is
+(t″ − t)ᵀG(t″ − t) + p‖t″ − αq‖². With both, ν goes first. If outer weights differ, or are trained, WᵀW and s are
+different matrices, and the penalty is no function of s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import Power
+from shallows.model.data.base import InnerProduct
+from shallows.model.data.metric import Semidefinite
+from shallows.model.data.rotation_invariance import RotationInvariance
+from shallows.model.objective.function_space import FunctionSpaceObjective
+from shallows.model.problem import Problem
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
+
+#: Roundings in ν₀q, a sum over the entries of the target.
+ROUNDINGS = 64
+#: Doubles, or anything that is a rational already, as fractions.
+_fractions: Any = np.vectorize(Fraction, otypes=[object])
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What is done to the metric: `norm` divides by q = ‖x‖², `penalty` p and `outer` α add p‖s − αq‖²_F."""
+
+    norm: bool
+    penalty: Fraction = Fraction(0)
+    outer: Fraction = Fraction(1)
+
+    @classmethod
+    def of(cls, problem: Problem) -> Reduction:
+        """That of a problem; refused where the penalty is no function of the student's tensor."""
+        if not problem.orthogonality:
+            return cls(problem.norm_neuron)
+        if problem.activation != Power(2):
+            raise InvalidProblem(
+                f"The orthogonality penalty is a function of the matrix WᵀW, and students with {problem.activation!r} "
+                'are no functions of that matrix. Fix: Power(2), or method="descent".'
+            )
+        weights = None if problem.outer is None else problem.outer[0]
+        if weights is None or np.any(weights != weights[0]) or not weights[0]:
+            given = "trained" if weights is None else f"({', '.join(f'{a:g}' for a in weights[:6])})"
+            raise InvalidProblem(
+                f"The penalty is a function of WᵀW and the loss one of Wᵀdiag(a)W. With outer weights that are {given} "
+                "these are two matrices, and critical points are not those of one quadratic function on matrices of "
+                'bounded rank. Fix: outer="ones" (or any equal weights but 0), or method="descent".'
+            )
+        alpha = Fraction(float(weights[0]))
+        return cls(problem.norm_neuron, Fraction(problem.orthogonality) / alpha**2, alpha)
+
+    def gram(self, gram: NDArray[Any]) -> NDArray[Any]:
+        """G, as doubles or as fractions, after the reduction."""
+        q: NDArray[Any] = identity(len(gram))
+        frobenius: NDArray[Any] = np.diag(coordinates.multiplicities(_inputs(len(gram)), 2))
+        penalty: Any = float(self.penalty)
+        if gram.dtype == object:
+            q, frobenius, penalty = _fractions(q), _fractions(frobenius), self.penalty
+        if self.norm:
+            image = gram @ q
+            gram = gram - np.outer(image, image) / (q @ image)
+        return np.asarray(gram + penalty * frobenius if self.penalty else gram)
+
+    def right(self, gram: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+        """b = Gt, as fractions, after the reduction."""
+        q = _fractions(identity(len(gram)))
+        if self.norm:
+            image = gram @ q
+            right = right - image * ((q @ right) / (q @ image))
+        return np.asarray(right + self.penalty * self.outer * q)
+
+
+def identity(size: int) -> Array:
+    """The entries of q = ‖x‖², the identity matrix; with Frobenius' weights Fq = q."""
+    rows, columns = coordinates.indices(_inputs(size), 2).T
+    return np.where(rows == columns, 1.0, 0.0)
+
+
+def _inputs(size: int) -> int:
+    """n with n(n+1)/2 = size."""
+    return int((np.sqrt(8 * size + 1) - 1) / 2)
+
+
+class ReducedMetric(Semidefinite):
+    """A law's metric at degree 2 after a reduction."""
+
+    def __init__(self, law: InnerProduct, reduction: Reduction) -> None:
+        self.law, self.reduction = law, reduction
+        gram = reduction.gram(law.gram(2))
+        super().__init__(law.n, 2, (gram + gram.T) / 2)
+
+    def exact_gram(self, degree: int) -> NDArray[Any]:
+        """The reduction of the law's exact Gram matrix."""
+        return self.reduction.gram(_fractions(self.law.exact_gram(degree)))
+
+    def isotropy(self) -> tuple[Fraction, Fraction] | None:
+        """(A, B) where the metric before the penalty is A‖S‖² + B(tr S)²: beside a norm neuron B is −A/n."""
+        metric = self.law.rotation_invariance(2)
+        if metric is None or metric.covariance is not None:
+            return None
+        scale = Fraction(float(metric.coefficients[0]))
+        return scale, -scale / self.n if self.reduction.norm else scale * metric.trace_share
+
+    def rotation_invariance(self, degree: int) -> RotationInvariance | None:
+        """A‖S‖² + B(tr S)² stays one under the penalty, which adds p to A."""
+        parts = self.isotropy()
+        if parts is None:
+            return None
+        scale = parts[0] + self.reduction.penalty
+        return RotationInvariance("isotropic", degree, float(scale), share=parts[1] / scale)
+
+    def __repr__(self) -> str:
+        return f"{self.law!r}, reduced"
+
+
+class ReducedProblem(Problem):
+    """A problem with a norm neuron or an orthogonality penalty as a plain one; losses are the same."""
+
+    def __init__(self, original: Problem) -> None:
+        self.original = original
+        self.reduction = Reduction.of(original)
+        metric = ReducedMetric(original.data, self.reduction)
+        target, floor = self._minimum(metric.gram(2))
+        outer = "free" if original.outer is None else original.outer
+        super().__init__(SymmetricTensor(target, original.n, 2), metric, original.width, Power(2), outer)
+        self.objective = FunctionSpaceObjective(self.n, 2, metric.gram(2), target[None], floor)
+
+    def _minimum(self, gram: Array) -> tuple[Array, float]:
+        """t″ and the loss there."""
+        t, floor = self.original.target_tensor().entries, self.original.floor
+        penalty, outer = float(self.reduction.penalty), float(self.reduction.outer)
+        if not penalty:
+            return self._without_norm(t), floor
+        q, weights = identity(len(gram)), coordinates.multiplicities(self.original.n, 2)
+        plain = Reduction(self.reduction.norm).gram(self.original.gram())
+        target = np.linalg.solve(gram, plain @ t + penalty * outer * q)
+        gap, away = target - t, target - outer * q
+        return np.asarray(target, np.float64), floor + float(gap @ plain @ gap) + penalty * float(
+            away @ (weights * away)
+        )
+
+    def _without_norm(self, t: Array) -> Array:
+        """t − ν₀q, what the norm neuron leaves of the target: exactly zero for a multiple of q."""
+        rest = t - self.optimal_norm[1] * identity(len(t))
+        size = ROUNDINGS * EPSILON * float(np.abs(t).max())
+        spread = np.abs(t - t[0] * identity(len(t))).max()
+        return np.zeros_like(t) if spread == 0.0 and np.abs(rest).max() <= size else rest
+
+    @cached_property
+    def optimal_norm(self) -> tuple[Array, float]:
+        """(h, ν₀) with ν = ν₀ − hᵀs the best weight of the norm neuron beside a student s."""
+        gram = self.original.gram()
+        image = gram @ identity(len(gram))
+        h = np.asarray(image / float(image @ identity(len(gram))), np.float64)
+        return h, float(h @ self.original.target_tensor().entries)
+
+
+def reduced(problem: Problem) -> Problem:
+    """The plain problem with the same critical points; one without norm neuron and penalty is returned as it is."""
+    return ReducedProblem(problem) if problem.norm_neuron or problem.orthogonality else problem
