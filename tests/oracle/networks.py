@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from tests.oracle.exact import fractions
-from tests.oracle.msolve import NOTHING, Form, _derivative, _solve
+from tests.oracle.msolve import Form, _derivative, _solve
 
 
 def times(left: Form, right: Form) -> Form:
@@ -108,7 +108,7 @@ class OneNeuron:
                 rest = iter(values)
                 whole = [fixed[k] if k in fixed else next(rest) for k in range(free + norms + n)]
                 a, nu, u = whole[:free], whole[free : free + norms], whole[free + norms :]
-                if any(abs(x) > NOTHING for x in u) and (not free or any(abs(x) > NOTHING for x in a)):
+                if any(u) and (not free or any(a)):
                     found.append(([float(x) for x in a], [float(x) for x in nu], [float(x) for x in u]))
         return found
 
