@@ -138,7 +138,7 @@ def _improved(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> _Sta
     Moves are measured in each coordinate by its own size, or by what rounding makes of it where it vanishes.
     """
     value, slope = evaluator(Ball.exact(points))
-    inverse = _inverses(slope.mid)
+    inverse = inverses(slope.mid)
     weights = _weights(inverse, slope.mid, points)
     size = np.maximum(np.abs(points), np.where(np.isfinite(weights), VANISHING * weights, 0.0))
     real = np.zeros(len(points), bool)
@@ -149,7 +149,7 @@ def _improved(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> _Sta
     rough = np.flatnonzero((away > SHORT) & (away <= NEAR))
     if len(rough):
         value, slope = evaluator(Ball.exact(x[rough]))
-        inverse[rough] = _inverses(slope.mid)
+        inverse[rough] = inverses(slope.mid)
         x[rough] = _stepped(x[rough], inverse[rough], value, real[rough])
     near = np.asarray((np.abs(x - points) <= NEAR * size).all(axis=1))
     return _Start(np.where(near[:, None], x, points), near, real & near, inverse, weights)
@@ -160,7 +160,7 @@ def _stepped(points: Any, inverse: Any, value: Ball, real: NDArray[np.bool_]) ->
     return np.where(real[:, None], moved.real, moved)
 
 
-def _inverses(matrices: Any) -> Any:
+def inverses(matrices: Any) -> Any:
     """Approximate inverses; any matrix will do for the proof, so a singular one gets zeros, which prove nothing."""
     finite = np.isfinite(matrices).all(axis=(1, 2))
     tame = np.where(finite[:, None, None], matrices, np.eye(matrices.shape[1]))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shallows.model.activations import Power
+from shallows.model.activations import Power, ReLU
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import reduced
 from shallows.questions.charts.limits import require_begun
@@ -18,7 +18,7 @@ from shallows.questions.charts.with_reduction import with_reduction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
-METHODS = ("auto", "closed-form", "homotopy", "exact", "descent")
+METHODS = ("auto", "closed-form", "homotopy", "exact", "exclusion", "descent")
 
 
 def chart(
@@ -31,10 +31,10 @@ def chart(
 ) -> Chart:
     """Every critical point of the loss in function space, for every rank up to the width.
 
-    `method`: "closed-form" (Theorems 34, 35, 36), "homotopy" (any metric), "exact" (msolve), "descent" (samples
-    only what training finds); "auto" takes the strongest that applies. `certify` proves points, signatures and
-    realness in ball arithmetic; `progress` shows on stderr what is being done. The result says what is proved:
-    `chart.completeness`, `point.certificate`.
+    `method`: "closed-form" (Theorems 34, 35, 36), "homotopy" (any metric), "exact" (msolve), "exclusion" (one ReLU
+    neuron, by interval arithmetic), "descent" (samples only what training finds); "auto" takes the strongest that
+    applies. `certify` proves points, signatures and realness in ball arithmetic; `progress` shows on stderr what is
+    being done. The result says what is proved: `chart.completeness`, `chart.scope`, `point.certificate`.
 
     >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1))
     >>> [float(loss) for loss in chart.losses]
@@ -49,6 +49,8 @@ def chart(
         from shallows.questions.charts.sampled import descent_chart
 
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
+    if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU)):
+        return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
     if problem.bias:
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
@@ -90,6 +92,18 @@ def _closed_form(problem: Problem, certify: bool) -> Chart | None:
         return spectral.spectral_chart(problem, spectrum, certify)
     law = iid_diagonal.law_of(problem)
     return None if law is None else iid_diagonal.iid_diagonal_chart(problem, law, certify)
+
+
+def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
+    from shallows.questions.charts.exclusion.relu_neuron import relu_neuron_chart, why_not
+
+    reason = why_not(problem)
+    if reason:
+        raise InvalidProblem(
+            "Exclusion is for one ReLU neuron against a ReLU network under centred Gaussian data, and other ReLU networks "
+            f'have no complete chart: {reason}. Use method="descent".'
+        )
+    return relu_neuron_chart(problem, certify, progress)
 
 
 def _require_polynomial(problem: Problem) -> None:

@@ -43,6 +43,7 @@ def chart_contents(chart: Chart) -> tuple[dict[str, Any], Arrays]:
         "n": None,
         "degree": None,
         "completeness": chart.completeness,
+        "scope": chart.scope,
         "method": chart.method,
         "seed": chart.seed,
         "notes": list(chart.notes),
@@ -119,6 +120,7 @@ def chart_fields(contents: Contents, problem: Problem | None = None) -> dict[str
             "notes": (*document["notes"], *_earlier_families(document), *compared),
             "seed": document["seed"],
             "title": document["title"],
+            "scope": document.get("scope", ""),
             "problem": problem,
         }
 
@@ -187,7 +189,8 @@ def _families(
     found = {}
     for i, row in enumerate(rows.tolist()):
         samples = [
-            SymmetricTensor(entries, document["n"], document["degree"]) for entries in arrays[f"family{i}"]
+            SymmetricTensor(entries, document["n"], document["degree"])
+            for entries in arrays.get(f"family{i}", ())
         ]
         found[row] = (document["families"][i], tuple(samples))
     return found

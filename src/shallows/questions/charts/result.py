@@ -32,7 +32,7 @@ class Chart:
 
     `critical` holds all of it, sorted by loss: `points`, which are isolated, and `families`, sets of critical points
     that are not. `complex_count`, `real_count` and `expected_count` are of points, {rank: number}; `completeness` says
-    what they prove.
+    what they prove, and `scope` among which networks, where that is not all of them.
 
     >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)
@@ -64,6 +64,7 @@ class Chart:
     notes: tuple[str, ...] = ()
     seed: int = 0
     title: str = ""
+    scope: str = ""
     problem: Problem | None = field(default=None, compare=False)
 
     @cached_property

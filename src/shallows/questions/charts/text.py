@@ -21,6 +21,8 @@ def chart_text(chart: Chart) -> str:
         f"  method {chart.method}, seed {chart.seed}",
     ]
     lines.append(f"  {chart.completeness}: {COMPLETENESS[chart.completeness]}")
+    if chart.scope:
+        lines.append(f"  scope: {chart.scope}")
     lines.append("  " + ", ".join(_kinds(chart)))
     lines += _counts(chart)
     lines += [f"  {family_line(family)}" for family in chart.families]

@@ -65,7 +65,7 @@ class ReLUBalls:
             total = total + e[i] * e[i] * squares[i] / 2
             for j in range(i):
                 g = _dot(w, neurons[j])
-                rho = _root(squares[i] * squares[j] - g * g)
+                rho = nonnegative_root(squares[i] * squares[j] - g * g)
                 value = rho + (arb.pi() - arb.atan2(rho, g)) * g
                 total = total + e[i] * e[j] * value / arb.pi()
         return total
@@ -152,11 +152,11 @@ class _Pairs:
                 if j < i:
                     self.rho[i][j], self.rest[i][j] = self.rho[j][i], self.rest[j][i]
                 elif j > i:
-                    rho = _root(self.squares[i] * self.squares[j] - product[i][j] * product[i][j])
+                    rho = nonnegative_root(self.squares[i] * self.squares[j] - product[i][j] * product[i][j])
                     self.rho[i][j], self.rest[i][j] = rho, arb.pi() - arb.atan2(rho, product[i][j])
 
 
-def _root(square: Any) -> Any:
+def nonnegative_root(square: Any) -> Any:
     """√ of a quantity known to be nonnegative."""
     if square > 0:
         return square.sqrt()

@@ -1,0 +1,130 @@
+"""One round for many boxes: exclude, contract, or prove a zero (mean-value form, interval Newton, Krawczyk).
+
+Around the middle c of a box X lies a somewhat larger box D. With J an enclosure of the derivatives over D and Y ≈ J⁻¹,
+every zero x in X satisfies, for some matrix A in YJ,
+
+    0 = F(c) + J (x − c),        A (x − c) = −Y F(c),        x = c − Y F(c) + (I − A)(x − c).
+
+The first excludes X by the range of its right side, the second contracts X component by component (E. Hansen and
+S. Sengupta, BIT 21, 1981), and where the third maps D into its interior, exactly one zero lies in D (Krawczyk 1969).
+D is larger than X so that a zero on the border of X is proved, too; X is then done with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.arrays import Ball, raised
+from shallows.mathematics.balls.contraction import inverses
+from shallows.mathematics.exclusion.intervals import Intervals, down, of_ball, up
+from shallows.mathematics.exclusion.system import System
+from shallows.support.checks import Array
+
+#: D is so much wider than X.
+INFLATION = 1.25
+#: The least half-width of D, as a share of the region and of c: far above rounding, so that a box which was contracted
+#: to nothing around its zero is still proved.
+LEAST = 2.0**-40
+#: Rounds of sharpening after a proof: linear at first, then each squares the error; and what a round must gain.
+SHARPENINGS, GAIN = 60, 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What became of m boxes: `out` have no zero; `proved` have at most the one of `domain`, which is in `zero`."""
+
+    out: NDArray[np.bool_]
+    proved: NDArray[np.bool_]
+    box: Intervals
+    domain: Intervals
+    zero: Intervals
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """The preconditioned linear system around c: b ∋ Y F(c), and A ∋ Y J over D."""
+
+    centre: Array
+    domain: Intervals
+    b: Ball
+    A: Ball
+    out: NDArray[np.bool_]
+
+    @property
+    def image(self) -> Intervals:
+        """Krawczyk's operator on D."""
+        n = self.centre.shape[1]
+        defect = (Ball.exact(np.eye(n)) - self.A).size
+        reach = np.maximum(up(self.domain.hi - self.centre), up(self.centre - self.domain.lo))
+        spread = raised((defect @ reach[:, :, None])[:, :, 0] + self.b.rad, n + 4)
+        middle = Intervals.exact(self.centre) - self.b.mid
+        return Intervals(down(middle.lo - spread), up(middle.hi + spread))
+
+
+def examine(system: System, box: Intervals, scale: Array) -> Round:
+    """One round; `scale` is the size of the region in each unknown."""
+    with np.errstate(all="ignore"):
+        linear = _linear(system, box, scale)
+        domain, zero = linear.domain, linear.image
+        proved = np.asarray(zero.within(domain).all(axis=1)) & ~linear.out
+        smaller = _contracted(linear, box)
+        out = linear.out | np.any(smaller.lo > smaller.hi, axis=1)
+        chosen = np.flatnonzero(proved & ~out)
+        if len(chosen):
+            sharp = sharpened(system, zero[chosen])
+            zero.lo[chosen], zero.hi[chosen] = sharp.lo, sharp.hi
+            away = np.any((sharp.lo > box.hi[chosen]) | (sharp.hi < box.lo[chosen]), axis=1)
+            out[chosen[away]] = True
+    return Round(out, proved & ~out, smaller, domain, zero)
+
+
+def _linear(system: System, box: Intervals, scale: Array, inflation: float = INFLATION) -> _Linear:
+    """The system around the middle of the boxes, and which boxes it excludes."""
+    centre = np.clip(box.mid, box.lo, box.hi)
+    half = np.maximum(up(box.hi - centre), up(centre - box.lo))
+    grow = inflation * half + LEAST * (np.abs(centre) + scale)
+    domain = Intervals(centre - grow, centre + grow)
+    over, slopes = system(domain, True)
+    at, _ = system(Intervals.exact(centre), False)
+    assert slopes is not None
+    step = box - centre
+    mean = at
+    for j in range(system.n):
+        mean = mean + slopes[:, :, j] * step[:, j : j + 1]
+    out = ~np.asarray((over.has_zero & mean.has_zero).all(axis=1))
+    inverse = Ball.exact(inverses(slopes.mid))
+    b = inverse @ Ball(at.ball().mid[:, :, None], at.ball().rad[:, :, None])
+    return _Linear(centre, domain, b[:, :, 0], inverse @ slopes.ball(), out)
+
+
+def _contracted(linear: _Linear, box: Intervals) -> Intervals:
+    """Gauss and Seidel, component by component."""
+    A, b = of_ball(linear.A), of_ball(linear.b)
+    lo, hi = box.lo.copy(), box.hi.copy()
+    n = lo.shape[1]
+    steps = [box[:, j] - linear.centre[:, j] for j in range(n)]
+    for i in range(n):
+        total = b[:, i]
+        for j in range(n):
+            if j != i:
+                total = total + A[:, i, j] * steps[j]
+        moved = linear.centre[:, i] - total / A[:, i, i]
+        here = Intervals(lo[:, i], hi[:, i]).meet(moved)
+        lo[:, i], hi[:, i] = here.lo, here.hi
+        steps[i] = here - linear.centre[:, i]
+    return Intervals(lo, hi)
+
+
+def sharpened(system: System, zero: Intervals) -> Intervals:
+    """Boxes that each hold exactly one zero, made as small as doubles allow."""
+    nothing = np.zeros(system.n)
+    for _ in range(SHARPENINGS):
+        new = zero.meet(_linear(system, zero, nothing, 1.0).image)
+        gained = np.any(new.width < GAIN * zero.width)
+        zero = new
+        if not gained:
+            break
+    return zero

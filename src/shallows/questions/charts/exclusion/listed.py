@@ -1,0 +1,91 @@
+"""From proved critical points to a chart: kinds by comparison of enclosed losses, and where the list is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.result import Chart
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A critical point or, with a dimension, a family: its loss in bounds, its signature, a network.
+
+    `escapes` says that the loss decreases from it to first order in directions that the signature does not see (idle
+    neurons); `dimension` of the signature's zeros are the family's own.
+    """
+
+    network: Network
+    loss: tuple[float, float]
+    rank: int
+    signature: tuple[int, int, int]
+    certificate: Certificate
+    escapes: bool = False
+    dimension: int = 0
+    description: str = ""
+
+    @property
+    def middle(self) -> float:
+        """The loss, as one number."""
+        return 0.5 * (self.loss[0] + self.loss[1])
+
+    def kind(self, lowest: float, attained: bool) -> str:
+        """What it is, given an upper bound on the lowest loss of all."""
+        _, zero, negative = self.signature
+        positive = self.signature[0]
+        if negative and not positive and zero == self.dimension and not self.escapes:
+            return "local maximum" if not self.dimension else "saddle"
+        if negative or self.escapes:
+            return "saddle"
+        if attained and self.loss[0] <= lowest:
+            return "global minimum"
+        return "degenerate" if zero > self.dimension else "local minimum"
+
+
+def chart_of_listed(
+    problem: Problem,
+    listed: Sequence[Listed],
+    *,
+    scope: str = "",
+    notes: Sequence[str] = (),
+    attained: bool = True,
+    certify: bool = True,
+) -> Chart:
+    """The chart; `attained` says that the infimum of the loss is at a listed point."""
+    lowest = min(item.loss[1] for item in listed)
+    order = sorted(range(len(listed)), key=lambda i: (listed[i].middle, listed[i].rank))
+    items = [listed[i] for i in order]
+    table = PointTable(
+        np.array([item.middle for item in items]),
+        np.array([item.rank for item in items], dtype=np.intp),
+        np.array([item.signature for item in items], dtype=np.intp),
+        np.array([item.kind(lowest, attained) for item in items], dtype="<U14"),
+        np.array([item.dimension for item in items], dtype=np.intp),
+    )
+    maker = Stored(
+        [None] * len(items),
+        [item.network for item in items],
+        [item.certificate if certify else None for item in items],
+        [None] * len(items),
+        {row: (item.description, ()) for row, item in enumerate(items) if item.dimension},
+    )
+    ranks = sorted({item.rank for item in items})
+    isolated = table.rank[table.dimension == 0]
+    return Chart(
+        critical=Points(table, maker, problem),
+        completeness="proved",
+        method="exclusion",
+        complex_count={},
+        real_count={rank: int(np.sum(isolated == rank)) for rank in ranks},
+        expected_count=dict.fromkeys(ranks),
+        expected_source=dict.fromkeys(ranks, "interval exclusion"),
+        notes=tuple(notes),
+        scope=scope,
+        problem=problem,
+    )
