@@ -100,8 +100,8 @@ def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
     reason = why_not(problem)
     if reason:
         raise InvalidProblem(
-            "Exclusion is for one ReLU neuron against a ReLU network under centred Gaussian data, and other ReLU networks "
-            f'have no complete chart: {reason}. Use method="descent".'
+            "Exclusion is for one ReLU neuron against a ReLU network under centred Gaussian data, and other ReLU "
+            f'networks have no complete chart: {reason}. Use method="descent".'
         )
     return relu_neuron_chart(problem, certify, progress)
 
