@@ -51,7 +51,9 @@ class ExactLoss:
         if samples is not None and (target is None or not is_form(target, problem.degree)):
             weights = coordinates.multiplicities(problem.n, problem.degree).astype(int).astype(object)
             labels = labels_of(target, samples)[:, 0]
-            return cls(gram, np.asarray(weights * exact_means(samples.X, problem.degree, labels)))
+            return cls(
+                gram, np.asarray(weights * exact_means(samples.X, problem.degree, labels, samples.given))
+            )
         return cls(gram, _product(gram, exact_target(problem)))
 
     @classmethod

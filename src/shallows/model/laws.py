@@ -24,7 +24,8 @@ def made(name: str, arguments: Mapping[str, Any]) -> Any:
 
 def laws() -> dict[str, type[InnerProduct]]:
     """Every law by its name in files, that of its class in small letters; yours too, once defined."""
-    return {k.__name__.lower(): k for k in _concrete() if issubclass(k, InnerProduct)}
+    made = {k.__name__.lower(): k for k in _concrete() if issubclass(k, InnerProduct)}
+    return {name: k for name, k in made.items() if k.construction is not Constructed.construction}
 
 
 def activations() -> dict[str, type[Activation]]:

@@ -92,7 +92,7 @@ def _law(table: dict[str, Any], read: Read) -> InnerProduct:
     """The law of a checked table; samples may be in a CSV file beside the problem file."""
     if "file" in table:
         name = str(table["file"])
-        return _read_csv(name, read(name), table.get("label"))
+        return _read_csv(name, read(name), table.get("label"), table.get("weight"))
     arguments = {key: value for key, value in table.items() if key not in ("law", "name")}
     if "parts" in arguments:
         arguments["parts"] = [_law(part, read) for part in arguments["parts"]]
@@ -242,8 +242,8 @@ def _beside(folder: Path) -> Read:
     return read
 
 
-def _read_csv(name: str, content: bytes, label: str | None) -> Samples:
-    """Numbers with a header line; the label column is y, the others are X."""
+def _read_csv(name: str, content: bytes, label: str | list[str] | None, weight: str | None = None) -> Samples:
+    """Numbers with a header line; the label columns are y, the weight column weights, the others are X."""
     try:
         header, _, body = content.decode("utf-8-sig").partition("\n")
         if not body.strip():
@@ -257,10 +257,14 @@ def _read_csv(name: str, content: bytes, label: str | None) -> Samples:
             f"{name} has {counted(len(names), 'name')} in its header and {values.shape[1]} in its rows: a column is "
             "missing, or has no name."
         )
-    if label is None:
-        return Samples(values)
-    if names.count(label) != 1:
-        found = "no" if label not in names else "more than one"
-        raise InvalidProblem(f"{name} has {found} column {label!r}; its columns are {', '.join(names)}.")
-    column = names.index(label)
-    return Samples(np.delete(values, column, axis=1), values[:, column])
+    several = [] if label is None else [label] if isinstance(label, str) else label
+    special = [*several, *([] if weight is None else [weight])]
+    for wanted in special:
+        if names.count(wanted) != 1:
+            found = "no" if wanted not in names else "more than one"
+            raise InvalidProblem(f"{name} has {found} column {wanted!r}; its columns are {', '.join(names)}.")
+    columns = [names.index(wanted) for wanted in special]
+    y = values[:, columns[: len(several)]] if several else None
+    X = np.delete(values, columns, axis=1)
+    weights = None if weight is None else values[:, names.index(weight)]
+    return Samples(X, y[:, 0] if y is not None and len(several) == 1 else y, weights)

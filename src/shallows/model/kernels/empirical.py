@@ -10,17 +10,20 @@ from shallows.support.checks import Array
 
 
 class EmpiricalKernel(Kernel):
-    """The mean over the rows of X, for any activation with the derivatives that are asked for."""
+    """The mean over the rows of X, for any activation with the derivatives that are asked for; `weights` of mean 1."""
 
-    def __init__(self, X: Array, left: Activation, right: Activation) -> None:
-        self.X = X
+    def __init__(self, X: Array, left: Activation, right: Activation, weights: Array | None = None) -> None:
+        self.X, self.weights = X, weights
         self.left, self.right = left, right
 
     def value(self, W: Array, V: Array) -> Array:
         """mean σ(w·x) τ(v·x)."""
-        return np.asarray(
-            self._hidden(self.left, W, 0) @ transpose(self._hidden(self.right, V, 0)) / len(self.X)
-        )
+        left = self._weighted(self._hidden(self.left, W, 0))
+        return np.asarray(left @ transpose(self._hidden(self.right, V, 0)) / len(self.X))
+
+    def _weighted(self, values: Array) -> Array:
+        """Values (…, N), each with the weight of its sample."""
+        return values if self.weights is None else values * self.weights
 
     def _hidden(self, activation: Activation, W: Array, order: int) -> Array:
         """σ^(order)(wᵢ·x) for each neuron and sample, shape (…, k, N)."""
@@ -28,17 +31,17 @@ class EmpiricalKernel(Kernel):
 
     def value_jvp(self, W: Array, V: Array, dW: Array, dV: Array | None) -> Array:
         """mean σ′(w·x) (dw·x) τ(v·x) + σ(w·x) τ′(v·x) (dv·x)."""
-        right = self._hidden(self.right, V, 0)
+        right = self._weighted(self._hidden(self.right, V, 0))
         result = (self._hidden(self.left, W, 1) * (dW @ self.X.T)) @ transpose(right)
         if dV is not None:
-            slope = self._hidden(self.right, V, 1) * (dV @ self.X.T)
+            slope = self._weighted(self._hidden(self.right, V, 1) * (dV @ self.X.T))
             result = result + self._hidden(self.left, W, 0) @ transpose(slope)
         return np.asarray(result / len(self.X))
 
     def gradient(self, W: Array, V: Array, B: Array) -> Array:
         """mean σ′(wᵢ·x) (Σⱼ B_ij τ(vⱼ·x)) x."""
         weights = self._hidden(self.left, W, 1) * (B @ self._hidden(self.right, V, 0))
-        return np.asarray(weights @ self.X / len(self.X))
+        return np.asarray(self._weighted(weights) @ self.X / len(self.X))
 
     def gradient_jvp(
         self, W: Array, V: Array, B: Array, dW: Array, dV: Array | None, dB: Array | None
@@ -51,4 +54,4 @@ class EmpiricalKernel(Kernel):
             weights = weights + first * (B @ (self._hidden(self.right, V, 1) * (dV @ self.X.T)))
         if dB is not None:
             weights = weights + first * (dB @ right)
-        return np.asarray(weights @ self.X / len(self.X))
+        return np.asarray(self._weighted(weights) @ self.X / len(self.X))

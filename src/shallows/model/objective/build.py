@@ -94,7 +94,7 @@ def _on_samples(
             )
         if pays:
             return FunctionSpaceObjective.from_samples(data, labels, activation.degree)
-    return SamplePassObjective(data.X, labels, activation)
+    return SamplePassObjective(data.X, labels, activation, data.weights)
 
 
 def is_form(target: Network | SymmetricTensor, degree: int) -> bool:

@@ -31,11 +31,12 @@ class FunctionSpaceObjective(Objective):
         gram = data.gram(degree)
         b = np.zeros((labels.shape[1], len(gram)))
         for rows, block in data.features(degree):
-            b += labels[rows].T @ block
+            b += labels[rows].T @ data.weighted(block, rows)
         optimum = least_squares(gram, b / data.count)
         residual = 0.0
         for rows, block in data.features(degree):
-            residual += float(np.sum((block @ optimum.T - labels[rows]) ** 2))
+            gap = block @ optimum.T - labels[rows]
+            residual += float(np.sum(gap * data.weighted(gap, rows)))
         return cls(data.n, degree, gram, optimum, residual / data.count)
 
     def _excess(self, U: Array, A: Array) -> tuple[Array, Array]:

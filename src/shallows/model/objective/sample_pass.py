@@ -10,10 +10,10 @@ from shallows.support.checks import Array
 
 
 class SamplePassObjective(Objective):
-    """L = mean over samples of ‖A σ(Ux) − y‖²; X is (N, n), labels are (N, M)."""
+    """L = mean over samples of ‖A σ(Ux) − y‖²; X is (N, n), labels are (N, M); `weights` have mean 1."""
 
-    def __init__(self, X: Array, labels: Array, activation: Activation) -> None:
-        self.X, self.labels, self.activation = X, labels, activation
+    def __init__(self, X: Array, labels: Array, activation: Activation, weights: Array | None = None) -> None:
+        self.X, self.labels, self.activation, self.weights = X, labels, activation, weights
 
     def _residual(self, U: Array, A: Array) -> tuple[Array, Array, Array]:
         """w·x, σ(w·x) and the residual, shapes (…, k, N), (…, k, N), (…, M, N)."""
@@ -22,7 +22,11 @@ class SamplePassObjective(Objective):
         return z, hidden, A @ hidden - self.labels.T
 
     def _mean_square(self, residual: Array) -> Array:
-        return np.asarray(np.sum(residual**2, axis=(-1, -2)) / len(self.X))
+        return np.asarray(np.sum(residual * self._weighted(residual), axis=(-1, -2)) / len(self.X))
+
+    def _weighted(self, values: Array) -> Array:
+        """Values (…, N), each with the weight of its sample."""
+        return values if self.weights is None else values * self.weights
 
     def value(self, U: Array, A: Array) -> Array:
         """The mean squared residual."""
@@ -31,10 +35,12 @@ class SamplePassObjective(Objective):
     def value_and_gradient(self, U: Array, A: Array) -> tuple[Array, Array, Array]:
         """∂L/∂A = 2 mean r σᵀ, ∂L/∂U = 2 mean (Aᵀr ∘ σ′) xᵀ."""
         z, hidden, residual = self._residual(U, A)
+        value = self._mean_square(residual)
+        residual = self._weighted(residual)
         back = (A.swapaxes(-1, -2) @ residual) * self.activation.derivative(z, 1)
         scale = 2 / len(self.X)
         return (
-            self._mean_square(residual),
+            value,
             scale * (back @ self.X),
             scale * (residual @ hidden.swapaxes(-1, -2)),
         )
@@ -45,7 +51,7 @@ class SamplePassObjective(Objective):
         slope = self.activation.derivative(z, 1)
         dz = dU @ self.X.T
         d_hidden = slope * dz
-        d_residual = dA @ hidden + A @ d_hidden
+        residual, d_residual = self._weighted(residual), self._weighted(dA @ hidden + A @ d_hidden)
         At, dAt = A.swapaxes(-1, -2), dA.swapaxes(-1, -2)
         back = (dAt @ residual + At @ d_residual) * slope
         back = back + (At @ residual) * self.activation.derivative(z, 2) * dz

@@ -99,7 +99,9 @@ def _join_columns(problem: Problem, inner: Array, outer: Array, scale: Array | N
 
 def _on_samples(problem: Problem, samples: Samples) -> Residual:
     X, labels = samples.X, labels_of(problem.target, samples)
-    squares, scale, outputs = np.sum(X**2, axis=1), 1 / np.sqrt(len(X)), problem.outputs
+    squares, outputs = np.sum(X**2, axis=1), problem.outputs
+    root = np.ones(len(X)) if samples.weights is None else np.sqrt(samples.weights)
+    scale = np.tile(root / np.sqrt(len(X)), outputs)
 
     def residual(thetas: Array) -> tuple[Array, Array]:
         W, A, norm = problem._students(thetas)
@@ -116,7 +118,7 @@ def _on_samples(problem: Problem, samples: Samples) -> Residual:
             weight = None if norm is None else _placed(squares, o, outputs, len(W))
             columns.append(_join_columns(problem, inner, outer, weight))
         J = np.concatenate(columns, axis=1)
-        return scale * r.reshape(len(W), -1), scale * J
+        return scale * r.reshape(len(W), -1), scale[:, None] * J
 
     return residual
 

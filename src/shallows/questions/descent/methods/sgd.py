@@ -52,7 +52,7 @@ class Minibatches:
     def _refill(self, row: int) -> None:
         count = self.steps * self.size
         if self.samples is not None:
-            chosen = self.sources[row].integers(self.samples.count, size=count)
+            chosen = self.samples.drawn(count, self.sources[row])
             X, Y = self.samples.X[chosen], self.labels[chosen]
         else:
             assert self.problem.target is not None
