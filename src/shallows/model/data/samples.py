@@ -179,7 +179,7 @@ def _checked_weights(weights: ArrayLike, count: int) -> Array:
     values = finite_array("weights", weights, 1)
     if len(values) != count or values.min() < 0 or not values.any():
         raise InvalidProblem(
-            f"weights has shape {values.shape} and its smallest is {values.min(initial=0.0):g}; expected {count} numbers, "
+            f"weights has shape {values.shape} and its smallest is {values.min(initial=0.0):g}; expected {count}, "
             "one a sample, none of them negative and not all zero."
         )
     return values
