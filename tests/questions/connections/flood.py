@@ -75,16 +75,18 @@ def sphere(n: int, count: int, even: bool) -> tuple[np.ndarray, np.ndarray]:
     return (points[:count], np.unique(np.sort(beside % count, axis=1), axis=0)) if even else (points, beside)
 
 
-def flood(cone: Cone, n: int, *, count: int, radii: int, signs: tuple[int, ...], depth: float):
+def flood(cone: Cone, n: int, *, count: int, radii: int, depth: float, parameters: bool = False):
     """Leaves (losses, ascending) and joins (losses, ascending) that are deeper than `depth`·E t², and E t².
+
+    In parameter space (a, w) and (−a, −w), or (a, −w), are different: two whole spheres, one a sign of a.
 
     A pool that is less deep when it meets a lower one is a ripple of the grid.
     """
-    even = cone.degree % 2 == 0
+    even = cone.degree % 2 == 0 and not parameters
     u, beside = sphere(n, count, even)
     g, q, energy = cone.along(u)
     rho = np.linspace(0, 1.3 * np.sqrt(energy), radii)[1:]
-    sheets = [s * g / np.sqrt(q) for s in (signs if even else (1,))]
+    sheets = [s * g / np.sqrt(q) for s in ((1, -1) if even or parameters else (1,))]
     values = np.concatenate([(energy - 2 * h[:, None] * rho + rho**2).ravel() for h in sheets] + [[energy]])
     cells = len(u) * len(rho)
     apex = len(values) - 1

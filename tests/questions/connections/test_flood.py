@@ -50,10 +50,12 @@ def close(ours, theirs, within):
     return len(ours) == len(theirs) and np.allclose(ours, theirs, rtol=0, atol=within)
 
 
-def agree(problem, cone, *, count, radii, depth):
+def agree(problem, cone, *, count, radii, depth, space="function"):
     """Leaves and joins that are deeper than the grid's ripples are the same; shallow ones count on neither side."""
-    tree = sh.chart(problem).connections()
-    (leaves, joins), energy = flood(cone, problem.n, count=count, radii=radii, signs=(1, -1), depth=depth)
+    tree = sh.chart(problem).connections(space)
+    (leaves, joins), energy = flood(
+        cone, problem.n, count=count, radii=radii, depth=depth, parameters=space == "parameters"
+    )
     ours_leaves, ours_joins = deep(tree, depth * energy)
     within = 0.5 * depth * energy
     assert close(ours_leaves, leaves, within), (tree, leaves, joins)
@@ -90,6 +92,15 @@ def test_identity_teacher(degree, kind):
     agree(problem, cone, count=300, radii=120, depth=2e-3)
 
 
+@pytest.mark.parametrize("degree", [2, 3, 4])
+@pytest.mark.parametrize("identity", [False, True])
+def test_parameter_space(degree, identity):
+    if degree % 2 and identity:
+        return
+    problem, cone = problem_of(2, degree, "gaussian", np.random.default_rng(degree), identity=identity)
+    agree(problem, cone, count=600, radii=120, depth=2e-3, space="parameters")
+
+
 def test_circle_is_one_leaf():
     tree = sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), width=1)).connections()
     assert len(tree.leaves) == 1 and tree.leaves[0].point.dimension == 1 and not tree.edges
@@ -101,6 +112,7 @@ def test_two_inputs_random(seed):
     rng = np.random.default_rng([seed, 2])
     problem, cone = problem_of(2, 2 + seed % 4, KINDS[(seed // 4) % 3], rng)
     agree(problem, cone, count=600, radii=240, depth=1e-3)
+    agree(problem, cone, count=1200, radii=240, depth=1e-3, space="parameters")
 
 
 @pytest.mark.thorough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
 from shallows.questions.connections.landscape import Landscape
 from shallows.questions.connections.merging import Meeting, Merge, Valleys, merged
+from shallows.questions.connections.parameters import parameter_merges
 from shallows.questions.connections.tree import Edge, Leaf, MergeTree
 from shallows.questions.connections.verification import Verification
 from shallows.support.checks import counted
@@ -25,7 +27,9 @@ def connections(chart: Chart, space: str = "function", *, progress: bool = False
     if space not in SPACES:
         raise InvalidProblem(f"space is {space!r}; expected one of {', '.join(SPACES)}.")
     landscape = Landscape.of(chart, _problem(chart))
-    return function_tree(landscape, progress)
+    return (
+        parameter_tree(landscape, progress) if space == "parameters" else function_tree(landscape, progress)
+    )
 
 
 def function_tree(landscape: Landscape, progress: bool) -> MergeTree:
@@ -52,25 +56,42 @@ def function_tree(landscape: Landscape, progress: bool) -> MergeTree:
     return assembled(landscape, leaves, merges, "function", "numerical" if reasons else "proved", notes)
 
 
+def parameter_tree(landscape: Landscape, progress: bool) -> MergeTree:
+    """The tree in parameter space: each component of a minimum's fiber is a leaf."""
+    function_tree(landscape, progress)  # refuses what is degenerate or incomplete
+    leaves, merges, traps = parameter_merges(landscape, progress)
+    notes = ["not proved: orientations of fibers are signs of determinants in floating point"]
+    if traps:
+        losses = ", ".join(f"{landscape.chart.critical.table.loss[row]:.8g}" for row in traps)
+        notes.append(
+            f"networks of lower rank and loss {losses} can trap training (Example 15) and are no leaves: an idle "
+            "neuron of the wrong sign changes it at no cost, a barrier of 0"
+        )
+    return assembled(landscape, leaves, merges, "parameters", "numerical", notes, traps)
+
+
 def _valley(landscape: Landscape, row: int | None) -> int | None:
     return None if row is None else landscape.leaf(row)
 
 
 def assembled(
     landscape: Landscape,
-    leaves: Sequence[Hashable],
+    leaves: Sequence[Any],
     merges: Sequence[Merge],
     space: str,
     known: str,
     notes: Sequence[str],
+    traps: Sequence[int] = (),
 ) -> MergeTree:
     """The tree with its leaves numbered by loss."""
     critical = landscape.chart.critical
     number = {leaf: i for i, leaf in enumerate(leaves)}
-    made = []
+    made: list[Leaf] = []
     for leaf, i in number.items():
-        if isinstance(leaf, int):
-            made.append(Leaf(i, critical[leaf].loss, leaf, critical[leaf]))
+        if leaf is not None:
+            row = leaf[0] if isinstance(leaf, tuple) else leaf
+            copy = sum(other.row == row for other in made)
+            made.append(Leaf(i, critical[row].loss, row, critical[row], copy))
         else:
             lowest = min(landscape.loss.value(path.end) for path in landscape.runaways)
             made.append(Leaf(i, lowest + landscape.problem.floor, None, None))
@@ -80,7 +101,7 @@ def assembled(
         reached = tuple(dict.fromkeys(number[leaf] for leaf in merge.meeting.leaves))
         sides = tuple(tuple(number[leaf] for leaf in side) for side in merge.sides)
         edges.append(Edge(critical[row].loss, row, critical[row], reached, sides))
-    return MergeTree(landscape.chart, tuple(made), tuple(edges), space, known, tuple(notes))
+    return MergeTree(landscape.chart, tuple(made), tuple(edges), space, known, tuple(notes), tuple(traps))
 
 
 def _notes(landscape: Landscape, valleys: Valleys) -> list[str]:

@@ -23,6 +23,7 @@ def save_tree(tree: MergeTree, path: str | Path) -> Path:
         "space": tree.space,
         "known": tree.known,
         "notes": list(tree.notes),
+        "traps": list(tree.traps),
         "leaves": [
             {
                 "number": leaf.number,

@@ -78,7 +78,8 @@ class MergeTree:
     """How the valleys of a loss connect: at every level, which minima lie in one component of the sublevel set.
 
     Leaves are numbered by loss, edges sorted by it. `space` is "function" (each function once) or "parameters"; `known`
-    is "proved", "numerical" or "sampled", with the reasons in `notes`.
+    is "proved", "numerical" or "sampled", with the reasons in `notes`. `traps` are rows of the chart at which training
+    in parameter space can end although they are no leaves (paper 000, Example 15): a way of constant loss leads out.
 
     >>> chart = sh.chart(sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1))
     >>> tree = chart.connections()
@@ -99,6 +100,7 @@ class MergeTree:
     space: str
     known: str
     notes: tuple[str, ...] = ()
+    traps: tuple[int, ...] = ()
 
     @cached_property
     def _parents(self) -> dict[int, list[Edge]]:
@@ -192,4 +194,12 @@ def load_connections(path: str | Path, problem: Problem | None = None) -> MergeT
         for row, leaf in zip(places, tree["leaves"], strict=True)
     ]
     edges = [Edge(point=chart.critical[edge["row"]], **edge) for edge in tree["edges"]]
-    return MergeTree(chart, tuple(leaves), tuple(edges), tree["space"], tree["known"], tuple(tree["notes"]))
+    return MergeTree(
+        chart,
+        tuple(leaves),
+        tuple(edges),
+        tree["space"],
+        tree["known"],
+        tuple(tree["notes"]),
+        tuple(tree["traps"]),
+    )
