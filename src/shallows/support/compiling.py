@@ -34,6 +34,9 @@ from shallows.support.recipe import ingredients, names
 
 #: Options of all compiled functions: they hold no interpreter lock and divide as NumPy does.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+#: The option without which numba counts references to arrays. Nothing here makes or keeps one: callers own them all.
+#: A function that does makes arrays says so (`_nrt=True`).
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 _lock = threading.RLock()
 # numba has types for some of its parts only
@@ -110,7 +113,8 @@ class Unit:
         return code_cache.CodeCache(code_cache.key(self.symbol, (own, *ingredients(self.function))))
 
     def _compile(self) -> None:
-        dispatcher = _compiler(no_cpython_wrapper=not self.python, **OPTIONS, **self.options)(self.function)
+        options = {**OPTIONS, **UNCOUNTED, **self.options}
+        dispatcher = _compiler(no_cpython_wrapper=not self.python, **options)(self.function)
         dispatcher._cache = self.cache
         dispatcher.compile(self.signature)
         dispatcher.disable_compile()

@@ -66,7 +66,7 @@ def _described(value: Any) -> Iterator[str]:
     elif isinstance(value, tuple | list):
         for each in value:
             yield from _described(each)
-    elif type(value).__module__.startswith("numba."):  # a type or a signature
+    elif type(value).__module__.startswith(("numba.", "llvmlite.")):  # a type or a signature
         yield str(value)
     elif isinstance(value, type):
         yield f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', ())}"

@@ -107,38 +107,31 @@ def test_the_line_search_is_its_slow_twin(outer):
 
 
 def test_exact_hessian_products_are_those_of_the_problem(rng):
-    from shallows.model.kernels._compiled.kinds import FIXED, MATRIX, VOID
+    from shallows.model.kernels._compiled.kinds import INT, MATRIX, VECTOR, VOID
     from shallows.model.kernels._compiled.relu_hessian import (
-        HESSIAN_ARRAYS,
-        hessian_in,
+        hessian_at,
         hessian_space,
         hessian_times,
         prepare,
     )
-    from shallows.model.kernels._compiled.relu_lanes import TEACHER_ARRAYS
-    from shallows.model.kernels._compiled.relu_loop import (
-        ONE_ARRAYS,
-        one_in,
-        one_space,
-        teacher_in,
-        teacher_rows,
-    )
+    from shallows.model.kernels._compiled.relu_loop import one_at, one_space
+    from shallows.model.kernels._compiled.relu_model import model_at, relu_model
     from shallows.model.kernels.relu_fused import arccos_polynomial
-    from shallows.support.compiling import entry
+    from shallows.support.compiling import entry, pointer
 
-    @entry(VOID(MATRIX, MATRIX, FIXED, TEACHER_ARRAYS, FIXED, ONE_ARRAYS, HESSIAN_ARRAYS, MATRIX))
-    def product(P, W, a, rows, c, one_arrays, hessian_arrays, out):
-        teacher, one, space = teacher_in(rows), one_in(one_arrays), hessian_in(hessian_arrays)
-        prepare(W, a, teacher, c, one, space)
-        hessian_times(P, W, a, teacher, one, space, out)
+    @entry(VOID(INT, INT, INT, MATRIX, MATRIX, VECTOR, MATRIX))
+    def product(model_place, one_place, space_place, P, W, a, out):
+        model, one, space = model_at(model_place), one_at(one_place), hessian_at(space_place)
+        prepare(model, one, space, pointer(W), pointer(a))
+        hessian_times(model, one, space, pointer(W), pointer(a), pointer(P), pointer(out))
 
     for k, m, n in ((3, 2, 4), (5, 5, 5), (4, 6, 3)):
         W, P, V = rng.standard_normal((k, n)), rng.standard_normal((k, n)), rng.standard_normal((m, n))
         a, b = rng.standard_normal(k), rng.standard_normal(m)
         problem = sh.Problem(sh.Network(V, b, sh.ReLU()), sh.Gaussian(n), k, outer=a)
-        teacher, one, space = teacher_rows(V, b), one_space(k, n, m), hessian_space(k, n, m)
-        out = np.empty((k, n))
-        product(P, W, a, teacher, arccos_polynomial(), one, space, out)
+        model, one = relu_model(k, n, V, b, arccos_polynomial()), one_space(k, n, m)
+        space, out = hessian_space(k, n, m), np.empty((k, n))
+        product(model.address, one.address, space.address, P, W, a, out)
         expected = problem.hvp(sh.Network(W, a, sh.ReLU()), P.ravel())
         np.testing.assert_allclose(out.ravel(), expected, atol=1e-11 * (1 + np.abs(expected).max()))
 
@@ -225,9 +218,15 @@ def test_steps_along_the_flow_stop_at_limits_goals_and_interruption_and_leave_wi
 
 
 def test_the_pivots_of_a_tridiagonal_matrix_see_a_negative_eigenvalue(rng):
+    from shallows.model.kernels._compiled.kinds import BOOL, INT, VECTOR
     from shallows.questions.descent._compiled.relu_newton import _has_negative_pivot
+    from shallows.support.compiling import entry, pointer
+
+    @entry(BOOL(VECTOR, VECTOR, INT))
+    def negative(diagonal, beside, size):
+        return _has_negative_pivot(pointer(diagonal), pointer(beside), size)
 
     for _ in range(50):
         diagonal, beside = rng.standard_normal(6) + 1.5, rng.standard_normal(6)
         T = np.diag(diagonal) + np.diag(beside[:5], 1) + np.diag(beside[:5], -1)
-        assert _has_negative_pivot(diagonal, beside, 6) == (np.linalg.eigvalsh(T)[0] < 0)
+        assert negative(diagonal, beside, 6) == (np.linalg.eigvalsh(T)[0] < 0)

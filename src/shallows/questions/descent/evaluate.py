@@ -89,10 +89,10 @@ def _dot_product(problem: Problem, metric: RotationInvariance) -> Evaluate:
     root, coefficients = metric.root(), metric.coefficients
     V, b = part.V if root is None else part.V @ root, part.B[0]
     if problem.degree == 2:
-        lanes = CompiledPowers(problem, *matrix_model(coefficients, (V.T * b) @ V))
+        lanes = CompiledPowers(problem, *matrix_model(problem, coefficients, (V.T * b) @ V))
     else:
         energy = _energy(V, b, coefficients, problem.degree)
-        lanes = CompiledPowers(problem, *powers_model(problem.degree, coefficients, V, b, energy))
+        lanes = CompiledPowers(problem, *powers_model(problem, coefficients, V, b, energy))
     return lanes if root is None else _whitened(problem, lanes, root)
 
 

@@ -14,4 +14,4 @@ INTEGERS, VECTOR, MATRIX, CUBE = INT[::1], FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :
 #: Arrays that are only read.
 FIXED, FIXED_ROWS = constants(FLOAT), constants(FLOAT, 2)
 #: Where numbers lie one after the other.
-FLOATS = _pointer(FLOAT)
+FLOATS, COUNTS = _pointer(FLOAT), _pointer(INT)

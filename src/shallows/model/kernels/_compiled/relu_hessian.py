@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import FIXED, MATRIX, VECTOR, VOID
+from shallows.model.kernels._compiled.kinds import FLOATS, VOID
 from shallows.model.kernels._compiled.relu_angles import FAST
-from shallows.model.kernels._compiled.relu_lanes import TEACHER, Teacher
-from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, OneSpace, pair_angles
+from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, pair_angles
+from shallows.model.kernels._compiled.relu_model import MODEL
 from shallows.support.checks import Array
-from shallows.support.compiling import part, record, several, unit
+from shallows.support.compiling import behind, unit
+from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.matrix_product import product
 
 #: sin θ of a pair below which its q-terms, products of two factors of size sin θ with h = 1/(2π sin θ), are left out:
 #: they are of this size, while rounding would be divided by it.
@@ -46,91 +48,86 @@ class HessianSpace(NamedTuple):
     second: Array
 
 
-HESSIAN_ARRAYS = several(
-    MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX
-)  # fmt: skip
-HESSIAN_SPACE = record(
-    HessianSpace, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX, MATRIX, VECTOR, MATRIX, VECTOR, MATRIX, MATRIX
-)  # fmt: skip
+HESSIAN_SPACE = in_memory(HessianSpace, *(FLOATS,) * 12)
+hessian_at = at(HESSIAN_SPACE)
 
 
-def hessian_space(k: int, n: int, m: int) -> tuple[Array, ...]:
-    """Fresh arrays for k students and m teachers in n inputs, as `hessian_in` takes them."""
+def hessian_space(k: int, n: int, m: int) -> Held:
+    """Fresh arrays for k students and m teachers in n inputs."""
     shapes = [(k, k)] * 3 + [(m, k), (k,), (k, k), (k, k), (k,), (k, k), (k,), (k, n), (k, n)]
-    return tuple(np.empty(shape) for shape in shapes)
+    return Held(HESSIAN_SPACE, HessianSpace(*(np.empty(shape) for shape in shapes)))
 
 
-@part
-def hessian_in(arrays: Any) -> HessianSpace:
-    """The arrays by name."""
-    pull, cross, lean, teacher_lean, level, products, turned, diagonal, weights, own, first, second = arrays
-    return HessianSpace(
-        pull, cross, lean, teacher_lean, level, products, turned, diagonal, weights, own, first, second
-    )  # fmt: skip
-
-
-@unit(VOID(MATRIX, FIXED, TEACHER, FIXED, ONE_SPACE, HESSIAN_SPACE), fastmath=FAST)
-def prepare(W: Array, a: Array, teacher: Teacher, c: Array, one: OneSpace, space: HessianSpace) -> None:
+@unit(VOID(MODEL, ONE_SPACE, HESSIAN_SPACE, FLOATS, FLOATS), fastmath=FAST)
+def prepare(model: Any, one: Any, space: Any, W: Any, a: Any) -> None:
     """Fill the coefficients at W; `one` keeps unit vectors and cosines."""
-    k = len(W)
-    pair_angles(W, a, teacher, c, one)
+    k = model.k
+    pair_angles(model, one, W, a)
     for i in range(k):
-        level = 0.0
+        level, inverse = 0.0, one.inverse[i]
+        sines, rest, cross = behind(one.sine, i * k), behind(one.rest, i * k), behind(space.cross, i * k)
+        lean, pull = behind(space.lean, i * k), behind(space.pull, i * k)
         for j in range(k):
-            sine = one.students.sine[i, j]
+            sine = sines[j]
             level += one.length[j] * sine
-            space.cross[i, j] = a[j] * INVERSE_FOUR_PI_SQUARED / sine if sine > PARALLEL else 0.0
-            space.lean[i, j] = space.cross[i, j] * one.norm[j] * one.inverse[i]
-            space.pull[i, j] = a[j] * one.students.rest[i, j]
-        for t in range(len(teacher.b)):
-            sine, e = one.teachers.sine[t, i], -teacher.b[t]
-            level += e * teacher.norm[t] * sine
-            known = sine > PARALLEL and teacher.norm[t] > 0
-            space.teacher_lean[t, i] = e * INVERSE_FOUR_PI_SQUARED / sine * one.inverse[i] if known else 0.0
-        space.level[i] = level * one.inverse[i]
+            cross[j] = a[j] * INVERSE_FOUR_PI_SQUARED / sine if sine > PARALLEL else 0.0
+            lean[j] = cross[j] * one.norm[j] * inverse
+            pull[j] = a[j] * rest[j]
+        for t in range(model.m):
+            sine, e, length = one.teacher_sine[t * k + i], -model.b[t], model.norm[t]
+            level += e * length * sine
+            known = sine > PARALLEL and length > 0
+            slant = e * INVERSE_FOUR_PI_SQUARED / sine * inverse if known else 0.0
+            space.teacher_lean[t * k + i] = slant
+        space.level[i] = level * inverse
 
 
-@unit(VOID(MATRIX, MATRIX, FIXED, TEACHER, ONE_SPACE, HESSIAN_SPACE, MATRIX), fastmath=FAST)
-def hessian_times(
-    P: Array, W: Array, a: Array, teacher: Teacher, one: OneSpace, space: HessianSpace, out: Array
-) -> None:
-    """∇²L·P after `prepare` at W."""
-    k, n = W.shape
-    pull, cross, lean, teacher_lean, level, X, turned, diagonal, weights, own, first, second = space
-    cosine, teacher_cosine, unit, inverse = one.students.cosine, one.teachers.cosine, one.unit, one.inverse
-    np.dot(P, unit, X)
+@unit(VOID(MODEL, ONE_SPACE, HESSIAN_SPACE), fastmath=FAST)
+def _weigh(model: Any, one: Any, space: Any) -> None:
+    """The weights of all ûⱼ, and of ûᵢ itself, in row i of the product."""
+    k, X, diagonal, own = model.k, space.products, space.diagonal, space.own
     for i in range(k):
-        diagonal[i] = X[i, i]
+        diagonal[i] = X[i * k + i]
+        turned = behind(space.turned, i * k)
         for j in range(k):
-            turned[i, j] = X[j, i]
+            turned[j] = X[j * k + i]
     for i in range(k):
+        x, turned, cosine = behind(X, i * k), behind(space.turned, i * k), behind(one.cosine, i * k)
+        lean, cross, weights = behind(space.lean, i * k), behind(space.cross, i * k), behind(space.weights, i * k)
         d, total = diagonal[i], 0.0
         for j in range(k):
-            weights[i, j] = lean[i, j] * (X[i, j] - cosine[i, j] * d) + cross[i, j] * (
-                turned[i, j] - cosine[i, j] * diagonal[j]
-            )
+            weights[j] = lean[j] * (x[j] - cosine[j] * d) + cross[j] * (turned[j] - cosine[j] * diagonal[j])
         for j in range(k):
-            total += cross[i, j] * (diagonal[j] - cosine[i, j] * turned[i, j]) - lean[i, j] * cosine[i, j] * (
-                X[i, j] - cosine[i, j] * d
-            )
-        own[i] = total - level[i] * d
-    np.dot(pull, P, first)
-    np.dot(weights, unit.T, second)
+            total += cross[j] * (diagonal[j] - cosine[j] * turned[j]) - lean[j] * cosine[j] * (x[j] - cosine[j] * d)
+        own[i] = total - space.level[i] * d
+
+
+@unit(VOID(MODEL, ONE_SPACE, HESSIAN_SPACE, FLOATS, FLOATS, FLOATS, FLOATS), fastmath=FAST)
+def hessian_times(model: Any, one: Any, space: Any, W: Any, a: Any, P: Any, out: Any) -> None:
+    """∇²L·P after `prepare` at W."""
+    k, n, teacher_first, column, value = model.k, model.n, model.first, model.column, model.value
+    first, second = space.first, space.second
+    product(P, False, one.unit, False, space.products, k, n, k)
+    _weigh(model, one, space)
+    product(space.pull, False, P, False, first, k, k, n)
+    product(space.weights, False, one.unit, True, second, k, k, n)
     for i in range(k):
+        level, own, diagonal = space.level[i], space.own[i], space.diagonal[i]
+        p, image, w = behind(P, i * n), behind(out, i * n), behind(W, i * n)
         for m in range(n):
-            out[i, m] = first[i, m] + second[i, m] + level[i] * P[i, m]
-        for t in range(len(teacher.b)):
-            slant = teacher_lean[t, i]
+            image[m] = first[i * n + m] + second[i * n + m] + level * p[m]
+        for t in range(model.m):
+            slant = space.teacher_lean[t * k + i]
             if slant == 0:
                 continue
             along = 0.0
-            for p in range(teacher.first[t], teacher.first[t + 1]):
-                along += teacher.value[p] * P[i, teacher.column[p]]
-            angle, length = teacher_cosine[t, i], teacher.norm[t]
-            tilt = slant * (along / length - angle * diagonal[i])
-            own[i] -= tilt * angle * length
-            for p in range(teacher.first[t], teacher.first[t + 1]):
-                out[i, teacher.column[p]] += tilt * teacher.value[p]
-        turn = own[i] * inverse[i]
+            for q in range(teacher_first[t], teacher_first[t + 1]):
+                along += value[q] * p[column[q]]
+            angle, length = one.teacher_cosine[t * k + i], model.norm[t]
+            tilt = slant * (along / length - angle * diagonal)
+            own -= tilt * angle * length
+            for q in range(teacher_first[t], teacher_first[t + 1]):
+                image[column[q]] += tilt * value[q]
+        turn = own * one.inverse[i]
         for m in range(n):
-            out[i, m] = 2 * a[i] * (out[i, m] + turn * W[i, m])
+            image[m] = 2 * a[i] * (image[m] + turn * w[m])

@@ -1,7 +1,7 @@
 """The ReLU loss and gradient of many networks side by side: the lanes are the last axis of every array.
 
 Each innermost loop runs over the lanes and becomes vector instructions, however narrow the networks are. No lane sees
-another one. The slow twin is `relu.ReLUKernel`, as for `_relu_loop`.
+another one. The slow twin is `relu.ReLUKernel`, as for `relu_loop`.
 """
 
 from __future__ import annotations
@@ -10,44 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import (
-    CUBE,
-    FIXED,
-    FLOAT,
-    FLOATS,
-    INT,
-    INTEGERS,
-    MATRIX,
-    VECTOR,
-    VOID,
-)
+from shallows.model.kernels._compiled.kinds import FLOAT, FLOATS, INT, VOID
 from shallows.model.kernels._compiled.relu_angles import FAST, angles
+from shallows.model.kernels._compiled.relu_model import MODEL
 from shallows.support.checks import Array
-from shallows.support.compiling import behind, part, pointer, record, several, unit
+from shallows.support.compiling import behind, unit
+from shallows.support.in_memory import Held, at, in_memory
 
 LARGEST = 400  # weights of a network: beyond that one network fills the vector units by itself
 SMALL, LANES, FEWEST_LANES = 150, 64, 16
 
 
-class Teacher(NamedTuple):
-    """Teacher neurons as sparse rows (see `sparse_rows`) with their outer weights b and `length` b‖v‖.
-
-    `unit` and `weighted` are the rows v̂ and bv as matrices when many entries are nonzero; otherwise they are empty.
-    """
-
-    first: np.ndarray
-    column: np.ndarray
-    value: Array
-    norm: Array
-    b: Array
-    length: Array
-    unit: Array
-    weighted: Array
-
-
 class LaneSpace(NamedTuple):
-    """Work arrays: (k, lanes) and (lanes,)."""
+    """Work arrays: (k, row) and (row,), `row` the number of lanes there is room for."""
 
+    row: int
     norm: Array
     inverse: Array
     radial: Array
@@ -58,10 +35,8 @@ class LaneSpace(NamedTuple):
     rest: Array
 
 
-TEACHER_ARRAYS = several(INTEGERS, INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX)
-TEACHER = record(Teacher, INTEGERS, INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX)
-LANE_ARRAYS = several(MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR)
-LANE_SPACE = record(LaneSpace, MATRIX, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR)
+LANE_SPACE = in_memory(LaneSpace, INT, *(FLOATS,) * 8)
+lanes_at = at(LANE_SPACE)
 
 
 def lanes_for(k: int, n: int) -> int:
@@ -71,16 +46,10 @@ def lanes_for(k: int, n: int) -> int:
     return LANES if k * n <= SMALL else LANES // 2
 
 
-def lane_space(k: int, lanes: int) -> tuple[Array, ...]:
-    """Fresh work arrays, as `lanes_in` takes them."""
-    return (*(np.empty((k, lanes)) for _ in range(4)), *(np.empty(lanes) for _ in range(4)))
-
-
-@part
-def lanes_in(arrays: Any) -> LaneSpace:
-    """The work arrays by name. Python hands over plain tuples: numba knows their types at once."""
-    norm, inverse, radial, theirs, g, cosine, sine, rest = arrays
-    return LaneSpace(norm, inverse, radial, theirs, g, cosine, sine, rest)
+def lane_space(k: int, lanes: int) -> Held:
+    """Fresh work arrays."""
+    shapes = ((k, lanes),) * 4 + ((lanes,),) * 4
+    return Held(LANE_SPACE, LaneSpace(lanes, *(np.empty(shape) for shape in shapes)))
 
 
 @unit(VOID(FLOATS, FLOATS, INT, INT, INT, FLOATS), fastmath=FAST)
@@ -90,18 +59,10 @@ def _dot(x: Any, y: Any, n: int, row: int, lanes: int, g: Any) -> None:
         g[l] = x[l] * y[l]
     whole = 1 + (n - 1) // 4 * 4
     for m in range(1, whole, 4):
-        x0, x1, x2, x3 = (
-            behind(x, m * row),
-            behind(x, (m + 1) * row),
-            behind(x, (m + 2) * row),
-            behind(x, (m + 3) * row),
-        )
-        y0, y1, y2, y3 = (
-            behind(y, m * row),
-            behind(y, (m + 1) * row),
-            behind(y, (m + 2) * row),
-            behind(y, (m + 3) * row),
-        )
+        x0, y0 = behind(x, m * row), behind(y, m * row)
+        x1, y1 = behind(x0, row), behind(y0, row)
+        x2, y2 = behind(x1, row), behind(y1, row)
+        x3, y3 = behind(x2, row), behind(y2, row)
         for l in range(lanes):
             g[l] += (x0[l] * y0[l] + x1[l] * y1[l]) + (x2[l] * y2[l] + x3[l] * y3[l])
     for m in range(whole, n):
@@ -110,17 +71,15 @@ def _dot(x: Any, y: Any, n: int, row: int, lanes: int, g: Any) -> None:
             g[l] += xm[l] * ym[l]
 
 
-@unit(FLOAT(CUBE, MATRIX, INT, LANE_SPACE, CUBE, MATRIX), fastmath=FAST)
-def _start(W: Array, a: Array, lanes: int, space: LaneSpace, dW: Array, da: Array) -> float:
+@unit(FLOAT(MODEL, LANE_SPACE, INT, FLOATS, FLOATS, FLOATS, FLOATS), fastmath=FAST)
+def _start(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any) -> float:
     """Lengths, and what each neuron contributes with itself (θ = 0); returns the shortest length."""
-    k, n, row = W.shape
-    g = pointer(space.g)
+    n, row, g = model.n, space.row, space.g
     shortest = np.inf
-    for i in range(k):
-        x, dx = behind(pointer(W), i * n * row), behind(pointer(dW), i * n * row)
-        norm, inverse = behind(pointer(space.norm), i * row), behind(pointer(space.inverse), i * row)
-        radial, theirs = behind(pointer(space.radial), i * row), behind(pointer(space.theirs), i * row)
-        outer, slope = behind(pointer(a), i * row), behind(pointer(da), i * row)
+    for i in range(model.k):
+        x, dx, outer, slope = behind(W, i * n * row), behind(dW, i * n * row), behind(a, i * row), behind(da, i * row)
+        norm, inverse = behind(space.norm, i * row), behind(space.inverse, i * row)
+        radial, theirs = behind(space.radial, i * row), behind(space.theirs, i * row)
         _dot(x, x, n, row, lanes, g)
         for l in range(lanes):
             norm[l] = np.sqrt(g[l])
@@ -135,28 +94,26 @@ def _start(W: Array, a: Array, lanes: int, space: LaneSpace, dW: Array, da: Arra
     return shortest
 
 
-@unit(VOID(CUBE, MATRIX, FIXED, INT, LANE_SPACE, CUBE, MATRIX), fastmath=FAST)
-def _students(W: Array, a: Array, c: Array, lanes: int, space: LaneSpace, dW: Array, da: Array) -> None:
+@unit(VOID(MODEL, LANE_SPACE, INT, FLOATS, FLOATS, FLOATS, FLOATS), fastmath=FAST)
+def _students(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any) -> None:
     """All pairs of two neurons, each once."""
-    k, n, row = W.shape
-    g, cosine, sine, rest = pointer(space.g), pointer(space.cosine), pointer(space.sine), pointer(space.rest)
-    for i in range(k):
-        x, dx = behind(pointer(W), i * n * row), behind(pointer(dW), i * n * row)
-        norm, inverse = behind(pointer(space.norm), i * row), behind(pointer(space.inverse), i * row)
-        outer, slope, radial = (
-            behind(pointer(a), i * row),
-            behind(pointer(da), i * row),
-            behind(pointer(space.radial), i * row),
+    n, row, c = model.n, space.row, model.c
+    g, cosine, sine, rest = space.g, space.cosine, space.sine, space.rest
+    for i in range(model.k):
+        x, dx, outer, slope = behind(W, i * n * row), behind(dW, i * n * row), behind(a, i * row), behind(da, i * row)
+        norm, inverse, radial = (
+            behind(space.norm, i * row),
+            behind(space.inverse, i * row),
+            behind(space.radial, i * row),
         )
         for j in range(i):
-            y, dy = behind(pointer(W), j * n * row), behind(pointer(dW), j * n * row)
-            norm_j, inverse_j = behind(pointer(space.norm), j * row), behind(pointer(space.inverse), j * row)
-            outer_j, slope_j = behind(pointer(a), j * row), behind(pointer(da), j * row)
-            radial_j = behind(pointer(space.radial), j * row)
+            y, dy = behind(W, j * n * row), behind(dW, j * n * row)
+            outer_j, slope_j, radial_j = behind(a, j * row), behind(da, j * row), behind(space.radial, j * row)
+            norm_j, inverse_j = behind(space.norm, j * row), behind(space.inverse, j * row)
             _dot(x, y, n, row, lanes, g)
             for l in range(lanes):
                 cosine[l] = g[l] * inverse[l] * inverse_j[l]
-            angles(cosine, pointer(c), sine, rest, lanes)
+            angles(cosine, c, sine, rest, lanes)
             for l in range(lanes):
                 value = norm[l] * norm_j[l] * sine[l] + rest[l] * g[l]
                 slope[l] += outer_j[l] * value
@@ -176,18 +133,18 @@ def _students(W: Array, a: Array, c: Array, lanes: int, space: LaneSpace, dW: Ar
                     dym[l] += sine[l] * xm[l]
 
 
-@unit(VOID(CUBE, TEACHER, FIXED, INT, LANE_SPACE, CUBE), fastmath=FAST)
-def _teachers(W: Array, teacher: Teacher, c: Array, lanes: int, space: LaneSpace, dW: Array) -> None:
+@unit(VOID(MODEL, LANE_SPACE, INT, FLOATS, FLOATS), fastmath=FAST)
+def _teachers(model: Any, space: Any, lanes: int, W: Any, dW: Any) -> None:
     """All pairs of a neuron and a teacher neuron."""
-    k, n, row = W.shape
-    g, cosine, sine, rest = pointer(space.g), pointer(space.cosine), pointer(space.sine), pointer(space.rest)
-    first, column, value = pointer(teacher.first), pointer(teacher.column), pointer(teacher.value)
-    for i in range(k):
-        x, dx = behind(pointer(W), i * n * row), behind(pointer(dW), i * n * row)
-        norm, inverse = behind(pointer(space.norm), i * row), behind(pointer(space.inverse), i * row)
-        radial, theirs = behind(pointer(space.radial), i * row), behind(pointer(space.theirs), i * row)
-        for t in range(len(teacher.b)):
-            length, weight = teacher.norm[t], teacher.b[t]
+    n, row, c = model.n, space.row, model.c
+    g, cosine, sine, rest = space.g, space.cosine, space.sine, space.rest
+    first, column, value = model.first, model.column, model.value
+    for i in range(model.k):
+        x, dx = behind(W, i * n * row), behind(dW, i * n * row)
+        norm, inverse = behind(space.norm, i * row), behind(space.inverse, i * row)
+        radial, theirs = behind(space.radial, i * row), behind(space.theirs, i * row)
+        for t in range(model.m):
+            length, weight = model.norm[t], model.b[t]
             if length == 0:
                 continue
             for l in range(lanes):
@@ -198,7 +155,7 @@ def _teachers(W: Array, teacher: Teacher, c: Array, lanes: int, space: LaneSpace
                     g[l] += v * xm[l]
             for l in range(lanes):
                 cosine[l] = g[l] * inverse[l] * (1 / length)
-            angles(cosine, pointer(c), sine, rest, lanes)
+            angles(cosine, c, sine, rest, lanes)
             for l in range(lanes):
                 across = weight * length * sine[l]
                 radial[l] -= across
@@ -209,34 +166,31 @@ def _teachers(W: Array, teacher: Teacher, c: Array, lanes: int, space: LaneSpace
                     dm[l] -= v * rest[l]
 
 
-@unit(FLOAT(CUBE, MATRIX, TEACHER, FIXED, INT, LANE_SPACE, VECTOR, CUBE, MATRIX), fastmath=FAST)
-def relu_lanes(
-    W: Array, a: Array, teacher: Teacher, c: Array, lanes: int, space: LaneSpace, loss: Array, dW: Array, da: Array
-) -> float:  # fmt: skip
+@unit(FLOAT(MODEL, LANE_SPACE, INT, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS), fastmath=FAST)
+def relu_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, loss: Any, dW: Any, da: Any) -> float:
     """Fill loss (less the teacher's energy), ∂L/∂W and ∂L/∂a of the first `lanes` networks; returns the shortest ‖wᵢ‖.
 
-    W, dW are (k, n, lanes), a, da (k, lanes). Formulas as in `_relu_loop.batch_loop`.
+    W, dW are (k, n, row), a, da (k, row). Formulas as in `relu_loop.one_pass`.
     """
-    k, n, row = W.shape
-    shortest = _start(W, a, lanes, space, dW, da)
-    _students(W, a, c, lanes, space, dW, da)
-    _teachers(W, teacher, c, lanes, space, dW)
-    total = pointer(loss)
+    n, row = model.n, space.row
+    shortest = _start(model, space, lanes, W, a, dW, da)
+    _students(model, space, lanes, W, a, dW, da)
+    _teachers(model, space, lanes, W, dW)
     for l in range(lanes):
-        total[l] = 0.0
-    for i in range(k):
-        turn, inverse = behind(pointer(space.radial), i * row), behind(pointer(space.inverse), i * row)
-        outer, slope, theirs = (
-            behind(pointer(a), i * row),
-            behind(pointer(da), i * row),
-            behind(pointer(space.theirs), i * row),
+        loss[l] = 0.0
+    for i in range(model.k):
+        turn, inverse, theirs = (
+            behind(space.radial, i * row),
+            behind(space.inverse, i * row),
+            behind(space.theirs, i * row),
         )
+        outer, slope = behind(a, i * row), behind(da, i * row)
         for l in range(lanes):
-            total[l] += outer[l] * (slope[l] + 2 * theirs[l])
+            loss[l] += outer[l] * (slope[l] + 2 * theirs[l])
             slope[l] = 2 * (slope[l] + theirs[l])
             turn[l] *= inverse[l]
         for m in range(n):
-            xm, dm = behind(pointer(W), (i * n + m) * row), behind(pointer(dW), (i * n + m) * row)
+            xm, dm = behind(W, (i * n + m) * row), behind(dW, (i * n + m) * row)
             for l in range(lanes):
                 dm[l] = 2 * outer[l] * (dm[l] + turn[l] * xm[l])
     return float(shortest)

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import BOOL, FLOAT, INT, INTEGERS
+from shallows.model.kernels._compiled.kinds import BOOL, FLOAT, INT, VOID
+from shallows.questions.descent._compiled.runs import RUNS
 from shallows.questions.descent.thresholds import (
     CHECK,
     CONVERGED,
@@ -23,20 +26,25 @@ from shallows.questions.descent.thresholds import (
 from shallows.support.compiling import several, unit
 
 
-@unit(INT(FLOAT, FLOAT, INT, FLOAT, INT, FLOAT, INTEGERS))
-def verdict(
-    loss: float, norm: float, iteration: int, tolerance: float, limit: int, goal: float, flag: np.ndarray
-) -> int:
-    """The status of a run at its present point; GOING when it goes on. `flag[0] ≠ 0` asks all runs to stop."""
+@unit(INT(RUNS, INT, FLOAT, FLOAT, INT))
+def verdict(runs: Any, row: int, loss: float, norm: float, iteration: int) -> int:
+    """The status of a run at its present point; GOING when it goes on."""
     if not (np.isfinite(loss) and np.isfinite(norm)):
         return DIVERGED
-    if norm <= tolerance:
+    if norm <= runs.tolerances[row]:
         return CONVERGED
-    if loss <= goal:
+    if loss <= runs.goal:
         return GOAL
-    if flag[0] != 0:
+    if runs.flag[0] != 0:
         return INTERRUPTED
-    return LIMIT if iteration >= limit else GOING
+    return LIMIT if iteration >= runs.limits[row] else GOING
+
+
+@unit(VOID(RUNS, INT, INT, FLOAT, FLOAT, INT))
+def conclude(runs: Any, row: int, code: int, loss: float, norm: float, iterations: int) -> None:
+    """Write down where a run ended, and how."""
+    runs.losses[row], runs.norms[row], runs.status[row] = loss, norm, code
+    runs.iterations[row] += iterations
 
 
 @unit(several(BOOL, INT, FLOAT)(FLOAT, INT, INT, FLOAT, FLOAT))

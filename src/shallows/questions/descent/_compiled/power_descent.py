@@ -1,7 +1,7 @@
 """Gradient descent of many Power networks side by side in compiled code; its slow twins are in `gradient`.
 
 Runs wait in a queue. A lane whose run has ended takes the next one; when the queue is empty the last lane moves into
-the gap, so that no lane idles. Nothing here holds the interpreter's lock. `flag[0] ≠ 0` asks all runs to stop.
+the gap, so that no lane idles. Nothing here holds the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -10,16 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import BOOL, FIXED, FLOAT, INT, INTEGERS, MATRIX, VECTOR, VOID
-from shallows.questions.descent._compiled.decisions import falls, patience, verdict
-from shallows.questions.descent._compiled.power_losses import (
-    EXACT,
-    MODEL_ARRAYS,
-    SPACE,
-    WorkSpace,
-    evaluate_lanes,
-    model_in,
-)
+from shallows.model.kernels._compiled.kinds import COUNTS, FLOAT, FLOATS, INT, VOID
+from shallows.questions.descent._compiled.decisions import conclude, falls, patience, verdict
+from shallows.questions.descent._compiled.lanes import EXACT, lane_products, strided
+from shallows.questions.descent._compiled.power_losses import evaluate_lanes, model_at, space_at
+from shallows.questions.descent._compiled.runs import RUNS, runs_at
 from shallows.questions.descent.thresholds import (
     BLOW_UP,
     DIVERGED,
@@ -32,65 +27,65 @@ from shallows.questions.descent.thresholds import (
     STALLED,
 )  # fmt: skip
 from shallows.support.checks import Array
-from shallows.support.compiling import entry, part, record, several, unit
+from shallows.support.compiling import behind, entry, unit
+from shallows.support.in_memory import Held, at, in_memory
 from shallows.support.tolerances import TINY
 
 
-class Rules(NamedTuple):
-    """When to stop, and how: step ≤ 0 asks for the line search of `gradient.line_search`."""
-
-    step: float
-    goal: float
-    scale: float
-    flag: np.ndarray
-
-
 class State(NamedTuple):
-    """What each lane remembers beside its point: the run, its step and its history."""
+    """`row` lanes: their points and trials with both slopes, the trials' loss, squared slope, slope along the step,
+    whether they are taken (1.0) and how the run stands; and what each lane remembers of its run."""
 
-    run: np.ndarray
-    fresh: np.ndarray
-    iteration: np.ndarray
-    since: np.ndarray
+    row: int
+    theta: Array
+    gradient: Array
+    trial: Array
+    new: Array
+    value: Array
+    square: Array
+    along: Array
+    taken: Array
     loss: Array
     norm: Array
     step: Array
     smallest: Array
     cap: Array
     best: Array
+    code: np.ndarray
+    run: np.ndarray
+    fresh: np.ndarray
+    iteration: np.ndarray
+    since: np.ndarray
 
 
-RULES, RULES_ARRAYS = record(Rules, FLOAT, FLOAT, FLOAT, INTEGERS), several(FLOAT, FLOAT, FLOAT, INTEGERS)
-_FIELDS = (*(INTEGERS,) * 4, *(VECTOR,) * 6)
-STATE, STATE_ARRAYS = record(State, *_FIELDS), several(*_FIELDS)
+STATE = in_memory(State, INT, *(FLOATS,) * 14, *(COUNTS,) * 5)
+state_at = at(STATE)
 
 
-def new_state(lanes: int) -> tuple[np.ndarray, ...]:
-    """Fresh arrays, as `state_in` takes them."""
-    return (*(np.zeros(lanes, np.int64) for _ in range(4)), *(np.zeros(lanes) for _ in range(6)))
+def new_state(k: int, n: int, outer: Array, lanes: int) -> Held:
+    """Room for runs side by side; every lane has the outer weights, which stay where they are not trained."""
+    points = [np.zeros((k * n + k, lanes)) for _ in range(4)]
+    points[2][k * n :] = outer[:, None]
+    vectors, counts = [np.zeros(lanes) for _ in range(10)], [np.zeros(lanes, np.int64) for _ in range(5)]
+    return Held(STATE, State(lanes, *points, *vectors, *counts))
 
 
-@part
-def state_in(arrays: Any) -> State:
-    """The arrays by name."""
-    run, fresh, iteration, since, loss, norm, step, smallest, cap, best = arrays
-    return State(run, fresh, iteration, since, loss, norm, step, smallest, cap, best)
-
-
-@unit(VOID(STATE, MATRIX, MATRIX, INT, VECTOR, INT))
-def _load(state: State, theta: Array, gradient: Array, l: int, start: Array, run: int) -> None:
+@unit(VOID(STATE, RUNS, INT, INT))
+def _load(state: Any, runs: Any, l: int, run: int) -> None:
     """Put a start into lane l; with a step of zero the next trial is the start itself."""
-    for i in range(len(start)):
-        theta[i, l], gradient[i, l] = start[i], 0.0
+    strided(behind(runs.thetas, run * runs.size), 1, behind(state.theta, l), state.row, runs.size)
+    for i in range(runs.size):
+        state.gradient[i * state.row + l] = 0.0
     state.run[l], state.fresh[l], state.iteration[l], state.since[l] = run, 1, 0, 0
     state.step[l], state.best[l] = 0.0, np.inf
 
 
-@unit(VOID(STATE, MATRIX, MATRIX, INT, INT))
-def _move(state: State, theta: Array, gradient: Array, source: int, to: int) -> None:
+@unit(VOID(STATE, INT, INT, INT))
+def _move(state: Any, size: int, source: int, to: int) -> None:
     """Copy one lane into another."""
-    for i in range(len(theta)):
-        theta[i, to], gradient[i, to] = theta[i, source], gradient[i, source]
+    row = state.row
+    strided(behind(state.theta, source), row, behind(state.theta, to), row, size)
+    strided(behind(state.gradient, source), row, behind(state.gradient, to), row, size)
     state.run[to], state.fresh[to] = state.run[source], state.fresh[source]
     state.iteration[to], state.since[to] = state.iteration[source], state.since[source]
     state.loss[to], state.norm[to], state.step[to] = (
@@ -105,150 +100,119 @@ def _move(state: State, theta: Array, gradient: Array, source: int, to: int) -> 
     )
 
 
-@unit(VOID(STATE, MATRIX, INT, FLOAT, FLOAT, FLOAT))
-def _begin(state: State, theta: Array, l: int, value: float, size: float, step: float) -> None:
+@unit(VOID(STATE, RUNS, INT, FLOAT))
+def _begin(state: Any, runs: Any, l: int, size: float) -> None:
     """The first evaluation of a run: its loss, the loss that counts as a blow-up, and its first step."""
-    square = 0.0
-    for i in range(len(theta)):
-        square += theta[i, l] * theta[i, l]
-    length = np.sqrt(square)
+    square, theta, value = 0.0, behind(state.theta, l), state.value[l]
+    for i in range(runs.size):
+        square += theta[i * state.row] * theta[i * state.row]
+    step = FIRST_MOVE * (np.sqrt(square) + SHORTEST_THETA) / max(size, TINY)
+    step = runs.step if runs.step > 0 else step
     state.fresh[l] = 0
     state.loss[l], state.norm[l], state.cap[l] = value, size, BLOW_UP * (1 + value)
-    state.step[l] = step if step > 0 else FIRST_MOVE * (length + SHORTEST_THETA) / max(size, TINY)
-    state.smallest[l] = SMALLEST_STEP * state.step[l]
+    state.step[l], state.smallest[l] = step, SMALLEST_STEP * step
 
 
-@unit(VOID(STATE, MATRIX, INT, VECTOR, VECTOR, VECTOR, RULES, VECTOR, INTEGERS))
-def _judge(
-    state: State, theta: Array, lanes: int, value: Array, square: Array, slope: Array, rules: Rules, taken: Array,
-    code: np.ndarray,
-) -> None:  # fmt: skip
-    """Take or refuse the trial of each lane; DIVERGED when a fixed step blew up."""
-    searching = rules.step <= 0
-    for l in range(lanes):
-        size = np.sqrt(square[l])
-        code[l], taken[l] = GOING, 1.0
-        if state.fresh[l] != 0:
-            _begin(state, theta, l, value[l], size, rules.step)
-            continue
-        state.iteration[l] += 1
-        if searching:
-            step = state.step[l]
-            good = falls(state.loss[l], state.norm[l], step, value[l], slope[l], rules.scale)
-            good = good and np.isfinite(size)
-            state.step[l] = GROWTH * step if good else SHRINK * step
-        else:
-            good = value[l] <= state.cap[l] and np.isfinite(size)
-            code[l] = GOING if good else DIVERGED
-        if good:
-            state.loss[l], state.norm[l] = value[l], size
-        else:
-            taken[l] = 0.0
+@unit(VOID(STATE, RUNS, INT))
+def _judge(state: Any, runs: Any, l: int) -> None:
+    """Take or refuse the trial of a lane; DIVERGED when a fixed step blew up."""
+    size, value, step = np.sqrt(state.square[l]), state.value[l], state.step[l]
+    state.code[l], state.taken[l] = GOING, 1.0
+    if state.fresh[l] != 0:
+        _begin(state, runs, l, size)
+        return
+    state.iteration[l] += 1
+    if runs.step <= 0:
+        good = falls(state.loss[l], state.norm[l], step, value, state.along[l], runs.scale)
+        good = good and np.isfinite(size)
+        state.step[l] = GROWTH * step if good else SHRINK * step
+    else:
+        good = value <= state.cap[l] and np.isfinite(size)
+        state.code[l] = GOING if good else DIVERGED
+    if good:
+        state.loss[l], state.norm[l] = value, size
+    else:
+        state.taken[l] = 0.0
 
 
-@unit(VOID(STATE, INT, VECTOR, INTEGERS, RULES, INTEGERS))
-def _end(
-    state: State, lanes: int, tolerances: Array, limits: np.ndarray, rules: Rules, code: np.ndarray
-) -> None:
-    """Give a status to each run that ends at its present point."""
-    for l in range(lanes):
-        if code[l] != GOING:
-            continue
-        norm, iteration, run = state.norm[l], state.iteration[l], state.run[l]
-        code[l] = verdict(
-            state.loss[l], norm, iteration, tolerances[run], limits[run], rules.goal, rules.flag
+@unit(VOID(STATE, RUNS, INT))
+def _end(state: Any, runs: Any, l: int) -> None:
+    """Give a status to a run that ends at its present point."""
+    norm, iteration = state.norm[l], state.iteration[l]
+    if state.code[l] == GOING:
+        state.code[l] = verdict(runs, state.run[l], state.loss[l], norm, iteration)
+    if state.code[l] != GOING:
+        return
+    if runs.step <= 0:
+        stuck = state.step[l] < state.smallest[l]
+    else:
+        stuck, state.since[l], state.best[l] = patience(
+            norm, iteration, state.since[l], state.best[l], runs.scale
         )
-        if code[l] != GOING:
-            continue
-        if rules.step <= 0:
-            stuck = state.step[l] < state.smallest[l]
-        else:
-            stuck, state.since[l], state.best[l] = patience(
-                norm, iteration, state.since[l], state.best[l], rules.scale
-            )
-        if stuck:
-            code[l] = STALLED
+    if stuck:
+        state.code[l] = STALLED
 
 
-@unit(VOID(MATRIX, MATRIX, INT, VECTOR), fastmath=EXACT)
-def _products(x: Array, y: Array, lanes: int, out: Array) -> None:
-    """x·y of each lane."""
-    for l in range(lanes):
-        out[l] = 0.0
-    for i in range(len(x)):
-        for l in range(lanes):
-            out[l] += x[i, l] * y[i, l]
-
-
-@unit(VOID(MATRIX, MATRIX, VECTOR, INT, MATRIX), fastmath=EXACT)
-def _propose(theta: Array, gradient: Array, steps: Array, lanes: int, trial: Array) -> None:
+@unit(VOID(STATE, INT, INT), fastmath=EXACT)
+def _propose(state: Any, size: int, lanes: int) -> None:
     """θ − s∇L in all lanes."""
-    for i in range(len(theta)):
+    row, step = state.row, state.step
+    for i in range(size):
+        theta, gradient = behind(state.theta, i * row), behind(state.gradient, i * row)
+        trial = behind(state.trial, i * row)
         for l in range(lanes):
-            trial[i, l] = theta[i, l] - steps[l] * gradient[i, l]
+            trial[l] = theta[l] - step[l] * gradient[l]
 
 
-@unit(VOID(MATRIX, MATRIX, VECTOR, INT, MATRIX, MATRIX))
-def _accept(trial: Array, new: Array, taken: Array, lanes: int, theta: Array, gradient: Array) -> None:
+@unit(VOID(STATE, INT, INT))
+def _accept(state: Any, size: int, lanes: int) -> None:
     """Move the lanes that took their trial (taken = 1, a float so that the choice is one vector instruction)."""
-    for i in range(len(theta)):
+    row, taken = state.row, state.taken
+    for i in range(size):
+        theta, trial = behind(state.theta, i * row), behind(state.trial, i * row)
+        gradient, new = behind(state.gradient, i * row), behind(state.new, i * row)
         for l in range(lanes):
-            theta[i, l] = trial[i, l] if taken[l] > 0 else theta[i, l]
-            gradient[i, l] = new[i, l] if taken[l] > 0 else gradient[i, l]
+            theta[l] = trial[l] if taken[l] > 0 else theta[l]
+        for l in range(lanes):
+            gradient[l] = new[l] if taken[l] > 0 else gradient[l]
 
 
-@entry(
-    VOID(
-        INT, MATRIX, INT, INT, FIXED, BOOL, MODEL_ARRAYS, SPACE, RULES_ARRAYS, VECTOR, INTEGERS, VECTOR, VECTOR,
-        INTEGERS, INTEGERS, STATE_ARRAYS, several(MATRIX, MATRIX, MATRIX, MATRIX), MATRIX, INTEGERS,
-    )
-)  # fmt: skip
-def descent_lanes(
-    form: int, thetas: Array, k: int, n: int, outer: Array, free: bool, model_arrays: Any, space: WorkSpace,
-    rule_arrays: Any, tolerances: Array, limits: np.ndarray, losses: Array, norms: Array, status: np.ndarray,
-    iterations: np.ndarray, state_arrays: Any, points: Any, room: Array, code: np.ndarray,
-) -> None:  # fmt: skip
-    """Train each row of `thetas` in place, as many at a time as there are lanes; `form` is the loss's address.
-
-    `points` are θ, ∇L, the trials and their slopes, the latter two with k rows more for outer weights that are fixed.
-    """
-    model, state = model_in(model_arrays), state_in(state_arrays)
-    rules = Rules(rule_arrays[0], rule_arrays[1], rule_arrays[2], rule_arrays[3])
-    theta, gradient, trials, slopes = points
-    runs, size = thetas.shape
-    lanes = theta.shape[1]
-    trial, new = trials[:size], slopes[:size]
-    W, dW = trial[: k * n].reshape(k, n, lanes), new[: k * n].reshape(k, n, lanes)
-    a, da = (trial[k * n :], new[k * n :]) if free else (trials[size:], slopes[size:])
-    if not free:
-        for i in range(k):
-            for l in range(lanes):
-                a[i, l] = outer[i]
-    value, square, slope, taken = room[0], room[1], room[2], room[3]
-    searching = rules.step <= 0
+@unit(VOID(STATE, INT, INT))
+def _measure(state: Any, size: int, lanes: int) -> None:
+    """‖∇L‖² at the trials, and its product with the slope at the points."""
     for l in range(lanes):
-        _load(state, theta, gradient, l, thetas[l], l)
+        state.square[l], state.along[l] = 0.0, 0.0
+    lane_products(state.new, state.new, size, state.row, lanes, state.square)
+    lane_products(state.new, state.gradient, size, state.row, lanes, state.along)
+
+
+@entry(VOID(INT, INT, INT, INT, INT))
+def descent_lanes(form: int, model_place: int, space_place: int, runs_place: int, state_place: int) -> None:
+    """Train each row in place, as many at a time as there are lanes; `form` is the loss's address."""
+    model, space, runs, state = model_at(model_place), space_at(space_place), runs_at(runs_place), state_at(state_place)
+    size, inner = runs.size, model.k * model.n * state.row
+    outer, slopes = behind(state.trial, inner), behind(state.new, inner)
+    lanes = min(state.row, runs.count)
+    for l in range(lanes):
+        _load(state, runs, l, l)
     waiting = lanes
     while lanes > 0:
-        _propose(theta, gradient, state.step, lanes, trial)
-        evaluate_lanes(form, W, a, lanes, model, space, dW, da, value)
-        _products(new, new, lanes, square)
-        if searching:
-            _products(new, gradient, lanes, slope)
-        _judge(state, theta, lanes, value, square, slope, rules, taken, code)
-        _end(state, lanes, tolerances, limits, rules, code)
-        _accept(trial, new, taken, lanes, theta, gradient)
+        _propose(state, size, lanes)
+        evaluate_lanes(form, model, space, lanes, state.trial, outer, state.new, slopes, state.value)
+        _measure(state, size, lanes)
+        for l in range(lanes):
+            _judge(state, runs, l)
+            _end(state, runs, l)
+        _accept(state, size, lanes)
         for l in range(lanes - 1, -1, -1):
-            if code[l] == GOING:
+            if state.code[l] == GOING:
                 continue
             run = state.run[l]
-            for i in range(size):
-                thetas[run, i] = theta[i, l]
-            losses[run], norms[run], status[run] = state.loss[l], state.norm[l], code[l]
-            iterations[run] += state.iteration[l]
-            if waiting < runs:
-                _load(state, theta, gradient, l, thetas[waiting], waiting)
+            strided(behind(state.theta, l), state.row, behind(runs.thetas, run * size), 1, size)
+            conclude(runs, run, state.code[l], state.loss[l], state.norm[l], state.iteration[l])
+            if waiting < runs.count:
+                _load(state, runs, l, waiting)
                 waiting += 1
             else:
                 lanes -= 1
-                _move(state, theta, gradient, lanes, l)
+                _move(state, size, lanes, l)

@@ -14,6 +14,7 @@ from shallows.support.checks import Array
 
 if TYPE_CHECKING:
     from shallows.questions.descent._compiled.power_losses import Model
+    from shallows.support.in_memory import Held
 
 BLOCK = 32  # lanes: long enough for vector loops, small enough for the cache
 
@@ -32,11 +33,12 @@ class CompiledPowers(Compiled):
 
         thetas = np.ascontiguousarray(thetas)
         losses, gradients = np.empty(len(thetas)), np.empty_like(thetas)
-        lanes, rows = max(min(BLOCK, len(thetas)), 1), thetas.shape[1] + self.width + 1
-        space = work_space(self.model, self.width, self.n, lanes)
+        lanes, weights = max(min(BLOCK, len(thetas)), 1), self.width * self.n
+        block, slopes = np.zeros((weights + self.width, lanes)), np.empty((weights + self.width + 1, lanes))
+        block[weights:] = self.outer[:, None]
+        model, space = self._model(), work_space(self.model, lanes)
         evaluate_rows(
-            self.form.address, thetas, self.width, self.n, self.outer, self.free, tuple(self.model), space,
-            np.zeros((rows, lanes)), np.empty((rows, lanes)), losses, gradients,
+            self.form.address, model.address, space.address, thetas.shape[1], thetas, block, slopes, losses, gradients
         )  # fmt: skip
         return losses, gradients
 
@@ -46,31 +48,34 @@ class CompiledPowers(Compiled):
         """Descend from all rows of `out.thetas`."""
         from shallows.questions.descent._compiled.power_descent import descent_lanes, new_state
         from shallows.questions.descent._compiled.power_losses import work_space
+        from shallows.questions.descent._compiled.runs import held_runs
 
-        runs, size = out.thetas.shape
-        lanes = min(BLOCK, runs)
-        rules = (-1.0 if step is None else step, stopping.goal, stopping.scale, stopping.interrupted.flag)
-        shapes = ((size, lanes), (size, lanes), (size + self.width, lanes), (size + self.width, lanes))
-        descent_lanes(
-            self.form.address, out.thetas, self.width, self.n, self.outer, self.free, tuple(self.model),
-            work_space(self.model, self.width, self.n, lanes), rules, tolerances, limits, out.losses, out.norms,
-            out.status, out.iterations, new_state(lanes), tuple(np.empty(shape) for shape in shapes),
-            np.empty((4, lanes)), np.empty(lanes, np.int64),
-        )  # fmt: skip
+        lanes = min(BLOCK, len(out.thetas))
+        model, space = self._model(), work_space(self.model, lanes)
+        runs = held_runs(out, step, stopping, limits, tolerances)
+        state = new_state(self.width, self.n, self.outer, lanes)
+        descent_lanes(self.form.address, *(each.address for each in (model, space, runs, state)))
+
+    def _model(self) -> Held:
+        """The model in memory."""
+        from shallows.questions.descent._compiled.power_losses import MODEL
+        from shallows.support.in_memory import Held
+
+        return Held(MODEL, self.model)
 
 
-def matrix_model(coefficients: Array, T: Array) -> tuple[Any, Model]:
+def matrix_model(problem: Problem, coefficients: Array, T: Array) -> tuple[Any, Model]:
     """The form of the loss and its data. Degree 2 under c₀(w·v)² + c₁‖w‖²‖v‖², against a symmetric matrix."""
     from shallows.questions.descent._compiled.power_losses import matrix_lanes
 
-    return matrix_lanes, _model(2, coefficients, target=T)
+    return matrix_lanes, _model(problem, coefficients, target=T)
 
 
-def powers_model(degree: int, coefficients: Array, V: Array, b: Array, energy: float) -> tuple[Any, Model]:
+def powers_model(problem: Problem, coefficients: Array, V: Array, b: Array, energy: float) -> tuple[Any, Model]:
     """Any degree under Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), against Σ bⱼ (vⱼ·x)^d."""
     from shallows.questions.descent._compiled.power_losses import powers_lanes
 
-    return powers_lanes, _model(degree, coefficients, V=V, b=b, constant=energy)
+    return powers_lanes, _model(problem, coefficients, V=V, b=b, constant=energy)
 
 
 def statistics_model(problem: Problem) -> tuple[Any, Model]:
@@ -80,7 +85,7 @@ def statistics_model(problem: Problem) -> tuple[Any, Model]:
     entries, floor = problem._optimum
     first, rest = monomial_tree(problem.n, problem.degree)
     return statistics_lanes, _model(
-        problem.degree, np.zeros(0), target=entries, constant=floor, gram=problem.gram(),
+        problem, np.zeros(0), target=entries, constant=floor, gram=problem.gram(),
         first=first, rest=rest,
     )  # fmt: skip
 
@@ -98,7 +103,7 @@ def monomial_tree(n: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _model(
-    degree: int,
+    problem: Problem,
     c: Array,
     target: Array | None = None,
     V: Array | None = None,
@@ -117,10 +122,10 @@ def _model(
     def integers(given: np.ndarray | None) -> np.ndarray:
         return np.zeros(0, dtype=np.int64) if given is None else given
 
-    padded = np.zeros(degree // 2 + 1)
+    padded = np.zeros(max(problem.degree // 2 + 1, len(c)))
     padded[: len(c)] = c
-    outer = np.zeros(0) if b is None else np.array(b, dtype=np.float64)
+    outer, tree = np.zeros(0) if b is None else np.array(b, dtype=np.float64), integers(first)
+    sizes = problem.width, problem.n, len(outer), problem.degree, len(matrix(gram)), len(tree)
     return Model(
-        degree, padded, matrix(target), matrix(V), outer, float(constant), matrix(gram),
-        integers(first), integers(rest),
-    )  # fmt: skip
+        *sizes, float(constant), padded, matrix(target), matrix(V), outer, matrix(gram), tree, integers(rest)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from shallows.questions.descent._compiled.base import Compiled, Outcome, train_r
 from shallows.questions.descent.results.run import Batch
 from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
+
+if TYPE_CHECKING:
+    from shallows.support.in_memory import Held
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +60,7 @@ class CompiledReLU(Compiled):
         ends = np.array(thetas, order="C")
         losses, norms, saddles = np.empty(len(ends)), np.empty(len(ends)), np.zeros(len(ends), dtype=bool)
         first = np.random.default_rng(0).standard_normal((self.width, self.n))
-        newton_loop(
-            ends, self.width, self.n, self.outer, self.V, self.b, self.c, self.energy, tolerance,
-            stopping.scale, reachable, first, losses, norms, saddles,
-        )  # fmt: skip
+        newton_loop(self._model(), ends, tolerance, stopping.scale, reachable, first, losses, norms, saddles)
         return ends, losses, norms, saddles
 
     @property
@@ -70,13 +71,10 @@ class CompiledReLU(Compiled):
     def follow_flow(self, batch: Batch, stopping: Stopping, accuracy: float) -> None:
         """Take the running rows along the gradient flow to the tolerance; those that fail stay running."""
         from shallows.questions.descent._compiled.relu_flow import flow_loop
+        from shallows.questions.descent._compiled.runs import held_runs
 
         def loop(out: Outcome, limits: np.ndarray, tolerances: Array) -> None:
-            flow_loop(
-                out.thetas, self.width, self.n, self.outer, self.V, self.b, self.c, self.energy, accuracy, tolerances,
-                limits, stopping.goal, stopping.scale, stopping.interrupted.flag, out.losses, out.norms, out.status,
-                out.iterations,
-            )  # fmt: skip
+            flow_loop(self._model(), held_runs(out, None, stopping, limits, tolerances), accuracy)
 
         train_rows(batch, stopping, loop)
 
@@ -84,17 +82,21 @@ class CompiledReLU(Compiled):
         self, out: Outcome, step: float | None, stopping: Stopping, limits: np.ndarray, tolerances: Array
     ) -> None:
         """Small networks side by side, large ones one after the other."""
-        from shallows.questions.descent._compiled.relu_fixed_step import fixed_step_loop
-        from shallows.questions.descent._compiled.relu_line_search import line_search_loop
+        from shallows.questions.descent._compiled.runs import held_runs
 
-        problem = (
-            out.thetas, self.width, self.n, self.outer, self.free, self.V, self.b, self.c, self.energy,
-        )  # fmt: skip
-        rest = (
-            tolerances, limits, stopping.goal, stopping.scale, stopping.interrupted.flag, out.losses, out.norms,
-            out.status, out.iterations,
-        )  # fmt: skip
+        runs = held_runs(out, step, stopping, limits, tolerances)
         if step is None:
-            line_search_loop(*problem, *rest)
+            from shallows.questions.descent._compiled.relu_line_search import line_search_loop
+
+            line_search_loop(self._model(), runs)
         else:
-            fixed_step_loop(*problem, step, *rest)
+            from shallows.questions.descent._compiled.relu_fixed_step import fixed_step_loop
+
+            fixed_step_loop(self._model(), runs)
+
+    def _model(self) -> Held:
+        """The problem in memory."""
+        from shallows.model.kernels._compiled.relu_model import relu_model
+
+        sizes, teacher = (self.width, self.n), (self.V, self.b, self.c)
+        return relu_model(*sizes, *teacher, self.outer, self.free, self.energy)

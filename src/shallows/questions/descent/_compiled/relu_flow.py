@@ -22,53 +22,32 @@ import numpy as np
 
 from shallows.model.kernels._compiled.kinds import (
     BOOL,
-    CUBE,
-    FIXED,
+    COUNTS,
     FLOAT,
+    FLOATS,
     INT,
     INTEGERS,
-    MATRIX,
     VECTOR,
     VOID,
 )
 from shallows.model.kernels._compiled.relu_angles import FAST
 from shallows.model.kernels._compiled.relu_lanes import (
     FEWEST_LANES,
-    LANE_ARRAYS,
     LANE_SPACE,
-    LaneSpace,
     lane_space,
+    lanes_at,
     lanes_for,
-    lanes_in,
     relu_lanes,
 )
-from shallows.model.kernels._compiled.relu_loop import (
-    ONE_ARRAYS,
-    ONE_SPACE,
-    OneSpace,
-    one_in,
-    one_pass,
-    one_space,
-    teacher_rows,
-)
-from shallows.questions.descent._compiled.decisions import verdict
-from shallows.questions.descent._compiled.relu_fixed_step import (
-    ENDS,
-    ENDS_ARRAYS,
-    MODEL,
-    MODEL_ARRAYS,
-    RULES,
-    RULES_ARRAYS,
-    Ends,
-    ReLUModel,
-    Rules,
-    ends_in,
-    model_in,
-    rules_in,
-)
+from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, one_at, one_pass, one_space
+from shallows.model.kernels._compiled.relu_model import MODEL, model_at
+from shallows.questions.descent._compiled.decisions import conclude, verdict
+from shallows.questions.descent._compiled.lanes import lane_products, strided
+from shallows.questions.descent._compiled.runs import RUNS, runs_at
 from shallows.questions.descent.thresholds import GOING
 from shallows.support.checks import Array
-from shallows.support.compiling import entry, part, record, several, unit
+from shallows.support.compiling import behind, entry, several, unit
+from shallows.support.in_memory import Held, at, in_memory
 
 #: γ of ROS2: 1 − 1/√2 makes it L-stable (Verwer, Spee, Blom and Hundsdorfer 1999).
 GAMMA = 1 - np.sqrt(0.5)
@@ -86,8 +65,10 @@ MOST = 4000
 
 
 class Flow(NamedTuple):
-    """The runs that follow the flow side by side: points, slopes, work arrays (k, n, lanes), (n, lanes), (lanes,)."""
+    """The runs that follow the flow side by side, `row` of them: points, slopes and work arrays (k, n, row), `total`
+    (n, row), outer weights and their slopes (k, row), and what there is one of a run (row,)."""
 
+    row: int
     W: Array
     slope: Array
     first: Array
@@ -110,334 +91,247 @@ class Flow(NamedTuple):
     spent: np.ndarray
 
 
-_FIELDS = (*(CUBE,) * 6, MATRIX, MATRIX, MATRIX, *(VECTOR,) * 9, INTEGERS, INTEGERS)
-FLOW, FLOW_ARRAYS = record(Flow, *_FIELDS), several(*_FIELDS)
+FLOW = in_memory(Flow, INT, *(FLOATS,) * 18, COUNTS, COUNTS)
+flow_at = at(FLOW)
 
 
-def new_flow(k: int, n: int, outer: Array, lanes: int) -> tuple[np.ndarray, ...]:
-    """Fresh arrays for runs side by side, as `flow_in` takes them; every lane has the outer weights."""
+def new_flow(k: int, n: int, outer: Array, lanes: int) -> Held:
+    """Room for runs side by side; every lane has the outer weights."""
     cubes, vectors = [np.empty((k, n, lanes)) for _ in range(6)], [np.empty(lanes) for _ in range(9)]
     counts = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
     every = np.repeat(outer[:, None], lanes, axis=1)
-    return (*cubes, np.empty((n, lanes)), every, np.empty((k, lanes)), *vectors, *counts)
+    return Held(FLOW, Flow(lanes, *cubes, np.empty((n, lanes)), every, np.empty((k, lanes)), *vectors, *counts))
 
 
-@part
-def flow_in(arrays: Any) -> Flow:
-    """The arrays by name."""
-    (
-        W,
-        slope,
-        first,
-        trial,
-        new,
-        radial,
-        total,
-        outer,
-        da,
-        loss,
-        square,
-        h,
-        damping,
-        share,
-        weight,
-        inner,
-        moved,
-        changed,
-        run,
-        spent,
-    ) = arrays
-    return Flow(
-        W,
-        slope,
-        first,
-        trial,
-        new,
-        radial,
-        total,
-        outer,
-        da,
-        loss,
-        square,
-        h,
-        damping,
-        share,
-        weight,
-        inner,
-        moved,
-        changed,
-        run,
-        spent,
-    )
-
-
-@unit(VOID(CUBE, CUBE, INT, VECTOR), fastmath=FAST)
-def _inner(x: Array, y: Array, lanes: int, out: Array) -> None:
+@unit(VOID(FLOATS, FLOATS, INT, INT, INT, FLOATS))
+def _inner(x: Any, y: Any, size: int, row: int, lanes: int, out: Any) -> None:
     """⟨x, y⟩ in every lane."""
-    k, n, _ = x.shape
     for l in range(lanes):
         out[l] = 0.0
-    for i in range(k):
-        for m in range(n):
-            p, q = x[i, m], y[i, m]
-            for l in range(lanes):
-                out[l] += p[l] * q[l]
+    lane_products(x, y, size, row, lanes, out)
 
 
-@unit(VOID(CUBE, FIXED, FLOW, INT), fastmath=FAST)
-def _damped(x: Array, a: Array, flow: Flow, lanes: int) -> None:
+@unit(VOID(MODEL, FLOW, INT, FLOATS), fastmath=FAST)
+def _damped(model: Any, flow: Any, lanes: int, x: Any) -> None:
     """x ← (d⁻¹I + ½γh aaᵀ)⁻¹x = d(x − f a(aᵀx)), with d the damping and f the share of each lane."""
-    k, n, _ = x.shape
-    total = flow.total
+    k, n, row, a, total = model.k, model.n, flow.row, model.outer, flow.total
+    damping, share = flow.damping, flow.share
     for m in range(n):
+        sums = behind(total, m * row)
         for l in range(lanes):
-            total[m, l] = 0.0
-    for i in range(k):
-        for m in range(n):
-            row, column, weight = total[m], x[i, m], a[i]
+            sums[l] = 0.0
+        for i in range(k):
+            column, weight = behind(x, (i * n + m) * row), a[i]
             for l in range(lanes):
-                row[l] += weight * column[l]
-    for i in range(k):
-        for m in range(n):
-            row, column, weight = total[m], x[i, m], a[i]
+                sums[l] += weight * column[l]
+        for i in range(k):
+            column, weight = behind(x, (i * n + m) * row), a[i]
             for l in range(lanes):
-                column[l] = flow.damping[l] * (column[l] - flow.share[l] * weight * row[l])
+                column[l] = damping[l] * (column[l] - share[l] * weight * sums[l])
 
 
-@unit(VOID(CUBE, FIXED, FLOW, INT), fastmath=FAST)
-def _solve(x: Array, a: Array, flow: Flow, lanes: int) -> None:
+@unit(VOID(MODEL, FLOW, INT, FLOATS), fastmath=FAST)
+def _solve(model: Any, flow: Any, lanes: int, x: Any) -> None:
     """x ← M⁻¹x, after `_factor`."""
-    k, n, _ = x.shape
-    _inner(flow.radial, x, lanes, flow.inner)
-    _damped(x, a, flow, lanes)
+    size, row, inner, weight = model.k * model.n, flow.row, flow.inner, flow.weight
+    _inner(flow.radial, x, size, row, lanes, inner)
+    _damped(model, flow, lanes, x)
     for l in range(lanes):
-        flow.inner[l] *= flow.weight[l]
-    for i in range(k):
-        for m in range(n):
-            row, radial = x[i, m], flow.radial[i, m]
-            for l in range(lanes):
-                row[l] -= flow.inner[l] * radial[l]
+        inner[l] *= weight[l]
+    for i in range(size):
+        to, radial = behind(x, i * row), behind(flow.radial, i * row)
+        for l in range(lanes):
+            to[l] -= inner[l] * radial[l]
 
 
-@unit(VOID(FIXED, FLOW, INT), fastmath=FAST)
-def _factor(a: Array, flow: Flow, lanes: int) -> None:
+@unit(VOID(MODEL, FLOW, INT), fastmath=FAST)
+def _factor(model: Any, flow: Any, lanes: int) -> None:
     """What `_solve` needs: v = (M − γh uuᵀ/π)⁻¹u, in place of u, and the weight of vvᵀ (Sherman and Morrison)."""
-    k, n, _ = flow.W.shape
+    k, n, row, a, inner, h = model.k, model.n, flow.row, model.outer, flow.inner, flow.h
+    damping, share, weight = flow.damping, flow.share, flow.weight
     square = 0.0
     for i in range(k):
         square += a[i] * a[i]
     for l in range(lanes):
-        flow.damping[l] = 1 / (1 + GAMMA * flow.h[l] * SHIFT * square / k)
-        stiff = 0.5 * GAMMA * flow.h[l] * flow.damping[l]
-        flow.share[l] = stiff / (1 + stiff * square)
+        damping[l] = 1 / (1 + GAMMA * h[l] * SHIFT * square / k)
+        stiff = 0.5 * GAMMA * h[l] * damping[l]
+        share[l] = stiff / (1 + stiff * square)
     for i in range(k):
+        w, start = behind(flow.W, i * n * row), i * n * row
+        _inner(w, w, n, row, lanes, inner)
         for l in range(lanes):
-            flow.inner[l] = 0.0
+            inner[l] = a[i] / np.sqrt(inner[l]) if inner[l] > 0 else 0.0
         for m in range(n):
+            x, radial, trial = (
+                behind(w, m * row),
+                behind(flow.radial, start + m * row),
+                behind(flow.trial, start + m * row),
+            )
             for l in range(lanes):
-                flow.inner[l] += flow.W[i, m, l] * flow.W[i, m, l]
-        for l in range(lanes):
-            flow.inner[l] = a[i] / np.sqrt(flow.inner[l]) if flow.inner[l] > 0 else 0.0
-        for m in range(n):
+                radial[l] = x[l] * inner[l]
             for l in range(lanes):
-                flow.radial[i, m, l] = flow.W[i, m, l] * flow.inner[l]
-                flow.trial[i, m, l] = flow.radial[i, m, l]
-    _damped(flow.radial, a, flow, lanes)
-    _inner(flow.trial, flow.radial, lanes, flow.inner)
+                trial[l] = radial[l]
+    _damped(model, flow, lanes, flow.radial)
+    _inner(flow.trial, flow.radial, k * n, row, lanes, inner)
     for l in range(lanes):
-        stiff = GAMMA * flow.h[l] / np.pi
-        flow.weight[l] = stiff / (1 + stiff * flow.inner[l])
+        stiff = GAMMA * h[l] / np.pi
+        weight[l] = stiff / (1 + stiff * inner[l])
 
 
-@unit(VOID(CUBE, CUBE, FLOW, INT, MODEL, LANE_SPACE, ONE_SPACE))
-def _evaluate(
-    W: Array, slope: Array, flow: Flow, lanes: int, model: ReLUModel, space: LaneSpace, one: OneSpace
-) -> None:
+@unit(VOID(MODEL, FLOW, LANE_SPACE, ONE_SPACE, INT, FLOATS, FLOATS))
+def _evaluate(model: Any, flow: Any, space: Any, one: Any, lanes: int, W: Any, slope: Any) -> None:
     """Losses and slopes at W."""
-    if W.shape[2] > 1:
-        relu_lanes(W, flow.outer, model.teacher, model.c, lanes, space, flow.loss, slope, flow.da)
-        return
-    shape = (model.k, model.n)
-    flow.loss[0], _ = one_pass(
-        W.reshape(shape),
-        model.outer,
-        model.teacher,
-        model.c,
-        one,
-        slope.reshape(shape),
-        flow.da.reshape(model.k),
-    )
+    if flow.row > 1:
+        relu_lanes(model, space, lanes, W, flow.outer, flow.loss, slope, flow.da)
+    else:
+        flow.loss[0], _ = one_pass(model, one, W, model.outer, slope, flow.da)
 
 
-@unit(VOID(FIXED, FLOW, INT), fastmath=FAST)
-def _first_stage(a: Array, flow: Flow, lanes: int) -> None:
+@unit(VOID(MODEL, FLOW, INT), fastmath=FAST)
+def _first_stage(model: Any, flow: Any, lanes: int) -> None:
     """k₁ and the trial point θ + hk₁."""
-    k, n, _ = flow.W.shape
-    _factor(a, flow, lanes)
-    for i in range(k):
-        for m in range(n):
-            for l in range(lanes):
-                flow.first[i, m, l] = -flow.slope[i, m, l]
-    _solve(flow.first, a, flow, lanes)
-    for i in range(k):
-        for m in range(n):
-            for l in range(lanes):
-                flow.trial[i, m, l] = flow.W[i, m, l] + flow.h[l] * flow.first[i, m, l]
+    size, row, h = model.k * model.n, flow.row, flow.h
+    _factor(model, flow, lanes)
+    for i in range(size):
+        first, slope = behind(flow.first, i * row), behind(flow.slope, i * row)
+        for l in range(lanes):
+            first[l] = -slope[l]
+    _solve(model, flow, lanes, flow.first)
+    for i in range(size):
+        first, w, trial = behind(flow.first, i * row), behind(flow.W, i * row), behind(flow.trial, i * row)
+        for l in range(lanes):
+            trial[l] = w[l] + h[l] * first[l]
 
 
-@unit(VOID(FIXED, FLOW, INT), fastmath=FAST)
-def _second_stage(a: Array, flow: Flow, lanes: int) -> None:
+@unit(VOID(MODEL, FLOW, INT), fastmath=FAST)
+def _second_stage(model: Any, flow: Any, lanes: int) -> None:
     """k₂ in place of the new slope, and ‖k₁‖², ‖k₁ + k₂‖²."""
-    k, n, _ = flow.W.shape
-    for i in range(k):
-        for m in range(n):
-            for l in range(lanes):
-                flow.new[i, m, l] = -flow.new[i, m, l] - 2 * flow.first[i, m, l]
-    _solve(flow.new, a, flow, lanes)
+    size, row, moved, changed = model.k * model.n, flow.row, flow.moved, flow.changed
+    for i in range(size):
+        first, new = behind(flow.first, i * row), behind(flow.new, i * row)
+        for l in range(lanes):
+            new[l] = -new[l] - 2 * first[l]
+    _solve(model, flow, lanes, flow.new)
     for l in range(lanes):
-        flow.moved[l], flow.changed[l] = 0.0, 0.0
-    for i in range(k):
-        for m in range(n):
-            for l in range(lanes):
-                p, q = flow.first[i, m, l], flow.first[i, m, l] + flow.new[i, m, l]
-                flow.moved[l] += p * p
-                flow.changed[l] += q * q
+        moved[l], changed[l] = 0.0, 0.0
+    for i in range(size):
+        first, new = behind(flow.first, i * row), behind(flow.new, i * row)
+        for l in range(lanes):
+            both = first[l] + new[l]
+            moved[l] += first[l] * first[l]
+            changed[l] += both * both
 
 
-@unit(VOID(FLOW, INT, FLOAT), fastmath=FAST)
-def _move_on(flow: Flow, lanes: int, accuracy: float) -> None:
+@unit(VOID(MODEL, FLOW, INT, FLOAT), fastmath=FAST)
+def _move_on(model: Any, flow: Any, lanes: int, accuracy: float) -> None:
     """Take the steps that are accurate enough, and choose the next lengths; a run without a slope yet stays."""
-    k, n, _ = flow.W.shape
+    row, inner, h = flow.row, flow.inner, flow.h
     for l in range(lanes):
-        flow.inner[l] = 0.0
+        inner[l] = 0.0
         if flow.moved[l] == 0:
             continue
         change = 0.5 * np.sqrt(flow.changed[l] / flow.moved[l])
         if change <= accuracy:
-            flow.inner[l] = 0.5 * flow.h[l]
-            flow.h[l] = min(flow.h[l] * min(SAFETY * accuracy / max(change, LEAST_CHANGE), GROWTH), LONGEST)
+            inner[l] = 0.5 * h[l]
+            h[l] = min(h[l] * min(SAFETY * accuracy / max(change, LEAST_CHANGE), GROWTH), LONGEST)
         elif np.isfinite(change):
-            flow.h[l] *= max(SAFETY * accuracy / change, SHRINK)
+            h[l] *= max(SAFETY * accuracy / change, SHRINK)
         else:
-            flow.h[l] *= SHRINK
-    for i in range(k):
-        for m in range(n):
-            for l in range(lanes):
-                to = flow.W[i, m, l] + flow.inner[l] * (3 * flow.first[i, m, l] + flow.new[i, m, l])
-                flow.W[i, m, l] = to if flow.inner[l] > 0 else flow.W[i, m, l]
+            h[l] *= SHRINK
+    for i in range(model.k * model.n):
+        w, first, new = behind(flow.W, i * row), behind(flow.first, i * row), behind(flow.new, i * row)
+        for l in range(lanes):
+            to = w[l] + inner[l] * (3 * first[l] + new[l])
+            w[l] = to if inner[l] > 0 else w[l]
 
 
-@unit(VOID(FLOW, INT, INT, VECTOR, FLOAT))
-def _load(flow: Flow, l: int, row: int, theta: Array, step: float) -> None:
+@unit(VOID(FLOW, RUNS, INT, INT, FLOAT))
+def _load(flow: Any, runs: Any, l: int, at_row: int, step: float) -> None:
     """Put a run into lane l; it has no slope yet."""
-    k, n, _ = flow.W.shape
-    for i in range(k):
-        for m in range(n):
-            flow.W[i, m, l], flow.slope[i, m, l] = theta[i * n + m], 0.0
-    flow.h[l], flow.run[l], flow.spent[l] = step, row, 0
+    strided(behind(runs.thetas, at_row * runs.size), 1, behind(flow.W, l), flow.row, runs.size)
+    for i in range(runs.size):
+        flow.slope[i * flow.row + l] = 0.0
+    flow.h[l], flow.run[l], flow.spent[l] = step, at_row, 0
 
 
-@unit(VOID(FLOW, INT, INT))
-def _replace(flow: Flow, l: int, last: int) -> None:
+@unit(VOID(FLOW, INT, INT, INT))
+def _replace(flow: Any, size: int, l: int, last: int) -> None:
     """Move the last lane into a gap."""
-    k, n, _ = flow.W.shape
-    for i in range(k):
-        for m in range(n):
-            flow.W[i, m, l], flow.slope[i, m, l] = flow.W[i, m, last], flow.slope[i, m, last]
+    strided(behind(flow.W, last), flow.row, behind(flow.W, l), flow.row, size)
+    strided(behind(flow.slope, last), flow.row, behind(flow.slope, l), flow.row, size)
     flow.h[l], flow.run[l], flow.spent[l] = flow.h[last], flow.run[last], flow.spent[last]
     flow.loss[l], flow.square[l] = flow.loss[last], flow.square[last]
 
 
-@unit(several(INT, BOOL)(FLOAT, FLOAT, INT, FLOAT, INT, RULES))
-def _code(loss: float, norm: float, count: int, h: float, row: int, rules: Rules) -> tuple[int, bool]:
+@unit(several(INT, BOOL)(RUNS, FLOW, INT, FLOAT, FLOAT))
+def _code(runs: Any, flow: Any, l: int, loss: float, norm: float) -> tuple[int, bool]:
     """The status of a run, and whether it stops here; GOING and stopped: plain descent has to go on."""
     if not (np.isfinite(loss) and np.isfinite(norm)):
         return GOING, True
-    code = verdict(loss, norm, count, rules.tolerances[row], rules.limits[row], rules.goal, rules.flag)
-    return code, code != GOING or count >= MOST or h < SHORTEST
+    count = flow.spent[l]
+    code = verdict(runs, flow.run[l], loss, norm, count)
+    return code, code != GOING or count >= MOST or flow.h[l] < SHORTEST
 
 
-@unit(VOID(FLOW, INT, INT, FLOAT, FLOAT, ENDS))
-def _store(flow: Flow, l: int, code: int, loss: float, norm: float, ends: Ends) -> None:
-    k, n, _ = flow.W.shape
-    row = flow.run[l]
-    for i in range(k):
-        for m in range(n):
-            ends.thetas[row, i * n + m] = flow.W[i, m, l]
-    ends.losses[row], ends.norms[row], ends.status[row] = loss, norm, code
-    ends.iterations[row] += flow.spent[l]
+@unit(VOID(FLOW, RUNS, INT, INT, FLOAT, FLOAT))
+def _store(flow: Any, runs: Any, l: int, code: int, loss: float, norm: float) -> None:
+    """Write a run back."""
+    at_row = flow.run[l]
+    strided(behind(flow.W, l), flow.row, behind(runs.thetas, at_row * runs.size), 1, runs.size)
+    conclude(runs, at_row, code, loss, norm, flow.spent[l])
 
 
-@entry(
-    INT(
-        INTEGERS,
-        VECTOR,
-        INT,
-        FLOAT,
-        MODEL_ARRAYS,
-        RULES_ARRAYS,
-        ENDS_ARRAYS,
-        ONE_ARRAYS,
-        LANE_ARRAYS,
-        FLOW_ARRAYS,
-    )
-)
+@entry(INT(INT, INT, INT, INT, INT, INTEGERS, VECTOR, INT, FLOAT))
 def follow(
-    rows: np.ndarray, steps: Array, fewest: int, accuracy: float, model_arrays: Any, rules_arrays: Any,
-    ends_arrays: Any, one_arrays: Any, lane_arrays: Any, flow_arrays: Any,
+    model_place: int, runs_place: int, one_place: int, space_place: int, flow_place: int, rows: Any, steps: Any,
+    fewest: int, accuracy: float,
 ) -> int:  # fmt: skip
     """Follow the flow side by side while at least `fewest` rows are left; returns how many, their steps kept.
 
     The rows that are left are those of the first lanes.
     """
-    model, rules, ends = model_in(model_arrays), rules_in(rules_arrays), ends_in(ends_arrays)
-    one, space, flow = one_in(one_arrays), lanes_in(lane_arrays), flow_in(flow_arrays)
-    width = len(flow.loss)
-    active = min(width, len(rows))
+    model, runs, one = model_at(model_place), runs_at(runs_place), one_at(one_place)
+    space, flow = lanes_at(space_place), flow_at(flow_place)
+    size, row = runs.size, flow.row
+    active = min(row, len(rows))
     for l in range(active):
-        _load(flow, l, rows[l], ends.thetas[rows[l]], steps[rows[l]])
+        _load(flow, runs, l, rows[l], steps[rows[l]])
     waiting = active
     while active and active >= fewest:
-        _first_stage(model.outer, flow, active)
-        _evaluate(flow.trial, flow.new, flow, active, model, space, one)
-        _second_stage(model.outer, flow, active)
-        _move_on(flow, active, accuracy)
-        _evaluate(flow.W, flow.slope, flow, active, model, space, one)
-        _inner(flow.slope, flow.slope, active, flow.square)
+        _first_stage(model, flow, active)
+        _evaluate(model, flow, space, one, active, flow.trial, flow.new)
+        _second_stage(model, flow, active)
+        _move_on(model, flow, active, accuracy)
+        _evaluate(model, flow, space, one, active, flow.W, flow.slope)
+        _inner(flow.slope, flow.slope, size, row, active, flow.square)
         for l in range(active - 1, -1, -1):
             flow.spent[l] += 2
             loss, norm = max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l])
-            code, stop = _code(loss, norm, flow.spent[l], flow.h[l], flow.run[l], rules)
+            code, stop = _code(runs, flow, l, loss, norm)
             if not stop:
                 continue
-            _store(flow, l, code, loss, norm, ends)
+            _store(flow, runs, l, code, loss, norm)
             if waiting < len(rows):
-                _load(flow, l, rows[waiting], ends.thetas[rows[waiting]], steps[rows[waiting]])
+                _load(flow, runs, l, rows[waiting], steps[rows[waiting]])
                 waiting += 1
             else:
                 active -= 1
-                _replace(flow, l, active)
+                _replace(flow, size, l, active)
     for l in range(active):
-        _store(flow, l, GOING, max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l]), ends)
+        _store(flow, runs, l, GOING, max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l]))
         steps[flow.run[l]] = flow.h[l]
     return active
 
 
-def flow_loop(
-    thetas: Array, k: int, n: int, outer: Array, V: Array, b: Array, c: Array, energy: float, accuracy: float,
-    tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray, losses: Array, norms: Array,
-    status: np.ndarray, iterations: np.ndarray,
-) -> None:  # fmt: skip
-    """Follow the flow from each row of `thetas` in place; a status of GOING leaves the row to plain descent."""
-    model = (k, n, outer, False, teacher_rows(V, b), c, energy)
-    rules = (0.0, tolerances, limits, goal, scale, flag)
-    ends, one = (thetas, losses, norms, status, iterations), one_space(k, n, len(V))
-    rows, steps = np.arange(len(thetas)), np.full(len(thetas), FIRST_STEP)
+def flow_loop(model: Held, runs: Held, accuracy: float) -> None:
+    """Follow the flow from each row in place; a status of GOING leaves the row to plain descent."""
+    k, n, m, outer, count = (*(getattr(model.values, name) for name in ("k", "n", "m", "outer")), runs.values.count)
+    one, rows, steps = one_space(k, n, m), np.arange(count), np.full(count, FIRST_STEP)
     width = lanes_for(k, n)
-    if len(rows) < FEWEST_LANES or width == 0:
+    if count < FEWEST_LANES or width == 0:
         width = 1
     while len(rows):  # side by side, and then the last few one by one
         flow, space = new_flow(k, n, outer, width), lane_space(k, width)
-        fewest = min(width, FEWEST_LANES)
-        left = follow(rows, steps, fewest, accuracy, model, rules, ends, one, space, flow)
-        rows, width = flow[-2][:left].copy(), 1
+        places = (each.address for each in (model, runs, one, space, flow))
+        left = follow(*places, rows, steps, min(width, FEWEST_LANES), accuracy)
+        rows, width = flow.values.run[:left].copy(), 1

@@ -1,6 +1,6 @@
 """Gradient descent with a line search on ReLU losses, in compiled code; its slow twin is `gradient.line_search`.
 
-Nothing here holds the interpreter's lock, so threads train at full speed. `flag[0] ≠ 0` asks all runs to stop.
+Nothing here holds the interpreter's lock, so threads train at full speed.
 """
 
 from __future__ import annotations
@@ -9,27 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import FLOAT, FLOATS, INT, MATRIX, VECTOR, VOID
-from shallows.model.kernels._compiled.relu_loop import (
-    ONE_ARRAYS,
-    ONE_SPACE,
-    OneSpace,
-    one_in,
-    one_pass,
-    one_space,
-    teacher_rows,
-)
-from shallows.questions.descent._compiled.decisions import falls, verdict
-from shallows.questions.descent._compiled.relu_fixed_step import (
-    ENDS_ARRAYS,
-    MODEL,
-    MODEL_ARRAYS,
-    RULES_ARRAYS,
-    ReLUModel,
-    ends_in,
-    model_in,
-    rules_in,
-)
+from shallows.model.kernels._compiled.kinds import FLOAT, FLOATS, INT, MATRIX, VOID
+from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, one_at, one_pass, one_space
+from shallows.model.kernels._compiled.relu_model import MODEL, model_at
+from shallows.model.kernels._compiled.vectors import inner, moved, scaled
+from shallows.questions.descent._compiled.decisions import conclude, falls, verdict
+from shallows.questions.descent._compiled.runs import runs_at
 from shallows.questions.descent.thresholds import (
     FIRST_MOVE,
     GOING,
@@ -40,79 +25,55 @@ from shallows.questions.descent.thresholds import (
     STALLED,
 )
 from shallows.support.checks import Array
-from shallows.support.compiling import entry, pointer, unit
+from shallows.support.compiling import behind, entry, pointer, unit
+from shallows.support.in_memory import Held
 from shallows.support.tolerances import TINY
 
 
-@unit(FLOAT(VECTOR, VECTOR, MODEL, ONE_SPACE, VECTOR))
-def _evaluate(theta: Array, gradient: Array, model: ReLUModel, one: OneSpace, unused: Array) -> float:
+@unit(FLOAT(MODEL, ONE_SPACE, FLOATS, FLOATS, FLOATS))
+def _evaluate(model: Any, one: Any, theta: Any, gradient: Any, unused: Any) -> float:
     """L and ∇L of one θ."""
-    k, n, inner = model.k, model.n, model.k * model.n
-    weights, slopes = theta[:inner].reshape(k, n), gradient[:inner].reshape(k, n)
-    if model.free:
-        value, _ = one_pass(weights, theta[inner:], model.teacher, model.c, one, slopes, gradient[inner:])
-    else:
-        value, _ = one_pass(weights, model.outer, model.teacher, model.c, one, slopes, unused)
+    size = model.k * model.n
+    outer = behind(theta, size) if model.free else model.outer
+    value, _ = one_pass(model, one, theta, outer, gradient, behind(gradient, size) if model.free else unused)
     return float(max(value + model.energy, 0.0))
 
 
-@unit(FLOAT(FLOATS, FLOATS, INT), fastmath={"reassoc", "contract"})
-def dot(x: Any, y: Any, count: int) -> float:
-    """Σ xᵢyᵢ."""
-    total = 0.0
-    for i in range(count):
-        total += x[i] * y[i]
-    return total
-
-
-@entry(VOID(MODEL_ARRAYS, RULES_ARRAYS, ENDS_ARRAYS, ONE_ARRAYS, MATRIX))
-def train(model_arrays: Any, rules_arrays: Any, ends_arrays: Any, one_arrays: Any, room: Any) -> None:
-    """Train each row of the ends in place; `room` has four rows as long as they are."""
-    model, rules, ends, one = (
-        model_in(model_arrays),
-        rules_in(rules_arrays),
-        ends_in(ends_arrays),
-        one_in(one_arrays),
-    )
-    gradient, trial, new, unused = room[0], room[1], room[2], room[3]
-    p = room.shape[1]
-    for row in range(len(ends.thetas)):
-        theta = ends.thetas[row]
-        loss = _evaluate(theta, gradient, model, one, unused)
-        norm = np.sqrt(dot(pointer(gradient), pointer(gradient), p))
-        s = FIRST_MOVE * (np.sqrt(dot(pointer(theta), pointer(theta), p)) + SHORTEST_THETA) / max(norm, TINY)
+@entry(VOID(INT, INT, INT, MATRIX))
+def train(model_place: int, runs_place: int, one_place: int, room: Array) -> None:
+    """Train each row in place; `room` has four rows of so many numbers, and as many as there are outer weights."""
+    model, runs, one = model_at(model_place), runs_at(runs_place), one_at(one_place)
+    p, places = runs.size, room.shape[1]
+    gradient = pointer(room)
+    trial, new, unused = behind(gradient, places), behind(gradient, 2 * places), behind(gradient, 3 * places)
+    for row in range(runs.count):
+        theta = behind(runs.thetas, row * p)
+        loss = _evaluate(model, one, theta, gradient, unused)
+        norm = np.sqrt(inner(gradient, gradient, p))
+        s = FIRST_MOVE * (np.sqrt(inner(theta, theta, p)) + SHORTEST_THETA) / max(norm, TINY)
         smallest, iteration, code = SMALLEST_STEP * s, 0, GOING
         while code == GOING:
-            code = verdict(
-                loss, norm, iteration, rules.tolerances[row], rules.limits[row], rules.goal, rules.flag
-            )
+            code = verdict(runs, row, loss, norm, iteration)
             if code == GOING and s < smallest:
                 code = STALLED
             if code != GOING:
                 break
-            for i in range(p):
-                trial[i] = theta[i] - s * gradient[i]
-            value = _evaluate(trial, new, model, one, unused)
-            size = np.sqrt(dot(pointer(new), pointer(new), p))
+            moved(theta, -s, gradient, trial, p)
+            value = _evaluate(model, one, trial, new, unused)
+            size = np.sqrt(inner(new, new, p))
             iteration += 1
-            slope = dot(pointer(new), pointer(gradient), p)
-            taken = falls(loss, norm, s, value, slope, rules.scale) and np.isfinite(size)
+            slope = inner(new, gradient, p)
+            taken = falls(loss, norm, s, value, slope, runs.scale) and np.isfinite(size)
             s = GROWTH * s if taken else SHRINK * s
             if taken:
                 loss, norm = value, size
-                for i in range(p):
-                    theta[i], gradient[i] = trial[i], new[i]
-        ends.losses[row], ends.norms[row], ends.status[row] = loss, norm, code
-        ends.iterations[row] += iteration
+                scaled(trial, 1.0, theta, p)
+                scaled(new, 1.0, gradient, p)
+        conclude(runs, row, code, loss, norm, iteration)
 
 
-def line_search_loop(
-    thetas: Array, k: int, n: int, outer: Array, free: bool, V: Array, b: Array, c: Array,
-    energy: float, tolerances: Array, limits: np.ndarray, goal: float, scale: float, flag: np.ndarray,
-    losses: Array, norms: Array, status: np.ndarray, iterations: np.ndarray,
-) -> None:  # fmt: skip
-    """Train each row of `thetas` in place."""
-    model = (k, n, outer, free, teacher_rows(V, b), c, energy)
-    rules = (0.0, tolerances, limits, goal, scale, flag)
-    ends = (thetas, losses, norms, status, iterations)
-    train(model, rules, ends, one_space(k, n, len(V)), np.empty((4, thetas.shape[1])))
+def line_search_loop(model: Held, runs: Held) -> None:
+    """Train each row in place."""
+    k, n, m = model.values.k, model.values.n, model.values.m
+    one = one_space(k, n, m)
+    train(model.address, runs.address, one.address, np.empty((4, k * n + k)))

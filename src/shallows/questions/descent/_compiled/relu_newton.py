@@ -9,31 +9,21 @@ saddle. Hessian products are exact.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import BOOL, FIXED_ROWS, FLOAT, FLOATS, INT, MATRIX, VECTOR, VOID
+from shallows.model.kernels._compiled.kinds import BOOL, FLOAT, FLOATS, INT, VECTOR, VOID
 from shallows.model.kernels._compiled.relu_hessian import (
-    HESSIAN_ARRAYS,
     HESSIAN_SPACE,
-    HessianSpace,
-    hessian_in,
+    hessian_at,
     hessian_space,
     hessian_times,
     prepare,
 )
-from shallows.model.kernels._compiled.relu_loop import (
-    ONE_ARRAYS,
-    ONE_SPACE,
-    OneSpace,
-    one_in,
-    one_pass,
-    one_space,
-    teacher_rows,
-)
-from shallows.questions.descent._compiled.relu_fixed_step import MODEL, MODEL_ARRAYS, ReLUModel, model_in
-from shallows.questions.descent._compiled.relu_line_search import dot
+from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, one_at, one_pass, one_space
+from shallows.model.kernels._compiled.relu_model import MODEL, model_at
+from shallows.model.kernels._compiled.vectors import inner, moved, scaled
 from shallows.questions.descent.thresholds import (
     CG_STEPS,
     EXHAUSTED,
@@ -46,116 +36,116 @@ from shallows.questions.descent.thresholds import (
     SADDLE,
 )  # fmt: skip
 from shallows.support.checks import Array
-from shallows.support.compiling import entry, pointer, unit
+from shallows.support.compiling import behind, entry, pointer, unit
+from shallows.support.in_memory import Held, at, in_memory
 from shallows.support.tolerances import TINY
 
 
-@unit(FLOAT(MATRIX, MATRIX))
-def _dot(x: Array, y: Array) -> float:
-    """⟨x, y⟩."""
-    return float(dot(pointer(x), pointer(y), x.size))
+class NewtonSpace(NamedTuple):
+    """The first Lanczos vector, the point, the next one, their slopes and the step between them; four vectors of
+    conjugate gradients, three of them Lanczos', and the tridiagonal matrix of the latter."""
+
+    start: Array
+    W: Array
+    trial: Array
+    slope: Array
+    new: Array
+    da: Array
+    step: Array
+    residual: Array
+    z: Array
+    image: Array
+    direction: Array
+    diagonal: Array
+    beside: Array
 
 
-@unit(VOID(FLOATS, FLOAT, FLOATS, INT))
-def _add(x: Any, factor: float, y: Any, count: int) -> None:
-    """y ← y + factor·x."""
-    for i in range(count):
-        y[i] += factor * x[i]
+NEWTON_SPACE = in_memory(NewtonSpace, *(FLOATS,) * 13)
+newton_at = at(NEWTON_SPACE)
 
 
-@unit(VOID(FLOATS, FLOAT, FLOATS, INT))
-def _scaled(x: Any, factor: float, y: Any, count: int) -> None:
-    """y ← factor·x."""
-    for i in range(count):
-        y[i] = factor * x[i]
-
-
-@unit(VOID(MATRIX, MATRIX))
-def _preconditioned(residual: Array, out: Array) -> None:
+@unit(VOID(INT, INT, FLOATS, FLOATS))
+def _preconditioned(k: int, n: int, residual: Any, out: Any) -> None:
     """4(I − 11ᵀ/(k+1)) across the neurons."""
-    k, n = residual.shape
     for m in range(n):
         mean = 0.0
         for i in range(k):
-            mean += residual[i, m]
+            mean += residual[i * n + m]
         mean /= k + 1
         for i in range(k):
-            out[i, m] = 4 * (residual[i, m] - mean)
+            out[i * n + m] = 4 * (residual[i * n + m] - mean)
 
 
-@unit(BOOL(MATRIX, MATRIX, FLOAT, MODEL, ONE_SPACE, HESSIAN_SPACE, MATRIX))
+@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS, FLOAT))
 def _newton_step(
-    W: Array, gradient: Array, scale: float, model: ReLUModel, one: OneSpace, space: HessianSpace, step: Array
+    model: Any, one: Any, space: Any, newton: Any, W: Any, gradient: Any, scale: float
 ) -> bool:
     """Solve ∇²L·s ≈ −∇L by conjugate gradients; False when negative curvature was met."""
-    a, teacher, size = model.outer, model.teacher, W.size
-    prepare(W, a, teacher, model.c, one, space)
-    norm = np.sqrt(_dot(gradient, gradient))
+    k, n, a, size, step = model.k, model.n, model.outer, model.k * model.n, newton.step
+    residual, z, image, direction = newton.residual, newton.z, newton.image, newton.direction
+    prepare(model, one, space, W, a)
+    norm = np.sqrt(inner(gradient, gradient, size))
     forcing = min(FORCING, np.sqrt(norm / max(scale, TINY))) * norm
-    residual, z = np.empty(W.shape), np.empty(W.shape)
-    image, direction = np.empty(W.shape), np.empty(W.shape)
-    _scaled(pointer(gradient), -1.0, pointer(residual), size)
-    _scaled(pointer(gradient), 0.0, pointer(step), size)
-    _preconditioned(residual, z)
-    _scaled(pointer(z), 1.0, pointer(direction), size)
-    product, steepest = _dot(residual, z), 0.0
+    scaled(gradient, -1.0, residual, size)
+    scaled(gradient, 0.0, step, size)
+    _preconditioned(k, n, residual, z)
+    scaled(z, 1.0, direction, size)
+    product, steepest = inner(residual, z, size), 0.0
     for _ in range(min(CG_STEPS, 2 * size + 10)):
-        hessian_times(direction, W, a, teacher, one, space, image)
-        square, curvature = _dot(direction, direction), _dot(direction, image)
+        hessian_times(model, one, space, W, a, direction, image)
+        square, curvature = inner(direction, direction, size), inner(direction, image, size)
         steepest = max(steepest, abs(curvature) / square)
         if curvature < -SADDLE * steepest * square:
             return False
         if curvature <= FLAT * steepest * square:
             return True
         length = product / curvature
-        _add(pointer(direction), length, pointer(step), size)
-        _add(pointer(image), -length, pointer(residual), size)
-        if np.sqrt(_dot(residual, residual)) <= forcing:
+        moved(step, length, direction, step, size)
+        moved(residual, -length, image, residual, size)
+        if np.sqrt(inner(residual, residual, size)) <= forcing:
             return True
-        _preconditioned(residual, z)
-        following = _dot(residual, z)
-        _scaled(pointer(direction), following / product, pointer(direction), size)
-        _add(pointer(z), 1.0, pointer(direction), size)
+        _preconditioned(k, n, residual, z)
+        following = inner(residual, z, size)
+        moved(z, following / product, direction, direction, size)
         product = following
     return True
 
 
-@unit(BOOL(MATRIX, FIXED_ROWS, MODEL, ONE_SPACE, HESSIAN_SPACE))
-def _is_saddle(W: Array, first: Array, model: ReLUModel, one: OneSpace, space: HessianSpace) -> bool:
+@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS))
+def _is_saddle(model: Any, one: Any, space: Any, newton: Any, W: Any) -> bool:
     """Whether up to 30 Lanczos steps find an eigenvalue below −1e-6 of the largest one.
 
     The tridiagonal matrix T has one exactly when T + τI has a negative pivot. Copies of eigenvalues, which come with
     the loss of orthogonality, do no harm, so that three vectors are enough.
     """
-    a, teacher, size = model.outer, model.teacher, W.size
-    prepare(W, a, teacher, model.c, one, space)
+    a, size, diagonal, beside = model.outer, model.k * model.n, newton.diagonal, newton.beside
+    q, last, image = newton.residual, newton.z, newton.image
+    prepare(model, one, space, W, a)
     steps = min(LANCZOS_STEPS, size)
-    diagonal, beside = np.zeros(steps), np.zeros(steps)
-    q, last, image = np.empty(W.shape), np.zeros(W.shape), np.empty(W.shape)
-    norm = np.sqrt(dot(pointer(first), pointer(first), size))
-    _scaled(pointer(first), 1.0 / norm, pointer(q), size)
+    scaled(newton.start, 1.0 / np.sqrt(inner(newton.start, newton.start, size)), q, size)
+    for i in range(size):
+        last[i] = 0.0
     largest, length = 0.0, 0.0
     for j in range(steps):
-        hessian_times(q, W, a, teacher, one, space, image)
-        extent = np.sqrt(_dot(image, image))
-        diagonal[j] = _dot(q, image)
-        _add(pointer(q), -diagonal[j], pointer(image), size)
-        _add(pointer(last), -length, pointer(image), size)
-        length = np.sqrt(_dot(image, image))
-        beside[j] = length
+        hessian_times(model, one, space, W, a, q, image)
+        extent, along = np.sqrt(inner(image, image, size)), inner(q, image, size)
+        moved(image, -along, q, image, size)
+        moved(image, -length, last, image, size)
+        length = np.sqrt(inner(image, image, size))
+        diagonal[j], beside[j] = along, length
         largest = max(largest, extent)
         if length <= EXHAUSTED * (1 + extent):
             steps = j + 1
             break
         last, q, image = q, image, last
-        _scaled(pointer(q), 1.0 / length, pointer(q), size)
+        scaled(q, 1.0 / length, q, size)
     for j in range(steps):
         diagonal[j] += SADDLE * largest
     return bool(_has_negative_pivot(diagonal, beside, steps))
 
 
-@entry(BOOL(VECTOR, VECTOR, INT))
-def _has_negative_pivot(diagonal: Array, beside: Array, size: int) -> bool:
+@unit(BOOL(FLOATS, FLOATS, INT))
+def _has_negative_pivot(diagonal: Any, beside: Any, size: int) -> bool:
     """Whether the symmetric tridiagonal matrix of this size is not positive semidefinite."""
     pivot = diagonal[0]
     for j in range(1, size):
@@ -165,60 +155,53 @@ def _has_negative_pivot(diagonal: Array, beside: Array, size: int) -> bool:
     return bool(pivot < 0)
 
 
-@entry(
-    VOID(
-        MATRIX,
-        MODEL_ARRAYS,
-        FLOAT,
-        FLOAT,
-        FLOAT,
-        FIXED_ROWS,
-        VECTOR,
-        VECTOR,
-        BOOL[::1],
-        ONE_ARRAYS,
-        HESSIAN_ARRAYS,
-    )
-)
+@unit(FLOAT(FLOATS, FLOATS, FLOATS, INT))
+def _distance(x: Any, y: Any, room: Any, size: int) -> float:
+    """‖x − y‖."""
+    moved(x, -1.0, y, room, size)
+    return float(np.sqrt(inner(room, room, size)))
+
+
+@entry(VOID(INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, FLOAT[:, ::1], VECTOR, VECTOR, BOOL[::1]))
 def refine(
-    thetas: Array, model_arrays: Any, tolerance: float, scale: float, reachable: float, first: Array, losses: Array,
-    norms: Array, saddles: np.ndarray, one_arrays: Any, hessian_arrays: Any,
+    model_place: int, one_place: int, space_place: int, newton_place: int, tolerance: float, scale: float,
+    reachable: float, thetas: Any, losses: Any, norms: Any, saddles: Any,
 ) -> None:  # fmt: skip
     """Newton-CG from every row of `thetas`, in place; `saddles` tells for those that reached the tolerance."""
-    model, one, space = model_in(model_arrays), one_in(one_arrays), hessian_in(hessian_arrays)
-    k, n, size, outer = model.k, model.n, model.k * model.n, model.outer
-    slope, new, step, da = np.empty((k, n)), np.empty((k, n)), np.empty((k, n)), np.empty(k)
-    W, trial, away = np.empty((k, n)), np.empty((k, n)), np.empty((k, n))
-    for row in range(len(thetas)):
-        start = thetas[row]
-        _scaled(pointer(start), 1.0, pointer(W), size)
-        loss, _ = one_pass(W, outer, model.teacher, model.c, one, slope, da)
-        norm = np.sqrt(_dot(slope, slope))
-        farthest = FARTHEST * np.sqrt(_dot(W, W))
+    model, one, space = model_at(model_place), one_at(one_place), hessian_at(space_place)
+    newton = newton_at(newton_place)
+    size, outer, da = model.k * model.n, model.outer, newton.da
+    W, trial, slope, new = newton.W, newton.trial, newton.slope, newton.new
+    for row in range(len(losses)):
+        start = behind(pointer(thetas), row * size)
+        scaled(start, 1.0, W, size)
+        loss, _ = one_pass(model, one, W, outer, slope, da)
+        norm = np.sqrt(inner(slope, slope, size))
+        farthest = FARTHEST * np.sqrt(inner(W, W, size))
         for _ in range(NEWTON_STEPS):
-            if norm <= tolerance or not _newton_step(W, slope, scale, model, one, space, step):
+            if norm <= tolerance or not _newton_step(model, one, space, newton, W, slope, scale):
                 break
-            _scaled(pointer(W), 1.0, pointer(trial), size)
-            _add(pointer(step), 1.0, pointer(trial), size)
-            value, _ = one_pass(trial, outer, model.teacher, model.c, one, new, da)
-            _scaled(pointer(trial), 1.0, pointer(away), size)
-            _add(pointer(start), -1.0, pointer(away), size)
-            extent = np.sqrt(_dot(new, new))
-            if not (extent <= HALVING * norm and np.sqrt(_dot(away, away)) <= farthest):
+            moved(W, 1.0, newton.step, trial, size)
+            value, _ = one_pass(model, one, trial, outer, new, da)
+            extent = np.sqrt(inner(new, new, size))
+            if not (extent <= HALVING * norm and _distance(trial, start, newton.image, size) <= farthest):
                 break
             W, trial, loss, norm = trial, W, value, extent
             slope, new = new, slope
-        _scaled(pointer(W), 1.0, pointer(start), size)
+        scaled(W, 1.0, start, size)
         losses[row], norms[row] = max(loss + model.energy, 0.0), norm
         close = norm <= max(tolerance, reachable)
-        saddles[row] = close and _is_saddle(W, first, model, one, space)
+        saddles[row] = close and _is_saddle(model, one, space, newton, W)
 
 
 def newton_loop(
-    thetas: Array, k: int, n: int, outer: Array, V: Array, b: Array, c: Array, energy: float, tolerance: float,
-    scale: float, reachable: float, first: Array, losses: Array, norms: Array, saddles: np.ndarray,
+    model: Held, thetas: Array, tolerance: float, scale: float, reachable: float, first: Array, losses: Array,
+    norms: Array, saddles: np.ndarray,
 ) -> None:  # fmt: skip
     """Newton-CG from every row of `thetas`, in place; `saddles` tells for those that reached the tolerance."""
-    model, m = (k, n, outer, False, teacher_rows(V, b), c, energy), len(V)
-    spaces = one_space(k, n, m), hessian_space(k, n, m)
-    refine(thetas, model, tolerance, scale, reachable, first, losses, norms, saddles, *spaces)
+    k, n, m = model.values.k, model.values.n, model.values.m
+    vectors, tridiagonal = (np.empty(k * n) for _ in range(10)), (np.empty(LANCZOS_STEPS) for _ in range(2))
+    newton = Held(NEWTON_SPACE, NewtonSpace(first, *vectors, *tridiagonal))
+    one, space = one_space(k, n, m), hessian_space(k, n, m)
+    places = (each.address for each in (model, one, space, newton))
+    refine(*places, tolerance, scale, reachable, thetas, losses, norms, saddles)
