@@ -1,8 +1,8 @@
 """Records that lie in memory: compiled code gets their address and reads the fields that it uses.
 
-A record that is handed over by value is taken apart and put together again at every call, seven words for each array and
-a reference count: two thirds of all instructions of a first ReLU ensemble were that. Here a record is one word, and a
-field that nobody reads costs nothing. What lies in memory stays as it is while compiled code runs, and compilers are told
+A record that is handed over by value is taken apart and put together again at every call, seven words for each array
+and a reference count: two thirds of all instructions of a first ReLU ensemble were that. Here a record is one word, and
+a field that nobody reads costs nothing. What lies in memory stays as it is while compiled code runs, and LLVM is told
 so: reading a field in a loop costs no more than before it. Arrays that a record points to may change, of course.
 
 Importing this module imports numba: do it inside functions.
@@ -37,6 +37,9 @@ _bytes: Any = cgutils.voidptr_t
 _word: Any = ir.IntType(64)
 _decorated: Any = intrinsic
 
+#: Words of a line of the processor's cache: arrays begin at one.
+LINE = 8
+
 
 class Place(_type):  # type: ignore[misc]
     """The type of the address of a record: each field takes a word, an array's is the address of its first entry."""
@@ -44,6 +47,7 @@ class Place(_type):  # type: ignore[misc]
     def __init__(self, kind: Any, fields: tuple[Any, ...]) -> None:
         self.kind = kind
         self.fields = dict(zip(kind._fields, fields, strict=True))
+        self.points = [isinstance(field, types.CPointer) for field in fields]
         self.offsets = {name: 8 * place for place, name in enumerate(kind._fields)}
         self.layout = ", ".join(f"{name}: {field}" for name, field in self.fields.items())
         digest = hashlib.sha256(self.layout.encode()).hexdigest()[:8]
@@ -65,21 +69,68 @@ class Held:
         self._words = np.zeros(len(values), np.int64)
         self.address = int(self._words.ctypes.data)
         numbers = self._words.view(np.float64)
-        for at, (name, kind) in enumerate(place.fields.items()):
-            value = getattr(values, name)
+        for at, (name, kind, value) in enumerate(
+            zip(place.fields, place.fields.values(), values, strict=True)
+        ):
             if isinstance(kind, types.CPointer):
                 self._words[at] = _first_entry(value, kind, name)
             elif kind == types.float64:
                 numbers[at] = value
             else:
-                self._words[at] = value.address if isinstance(kind, Place) else value
+                self._words[at] = value
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "A record in memory is of use in its own process only; make it anew in the other one."
+        )
+
+
+class Room:
+    """A record whose arrays are made for it, one after the other in one piece of memory, all zero."""
+
+    __slots__ = ("_fields", "_memory", "_place", "address")
+
+    def __init__(self, place: Place, *fields: Any) -> None:
+        self._place, self._fields = place, fields
+        sizes = [
+            (size + LINE - 1) // LINE * LINE if to else 0
+            for to, size in zip(place.points, fields, strict=True)
+        ]
+        head = (len(fields) + LINE - 1) // LINE * LINE
+        self._memory = np.zeros(head + sum(sizes) + LINE, np.int64)
+        begin = int(self._memory.ctypes.data)
+        self.address = -(-begin // (8 * LINE)) * 8 * LINE
+        words, at = [], self.address + 8 * head
+        for to, size, given in zip(place.points, sizes, fields, strict=True):
+            words.append(at if to else given)
+            at += 8 * size
+        first = (self.address - begin) // 8
+        self._memory[first : first + len(words)] = words
+
+    def array(self, name: str) -> np.ndarray:
+        """One of the arrays."""
+        at = list(self._place.fields).index(name)
+        base = int(self._memory.ctypes.data)
+        place = int(self._memory[(self.address - base) // 8 + at])
+        kind = np.dtype(str(self._place.fields[name].dtype))
+        return self._memory[(place - base) // 8 :][: self._fields[at]].view(kind)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "A record in memory is of use in its own process only; make it anew in the other one."
+        )
 
 
 def _first_entry(array: np.ndarray, kind: Any, name: str) -> int:
     """Where the entries of an array begin; they must be of the kind that is pointed to, one after the other."""
-    if str(array.dtype) != str(kind.dtype) or not array.flags.c_contiguous:
-        raise TypeError(f"{name} is {array.dtype} in strides {array.strides}; expected contiguous {kind.dtype}.")
-    return int(array.ctypes.data)
+    if (
+        array.dtype != (np.float64 if kind.dtype == types.float64 else np.int64)
+        or not array.flags.c_contiguous
+    ):
+        raise TypeError(
+            f"{name} is {array.dtype} in strides {array.strides}; expected contiguous {kind.dtype}."
+        )
+    return int(array.__array_interface__["data"][0])
 
 
 def in_memory(kind: Any, *fields: Any) -> Place:
@@ -114,7 +165,6 @@ class _Fields(_template):  # type: ignore[misc]
         return place.fields.get(name)
 
 
-@lower_getattr_generic(Place)
 def _read(context: Any, builder: Any, place: Place, value: Any, name: str) -> Any:
     """Read one word, and promise that it does not change."""
     field = place.fields[name]
@@ -123,3 +173,7 @@ def _read(context: Any, builder: Any, place: Place, value: Any, name: str) -> An
     word = builder.load(where)
     word.set_metadata("invariant.load", builder.module.add_metadata([]))
     return builder.icmp_unsigned("!=", word, _word(0)) if field == types.boolean else word
+
+
+_lowered: Any = lower_getattr_generic
+_lowered(Place)(_read)

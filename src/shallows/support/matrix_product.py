@@ -17,6 +17,7 @@ from numba.extending import get_cython_function_address, intrinsic
 
 _pointers: Any = types.CPointer
 _declared: Any = cgutils.get_or_insert_function
+_on_stack: Any = cgutils.alloca_once
 _decorated: Any = intrinsic
 _address: Any = get_cython_function_address
 _FLOATS: Any = _pointers(types.float64)
@@ -36,7 +37,7 @@ def _generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> A
     integer, real, letter = ir.IntType(32), ir.DoubleType(), ir.IntType(8)
 
     def slot(value: Any) -> Any:
-        place = cgutils.alloca_once(builder, value.type)
+        place = _on_stack(builder, value.type)
         builder.store(value, place)
         return place
 

@@ -17,7 +17,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from shallows.mathematics import error_free
-from shallows.mathematics.homotopy._compiled.kinds import FLOATS, INT
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEX, FLOAT, FLOATS, INT
 from shallows.support.compiling import part, unit
 
 #: Doubles a number takes.
@@ -62,19 +62,19 @@ def multiply(a: float, a_low: float, b: float, b_low: float) -> Any:
     return two_sum(high, lost + (a * b_low + a_low * b))
 
 
-@part
+@unit(types.void(FLOATS, INT, COMPLEX))
 def store(out: Any, at: int, z: complex) -> None:
     """out[at] = z, a double."""
     out[at], out[at + 1], out[at + 2], out[at + 3] = z.real, 0.0, z.imag, 0.0
 
 
-@part
+@unit(COMPLEX(FLOATS, INT))
 def rounded(numbers: Any, at: int) -> complex:
     """The nearest complex double."""
     return complex(numbers[at] + numbers[at + 1], numbers[at + 2] + numbers[at + 3])
 
 
-@part
+@unit(types.void(FLOATS, INT, INT))
 def add_number(numbers: Any, total: int, a: int) -> None:
     """numbers[total] += numbers[a]."""
     numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], numbers[a], numbers[a + 1])
@@ -83,7 +83,7 @@ def add_number(numbers: Any, total: int, a: int) -> None:
     )
 
 
-@part
+@unit(types.void(FLOATS, INT, FLOAT))
 def scale(numbers: Any, at: int, factor: float) -> None:
     """numbers[at] *= factor, a double."""
     numbers[at], numbers[at + 1] = multiply(numbers[at], numbers[at + 1], factor, 0.0)

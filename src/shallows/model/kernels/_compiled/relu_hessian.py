@@ -22,7 +22,7 @@ from shallows.model.kernels._compiled.relu_loop import ONE_SPACE, pair_angles
 from shallows.model.kernels._compiled.relu_model import MODEL
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Room, at, in_memory
 from shallows.support.matrix_product import product
 
 #: sin θ of a pair below which its q-terms, products of two factors of size sin θ with h = 1/(2π sin θ), are left out:
@@ -52,10 +52,10 @@ HESSIAN_SPACE = in_memory(HessianSpace, *(FLOATS,) * 12)
 hessian_at = at(HESSIAN_SPACE)
 
 
-def hessian_space(k: int, n: int, m: int) -> Held:
+def hessian_space(k: int, n: int, m: int) -> Room:
     """Fresh arrays for k students and m teachers in n inputs."""
-    shapes = [(k, k)] * 3 + [(m, k), (k,), (k, k), (k, k), (k,), (k, k), (k,), (k, n), (k, n)]
-    return Held(HESSIAN_SPACE, HessianSpace(*(np.empty(shape) for shape in shapes)))
+    square = k * k
+    return Room(HESSIAN_SPACE, *(square,) * 3, m * k, k, square, square, k, square, k, k * n, k * n)
 
 
 @unit(VOID(MODEL, ONE_SPACE, HESSIAN_SPACE, FLOATS, FLOATS), fastmath=FAST)
@@ -93,12 +93,18 @@ def _weigh(model: Any, one: Any, space: Any) -> None:
             turned[j] = X[j * k + i]
     for i in range(k):
         x, turned, cosine = behind(X, i * k), behind(space.turned, i * k), behind(one.cosine, i * k)
-        lean, cross, weights = behind(space.lean, i * k), behind(space.cross, i * k), behind(space.weights, i * k)
+        lean, cross, weights = (
+            behind(space.lean, i * k),
+            behind(space.cross, i * k),
+            behind(space.weights, i * k),
+        )
         d, total = diagonal[i], 0.0
         for j in range(k):
             weights[j] = lean[j] * (x[j] - cosine[j] * d) + cross[j] * (turned[j] - cosine[j] * diagonal[j])
         for j in range(k):
-            total += cross[j] * (diagonal[j] - cosine[j] * turned[j]) - lean[j] * cosine[j] * (x[j] - cosine[j] * d)
+            total += cross[j] * (diagonal[j] - cosine[j] * turned[j]) - lean[j] * cosine[j] * (
+                x[j] - cosine[j] * d
+            )
         own[i] = total - space.level[i] * d
 
 

@@ -15,7 +15,7 @@ from shallows.model.kernels._compiled.relu_angles import FAST, angles
 from shallows.model.kernels._compiled.relu_model import MODEL
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Room, at, in_memory
 
 LARGEST = 400  # weights of a network: beyond that one network fills the vector units by itself
 SMALL, LANES, FEWEST_LANES = 150, 64, 16
@@ -46,10 +46,9 @@ def lanes_for(k: int, n: int) -> int:
     return LANES if k * n <= SMALL else LANES // 2
 
 
-def lane_space(k: int, lanes: int) -> Held:
+def lane_space(k: int, lanes: int) -> Room:
     """Fresh work arrays."""
-    shapes = ((k, lanes),) * 4 + ((lanes,),) * 4
-    return Held(LANE_SPACE, LaneSpace(lanes, *(np.empty(shape) for shape in shapes)))
+    return Room(LANE_SPACE, lanes, *(k * lanes,) * 4, *(lanes,) * 4)
 
 
 @unit(VOID(FLOATS, FLOATS, INT, INT, INT, FLOATS), fastmath=FAST)
@@ -77,7 +76,12 @@ def _start(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any)
     n, row, g = model.n, space.row, space.g
     shortest = np.inf
     for i in range(model.k):
-        x, dx, outer, slope = behind(W, i * n * row), behind(dW, i * n * row), behind(a, i * row), behind(da, i * row)
+        x, dx, outer, slope = (
+            behind(W, i * n * row),
+            behind(dW, i * n * row),
+            behind(a, i * row),
+            behind(da, i * row),
+        )
         norm, inverse = behind(space.norm, i * row), behind(space.inverse, i * row)
         radial, theirs = behind(space.radial, i * row), behind(space.theirs, i * row)
         _dot(x, x, n, row, lanes, g)
@@ -100,7 +104,12 @@ def _students(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: A
     n, row, c = model.n, space.row, model.c
     g, cosine, sine, rest = space.g, space.cosine, space.sine, space.rest
     for i in range(model.k):
-        x, dx, outer, slope = behind(W, i * n * row), behind(dW, i * n * row), behind(a, i * row), behind(da, i * row)
+        x, dx, outer, slope = (
+            behind(W, i * n * row),
+            behind(dW, i * n * row),
+            behind(a, i * row),
+            behind(da, i * row),
+        )
         norm, inverse, radial = (
             behind(space.norm, i * row),
             behind(space.inverse, i * row),
@@ -108,7 +117,11 @@ def _students(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: A
         )
         for j in range(i):
             y, dy = behind(W, j * n * row), behind(dW, j * n * row)
-            outer_j, slope_j, radial_j = behind(a, j * row), behind(da, j * row), behind(space.radial, j * row)
+            outer_j, slope_j, radial_j = (
+                behind(a, j * row),
+                behind(da, j * row),
+                behind(space.radial, j * row),
+            )
             norm_j, inverse_j = behind(space.norm, j * row), behind(space.inverse, j * row)
             _dot(x, y, n, row, lanes, g)
             for l in range(lanes):

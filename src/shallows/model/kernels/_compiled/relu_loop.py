@@ -21,7 +21,7 @@ from shallows.model.kernels._compiled.relu_model import MODEL, model_at, room_fo
 from shallows.model.kernels._compiled.vectors import inner, moved, turn
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, entry, pointer, several, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Held, Room, at, in_memory
 from shallows.support.matrix_product import product
 
 NARROW = (
@@ -32,7 +32,7 @@ NARROW = (
 class OneSpace(NamedTuple):
     """Work arrays for one network at a time; the first four are (n, k).
 
-    cos θ, sin θ/2π and (π−θ)/2π of pairs have a row for each partner, a student or a teacher, a column for each student.
+    cos θ, sin θ/2π and (π−θ)/2π of pairs have a row for each partner (student or teacher), a column for each student.
     """
 
     unit: Array
@@ -55,10 +55,9 @@ ONE_SPACE = in_memory(OneSpace, *(FLOATS,) * 14)
 one_at = at(ONE_SPACE)
 
 
-def one_space(k: int, n: int, m: int) -> Held:
+def one_space(k: int, n: int, m: int) -> Room:
     """Fresh work arrays for k students and m teachers in n inputs."""
-    shapes = [(n, k)] * 4 + [(k, k)] * 3 + [(m, k)] * 3 + [(k,)] * 4
-    return Held(ONE_SPACE, OneSpace(*(np.empty(shape) for shape in shapes)))
+    return Room(ONE_SPACE, *(n * k,) * 4, *(k * k,) * 3, *(m * k,) * 3, *(k,) * 4)
 
 
 # The loops below store into one array each: numba cannot promise LLVM that two arrays do not overlap, so a loop over
@@ -69,7 +68,13 @@ def one_space(k: int, n: int, m: int) -> Held:
 def _units(model: Any, space: Any, W: Any, a: Any) -> float:
     """‖wᵢ‖, 1/‖wᵢ‖ and aᵢ‖wᵢ‖, and ŵᵢ and aᵢwᵢ as columns; returns the shortest ‖wᵢ‖."""
     k, n = model.k, model.n
-    norm, inverse, length, unit, weighted = space.norm, space.inverse, space.length, space.unit, space.weighted
+    norm, inverse, length, unit, weighted = (
+        space.norm,
+        space.inverse,
+        space.length,
+        space.unit,
+        space.weighted,
+    )
     shortest = np.inf
     for i in range(k):
         square = 0.0
@@ -190,7 +195,9 @@ def one_pass(model: Any, space: Any, W: Any, a: Any, dW: Any, da: Any) -> tuple[
 
 
 @entry(FLOAT(INT, INT, CUBE, MATRIX, VECTOR, CUBE, MATRIX))
-def one_by_one(model_place: int, place: int, W: Array, a: Array, losses: Array, dW: Array, da: Array) -> float:
+def one_by_one(
+    model_place: int, place: int, W: Array, a: Array, losses: Array, dW: Array, da: Array
+) -> float:
     """As `side_by_side`, one network after the other."""
     model, space = model_at(model_place), one_at(place)
     k, size, smallest = model.k, model.k * model.n, np.inf
@@ -260,16 +267,15 @@ class _Rooms(threading.local):
 _rooms = _Rooms()
 
 
-def _single(c: Array, k: int, n: int, m: int) -> tuple[Held, Held]:
+def _single(c: Array, k: int, n: int, m: int) -> tuple[Held, Room]:
     """A model and work arrays of `one_by_one`."""
     return room_for(k, n, m, c), one_space(k, n, m)
 
 
-def _block(c: Array, k: int, n: int, m: int) -> tuple[Held, Held, Held]:
+def _block(c: Array, k: int, n: int, m: int) -> tuple[Held, Room, Room]:
     """A model, work arrays, and room for the networks, of `side_by_side`."""
     lanes = lanes_for(k, n)
-    shapes = ((k, n, lanes), (k, lanes), (lanes,), (k, n, lanes), (k, lanes))
-    block = Held(LANE_BLOCK, LaneBlock(*(np.empty(shape) for shape in shapes)))
+    block = Room(LANE_BLOCK, k * n * lanes, k * lanes, lanes, k * n * lanes, k * lanes)
     return room_for(k, n, m, c), lane_space(k, lanes), block
 
 

@@ -86,10 +86,13 @@ def room_for(
 ) -> Held:
     """A model whose teacher is still to be set."""
     given: Any = np.ones(k) if outer is None else np.ascontiguousarray(outer, dtype=np.float64)
-    counts = [np.zeros(size, np.int64) for size in (m + 1, m * n)]
-    sparse = [np.zeros(size) for size in (m * n, m, m, m)]
-    dense = np.zeros(1, np.int64), np.zeros((m, n)), np.zeros((m, n))
-    return Held(MODEL, ReLUModel(k, n, m, free, energy, given, c, *counts, *sparse, *dense))
+    arrays: Any = (
+        *(np.zeros(size, np.int64) for size in (m + 1, m * n)),
+        *(np.zeros(size) for size in (m * n, m, m, m)),
+        np.zeros(1, np.int64),
+        *(np.zeros((m, n)) for _ in range(2)),
+    )
+    return Held(MODEL, ReLUModel(k, n, m, free, energy, given, c, *arrays))
 
 
 def relu_model(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shallows.model.kernels._compiled.kinds import FLOAT, FLOATS, INT, VOID
-from shallows.support.compiling import unit
+from shallows.support.compiling import behind, unit
 
 
 @unit(FLOAT(FLOATS, FLOATS, INT), fastmath={"reassoc", "contract"})
@@ -34,6 +34,7 @@ def scaled(x: Any, factor: float, out: Any, count: int) -> None:
 @unit(VOID(FLOATS, INT, INT, INT, FLOATS, INT))
 def turn(x: Any, size: int, x_step: int, count: int, y: Any, y_step: int) -> None:
     """y_il = x_li: networks one after the other become lanes, and lanes networks."""
-    for l in range(count):
-        for i in range(size):
-            y[i * y_step + l] = x[l * x_step + i]
+    for i in range(size):
+        source, to = behind(x, i), behind(y, i * y_step)
+        for l in range(count):
+            to[l] = source[l * x_step]

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from shallows.support.compiling import part
+from numba import types
+
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEX, COMPLEXES, INT
+from shallows.support.compiling import unit
 
 
-@part
+@unit(types.void(COMPLEX, COMPLEXES, COMPLEXES, INT, INT))
 def gap(t: complex, complexes: Any, work: Any, at_s: int, size: int) -> None:
     """e = G(t) s − g(t), its derivative in t, and G(t): behind each other in `work`, after s.
 

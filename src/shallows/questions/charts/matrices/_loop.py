@@ -13,12 +13,15 @@ from typing import Any
 from numba import types
 
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
-from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, INT
+from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, INT
 from shallows.questions.charts.continuation._loop import gap
-from shallows.support.compiling import part, unit
+from shallows.support.compiling import several, unit
+
+#: A row and a column.
+PLACE = several(INT, INT)
 
 
-@part
+@unit(types.void(COMPLEXES, COMPLEXES, INT, INT))
 def _student(point: Any, work: Any, n: int, r: int) -> None:
     """U = (I; Z), UA and the entries s of S = U A Uᵀ, from the unknowns."""
     heads = r * (r + 1) // 2
@@ -79,7 +82,7 @@ def _equations(work: Any, matrix: int, n: int, r: int, result: Any, first: int, 
             place += step
 
 
-@part
+@unit(PLACE(INT, INT))
 def _place_of(x: int, r: int) -> tuple[int, int]:
     """Row and column of the unknown x: in A for the first r(r+1)/2, in U for the others."""
     heads = r * (r + 1) // 2
@@ -92,7 +95,7 @@ def _place_of(x: int, r: int) -> tuple[int, int]:
     return row, row + rest
 
 
-@part
+@unit(types.void(COMPLEXES, BOOL, PLACE, INT, INT, INT))
 def _tangent(work: Any, inner: bool, place: tuple[int, int], at_ds: int, n: int, r: int) -> None:
     """∂s in an unknown: at `place` of A (`inner`), or of U."""
     first, second = place
@@ -113,7 +116,7 @@ def _tangent(work: Any, inner: bool, place: tuple[int, int], at_ds: int, n: int,
             k += 1
 
 
-@part
+@unit(types.void(COMPLEXES, INT, PLACE, INT, INT, COMPLEXES, INT, INT))
 def _add_moved_frame(
     work: Any, at_m: int, place: tuple[int, int], n: int, r: int, column: Any, first: int, step: int
 ) -> None:

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba import types
+
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, INT, INTEGERS
 from shallows.questions.charts.continuation._loop import gap
 from shallows.questions.charts.powers._sharp_loop import sharp
-from shallows.support.compiling import part, unit
+from shallows.support.compiling import unit
 
 #: Lengths of the longest neuron from which on rows are scaled; the value has 31 digits; the Jacobian has them too; and
 #: rows are scaled again. Terms cancel to a share of about ‖w‖⁻ᵈ (`_sharp_loop`): at d = 3 doubles lose three digits of
@@ -23,7 +26,7 @@ from shallows.support.compiling import part, unit
 FAR, CANCELLING, FARTHER, FARTHEST = 2.0, 8.0, 200.0, 2e3
 
 
-@part
+@unit(types.void(COMPLEXES, INTEGERS, COMPLEXES))
 def _students(point: Any, program: Any, work: Any) -> None:
     """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -56,7 +59,7 @@ def _students(point: Any, program: Any, work: Any) -> None:
                 work[at_d + (j * n + x) * size + i] = slope
 
 
-@part
+@unit(types.void(COMPLEXES, INT, INT, INT, COMPLEXES, COMPLEXES))
 def _first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jacobian: Any) -> None:
     """The value D e, its derivative in t, and D G Dᵀ."""
     width = unknowns + 1
@@ -84,7 +87,7 @@ def _first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jac
             jacobian[v * width + w] = total
 
 
-@part
+@unit(types.void(INTEGERS, COMPLEXES, INT, COMPLEXES))
 def _add_second_order(program: Any, work: Any, at_e: int, jacobian: Any) -> None:
     """Add Σ_I e_I ∂_x∂_y (w_j^I) to the diagonal blocks of the Jacobian."""
     n, r, degree, size = program[0], program[1], program[2], program[3]

@@ -20,7 +20,10 @@ from shallows.mathematics.homotopy._compiled.double_double import (
     store,
 )
 from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, FLOATS, INT, INTEGERS
-from shallows.support.compiling import part, several, unit
+from shallows.support.compiling import several, unit
+
+#: Places to spare.
+THREE = several(INT, INT, INT)
 
 
 def places(n: int, r: int, degree: int, size: int) -> int:
@@ -44,7 +47,7 @@ def product_of_powers(
     return int(here)
 
 
-@part
+@unit(types.void(COMPLEXES, INTEGERS, FLOATS, THREE))
 def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
     """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -75,7 +78,7 @@ def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
                     add_number(numbers, slope, found)
 
 
-@part
+@unit(types.void(COMPLEXES, FLOATS, INT, INT, INT, several(INT, INT)))
 def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: Any) -> None:
     """e = G(t) s − g(t), its derivative in t, and G(t)."""
     square, other, here = size * size, spare[0], spare[1]
@@ -99,7 +102,7 @@ def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: A
             add_product(numbers, drift, other, at_s + PLACES * k)
 
 
-@part
+@unit(types.void(INTEGERS, FLOATS, INT, COMPLEXES, THREE))
 def _derivatives(program: Any, numbers: Any, at_e: int, jacobian: Any, spare: Any) -> None:
     """D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_j^I)."""
     n, r, degree, size = program[0], program[1], program[2], program[3]

@@ -28,7 +28,7 @@ from shallows.questions.descent.thresholds import (
 )  # fmt: skip
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, entry, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Room, at, in_memory
 from shallows.support.tolerances import TINY
 
 
@@ -62,12 +62,11 @@ STATE = in_memory(State, INT, *(FLOATS,) * 14, *(COUNTS,) * 5)
 state_at = at(STATE)
 
 
-def new_state(k: int, n: int, outer: Array, lanes: int) -> Held:
+def new_state(k: int, n: int, outer: Array, lanes: int) -> Room:
     """Room for runs side by side; every lane has the outer weights, which stay where they are not trained."""
-    points = [np.zeros((k * n + k, lanes)) for _ in range(4)]
-    points[2][k * n :] = outer[:, None]
-    vectors, counts = [np.zeros(lanes) for _ in range(10)], [np.zeros(lanes, np.int64) for _ in range(5)]
-    return Held(STATE, State(lanes, *points, *vectors, *counts))
+    room = Room(STATE, lanes, *((k * n + k) * lanes,) * 4, *(lanes,) * 15)
+    room.array("trial")[k * n * lanes :] = np.repeat(outer, lanes)
+    return room
 
 
 @unit(VOID(STATE, RUNS, INT, INT))
@@ -114,43 +113,46 @@ def _begin(state: Any, runs: Any, l: int, size: float) -> None:
 
 
 @unit(VOID(STATE, RUNS, INT))
-def _judge(state: Any, runs: Any, l: int) -> None:
-    """Take or refuse the trial of a lane; DIVERGED when a fixed step blew up."""
-    size, value, step = np.sqrt(state.square[l]), state.value[l], state.step[l]
-    state.code[l], state.taken[l] = GOING, 1.0
-    if state.fresh[l] != 0:
-        _begin(state, runs, l, size)
-        return
-    state.iteration[l] += 1
-    if runs.step <= 0:
-        good = falls(state.loss[l], state.norm[l], step, value, state.along[l], runs.scale)
-        good = good and np.isfinite(size)
-        state.step[l] = GROWTH * step if good else SHRINK * step
-    else:
-        good = value <= state.cap[l] and np.isfinite(size)
-        state.code[l] = GOING if good else DIVERGED
-    if good:
-        state.loss[l], state.norm[l] = value, size
-    else:
-        state.taken[l] = 0.0
+def _judge(state: Any, runs: Any, lanes: int) -> None:
+    """Take or refuse the trial of each lane; DIVERGED when a fixed step blew up."""
+    searching = runs.step <= 0
+    for l in range(lanes):
+        size, value, step = np.sqrt(state.square[l]), state.value[l], state.step[l]
+        state.code[l], state.taken[l] = GOING, 1.0
+        if state.fresh[l] != 0:
+            _begin(state, runs, l, size)
+            continue
+        state.iteration[l] += 1
+        if searching:
+            good = falls(state.loss[l], state.norm[l], step, value, state.along[l], runs.scale)
+            good = good and np.isfinite(size)
+            state.step[l] = GROWTH * step if good else SHRINK * step
+        else:
+            good = value <= state.cap[l] and np.isfinite(size)
+            state.code[l] = GOING if good else DIVERGED
+        if good:
+            state.loss[l], state.norm[l] = value, size
+        else:
+            state.taken[l] = 0.0
 
 
 @unit(VOID(STATE, RUNS, INT))
-def _end(state: Any, runs: Any, l: int) -> None:
-    """Give a status to a run that ends at its present point."""
-    norm, iteration = state.norm[l], state.iteration[l]
-    if state.code[l] == GOING:
-        state.code[l] = verdict(runs, state.run[l], state.loss[l], norm, iteration)
-    if state.code[l] != GOING:
-        return
-    if runs.step <= 0:
-        stuck = state.step[l] < state.smallest[l]
-    else:
-        stuck, state.since[l], state.best[l] = patience(
-            norm, iteration, state.since[l], state.best[l], runs.scale
-        )
-    if stuck:
-        state.code[l] = STALLED
+def _end(state: Any, runs: Any, lanes: int) -> None:
+    """Give a status to each run that ends at its present point."""
+    for l in range(lanes):
+        norm, iteration = state.norm[l], state.iteration[l]
+        if state.code[l] == GOING:
+            state.code[l] = verdict(runs, state.run[l], state.loss[l], norm, iteration)
+        if state.code[l] != GOING:
+            continue
+        if runs.step <= 0:
+            stuck = state.step[l] < state.smallest[l]
+        else:
+            stuck, state.since[l], state.best[l] = patience(
+                norm, iteration, state.since[l], state.best[l], runs.scale
+            )
+        if stuck:
+            state.code[l] = STALLED
 
 
 @unit(VOID(STATE, INT, INT), fastmath=EXACT)
@@ -177,32 +179,37 @@ def _accept(state: Any, size: int, lanes: int) -> None:
             gradient[l] = new[l] if taken[l] > 0 else gradient[l]
 
 
-@unit(VOID(STATE, INT, INT))
-def _measure(state: Any, size: int, lanes: int) -> None:
-    """‖∇L‖² at the trials, and its product with the slope at the points."""
+@unit(VOID(STATE, RUNS, INT))
+def _measure(state: Any, runs: Any, lanes: int) -> None:
+    """‖∇L‖² at the trials, and for a line search its product with the slope at the points."""
     for l in range(lanes):
         state.square[l], state.along[l] = 0.0, 0.0
-    lane_products(state.new, state.new, size, state.row, lanes, state.square)
-    lane_products(state.new, state.gradient, size, state.row, lanes, state.along)
+    lane_products(state.new, state.new, runs.size, state.row, lanes, state.square)
+    if runs.step <= 0:
+        lane_products(state.new, state.gradient, runs.size, state.row, lanes, state.along)
 
 
 @entry(VOID(INT, INT, INT, INT, INT))
 def descent_lanes(form: int, model_place: int, space_place: int, runs_place: int, state_place: int) -> None:
     """Train each row in place, as many at a time as there are lanes; `form` is the loss's address."""
-    model, space, runs, state = model_at(model_place), space_at(space_place), runs_at(runs_place), state_at(state_place)
+    model, space, runs, state = (
+        model_at(model_place),
+        space_at(space_place),
+        runs_at(runs_place),
+        state_at(state_place),
+    )
     size, inner = runs.size, model.k * model.n * state.row
     outer, slopes = behind(state.trial, inner), behind(state.new, inner)
-    lanes = min(state.row, runs.count)
+    lanes = min(state.row, runs.rows)
     for l in range(lanes):
         _load(state, runs, l, l)
     waiting = lanes
     while lanes > 0:
         _propose(state, size, lanes)
         evaluate_lanes(form, model, space, lanes, state.trial, outer, state.new, slopes, state.value)
-        _measure(state, size, lanes)
-        for l in range(lanes):
-            _judge(state, runs, l)
-            _end(state, runs, l)
+        _measure(state, runs, lanes)
+        _judge(state, runs, lanes)
+        _end(state, runs, lanes)
         _accept(state, size, lanes)
         for l in range(lanes - 1, -1, -1):
             if state.code[l] == GOING:
@@ -210,7 +217,7 @@ def descent_lanes(form: int, model_place: int, space_place: int, runs_place: int
             run = state.run[l]
             strided(behind(state.theta, l), state.row, behind(runs.thetas, run * size), 1, size)
             conclude(runs, run, state.code[l], state.loss[l], state.norm[l], state.iteration[l])
-            if waiting < runs.count:
+            if waiting < runs.rows:
                 _load(state, runs, l, waiting)
                 waiting += 1
             else:

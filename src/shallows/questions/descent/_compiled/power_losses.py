@@ -16,7 +16,7 @@ from shallows.model.kernels._compiled.vectors import turn
 from shallows.questions.descent._compiled.lanes import EXACT
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, call_at, entry, pointer, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Room, at, in_memory
 
 
 class Model(NamedTuple):
@@ -46,8 +46,8 @@ class Model(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Work arrays of `row` lanes: D (n, n), Z (k, n) of `matrix_lanes`; ‖w‖², `radial`, `theirs` (k,) of `powers_lanes`;
-    s, y (size,), `levels`, `bars` (tree,) of `statistics_lanes`; and five that are one number a lane."""
+    """Work arrays of `row` lanes: D (n, n), Z (k, n) of `matrix_lanes`; ‖w‖², `radial`, `theirs` (k,) of
+    `powers_lanes`; s, y (size,), `levels`, `bars` (tree,) of `statistics_lanes`; and five with a number a lane."""
 
     row: int
     D: Array
@@ -76,9 +76,7 @@ evaluate_lanes = call_at(FORM)
 
 
 @unit(FORM, fastmath=EXACT)
-def matrix_lanes(
-    model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any
-) -> None:
+def matrix_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any) -> None:
     """With D = Σ aᵢ wᵢwᵢᵀ − T:  L = c₀‖D‖² + c₁ tr(D)², a sum of squares.
 
     With zᵢ = 2c₀Dwᵢ + 2c₁tr(D)wᵢ:  ∂L/∂wᵢ = 2aᵢzᵢ,  ∂L/∂aᵢ = wᵢ·zᵢ. Only the lower triangle of D is summed.
@@ -120,7 +118,11 @@ def matrix_lanes(
         for l in range(lanes):
             slope[l] = 0.0
         for i in range(n):
-            z, w, dw = behind(Z, (m * n + i) * row), behind(W, (m * n + i) * row), behind(dW, (m * n + i) * row)
+            z, w, dw = (
+                behind(Z, (m * n + i) * row),
+                behind(W, (m * n + i) * row),
+                behind(dW, (m * n + i) * row),
+            )
             for l in range(lanes):
                 z[l] = D[i * n * row + l] * W[m * n * row + l]
             for j in range(1, n):
@@ -237,9 +239,7 @@ def _against_teachers(model: Any, space: Any, lanes: int, W: Any, dW: Any) -> No
 
 
 @unit(FORM, fastmath=EXACT)
-def powers_lanes(
-    model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any
-) -> None:
+def powers_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any) -> None:
     """Students and teachers are one list u = (w, v) with coefficients e = (a, −b).
 
     With ρ = w·u, p = ‖w‖², q = ‖u‖² and zᵢ = Σⱼ eⱼ ∂₁k(wᵢ, uⱼ) = Σⱼ eⱼ (∂k/∂ρ uⱼ + 2∂k/∂p wᵢ):
@@ -247,7 +247,11 @@ def powers_lanes(
     """
     k, n, row, degree = model.k, model.n, space.row, model.degree
     for i in range(k):
-        p, radial, theirs = behind(space.p, i * row), behind(space.radial, i * row), behind(space.theirs, i * row)
+        p, radial, theirs = (
+            behind(space.p, i * row),
+            behind(space.radial, i * row),
+            behind(space.theirs, i * row),
+        )
         slope = behind(da, i * row)
         for l in range(lanes):
             p[l], radial[l], theirs[l], slope[l] = 0.0, 0.0, 0.0, 0.0
@@ -282,7 +286,11 @@ def _monomials(model: Any, space: Any, lanes: int, w: Any) -> None:
     for r in range(n * row):
         levels[r] = w[r]
     for q in range(n, model.tree):
-        x, y, to = behind(levels, model.first[q] * row), behind(levels, model.rest[q] * row), behind(levels, q * row)
+        x, y, to = (
+            behind(levels, model.first[q] * row),
+            behind(levels, model.rest[q] * row),
+            behind(levels, q * row),
+        )
         for l in range(lanes):
             to[l] = x[l] * y[l]
 
@@ -307,9 +315,7 @@ def _image(model: Any, space: Any, lanes: int, loss: Any) -> None:
 
 
 @unit(FORM, fastmath=EXACT)
-def statistics_lanes(
-    model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any
-) -> None:
+def statistics_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any) -> None:
     """L = (s − s*)ᵀG(s − s*) + floor through its N×N Gram matrix; slopes by one sweep back through the monomials.
 
     With y = 2G(s − s*):  ∂L/∂aᵢ = Σ_I y_I wᵢ^I,  ∂L/∂wᵢ = aᵢ Σ_I y_I ∇(wᵢ^I).
@@ -336,7 +342,11 @@ def statistics_lanes(
         for l in range(lanes):
             slope[l] = 0.0
         for q in range(size):
-            to, y, x = behind(bars, (top + q) * row), behind(space.y, q * row), behind(levels, (top + q) * row)
+            to, y, x = (
+                behind(bars, (top + q) * row),
+                behind(space.y, q * row),
+                behind(levels, (top + q) * row),
+            )
             for l in range(lanes):
                 to[l] = y[l]
                 slope[l] += y[l] * x[l]
@@ -351,13 +361,13 @@ def statistics_lanes(
                 dw[l] = outer[l] * bar[l]
 
 
-def work_space(model: Model, lanes: int) -> Held:
+def work_space(model: Model, lanes: int) -> Room:
     """Fresh work arrays, as large as the model's form needs."""
     k, n, m = model.k, model.n, model.m
     matrix = model.size == 0 and m == 0
     rows = [n * n if matrix else 0, k * n if matrix else 0, *(k if m else 0,) * 3]
     rows += [model.size] * 2 + [model.tree] * 2 + [1] * 5
-    return Held(SPACE, Space(lanes, *(np.empty((count, lanes)) for count in rows)))
+    return Room(SPACE, lanes, *(count * lanes for count in rows))
 
 
 @entry(VOID(INT, INT, INT, INT, MATRIX, MATRIX, MATRIX, VECTOR, MATRIX))

@@ -71,7 +71,9 @@ def matrix_model(problem: Problem, coefficients: Array, T: Array) -> tuple[Any, 
     return matrix_lanes, _model(problem, coefficients, target=T)
 
 
-def powers_model(problem: Problem, coefficients: Array, V: Array, b: Array, energy: float) -> tuple[Any, Model]:
+def powers_model(
+    problem: Problem, coefficients: Array, V: Array, b: Array, energy: float
+) -> tuple[Any, Model]:
     """Any degree under Σ_h c_h (‖w‖‖v‖)^(2h) (w·v)^(d−2h), against Σ bⱼ (vⱼ·x)^d."""
     from shallows.questions.descent._compiled.power_losses import powers_lanes
 

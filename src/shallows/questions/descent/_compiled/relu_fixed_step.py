@@ -28,14 +28,14 @@ from shallows.questions.descent._compiled.runs import RUNS, runs_at
 from shallows.questions.descent.thresholds import BLOW_UP, DIVERGED, GOING, STALLED
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, entry, several, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Held, Room, at, in_memory
 
 #: Lanes below which one run at a time is faster (measured).
 HAND_OVER = 16
 
 
 class Points(NamedTuple):
-    """A point, the next one, and their slopes, of a run that trains alone: inner and outer weights one after the other."""
+    """A point, the next one and their slopes, of a run that trains alone: inner and outer weights behind each other."""
 
     theta: Array
     trial: Array
@@ -105,19 +105,12 @@ def _one_run(
     conclude(runs, at_row, code, loss, norm, iteration)
 
 
-def _points(k: int, n: int) -> Held:
-    """Room for a run that trains alone."""
-    return Held(POINTS, Points(*(np.empty(k * n + k) for _ in range(4))))
-
-
-def _lanes(k: int, n: int, outer: Array, lanes: int) -> Held:
+def _lanes(k: int, n: int, outer: Array, lanes: int) -> Room:
     """Room for runs side by side; every lane has the outer weights."""
-    theta = np.empty((k * n + k, lanes))
-    theta[k * n :] = outer[:, None]
-    counts, vectors = [np.zeros(lanes, np.int64) for _ in range(3)], [np.empty(lanes) for _ in range(4)]
-    return Held(
-        LANES, Lanes(lanes, theta, np.empty_like(theta), *vectors[:2], *counts, *vectors[2:])
-    )  # fmt: skip
+    size = (k * n + k) * lanes
+    room = Room(LANES, lanes, size, size, *(lanes,) * 7)
+    room.array("theta")[k * n * lanes :] = np.repeat(outer, lanes)
+    return room
 
 
 @unit(VOID(LANES, RUNS, INT, INT))
@@ -185,9 +178,14 @@ def side_by_side(
     model_place: int, runs_place: int, one_place: int, points_place: int, space_place: int, lanes_place: int
 ) -> None:
     """Train all rows in as many lanes as there is room for."""
-    model, runs, one, points = model_at(model_place), runs_at(runs_place), one_at(one_place), points_at(points_place)
+    model, runs, one, points = (
+        model_at(model_place),
+        runs_at(runs_place),
+        one_at(one_place),
+        points_at(points_place),
+    )
     space, lanes = lanes_at(space_place), runs_side_by_side_at(lanes_place)
-    count, size, row = runs.count, runs.size, lanes.row
+    count, size, row = runs.rows, runs.size, lanes.row
     outer, slopes = behind(lanes.theta, model.k * model.n * row), behind(lanes.slope, model.k * model.n * row)
     active = min(row, count)
     for l in range(active):
@@ -226,17 +224,22 @@ def side_by_side(
 @entry(VOID(INT, INT, INT, INT))
 def one_by_one(model_place: int, runs_place: int, one_place: int, points_place: int) -> None:
     """Train all rows one after the other."""
-    model, runs, one, points = model_at(model_place), runs_at(runs_place), one_at(one_place), points_at(points_place)
-    for row in range(runs.count):
+    model, runs, one, points = (
+        model_at(model_place),
+        runs_at(runs_place),
+        one_at(one_place),
+        points_at(points_place),
+    )
+    for row in range(runs.rows):
         _one_run(model, runs, one, points, row, 0, 0, np.inf, 0.0)
 
 
 def fixed_step_loop(model: Held, runs: Held) -> None:
     """Train each row in place with a fixed step."""
     k, n, m, outer = model.values.k, model.values.n, model.values.m, model.values.outer
-    one, points, width = one_space(k, n, m), _points(k, n), lanes_for(k, n)
+    one, points, width = one_space(k, n, m), Room(POINTS, *(k * n + k,) * 4), lanes_for(k, n)
     places = model.address, runs.address, one.address, points.address
-    if width and runs.values.count >= FEWEST_LANES:
+    if width and runs.values.rows >= FEWEST_LANES:
         space, lanes = lane_space(k, width), _lanes(k, n, outer, width)
         side_by_side(*places, space.address, lanes.address)
     else:

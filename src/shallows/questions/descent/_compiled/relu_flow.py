@@ -47,7 +47,7 @@ from shallows.questions.descent._compiled.runs import RUNS, runs_at
 from shallows.questions.descent.thresholds import GOING
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, entry, several, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Held, Room, at, in_memory
 
 #: γ of ROS2: 1 − 1/√2 makes it L-stable (Verwer, Spee, Blom and Hundsdorfer 1999).
 GAMMA = 1 - np.sqrt(0.5)
@@ -95,12 +95,11 @@ FLOW = in_memory(Flow, INT, *(FLOATS,) * 18, COUNTS, COUNTS)
 flow_at = at(FLOW)
 
 
-def new_flow(k: int, n: int, outer: Array, lanes: int) -> Held:
+def new_flow(k: int, n: int, outer: Array, lanes: int) -> Room:
     """Room for runs side by side; every lane has the outer weights."""
-    cubes, vectors = [np.empty((k, n, lanes)) for _ in range(6)], [np.empty(lanes) for _ in range(9)]
-    counts = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
-    every = np.repeat(outer[:, None], lanes, axis=1)
-    return Held(FLOW, Flow(lanes, *cubes, np.empty((n, lanes)), every, np.empty((k, lanes)), *vectors, *counts))
+    room = Room(FLOW, lanes, *(k * n * lanes,) * 6, n * lanes, k * lanes, k * lanes, *(lanes,) * 11)
+    room.array("outer")[:] = np.repeat(outer, lanes)
+    return room
 
 
 @unit(VOID(FLOATS, FLOATS, INT, INT, INT, FLOATS))
@@ -320,12 +319,15 @@ def follow(
     for l in range(active):
         _store(flow, runs, l, GOING, max(flow.loss[l] + model.energy, 0.0), np.sqrt(flow.square[l]))
         steps[flow.run[l]] = flow.h[l]
-    return active
+    return int(active)
 
 
 def flow_loop(model: Held, runs: Held, accuracy: float) -> None:
     """Follow the flow from each row in place; a status of GOING leaves the row to plain descent."""
-    k, n, m, outer, count = (*(getattr(model.values, name) for name in ("k", "n", "m", "outer")), runs.values.count)
+    k, n, m, outer, count = (
+        *(getattr(model.values, name) for name in ("k", "n", "m", "outer")),
+        runs.values.rows,
+    )
     one, rows, steps = one_space(k, n, m), np.arange(count), np.full(count, FIRST_STEP)
     width = lanes_for(k, n)
     if count < FEWEST_LANES or width == 0:
@@ -334,4 +336,4 @@ def flow_loop(model: Held, runs: Held, accuracy: float) -> None:
         flow, space = new_flow(k, n, outer, width), lane_space(k, width)
         places = (each.address for each in (model, runs, one, space, flow))
         left = follow(*places, rows, steps, min(width, FEWEST_LANES), accuracy)
-        rows, width = flow.values.run[:left].copy(), 1
+        rows, width = flow.array("run")[:left].copy(), 1

@@ -46,7 +46,7 @@ def train(model_place: int, runs_place: int, one_place: int, room: Array) -> Non
     p, places = runs.size, room.shape[1]
     gradient = pointer(room)
     trial, new, unused = behind(gradient, places), behind(gradient, 2 * places), behind(gradient, 3 * places)
-    for row in range(runs.count):
+    for row in range(runs.rows):
         theta = behind(runs.thetas, row * p)
         loss = _evaluate(model, one, theta, gradient, unused)
         norm = np.sqrt(inner(gradient, gradient, p))

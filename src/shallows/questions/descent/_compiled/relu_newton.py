@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shallows.model.kernels._compiled.kinds import BOOL, FLOAT, FLOATS, INT, VECTOR, VOID
+from shallows.model.kernels._compiled.kinds import BOOL, FLOAT, FLOATS, INT, MATRIX, VECTOR, VOID
 from shallows.model.kernels._compiled.relu_hessian import (
     HESSIAN_SPACE,
     hessian_at,
@@ -37,15 +37,14 @@ from shallows.questions.descent.thresholds import (
 )  # fmt: skip
 from shallows.support.checks import Array
 from shallows.support.compiling import behind, entry, pointer, unit
-from shallows.support.in_memory import Held, at, in_memory
+from shallows.support.in_memory import Held, Room, at, in_memory
 from shallows.support.tolerances import TINY
 
 
 class NewtonSpace(NamedTuple):
-    """The first Lanczos vector, the point, the next one, their slopes and the step between them; four vectors of
+    """The point, the next one, their slopes and the step between them; four vectors of
     conjugate gradients, three of them Lanczos', and the tridiagonal matrix of the latter."""
 
-    start: Array
     W: Array
     trial: Array
     slope: Array
@@ -60,7 +59,7 @@ class NewtonSpace(NamedTuple):
     beside: Array
 
 
-NEWTON_SPACE = in_memory(NewtonSpace, *(FLOATS,) * 13)
+NEWTON_SPACE = in_memory(NewtonSpace, *(FLOATS,) * 12)
 newton_at = at(NEWTON_SPACE)
 
 
@@ -77,9 +76,7 @@ def _preconditioned(k: int, n: int, residual: Any, out: Any) -> None:
 
 
 @unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS, FLOAT))
-def _newton_step(
-    model: Any, one: Any, space: Any, newton: Any, W: Any, gradient: Any, scale: float
-) -> bool:
+def _newton_step(model: Any, one: Any, space: Any, newton: Any, W: Any, gradient: Any, scale: float) -> bool:
     """Solve ∇²L·s ≈ −∇L by conjugate gradients; False when negative curvature was met."""
     k, n, a, size, step = model.k, model.n, model.outer, model.k * model.n, newton.step
     residual, z, image, direction = newton.residual, newton.z, newton.image, newton.direction
@@ -111,9 +108,9 @@ def _newton_step(
     return True
 
 
-@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS))
-def _is_saddle(model: Any, one: Any, space: Any, newton: Any, W: Any) -> bool:
-    """Whether up to 30 Lanczos steps find an eigenvalue below −1e-6 of the largest one.
+@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS))
+def _is_saddle(model: Any, one: Any, space: Any, newton: Any, W: Any, first: Any) -> bool:
+    """Whether up to 30 Lanczos steps from `first` find an eigenvalue below −1e-6 of the largest one.
 
     The tridiagonal matrix T has one exactly when T + τI has a negative pivot. Copies of eigenvalues, which come with
     the loss of orthogonality, do no harm, so that three vectors are enough.
@@ -122,7 +119,7 @@ def _is_saddle(model: Any, one: Any, space: Any, newton: Any, W: Any) -> bool:
     q, last, image = newton.residual, newton.z, newton.image
     prepare(model, one, space, W, a)
     steps = min(LANCZOS_STEPS, size)
-    scaled(newton.start, 1.0 / np.sqrt(inner(newton.start, newton.start, size)), q, size)
+    scaled(first, 1.0 / np.sqrt(inner(first, first, size)), q, size)
     for i in range(size):
         last[i] = 0.0
     largest, length = 0.0, 0.0
@@ -162,10 +159,10 @@ def _distance(x: Any, y: Any, room: Any, size: int) -> float:
     return float(np.sqrt(inner(room, room, size)))
 
 
-@entry(VOID(INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, FLOAT[:, ::1], VECTOR, VECTOR, BOOL[::1]))
+@entry(VOID(INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, MATRIX, MATRIX, VECTOR, VECTOR, BOOL[::1]))
 def refine(
     model_place: int, one_place: int, space_place: int, newton_place: int, tolerance: float, scale: float,
-    reachable: float, thetas: Any, losses: Any, norms: Any, saddles: Any,
+    reachable: float, first: Any, thetas: Any, losses: Any, norms: Any, saddles: Any,
 ) -> None:  # fmt: skip
     """Newton-CG from every row of `thetas`, in place; `saddles` tells for those that reached the tolerance."""
     model, one, space = model_at(model_place), one_at(one_place), hessian_at(space_place)
@@ -191,7 +188,7 @@ def refine(
         scaled(W, 1.0, start, size)
         losses[row], norms[row] = max(loss + model.energy, 0.0), norm
         close = norm <= max(tolerance, reachable)
-        saddles[row] = close and _is_saddle(model, one, space, newton, W)
+        saddles[row] = close and _is_saddle(model, one, space, newton, W, pointer(first))
 
 
 def newton_loop(
@@ -200,8 +197,7 @@ def newton_loop(
 ) -> None:  # fmt: skip
     """Newton-CG from every row of `thetas`, in place; `saddles` tells for those that reached the tolerance."""
     k, n, m = model.values.k, model.values.n, model.values.m
-    vectors, tridiagonal = (np.empty(k * n) for _ in range(10)), (np.empty(LANCZOS_STEPS) for _ in range(2))
-    newton = Held(NEWTON_SPACE, NewtonSpace(first, *vectors, *tridiagonal))
+    newton = Room(NEWTON_SPACE, *(k * n,) * 10, LANCZOS_STEPS, LANCZOS_STEPS)
     one, space = one_space(k, n, m), hessian_space(k, n, m)
     places = (each.address for each in (model, one, space, newton))
-    refine(*places, tolerance, scale, reachable, thetas, losses, norms, saddles)
+    refine(*places, tolerance, scale, reachable, first, thetas, losses, norms, saddles)

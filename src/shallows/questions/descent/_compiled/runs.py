@@ -14,12 +14,12 @@ from shallows.support.in_memory import Held, at, in_memory
 
 
 class Runs(NamedTuple):
-    """`count` rows θ of `size` numbers, a fixed step (or none: ≤ 0), when each stops, and where it ends.
+    """θ of `rows` runs, each `size` numbers, a fixed step (or none: ≤ 0), when each stops, and where it ends.
 
     flag[0] ≠ 0 asks all runs to stop. Rows, losses, norms, status and iterations are filled in place.
     """
 
-    count: int
+    rows: int
     size: int
     step: float
     goal: float
