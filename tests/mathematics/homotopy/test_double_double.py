@@ -26,6 +26,21 @@ def added_product(numbers, total, a, b):
     add_product(pointer(numbers), total, a, b)
 
 
+@entry(types.complex128(types.float64[::1], types.int64))
+def rounded_number(numbers, at):
+    """The unit, for Python."""
+    return rounded(pointer(numbers), at)
+
+
+@entry(types.void(types.float64[::1], types.complex128, types.complex128, types.float64))
+def scaled_sum(numbers, a, b, factor):
+    """(a + b) · factor, in place of the first number."""
+    store(pointer(numbers), 0, a)
+    store(pointer(numbers), 4, b)
+    add_number(pointer(numbers), 0, 4)
+    scale(pointer(numbers), 0, factor)
+
+
 def _value(numbers, at):
     parts = [Fraction(x) for x in numbers[at : at + 4]]
     return parts[0] + parts[1], parts[2] + parts[3]
@@ -48,16 +63,13 @@ def test_products_are_added_with_31_digits(a, b, c):
     added_product(numbers, 0, 4, 8)
     found = _value(numbers, 0)
     assert max(abs(found[0] - wanted[0]), abs(found[1] - wanted[1])) <= size * Fraction(2) ** -100
-    assert rounded(numbers, 0) == complex(float(found[0]), float(found[1]))
+    assert rounded_number(numbers, 0) == complex(float(found[0]), float(found[1]))
 
 
 @given(COMPLEX, COMPLEX, st.integers(-100, 100))
 def test_sums_and_multiples(a, b, factor):
     numbers = np.zeros(8)
-    store(numbers, 0, complex(a[0], a[1]))
-    store(numbers, 4, complex(b[0], b[1]))
-    add_number(numbers, 0, 4)
-    scale(numbers, 0, float(factor))
+    scaled_sum(numbers, complex(a[0], a[1]), complex(b[0], b[1]), float(factor))
     wanted = factor * (Fraction(a[0]) + Fraction(b[0])), factor * (Fraction(a[1]) + Fraction(b[1]))
     size = 100 * (abs(Fraction(a[0])) + abs(Fraction(b[0])) + abs(Fraction(a[1])) + abs(Fraction(b[1])))
     found = _value(numbers, 0)
