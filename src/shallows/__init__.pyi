@@ -33,6 +33,7 @@ from shallows.questions.charts.points.point import CriticalFamily as CriticalFam
 from shallows.questions.charts.points.point import CriticalPoint as CriticalPoint
 from shallows.questions.charts.result import Chart as Chart
 from shallows.questions.charts.result import load_chart as load_chart
+from shallows.questions.connections.connect import connect as connect
 from shallows.questions.connections.tree import MergeTree as MergeTree
 from shallows.questions.connections.tree import load_connections as load_connections
 from shallows.questions.descent.descend import descend as descend
