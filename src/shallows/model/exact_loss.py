@@ -46,6 +46,9 @@ class ExactLoss:
                 known = None if change.penalty else _without_norm(own)
             return cls(change.gram(own.gram), change.right(own.gram, own.right), known)
         gram = fractions(problem.data.exact_gram(problem.degree))
+        right = problem.data.exact_right()
+        if right is not None:
+            return cls(gram, right)
         samples = problem.data.as_samples()
         target = problem.target
         if samples is not None and (target is None or not is_form(target, problem.degree)):

@@ -66,6 +66,15 @@ class InnerProduct(Constructed, ABC):
         gaussian = self.as_gaussian()
         return None if gaussian is None else gaussian.rotation_invariance(degree)
 
+    def affine_invariance(self, degree: int) -> Array | None:
+        """The covariance of the inputs but the first, which stands for the constant 1, where after whitening rotations
+        of them leave the metric alone; None when they are not known to."""
+        return None
+
+    def exact_right(self) -> NDArray[Any] | None:
+        """b = E[y x^⊗d] as fractions, where an inner product comes with its own target; None for most."""
+        return None
+
     def gaussian_parts(self) -> list[tuple[float, Gaussian]] | None:
         """The law as a mixture of Gaussians, (weight, part) each; None when it is not known to be one."""
         return None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from shallows.model.activations import Power, ReLU
+from shallows.model.activations import Polynomial, Power, ReLU
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import reduced
 from shallows.questions.charts.limits import require_begun
+from shallows.questions.charts.neurons.equivalent_power import equivalent_chart, has_equivalent_power
+from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
@@ -51,6 +54,8 @@ def chart(
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
     if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU)):
         return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
+    if isinstance(problem.activation, Polynomial):
+        return replace(_of_polynomial(problem, method, certify, seed, progress), seed=seed)
     if problem.bias:
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
@@ -82,6 +87,28 @@ def chart(
     return replace(result, title=f"{problem!r}", seed=seed)
 
 
+def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
+    """Polynomial activations: as powers where they are powers in another form, else neuron by neuron."""
+    from shallows.questions.charts.neurons.chart import neurons_chart
+
+    if problem.outputs != 1:
+        raise InvalidProblem(
+            f"{problem.activation!r} with {problem.outputs} outputs has no chart. Fix: a Power, one output, or "
+            'method="descent".'
+        )
+    inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
+    if has_equivalent_power(problem):
+        return equivalent_chart(problem, inner)
+    power = pure_power(problem)
+    if power is not None:
+        return pure_power_chart(problem, power, inner)
+    if method in ("auto", "homotopy"):
+        return neurons_chart(problem, certify, seed, progress)
+    raise InvalidProblem(
+        f'{problem.activation!r} has no chart with method={method!r}. Use method="homotopy", or "descent".'
+    )
+
+
 def _closed_form(problem: Problem, certify: bool) -> Chart | None:
     from shallows.questions.charts.closed_form import iid_diagonal
     from shallows.questions.charts.closed_form import rotation_invariant as spectral
@@ -109,7 +136,7 @@ def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
 def _require_polynomial(problem: Problem) -> None:
     if not isinstance(problem.activation, Power):
         raise InvalidProblem(
-            f'{problem.activation!r} is not a power, so the critical points are not algebraic. Use method="descent".'
+            f'{problem.activation!r} is no polynomial, so the critical points are not algebraic. Use method="descent".'
         )
     if problem.affine:
         raise InvalidProblem(

@@ -8,6 +8,8 @@ these here are linear spaces: G = Σ_j u_j A_j with integer matrices A_j.
 - *Gaussian*, and all rotation-invariant data: A the Gram matrix of N(0, I) (paper 000, equation 14).
 - *moved Gaussian*: inputs (x₁, z₂, …, z_n), z standard normal and x₁ independent of it with E[x₁^{2j}] = u_j, so that
   E[x^K] = u_{k₁/2} ∏ (k_i−1)!!. In suitable coordinates (`special`) N(μ, Σ) is one of them.
+- *affine Gaussian*: polynomials in Gaussian z₂, …, z_n by their degrees, each pair of degrees with its own u
+  (`rotation_invariant`); the first input stands for the constant. So it is for polynomial activations.
 
 Rounding would leave such a space, and bring points back from infinity to a distance of about 10⁴ (d = 3): so G is kept
 as a sum of two doubles, to 31 digits.
@@ -28,11 +30,14 @@ from shallows.mathematics.error_free import two_product, two_sum
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.metric import Frobenius
+from shallows.questions.charts.continuation.rotation_invariant import rotation_invariant_basis
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON
 
 Complex = NDArray[np.complex128]
-Kind = Literal["Frobenius", "Gaussian", "moved Gaussian"]
+Kind = Literal["Frobenius", "Gaussian", "moved Gaussian", "affine Gaussian"]
+#: Kinds whose norm of v^⊗d is a product of d quadrics q = c_i l²: as many points of rank one, and none at infinity.
+MOVED = ("moved Gaussian", "affine Gaussian")
 #: Residuals below so many ε an entry of the metric are rounding: G and g are of size about one, s and the neurons of
 #: size up to about ten, which makes 10² a term, and ten roundings each.
 ROUNDING = 1e3
@@ -117,6 +122,18 @@ class OneMetric:
         return Pair.of(self.gram)
 
 
+def combined(u: Complex, basis: Array) -> Pair:
+    """Σ_j u_j A_j. Every entry of G has one A_j that is not zero there, so sums are exact, products are paired."""
+    high = np.zeros(basis.shape[1:], np.complex128)
+    low = np.zeros_like(high)
+    for weight, matrix in zip(u, basis, strict=True):
+        for part, unit in ((weight.real, 1.0), (weight.imag, 1j)):
+            product, lost = two_product(matrix, float(part))
+            high += unit * product
+            low += unit * lost
+    return Pair(high, low)
+
+
 @dataclass(frozen=True)
 class SpecialMetrics:
     """The linear space of metrics of one kind on Sym^d(R^n)."""
@@ -127,19 +144,12 @@ class SpecialMetrics:
 
     @property
     def parameters(self) -> int:
-        """d + 1 for moved Gaussians, else one."""
+        """d + 1 for moved Gaussians, one a pair of degrees of one parity for affine ones, else one."""
         return len(_basis(self))
 
     def at(self, u: Complex) -> Pair:
-        """Σ_j u_j A_j. Every entry of G has one A_j that is not zero there, so sums are exact, products are paired."""
-        high = np.zeros(_basis(self).shape[1:], np.complex128)
-        low = np.zeros_like(high)
-        for weight, matrix in zip(u, _basis(self), strict=True):
-            for part, unit in ((weight.real, 1.0), (weight.imag, 1j)):
-                product, lost = two_product(matrix, float(part))
-                high += unit * product
-                low += unit * lost
-        return Pair(high, low)
+        """Σ_j u_j A_j."""
+        return combined(u, _basis(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +177,8 @@ def _basis(metrics: SpecialMetrics) -> Array:
         return Frobenius(n).gram(degree)[None]
     if metrics.kind == "Gaussian":
         return Gaussian(n).gram(degree)[None]
+    if metrics.kind == "affine Gaussian":
+        return rotation_invariant_basis(tuple(range(degree + 1)), n - 1)
     weights = coordinates.multiplicities(n, degree)
     places = coordinates.product_table(n, degree, degree)
     table = coordinates.exponents(n, 2 * degree).tolist()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import comb, prod
 
-from shallows.questions.charts.continuation.metrics import SpecialMetrics
+from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
 
 
 def rank_one_count(metrics: SpecialMetrics) -> int:
@@ -20,14 +20,14 @@ def rank_one_count(metrics: SpecialMetrics) -> int:
     [7, 7, 19]
     """
     d, n = metrics.degree, metrics.n
-    if metrics.kind == "moved Gaussian":
+    if metrics.kind in MOVED:
         return moved_gaussian_degree(d, n)
     return n if d == 2 else ((d - 1) ** n - 1) // (d - 2)
 
 
 def count_source(metrics: SpecialMetrics) -> str:
     """Where `rank_one_count` comes from."""
-    if metrics.kind == "moved Gaussian":
+    if metrics.kind in MOVED:
         return "non-central Gaussian: Euler characteristics, Aluffi and Harris 2018"
     return "((d−1)ⁿ−1)/(d−2) eigenvectors of a tensor, Cartwright and Sturmfels 2013"
 

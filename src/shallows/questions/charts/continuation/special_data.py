@@ -22,8 +22,9 @@ import numpy as np
 
 from shallows.model.data.base import InnerProduct
 from shallows.model.data.gaussian_line import GaussianLine
-from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
-from shallows.questions.charts.continuation.metrics import SpecialMetrics
+from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
+from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
+from shallows.questions.charts.continuation.rotation_invariant import degree_pairs, rotation_invariant_weights
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON
 
@@ -43,12 +44,33 @@ class SpecialData:
 
 def special_data(data: InnerProduct, degree: int) -> SpecialData | None:
     """How these data are special; None when nothing is known."""
+    affine = data.affine_invariance(degree)
+    if affine is not None:
+        return _affine(data, affine, degree)
     metric, line = data.rotation_invariance(degree), data.gaussian_line()
     if metric is not None and metric.family != "isotropic":
         white = np.eye(data.n) if metric.covariance is None else _whitening(metric.covariance)
         metrics = SpecialMetrics(metric.family, degree, data.n)
         return None if white is None else SpecialData(metrics, np.array([metric.scale]), white)
     return None if line is None else _in_white_coordinates(line, degree)
+
+
+def _affine(data: InnerProduct, covariance: Array, degree: int) -> SpecialData | None:
+    """The first input stands for the constant, the others have this covariance: whitened, and brought to one size."""
+    white = (
+        None if data.n == 2 else _whitening(covariance)
+    )  # at n = 2 as many points as under a generic metric
+    if white is None:
+        return None
+    frame = np.eye(data.n)
+    frame[1:, 1:] = white
+    metrics = SpecialMetrics("affine Gaussian", degree, data.n)
+    P = power_action(frame, degree)
+    degrees = tuple(range(degree + 1))
+    u = rotation_invariant_weights(P.T @ data.gram(degree) @ P, degrees, data.n - 1)
+    c = _stretch(metrics, u)
+    zeros = np.array([2 * degree - i - j for i, j in degree_pairs(degrees)])
+    return SpecialData(metrics, u * c**zeros, frame * np.array([c, *[1.0] * (data.n - 1)]))
 
 
 def _whitening(covariance: Array) -> Array | None:
@@ -114,7 +136,7 @@ def _stretch(metrics: SpecialMetrics, moments: Array) -> float:
 def moved_gaussian(data: InnerProduct, degree: int) -> SpecialData | None:
     """Only Gaussians moved along a line: the others have closed forms at degree 2."""
     special = special_data(data, degree)
-    return special if special is not None and special.metrics.kind == "moved Gaussian" else None
+    return special if special is not None and special.metrics.kind in MOVED else None
 
 
 def _normal_moment(order: int, mean: float, spread: float) -> float:

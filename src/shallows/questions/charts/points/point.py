@@ -256,13 +256,13 @@ class Points(Sequence[CriticalPoint]):
         places: NDArray[np.intp] | None = None,
     ) -> None:
         self.table, self.maker, self._problem = table, maker, problem
-        self._places = np.arange(len(table)) if places is None else places
+        self.places = np.arange(len(table)) if places is None else places
         self._known: dict[int, CriticalPoint] = {}
 
     def where(self, chosen: NDArray[np.bool_]) -> Points:
         """Those rows that are chosen."""
         rows = np.flatnonzero(chosen)
-        return Points(self.table.rows(rows), self.maker, self._problem, self._places[rows])
+        return Points(self.table.rows(rows), self.maker, self._problem, self.places[rows])
 
     def __len__(self) -> int:
         return len(self.table)
@@ -285,7 +285,7 @@ class Points(Sequence[CriticalPoint]):
                 (positive, zero, negative),
                 str(row.kind[place]),
                 int(row.dimension[place]),
-                (self.maker, int(self._places[place])),
+                (self.maker, int(self.places[place])),
                 self._problem,
             )
         return self._known[place]

@@ -14,7 +14,7 @@ from shallows.questions.charts.continuation.close_points import close_points
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import count_under, starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, REPEATED, Settled, settle
-from shallows.questions.charts.continuation.metrics import SpecialMetrics
+from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import special_data
 from shallows.questions.charts.points.stratum import Counts, Stratum
@@ -70,7 +70,7 @@ def _hidden(equations: PowerEquations, even: BalancedProblem, run: Settled, seed
     """How many of the paths that seem to run to infinity must end at finite points, far out."""
     special = even.member.special
     if special is not None:
-        return run.at_infinity if special.kind == "moved Gaussian" else 0
+        return run.at_infinity if special.kind in MOVED else 0
     if not run.at_infinity:
         return 0
     ends = run.finite.count + sum(run.singular.multiplicities) + run.lost

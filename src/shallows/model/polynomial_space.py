@@ -1,0 +1,178 @@
+"""The functions of a problem with a polynomial activation: polynomials in x, the data's inner product, the target.
+
+Coordinates of a polynomial are its coefficients on x^I / mult(I), degree by degree and lexicographic in each: the
+entries of its part of degree i as a symmetric tensor. As a tensor of degree d in n + 1 inputs, the constant first, it
+has the same entries, in the same order, divided by C(d, i). Students without bias have no parts but of the degrees
+where the activation has a coefficient: those are the `visible` coordinates, and the target is taken modulo the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import PolynomialActivation
+from shallows.model.data.samples import exact_means
+from shallows.model.data.with_constant import with_constant
+from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
+from shallows.model.network import Network
+from shallows.model.objective.build import labels_of
+from shallows.model.problem import Problem
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+
+#: Up to so many coordinates the target is solved for exactly: rational elimination at 60 takes a second.
+EXACTLY = 60
+
+
+@dataclass(frozen=True, eq=False)
+class PolynomialSpace:
+    """G and b = E[y x^I] on the coordinates of these `degrees`, exactly, and E y²."""
+
+    n: int
+    degree: int
+    degrees: tuple[int, ...]
+    exact: ExactLoss
+    energy: Fraction
+
+    @classmethod
+    def of(cls, problem: Problem) -> PolynomialSpace:
+        """That of a problem with one output and a polynomial activation, with or without bias."""
+        activation = problem.activation
+        if not isinstance(activation, PolynomialActivation) or problem.outputs != 1:
+            raise InvalidProblem(
+                f"{problem!r} has no space of polynomials: one output and a Power or Polynomial activation have."
+            )
+        d = activation.degree
+        seen = range(d + 1) if problem.bias else np.flatnonzero(activation.coefficients).tolist()
+        target = problem.target
+        top = d if target is None else max(d, _degree(target, problem.n))
+        gram = exact_gram(problem, top)
+        at = degree_table(problem.n, top)
+        rows = np.flatnonzero(np.isin(at, list(seen)) & (at <= d))
+        if target is None:
+            right, energy = _labelled(problem, d)
+            right = right[rows]
+        else:
+            t = polynomial_entries(target, problem.n, top)
+            right = _times(gram[rows], t)
+            energy = Fraction(_times(gram, t) @ t)
+        exact = ExactLoss(gram[np.ix_(rows, rows)], right)
+        return cls(problem.n, d, tuple(int(j) for j in seen), exact, energy)
+
+    @cached_property
+    def gram(self) -> Array:
+        """G, rounded."""
+        return np.asarray(self.exact.gram.astype(np.float64))
+
+    @cached_property
+    def right(self) -> Array:
+        """b, rounded."""
+        return np.asarray(self.exact.right.astype(np.float64))
+
+    @cached_property
+    def target(self) -> Array:
+        """The best of all polynomials that are seen: G⁻¹b, rounded."""
+        if len(self.right) <= EXACTLY:
+            return np.asarray(self.exact.target.astype(np.float64))
+        return np.asarray(np.linalg.solve(self.gram, self.right))
+
+    @cached_property
+    def floor(self) -> float:
+        """Its loss."""
+        if len(self.right) <= EXACTLY:
+            return float(self.energy - Fraction(self.exact.right @ self.exact.target))
+        return max(float(self.energy) - float(self.right @ self.target), 0.0)
+
+    @cached_property
+    def at(self) -> NDArray[np.intp]:
+        """The degree of each coordinate."""
+        table = degree_table(self.n, self.degree)
+        return table[np.isin(table, self.degrees)]
+
+    def tensor(self, entries: Array) -> SymmetricTensor:
+        """A polynomial as a tensor of degree d in n + 1 inputs, the constant first."""
+        table = degree_table(self.n, self.degree)
+        full = np.zeros(len(table))
+        full[np.isin(table, self.degrees)] = entries
+        return SymmetricTensor(full / _binomials(self.degree)[table], self.n + 1, self.degree)
+
+
+def degree_table(n: int, degree: int) -> NDArray[np.intp]:
+    """The degree of each coordinate of polynomials of degree ≤ d in n inputs."""
+    sizes = [coordinates.dimension(n, j) for j in range(degree + 1)]
+    return np.repeat(np.arange(degree + 1), sizes)
+
+
+def _binomials(degree: int) -> Array:
+    return np.array([float(comb(degree, i)) for i in range(degree + 1)])
+
+
+def exact_gram(problem: Problem, degree: int) -> NDArray[Any]:
+    """E[x^I x^J] mult(I) mult(J) for all I and J of degrees up to this one, as fractions."""
+    gram = fractions(with_constant(problem.data).exact_gram(degree))
+    shares = np.array([Fraction(1, comb(degree, i)) for i in degree_table(problem.n, degree)], dtype=object)
+    return np.asarray(gram * np.multiply.outer(shares, shares))
+
+
+def _times(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
+    product = rational_matrix(matrix) * rational_matrix(vector[:, None])
+    return np.array([Fraction(int(x.p), int(x.q)) for x in product.entries()], dtype=object)
+
+
+def _labelled(problem: Problem, degree: int) -> tuple[NDArray[Any], Fraction]:
+    """E[y x^I] mult(I) and E y² of labelled samples."""
+    samples = with_constant(problem.data).as_samples()
+    assert samples is not None
+    labels = labels_of(None, samples)[:, 0]
+    weights = coordinates.multiplicities(problem.n + 1, degree).astype(int).astype(object)
+    shares = np.array([Fraction(1, comb(degree, i)) for i in degree_table(problem.n, degree)], dtype=object)
+    right = shares * weights * exact_means(samples.X, degree, labels)
+    energy = sum((Fraction(float(y)) ** 2 for y in labels), Fraction(0)) / len(labels)
+    return np.asarray(right), energy
+
+
+def _degree(target: Network | SymmetricTensor, n: int) -> int:
+    if isinstance(target, SymmetricTensor):
+        return target.degree
+    if not isinstance(target.activation, PolynomialActivation):
+        raise InvalidProblem(
+            f'The target has the activation {target.activation!r}: it is no polynomial. Fix: method="descent".'
+        )
+    return max(target.activation.degree, 2 if np.any(target.norm) else 0)
+
+
+def polynomial_entries(target: Network | SymmetricTensor, n: int, degree: int) -> NDArray[Any]:
+    """The coordinates of a target of degree at most this one, as fractions."""
+    at = degree_table(n, degree)
+    entries = np.full(len(at), Fraction(0), dtype=object)
+    if isinstance(target, SymmetricTensor):
+        own = fractions(target.entries)
+        if target.n == n:
+            entries[at == target.degree] = own
+            return entries
+        inner = degree_table(n, target.degree)
+        factors = np.array([comb(target.degree, i) for i in inner], dtype=object)
+        entries[: len(own)] = own * factors
+        return entries
+    assert isinstance(target.activation, PolynomialActivation)
+    c, bias = target.activation.coefficients, target.bias
+    W, a = fractions(target.W), fractions(np.ravel(target.a))
+    b = fractions(np.zeros(target.width) if bias is None else bias)
+    for i in range(min(len(c), degree + 1)):
+        weights = sum(Fraction(float(c[j])) * comb(j, i) * b ** (j - i) for j in range(i, len(c)))
+        powers = np.prod(W[:, coordinates.indices(n, i)], axis=-1) if i else np.full((len(a), 1), Fraction(1))
+        entries[at == i] = (a * weights) @ powers
+    if np.any(target.norm):
+        pairs = coordinates.indices(n, 2)
+        square = Fraction(float(np.ravel(target.norm)[0]))
+        entries[at == 2] = entries[at == 2] + [square if i == j else 0 for i, j in pairs.tolist()]
+    return entries

@@ -1,0 +1,222 @@
+"""Charts of polynomial activations by their neurons: with and without bias, a trained or fixed.
+
+Strata are numbers of neurons that are different and in use. With a trained, a network with fewer has idle ones; with a
+fixed, none is idle, but neurons can coincide, and their weights add up: each partition of them is a stratum, and where
+the activation is flat at w = 0 (`constants`) any of them may also be constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shallows.model.activations import PolynomialActivation
+from shallows.model.network import Network
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.neurons.constants import constant_neurons
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.groups import Arrangement, arrangements
+from shallows.questions.charts.neurons.idle import network, zero_network
+from shallows.questions.charts.neurons.kinds import Placed, kinds_of
+from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
+from shallows.questions.charts.neurons.stratum import (
+    NeuronStratum,
+    neuron_stratum,
+    own_neuron,
+    shifted_space,
+)
+from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.result import Chart
+from shallows.support.errors import InvalidProblem
+from shallows.support.progress import status_line
+
+#: What is proved about a point that a formula gives, a rounding or two of rational numbers off.
+FORMULA = "a rational number, rounded"
+
+
+@dataclass
+class _Found:
+    """What the strata have brought so far."""
+
+    placed: list[Placed] = field(default_factory=list)
+    complex: dict[int, int] = field(default_factory=dict)
+    bounds: dict[int, int | None] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    levels: list[str] = field(default_factory=lambda: ["proved"])
+
+
+def neurons_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
+    """All critical points of a problem with a polynomial activation and one output."""
+    space = PolynomialSpace.of(problem)
+    require_isolated(problem)
+    found = _Found()
+    if problem.outer is None:
+        _trained(problem, space, certify, seed, progress, found)
+    else:
+        _fixed(problem, space, certify, seed, progress, found)
+    return _chart(problem, space, found, seed)
+
+
+def require_isolated(problem: Problem) -> None:
+    """Refuse widths at which a function has infinitely many networks: their critical points are not isolated."""
+    neuron = own_neuron(problem)
+    weights = [None] if problem.outer is None else [item.weights for item in arrangements(problem)]
+    tried = (
+        [NeuronEquations(neuron, r) for r in range(1, problem.width + 1)]
+        if problem.outer is None
+        else [NeuronEquations(neuron, len(w), outer=tuple((float(a),) for a in w)) for w in weights if w]
+    )
+    for equations in tried:
+        if not equations.is_isolated():
+            raise InvalidProblem(
+                f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''} in "
+                f"{problem.n} inputs have infinitely many networks for one function, so their critical points are "
+                'not isolated in the neurons. Use a smaller width, or method="descent".'
+            )
+
+
+def _trained(
+    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: _Found
+) -> None:
+    neuron = own_neuron(problem)
+    zero = zero_network(problem, neuron, space.right)
+    found.complex[0] = 1
+    if zero is None:
+        found.notes.append(
+            "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
+        )
+    else:
+        nothing = np.zeros(len(space.right))
+        point = NeuronPoint(
+            np.zeros((0, neuron.n)), np.zeros(0), nothing, (0, 0, 0), Certificate(0.0, True, True, "exact")
+        )
+        found.placed.append(Placed(point, zero))
+    for r in range(1, problem.width + 1):
+        with status_line(f"rank {r} of {problem.width}", progress) as tell:
+            stratum = neuron_stratum(problem, space, r, None, certify, seed, tell)
+        _add(problem, space, stratum, r, None, found, certify)
+        if r == 1:
+            _add_constant(problem, space, found)
+
+
+def _add_constant(problem: Problem, space: PolynomialSpace, found: _Found) -> None:
+    """The best constant, where a neuron at w = 0 is one that stays."""
+    constants = [c for c in constant_neurons(problem) if c.value]
+    if not constants:
+        return
+    found.complex[1] += 1
+    place = int(np.flatnonzero(space.at == 0)[0])
+    value = float(space.exact.right[place] / space.exact.gram[place, place])
+    entries = np.zeros(len(space.right))
+    entries[place] = value
+    w, a = constants[0].w[None], np.array([value / constants[0].value])
+    point = NeuronPoint(w, a, entries, (1, 0, 0), Certificate(_ulp(value), True, value != 0.0, FORMULA))
+    found.placed += [Placed(point, network(problem, w, a))]
+    if problem.width > 1:
+        found.notes.append("networks of several neurons of which one is constant are not listed")
+
+
+def _ulp(value: float) -> float:
+    return float(2 * np.spacing(abs(value)))
+
+
+def _add(
+    problem: Problem,
+    space: PolynomialSpace,
+    stratum: NeuronStratum,
+    rank: int,
+    item: Arrangement | None,
+    found: _Found,
+    certify: bool,
+) -> None:
+    """Take over a stratum's points and families."""
+    found.notes += stratum.notes
+    found.levels.append(stratum.completeness)
+    found.complex[rank] = found.complex.get(rank, 0) + stratum.count
+    found.bounds[rank] = stratum.bound if rank not in found.bounds else None
+    examined = examine_ends(problem, space, stratum, item)
+    still = 0.0 if item is None else item.constant
+    for point in [*stratum.found, *examined.points]:
+        found.placed.append(Placed(point, _network(problem, point, item), None, still))
+    for family in examined.families:
+        found.placed.append(Placed(family.point, _network(problem, family.point, item), family, still))
+    found.notes += examined.notes(rank)
+
+
+def _network(problem: Problem, point: NeuronPoint, item: Arrangement | None) -> Network:
+    return network(problem, point.W, point.a) if item is None else item.network(problem, point.W)
+
+
+def _fixed(
+    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: _Found
+) -> None:
+    for item in arrangements(problem):
+        rank = len(item.weights)
+        own = shifted_space(space, item.constant)
+        if rank == 0:
+            found.complex[0] = found.complex.get(0, 0) + 1
+            entries = np.zeros(len(space.right))
+            if item.constant:
+                entries[int(np.flatnonzero(space.at == 0)[0])] = item.constant
+            point = NeuronPoint(
+                np.zeros((0, own_neuron(problem).n)),
+                np.zeros(0),
+                entries,
+                (0, 0, 0),
+                Certificate(_ulp(item.constant), True, True, FORMULA),
+            )
+            found.placed.append(Placed(point, item.network(problem, point.W)))
+            continue
+        with status_line(f"{rank} different neurons", progress) as tell:
+            stratum = neuron_stratum(problem, own, rank, np.array(item.weights), certify, seed, tell)
+        _add(problem, own, stratum, rank, item, found, certify)
+
+
+def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int) -> Chart:
+    assert isinstance(problem.activation, PolynomialActivation)
+    placed = found.placed
+    full = [item.entries(space) for item in placed]
+    gap = np.array(full).reshape(-1, len(space.right)) - space.target
+    excess = np.maximum(np.einsum("ij,jk,ik->i", gap, space.gram, gap), 0.0)
+    rank = np.array([item.point.rank for item in placed], dtype=np.intp)
+    signature = np.array([item.point.signature for item in placed], dtype=np.intp).reshape(-1, 3)
+    dimension = np.array([item.dimension for item in placed], dtype=np.intp)
+    kind = kinds_of(problem, space, placed, excess)
+    order = np.lexsort((rank, excess))
+    families: dict[int, NeuronFamily] = {
+        row: family for row, i in enumerate(order) if (family := placed[i].family) is not None
+    }
+    maker = Stored(
+        [space.tensor(full[i]) for i in order],
+        [placed[i].network for i in order],
+        [placed[i].point.certificate for i in order],
+        [None] * len(order),
+        {row: (f.description, tuple(space.tensor(s) for s in f.samples)) for row, f in families.items()},
+    )
+    table = PointTable(
+        (excess + space.floor)[order], rank[order], signature[order], kind[order], dimension[order]
+    )
+    isolated = rank[order][dimension[order] == 0]
+    return Chart(
+        critical=Points(table, maker, problem),
+        completeness=weakest(found.levels),
+        method="homotopy",
+        complex_count=found.complex,
+        real_count={r: int(np.sum(isolated == r)) for r in found.complex},
+        expected_count={r: found.bounds.get(r) for r in found.complex},
+        expected_source={r: _source(r, found.bounds.get(r)) for r in found.complex},
+        notes=tuple(found.notes),
+        seed=seed,
+        title=f"{problem!r}",
+        problem=problem,
+    )
+
+
+def _source(rank: int, bound: int | None) -> str:
+    if not rank:
+        return "the zero function, or constants"
+    return "not known beforehand" if bound is None else "Bézout's bound, w = 0 and symmetries taken off"

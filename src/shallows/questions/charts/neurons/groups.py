@@ -1,0 +1,87 @@
+"""Fixed outer weights: which neurons coincide, and which are constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_neurons
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Neurons in groups that coincide, with the sums of their `weights`; the others are `still`, constant, at their
+    weights, and give `constant` together. Groups whose weights cancel are anywhere."""
+
+    groups: tuple[tuple[int, ...], ...]
+    weights: tuple[float, ...]
+    still: tuple[tuple[int, ConstantNeuron], ...]
+    constant: float
+    cancelled: tuple[int, ...]
+
+    def network(self, problem: Problem, W: Array) -> Network:
+        """The network with these neurons, one a group; cancelled ones join the first that there is."""
+        assert problem.outer is not None
+        full = np.zeros((problem.width, problem.n + problem.bias))
+        for members, w in zip(self.groups, W, strict=True):
+            full[list(members)] = w
+        for i, neuron in self.still:
+            full[i] = neuron.w
+        at = W[0] if len(W) else (self.still[0][1].w if self.still else np.zeros(full.shape[1]))
+        full[list(self.cancelled)] = at
+        if problem.bias:
+            return Network(full[:, 1:], problem.outer[0], problem.activation, bias=full[:, 0])
+        return Network(full, problem.outer[0], problem.activation)
+
+
+def arrangements(problem: Problem) -> list[Arrangement]:
+    """All of them, one of each kind: neurons of equal weight are exchangeable."""
+    assert problem.outer is not None
+    a = problem.outer[0]
+    constants = constant_neurons(problem)
+    found: dict[tuple[object, ...], Arrangement] = {}
+    for places in _assignments(len(a), len(constants)):
+        still = tuple((i, constants[k]) for i, k in enumerate(places) if k is not None)
+        rest = [i for i, k in enumerate(places) if k is None]
+        for partition in _partitions(rest):
+            sums = [float(np.sum(a[list(group)])) for group in partition]
+            kept = sorted((s, group) for s, group in zip(sums, partition, strict=True) if s)
+            cancelled = tuple(i for s, group in zip(sums, partition, strict=True) if not s for i in group)
+            constant = float(sum(a[i] * neuron.value for i, neuron in still))
+            if cancelled and not kept and not still:
+                still_zero: tuple[tuple[int, ConstantNeuron], ...] = ()
+                found.setdefault(("zero",), Arrangement((), (), still_zero, 0.0, cancelled))
+                continue
+            key = (tuple(s for s, _ in kept), round(constant, 12))
+            found.setdefault(
+                key,
+                Arrangement(tuple(g for _, g in kept), tuple(s for s, _ in kept), still, constant, cancelled),
+            )
+    return list(found.values())
+
+
+def _assignments(count: int, constants: int) -> Iterator[tuple[int | None, ...]]:
+    """Each neuron is free (None) or one of the constants."""
+    if count == 0:
+        yield ()
+        return
+    for rest in _assignments(count - 1, constants):
+        for own in (None, *range(constants)):
+            yield (*rest, own)
+
+
+def _partitions(items: list[int]) -> Iterator[list[tuple[int, ...]]]:
+    """All set partitions."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for partition in _partitions(rest):
+        yield [(first,), *partition]
+        for i, group in enumerate(partition):
+            yield [*partition[:i], (first, *group), *partition[i + 1 :]]

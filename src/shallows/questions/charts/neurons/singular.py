@@ -1,0 +1,185 @@
+"""What singular ends of paths are: families of critical networks, degenerate ones, or nothing real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.neurons.groups import Arrangement
+from shallows.questions.charts.neurons.real import NeuronPoint, seen_point
+from shallows.questions.charts.neurons.stratum import NeuronStratum
+from shallows.questions.charts.singular_ends import (
+    EXACTLY,
+    FLAT,
+    MOVE,
+    MULTIPLE,
+    REAL_LOSS,
+    REMAINS,
+    SAME_FAMILY,
+    SAMPLES,
+    STOP,
+    singular_note,
+)
+from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
+
+#: Trials beside a point, an unknown, to see whether a set of critical points goes on.
+TRIALS = 3
+
+
+@dataclass(frozen=True)
+class NeuronFamily:
+    """A positive-dimensional set of critical networks: one of its points and some of its functions."""
+
+    point: NeuronPoint
+    dimension: int
+    description: str
+    samples: tuple[Array, ...]
+
+
+@dataclass
+class ExaminedEnds:
+    """Families and degenerate points, each once."""
+
+    ends: int = 0
+    families: list[NeuronFamily] = field(default_factory=list)
+    points: list[NeuronPoint] = field(default_factory=list)
+
+    def notes(self, rank: int) -> list[str]:
+        """What a chart says of them."""
+        return singular_note(rank, self.ends, len(self.families), len(self.points))
+
+
+class _Loss:
+    """The loss of r neurons on their own stratum, with derivatives from the equations in float64."""
+
+    def __init__(self, space: PolynomialSpace, stratum: NeuronStratum) -> None:
+        self.space, self.system = space, stratum.system
+        self.unit = max(float(np.abs(space.right).max()), TINY)
+
+    def gradient(self, x: Array) -> Array:
+        equations, space = self.system.equations, self.space
+        e = space.gram @ self.entries(x) - space.right
+        return np.asarray((equations.tangents(x.astype(np.complex128)) @ e).real)
+
+    def entries(self, x: Array) -> Array:
+        return np.asarray(self.system.equations.tensors(x[None].astype(np.complex128))[0].real)
+
+    def value(self, entries: Complex) -> complex:
+        gap = entries - self.space.target
+        return complex(gap @ self.space.gram @ gap)
+
+    def critical(self, x: Array) -> Array:
+        """A zero of the gradient near x, by least squares."""
+        from scipy.optimize import least_squares
+
+        from shallows.questions.charts.neurons.real import half_hessian
+
+        unit = EXACTLY * self.unit
+        found: Any = least_squares(
+            lambda y: self.gradient(y) / unit,
+            x,
+            jac=lambda y: half_hessian(self.system, y) / unit,
+            method="trf",
+            xtol=STOP,
+            ftol=STOP,
+            gtol=STOP,
+            max_nfev=300,
+        )
+        return np.asarray(found.x)
+
+    def is_critical(self, x: Array) -> bool:
+        size = max(float(np.abs(x).max()), TINY)
+        return float(np.abs(self.gradient(x)).max()) <= EXACTLY * 1e3 * self.unit * max(size, 1.0)
+
+
+def examine_ends(
+    problem: Problem, space: PolynomialSpace, stratum: NeuronStratum, item: Arrangement | None
+) -> ExaminedEnds:
+    """The real families and degenerate points that a stratum's singular ends belong to."""
+    result = ExaminedEnds(ends=len(stratum.singular))
+    loss = _Loss(space, stratum)
+    equations = stratum.system.equations
+    for end in stratum.singular:
+        level = loss.value(equations.tensors(end[None])[0])
+        scale = max(float(space.energy), abs(level), TINY)
+        if abs(level.imag) > REAL_LOSS * scale:
+            continue
+        for start in _real_starts(equations.split(end), equations.join):
+            x = loss.critical(start)
+            entries = loss.entries(x)
+            there = loss.value(entries.astype(np.complex128)).real
+            if loss.is_critical(x) and abs(there - level.real) <= REAL_LOSS * scale:
+                _sort_in(loss, stratum, x, result)
+                break
+    return result
+
+
+def _real_starts(parts: tuple[Complex, Complex], join: Any) -> list[Array]:
+    """Real networks near a complex one: its real part, with the lengths that the squares wᵢ·wᵢ have."""
+    A, W = parts
+    squares = np.einsum("ij,ij->i", W, W).real
+    lengths = np.sqrt(np.maximum(squares, 0.0))
+    now = np.linalg.norm(W.real, axis=1)
+    scaled = W.real * (lengths / np.where(now > 0, now, 1.0))[:, None]
+    return [join(A.real, scaled).real, join(A.real, W.real).real]
+
+
+def _sort_in(loss: _Loss, stratum: NeuronStratum, x: Array, result: ExaminedEnds) -> None:
+    point = seen_point(stratum.system, x, FLAT)
+    if not point.signature[1]:
+        return  # regular: found without this
+    beside = _beside(loss, x, point.entries)
+    dimension = min(_spread(point.entries, beside), point.signature[1])
+    if dimension:
+        family = NeuronFamily(
+            point,
+            dimension,
+            "a set of critical points; its dimension is observed",
+            (point.entries, *beside)[:SAMPLES],
+        )
+        if not any(_same_family(loss, family, other) for other in result.families):
+            result.families.append(family)
+    elif not any(_near(point.entries, other.entries) for other in [*result.points, *stratum.found]):
+        result.points.append(point)
+
+
+def _near(first: Array, second: Array) -> bool:
+    return float(np.abs(first - second).max()) <= MULTIPLE * max(float(np.abs(first).max()), TINY)
+
+
+def _beside(loss: _Loss, x: Array, entries: Array) -> list[Array]:
+    """Critical functions of the same loss, reached from small moves away from x."""
+    level, scale = loss.value(entries.astype(np.complex128)).real, max(float(loss.space.energy), TINY)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(TRIALS * len(x)):
+        other = loss.critical(x + MOVE * float(np.abs(x).max()) * rng.standard_normal(len(x)))
+        there = loss.entries(other)
+        if (
+            loss.is_critical(other)
+            and abs(loss.value(there.astype(np.complex128)).real - level) <= SAME_FAMILY * scale
+        ):
+            found.append(there)
+    return found
+
+
+def _spread(entries: Array, beside: list[Array]) -> int:
+    """The dimension that nearby points of the set span around one of them, beyond its curvature."""
+    if not beside:
+        return 0
+    steps = np.array(beside) - entries
+    values = np.linalg.svd(steps / np.sqrt(len(steps)), compute_uv=False)
+    if values[0] < REMAINS * MOVE * float(np.abs(entries).max()):
+        return 0
+    return int(np.sum(values > REMAINS * values[0]))
+
+
+def _same_family(loss: _Loss, family: NeuronFamily, other: NeuronFamily) -> bool:
+    levels = [loss.value(f.point.entries.astype(np.complex128)).real for f in (family, other)]
+    alike = abs(levels[0] - levels[1]) <= SAME_FAMILY * max(*map(abs, levels), TINY)
+    return alike and family.dimension == other.dimension

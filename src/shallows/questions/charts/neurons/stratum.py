@@ -1,0 +1,140 @@
+"""The critical networks of r neurons, all of them different and in use: solved, sorted, proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from shallows.mathematics.same_points import PointSet
+from shallows.model.activations import PolynomialActivation
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.neurons.balanced import BalancedNeurons
+from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.members import start_for
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, sort_neurons
+from shallows.support.checks import Array
+from shallows.support.progress import Shown
+
+#: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
+NO_NEURON = 1e-10
+
+
+@dataclass(frozen=True)
+class NeuronStratum:
+    """What was found: real networks, the number of functions over C, notes, and singular ends in the problem's own
+    coordinates."""
+
+    system: NeuronSystem
+    found: list[NeuronPoint]
+    count: int
+    bound: int | None
+    notes: list[str]
+    completeness: str
+    singular: Complex = field(default_factory=lambda: np.zeros((0, 0), np.complex128))
+
+
+def own_neuron(problem: Problem) -> Neuron:
+    """ψ with the activation's own coefficients: neurons w, or (b, w) with a bias."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    c = problem.activation.coefficients
+    if problem.bias:
+        return Neuron.affine(c.tolist(), problem.n)
+    degrees = np.flatnonzero(c).tolist()
+    plain = Neuron.of_degrees(degrees, problem.n)
+    terms = tuple((entry, float(c[sum(row)]), row) for entry, _, row in plain.terms)
+    return Neuron(plain.n, plain.size, terms, plain.turns, plain.lowest)
+
+
+def shifted_space(space: PolynomialSpace, constant: float) -> PolynomialSpace:
+    """The target less a constant, which neurons at w = 0 already give."""
+    if not constant:
+        return space
+    place = int(np.flatnonzero(space.at == 0)[0])
+    gram, value = space.exact.gram, Fraction(constant)
+    right = space.exact.right - gram[:, place] * value
+    energy = space.energy - 2 * value * space.exact.right[place] + value**2 * gram[place, place]
+    return PolynomialSpace(space.n, space.degree, space.degrees, ExactLoss(gram, right), energy)
+
+
+def neuron_stratum(
+    problem: Problem,
+    space: PolynomialSpace,
+    r: int,
+    outer: Array | None,
+    certify_points: bool,
+    seed: int,
+    tell: Shown = False,
+) -> NeuronStratum:
+    """All critical networks of r neurons, with a trained or fixed to `outer`."""
+    even = BalancedNeurons.of(problem, space, 1.0 if outer is None else float(outer[0]))
+    ratios = None if outer is None else tuple((float(a / outer[0]),) for a in outer)
+    equations = NeuronEquations(even.neuron, r, outer=ratios)
+    start = start_for(equations, even.special, tell)
+    run = settle(Detours(equations, start, even.member, seed, tell))
+    given = None if outer is None else tuple((float(a),) for a in outer)
+    own = NeuronEquations(own_neuron(problem), r, outer=given)
+    points = _restored(even, equations, own, _whole(equations, run.finite.points))
+    points = PointSet(points, invariants=own.tensors).points
+    system = NeuronSystem(own, space.exact)
+    result = sort_neurons(system, points, certify_points, tell)
+    bound = bezout(equations, problem.bias)
+    whole = bound is not None and result.proved == bound and not run.singular.count
+    return NeuronStratum(
+        system,
+        result.found,
+        len(points),
+        bound,
+        _notes(r, even, run, result),
+        "proved" if whole else run.completeness,
+        _restored(even, equations, own, run.singular.points),
+    )
+
+
+def bezout(equations: NeuronEquations, bias: bool) -> int | None:
+    """How many functions one neuron with a fixed can have: (2d−1)^m solutions in m weights by Bézout, less those with
+    w = 0, in orbits of the turns.
+
+    w = 0 solves the equations where b is a zero of p′, and without bias, if p has no linear part, as often as the
+    lowest of its powers but the constant says.
+    """
+    neuron = equations.neuron
+    if equations.outer is None or equations.r > 1:
+        return None
+    d, lowest = neuron.degree, min((sum(row) for _, _, row in neuron.terms if sum(row)), default=1)
+    still = d - 1 if bias else (lowest - 1) ** neuron.n
+    return int(((2 * d - 1) ** neuron.n - still) // len(equations.turns))
+
+
+def _restored(
+    even: BalancedNeurons, equations: NeuronEquations, own: NeuronEquations, points: Complex
+) -> Complex:
+    """Points in the problem's coordinates."""
+    return own.join(*even.restored(*equations.split(points)))
+
+
+def _whole(equations: NeuronEquations, points: Complex) -> Complex:
+    """Those whose neurons all add something to the function."""
+    A, W = equations.split(points)
+    terms = np.abs(equations.neuron.values(W)).max(axis=-1) * np.abs(A).max(axis=-1)
+    return np.asarray(points[terms.min(axis=1, initial=np.inf) > NO_NEURON * terms.max(axis=1, initial=0.0)])
+
+
+def _notes(r: int, even: BalancedNeurons, run: Settled, result: SortedNeurons) -> list[str]:
+    kind = "" if even.special is None else f" among {even.special.kind} metrics"
+    notes = [f"rank {r}: parameter homotopy from a generic member{kind} ({run.completeness})"]
+    said = [
+        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
+        (result.paired, "real functions whose neurons are not real: no real networks"),
+        (run.lost, LOST),
+        (result.undecided, "points without a certificate"),
+    ]
+    return notes + [f"rank {r}: {count} {text}" for count, text in said if count]
