@@ -135,8 +135,10 @@ def _labelled(problem: Problem, degree: int) -> tuple[NDArray[Any], Fraction]:
     labels = labels_of(None, samples)[:, 0]
     weights = coordinates.multiplicities(problem.n + 1, degree).astype(int).astype(object)
     shares = np.array([Fraction(1, comb(degree, i)) for i in degree_table(problem.n, degree)], dtype=object)
-    right = shares * weights * exact_means(samples.X, degree, labels)
-    energy = sum((Fraction(float(y)) ** 2 for y in labels), Fraction(0)) / len(labels)
+    right = shares * weights * exact_means(samples.X, degree, labels, samples.given)
+    given = [1.0] * len(labels) if samples.given is None else samples.given.tolist()
+    squares = [Fraction(w) * Fraction(float(y)) ** 2 for w, y in zip(given, labels, strict=True)]
+    energy = sum(squares, Fraction(0)) / sum(map(Fraction, given), Fraction(0))
     return np.asarray(right), energy
 
 
