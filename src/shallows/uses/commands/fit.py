@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import Json, Output, Quiet, Seed
 from shallows.uses.commands.destinations import destinations
 
@@ -22,9 +23,14 @@ def fit(
     file: Annotated[Path, typer.Argument(help="A CSV file with a header line.")],
     target: Annotated[str, typer.Option(help="The column to predict; several separated by commas.")],
     width: Annotated[
-        int | None, typer.Option(help="Neurons an output; all that are useful if omitted.")
+        str | None, typer.Option(help="Neurons an output, or auto; all that are useful if omitted.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Ridge penalty.")] = 0.0,
+    alpha: Annotated[
+        str,
+        typer.Option(
+            help="Ridge penalty: a number, auto (generalised cross-validation) or loo (leave one out)."
+        ),
+    ] = "auto",
     affine: Annotated[
         bool, typer.Option(help="Linear and constant terms through a homogenising coordinate.")
     ] = True,
@@ -53,7 +59,11 @@ def fit(
     output = Output(json, quiet)
     places = destinations(file.with_suffix(".fit.html") if out is None else out, FILES)
     X, y = load_table(file, target)
-    model = QuadraticNetRegressor(width, alpha=alpha, affine=affine, random_state=seed)
+    neurons, penalty = (
+        _setting("--width", width, ("auto",), int),
+        _setting("--alpha", alpha, ("auto", "loo"), float),
+    )
+    model = QuadraticNetRegressor(neurons, alpha=penalty, affine=affine, random_state=seed)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         with output.working(f"fitting {len(X):,} rows"):
@@ -70,3 +80,13 @@ def fit(
         write_report(places[".html"], model, X, y, notes)
     for path in places.values():
         output.wrote(path)
+
+
+def _setting(name: str, text: str | None, words: tuple[str, ...], kind: type[int] | type[float]) -> Any:
+    """A number, or one of some words."""
+    if text is None or text in words:
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        raise InvalidProblem(f"{name} is {text!r}; expected a number or {' or '.join(words)}.") from None

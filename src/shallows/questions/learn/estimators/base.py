@@ -6,16 +6,34 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from shallows.questions.learn.fitting.solve import METHODS
+from shallows.questions.learn.fitting.ridge_path import SAMPLED_ROWS, chosen_penalty
+from shallows.questions.learn.fitting.solve import METHODS, choose_method
+from shallows.support.budget import require
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
+
+#: Ways to choose the penalty.
+CRITERIA = ("auto", "loo")
 
 
 class FormEstimator(BaseEstimator):
     """An estimator whose prediction is a polynomial form of the homogenised inputs."""
+
+    alpha: float | str
+    method: str
+    affine: bool
+
+    def _chosen_alpha(self, X: Array, Y: Array, weights: Array, degree: int) -> float:
+        """The penalty: the number given, or the one that the data choose."""
+        if not isinstance(self.alpha, str):
+            return float(self.alpha)
+        method = choose_method(self.method, len(X), X.shape[1] + self.affine, degree)
+        limit = SAMPLED_ROWS if method == "conjugate" else None
+        return chosen_penalty(X, Y, weights, self.affine, degree, self.alpha, limit)
 
     def _check_samples(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool, numeric: bool = True
@@ -28,10 +46,12 @@ class FormEstimator(BaseEstimator):
             y,
             reset=reset,
             dtype=np.float64,
+            accept_sparse="csr",
             multi_output=numeric,
             y_numeric=numeric,
             ensure_min_samples=2 if reset else 1,
         )
+        X = as_dense(X)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         used = weights > 0
         if not used.any():
@@ -43,7 +63,13 @@ class FormEstimator(BaseEstimator):
     def _check_inputs(self, X: Any) -> Array:
         check_is_fitted(self)
         require_numeric_columns(X)
-        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+        return as_dense(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr"))
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse inputs are taken; their products are not sparse, and are kept as arrays."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _column_names(self) -> list[str]:
         """The names of the columns, or x1, x2, … when they have none."""
@@ -55,7 +81,13 @@ class FormEstimator(BaseEstimator):
     def _check_common(self, solver: str, solvers: tuple[str, ...]) -> None:
         if solver not in solvers:
             raise InvalidProblem(f"solver is {solver!r}; expected one of {', '.join(solvers)}.")
-        finite_number("alpha", self.alpha, minimum=0.0)
+        if isinstance(self.alpha, str) and self.alpha not in CRITERIA:
+            raise InvalidProblem(
+                f'alpha is {self.alpha!r}; expected a number, "auto" (generalised cross-validation) or "loo" (leave one '
+                "out)."
+            )
+        if not isinstance(self.alpha, str):
+            finite_number("alpha", self.alpha, minimum=0.0)
         if self.method not in METHODS:
             raise InvalidProblem(f"method is {self.method!r}; expected one of {', '.join(METHODS)}.")
 
@@ -82,6 +114,19 @@ def require_numeric_columns(X: Any) -> None:
             f"Columns {', '.join(bad)} are not numeric; a quadratic network multiplies its inputs. Encode them first, "
             "for example with sklearn.preprocessing.OneHotEncoder in a pipeline, or drop them."
         )
+
+
+def as_dense(X: Any) -> Array:
+    """A sparse matrix as an array, if it fits."""
+    if not issparse(X):
+        return np.asarray(X)
+    rows, columns = X.shape
+    require(
+        f"{rows:,} × {columns:,} sparse inputs as an array",
+        size=8.0 * rows * columns,
+        fix="Use fewer columns.",
+    )
+    return np.asarray(X.toarray())
 
 
 def as_columns(y: Any) -> Array:

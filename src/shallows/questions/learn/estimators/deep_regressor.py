@@ -48,7 +48,7 @@ class DeepQuadraticRegressor(FormRegressor):
         layers: int | Sequence[int] = 2,
         *,
         affine: bool = True,
-        alpha: float = 0.0,
+        alpha: float | str = 0.0,
         method: str = "auto",
         descent: str = "lbfgs",
         penalty: float = 0.0,
@@ -87,8 +87,9 @@ class DeepQuadraticRegressor(FormRegressor):
                 f"layers={depth} is a polynomial of degree {2**depth}; depths up to {DEEPEST} are solved globally. "
                 "Give hidden sizes, such as layers=(20, 20), to train a deeper network."
             )
+        self.alpha_ = self._chosen_alpha(X, Y, weights, 2**depth)
         solution, self.certificate_ = solve(
-            X, Y, weights, self.affine, 2**depth, self.alpha, self.method, self.certify
+            X, Y, weights, self.affine, 2**depth, self.alpha_, self.method, self.certify
         )
         warn_undetermined(solution, self._column_names())
         self.undetermined_, self.n_iter_, self.runs_ = solution.undetermined, 1, None

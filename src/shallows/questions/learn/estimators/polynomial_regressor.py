@@ -30,6 +30,8 @@ class PolynomialNetRegressor(FormRegressor):
     certificate. A smaller `width` is trained (L-BFGS from `runs` starts), and `optimality_gap_` is its distance from
     that optimum.
 
+    `alpha` is the ridge penalty of `QuadraticNetRegressor`, or "auto" or "loo".
+
     Fitted: `network_` (on homogenised inputs), `filters_`, `certificate_`, `optimality_gap_`, `undetermined_`.
 
     >>> X = np.random.default_rng(0).standard_normal((100, 2))
@@ -44,7 +46,7 @@ class PolynomialNetRegressor(FormRegressor):
         width: int | None = None,
         *,
         affine: bool = True,
-        alpha: float = 0.0,
+        alpha: float | str = 0.0,
         method: str = "auto",
         runs: int = 10,
         certify: bool = True,
@@ -65,8 +67,9 @@ class PolynomialNetRegressor(FormRegressor):
         self._check_common("global", ("global",))
         degree = positive_integer("degree", self.degree)
         self._single, Y = np.ndim(y) == 1, as_columns(y)
+        self.alpha_ = self._chosen_alpha(X, Y, weights, degree)
         solution, self.certificate_ = solve(
-            X, Y, weights, self.affine, degree, self.alpha, self.method, self.certify
+            X, Y, weights, self.affine, degree, self.alpha_, self.method, self.certify
         )
         warn_undetermined(solution, self._column_names())
         self._form, self.undetermined_, self.n_iter_ = solution, solution.undetermined, 1

@@ -10,8 +10,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from shallows.questions.learn.estimators.quadratic_regressor import QuadraticForms
+from shallows.questions.learn.fitting.calibration import Calibration
+from shallows.questions.learn.fitting.folds import out_of_fold
+from shallows.questions.learn.fitting.frame import Frame
+from shallows.questions.learn.fitting.quadratic_fit import useful_width
+from shallows.questions.learn.fitting.ridge_path import RidgePath
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
+from shallows.support.seeds import generator
 
 
 class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
@@ -19,7 +25,7 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
 
     It predicts the class of largest value; for two classes the sign decides. Parameters and fitted attributes are
     those of `QuadraticNetRegressor`, with `classes_`; more than two classes are fitted one against the rest, one
-    output each.
+    output each, with one decomposition for all. `predict_proba` is calibrated.
 
     >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = np.where(np.sum(X**2, axis=1) > 1, "outside", "inside")   # a circle: no line separates them
@@ -30,12 +36,12 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
 
     def __init__(
         self,
-        width: int | None = None,
+        width: int | str | None = None,
         *,
         solver: str = "global",
         affine: bool = True,
         norm_neuron: bool = False,
-        alpha: float = 0.0,
+        alpha: float | str = "auto",
         method: str = "auto",
         starts: int = 4,
         descent: str = "lbfgs",
@@ -66,8 +72,26 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         check_classification_targets(y)
         self.classes_ = unique_labels(y)
         self._require_classes()
-        self._fit_forms(X, self._targets(y), weights)
+        Y = self._targets(y)
+        self._fit_forms(X, Y, weights)
+        self._calibration = Calibration.fit(self._unseen(X, Y, weights), self._places(y), weights)
         return self
+
+    def _unseen(self, X: Array, Y: Array, weights: Array) -> Array:
+        """Outputs at the samples by fits that have not seen them: leaving one out at full width, in five folds below.
+
+        By conjugate gradients, with far more samples than coefficients, the outputs themselves.
+        """
+        if self.solver == "descent" or self.method_ == "conjugate":
+            return self._predict_forms(X)
+        frame = Frame.standardising(X, weights, self.affine)
+        if self.width_ < useful_width(X.shape[1], self.affine, self.norm_neuron):
+            rng = generator(self.random_state)
+            return out_of_fold(X, Y, weights, frame, self.width_, self.alpha_, self.norm_neuron, rng)
+        return RidgePath.of(X, Y, weights, frame).left_out(X, Y, weights, frame, 2, self.alpha_)
+
+    def _places(self, y: Any) -> Any:
+        return np.searchsorted(self.classes_, y)
 
     def partial_fit(
         self,
@@ -94,6 +118,7 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         if len(unknown):
             raise InvalidProblem(f"Labels {unknown.tolist()} are not among classes {self.classes_.tolist()}.")
         self._fit_statistics(X, self._targets(y), weights)
+        self._calibration = Calibration.fit(self._predict_forms(X), self._places(y), weights)
         return self
 
     def _require_classes(self) -> None:
@@ -111,6 +136,13 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         """The outputs: shape (rows,) for two classes, (rows, classes) otherwise."""
         values = self._predict_forms(self._check_inputs(X))
         return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probabilities of the classes: a softmax of the outputs, calibrated on samples that they had not seen.
+
+        After `partial_fit` they are calibrated on the samples of its last call.
+        """
+        return self._calibration(self._predict_forms(self._check_inputs(X)))
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of largest output."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
 from shallows.questions.learn.estimators.base import FormEstimator, FormRegressor, as_columns
+from shallows.questions.learn.fitting.folds import WIDTHS, choose
 from shallows.questions.learn.fitting.frame import Frame, chunks, from_matrix, to_matrix
 from shallows.questions.learn.fitting.least_squares import Solution, from_statistics
 from shallows.questions.learn.fitting.quadratic_fit import (
@@ -27,7 +28,8 @@ from shallows.questions.learn.fitting.quadratic_fit import (
     useful_width,
     with_norm,
 )
-from shallows.questions.learn.fitting.solve import solve, warn_undetermined
+from shallows.questions.learn.fitting.ridge_path import RidgePath
+from shallows.questions.learn.fitting.solve import frame_of_fit, solve, warn_undetermined
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import (
     Optimality,
@@ -47,11 +49,11 @@ KEPT_FEATURES = 500
 class QuadraticForms(FormEstimator):
     """Fit Σᵢ λᵢ(qᵢ·z)² to each column of a matrix of targets; regression and classification share it."""
 
-    width: int | None
+    width: int | str | None
     solver: str
     affine: bool
     norm_neuron: bool
-    alpha: float
+    alpha: float | str
     method: str
     starts: int
     descent: str
@@ -64,14 +66,20 @@ class QuadraticForms(FormEstimator):
 
     def _check_settings(self) -> None:
         self._check_common(self.solver, SOLVERS)
-        if self.width is not None:
+        if isinstance(self.width, str) and self.width != "auto":
+            raise InvalidProblem(
+                f'width is {self.width!r}; expected a number of neurons, "auto", or None for all that are useful.'
+            )
+        if self.width is not None and not isinstance(self.width, str):
             positive_integer("width", self.width)
         for name in ("starts", "runs", "max_steps"):
             positive_integer(name, getattr(self, name), 0 if name == "starts" else 1)
-        if self.solver == "descent" and self.alpha:
+        if self.solver == "descent" and not isinstance(self.alpha, str) and self.alpha:
             raise InvalidProblem(
                 'solver="descent" trains the plain loss, as in the papers; alpha goes with "global".'
             )
+        if self.solver == "descent" and self.width == "auto":
+            raise InvalidProblem('width="auto" goes with solver="global". Fix: a number of neurons.')
         if self.orthogonality and self.solver == "global":
             raise InvalidProblem(
                 'orthogonality is the penalty of solver="descent" (paper 002, equation 3.2).'
@@ -79,12 +87,12 @@ class QuadraticForms(FormEstimator):
 
     def _fit_forms(self, X: Array, Y: Array, weights: Array) -> None:
         useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
-        self.width_ = checked_width(self.width, useful)
+        rng = generator(self.random_state)
+        self._choose(X, Y, weights, useful, rng)
         solution, full = solve(
-            X, Y, weights, self.affine, 2, self.alpha, self.method, self.certify, self.max_steps
+            X, Y, weights, self.affine, 2, self.alpha_, self.method, self.certify, self.max_steps
         )
         self._warn(solution)
-        rng = generator(self.random_state)
         if self.solver == "descent":
             statistics = identity_statistics(X, Y, weights, self.affine)
             own = _in_frame(solution, statistics.frame)
@@ -106,18 +114,33 @@ class QuadraticForms(FormEstimator):
         self.method_ = solution.method
         self.undetermined_ = solution.undetermined
 
+    def _choose(self, X: Array, Y: Array, weights: Array, useful: int, rng: np.random.Generator) -> None:
+        """`width_` and `alpha_`: as given, or chosen by the data."""
+        self.alpha_ = 0.0 if self.solver == "descent" else self._chosen_alpha(X, Y, weights, 2)
+        automatic = self.width == "auto"
+        self.width_ = useful if isinstance(self.width, str) else checked_width(self.width, useful)
+        if self.solver == "descent" or not (
+            automatic or (self.width_ < useful and isinstance(self.alpha, str))
+        ):
+            return
+        widths = [*(w for w in WIDTHS if w < useful), useful] if automatic else [self.width_]
+        frame = Frame.standardising(X, weights, self.affine)
+        choice = choose(X, Y, weights, frame, widths, self.alpha_, self.norm_neuron, rng)
+        self.width_ = choice.width
+        self.alpha_ = choice.alpha if isinstance(self.alpha, str) else self.alpha_
+
     def _truncate(
         self, X: Array, Y: Array, weights: Array, solution: Solution, full: Optimality, rng: Any
     ) -> None:
         statistics = identity_statistics(X, Y, weights, self.affine, solution.frame)
         self._search_low_rank(statistics, solution, rng)
-        point = point_on_data(X, Y, weights, self._form, self.alpha)
+        point = point_on_data(X, Y, weights, self._form, self.alpha_)
         self.certificate_ = low_rank_certificate(
             full, point, statistics, solution, self.width_, self.norm_neuron
         )
 
     def _search_low_rank(self, statistics: Statistics, solution: Solution, rng: Any) -> None:
-        parts = truncate(statistics, solution, self.alpha, self.width_, self.norm_neuron, self.starts, rng)
+        parts = truncate(statistics, solution, self.alpha_, self.width_, self.norm_neuron, self.starts, rng)
         self._store(solution.frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
         self.low_rank_ = parts
 
@@ -134,27 +157,36 @@ class QuadraticForms(FormEstimator):
         """Statistics for `partial_fit` to go on from, where they are small."""
         if coordinates.dimension(X.shape[1] + self.affine, 2) > KEPT_FEATURES:
             return None
-        return identity_statistics(X, Y, weights, self.affine, Frame.whitening(X, weights, self.affine))
+        return identity_statistics(X, Y, weights, self.affine, self._stream_frame(X, weights))
+
+    def _stream_frame(self, X: Array, weights: Array) -> Frame:
+        """The frame of gathered statistics: penalties are counted in units of the samples seen first."""
+        return frame_of_fit(X, weights, self.affine, float(self.alpha != 0))
 
     def _fit_statistics(self, X: Array, Y: Array, weights: Array) -> None:
         """Add these samples to the statistics and solve again."""
         if not hasattr(self, "statistics_"):
-            frame = Frame.whitening(X, weights, self.affine)
-            self.statistics_ = Statistics.empty(frame, 2, Y.shape[1])
+            self.statistics_ = Statistics.empty(self._stream_frame(X, weights), 2, Y.shape[1])
         elif self.statistics_ is None:
             raise InvalidProblem(
                 f"fit kept no statistics of this many features (more than {KEPT_FEATURES}), so partial_fit cannot go "
                 "on from it. Give a new estimator the first samples with partial_fit too."
             )
         self.statistics_ = self.statistics_.add(X, Y, weights)
-        solution = from_statistics(self.statistics_, self.alpha)
+        path = RidgePath.of_statistics(self.statistics_)
+        self.alpha_ = path.best(path.generalised) if isinstance(self.alpha, str) else float(self.alpha)
+        solution = from_statistics(self.statistics_, self.alpha_)
         useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
+        if isinstance(self.width, str):
+            raise InvalidProblem(
+                'width="auto" needs all samples at once: partial_fit takes a number of neurons.'
+            )
         self.width_ = checked_width(self.width, useful)
         self.undetermined_, self.n_iter_, self.method_ = solution.undetermined, 1, "statistics"
-        full = check_statistics(self.statistics_, solution, self.alpha, self.certify)
+        full = check_statistics(self.statistics_, solution, self.alpha_, self.certify)
         if self.width_ < useful:
             self._search_low_rank(self.statistics_, solution, generator(self.random_state))
-            point = point_from_statistics(self.statistics_, self._form, self.alpha)
+            point = point_from_statistics(self.statistics_, self._form, self.alpha_)
             full = low_rank_certificate(
                 full, point, self.statistics_, solution, self.width_, self.norm_neuron
             )
@@ -220,7 +252,7 @@ def _in_frame(solution: Solution, frame: Frame) -> Solution:
 class QuadraticNetRegressor(QuadraticForms, FormRegressor):
     """A two-layer network with quadratic activation, f(x) = Σᵢ λᵢ(qᵢ·z)² with z = (x, 1), fitted by least squares.
 
-    - `width`: neurons an output; None is D, the number that reaches every quadratic function (columns, plus one for the
+    - `width`: neurons an output; "auto" takes the fewest that predict as well as any; None is D, the number that reaches every quadratic function (columns, plus one for the
       homogenising coordinate, less one with a norm neuron). From D on the optimum is global, with a certificate;
       below, the best found, with `optimality_gap_` from the convex relaxation.
     - `solver`: "global" (least squares, then an eigendecomposition; paper 002, equation 2.5) or "descent"
@@ -228,7 +260,10 @@ class QuadraticNetRegressor(QuadraticForms, FormRegressor):
       papers: `descent` names a method of `sh.ensemble`, `runs` the starts, `orthogonality` the penalty γ).
     - `affine`: linear and constant terms through the homogenising coordinate.
     - `norm_neuron`: a neuron ‖z‖² of free weight (paper 002, section 3.1).
-    - `alpha`: ridge penalty α‖A‖²_F on Σ w r² (the constant is free), as scikit-learn's Ridge counts it.
+    - `alpha`: ridge penalty, mean square error + α‖A‖²_F, with A the coefficients of columns of mean zero and variance
+      1/n (`Frame.standardising`; the constant is free): the same number means the same whatever the number of samples and
+      the units. "auto" chooses it by generalised cross-validation, "loo" by leaving out one sample at a time, both
+      from one decomposition; below full width by five folds. `alpha_` is what was taken.
     - `method`: "auto", "dense", "conjugate" (large data, never forms features) or "statistics".
     - `max_steps`: limit of conjugate gradient steps; four times as many iterations of "descent".
     - `certify`: prove the optimality gap in ball arithmetic (the Gram matrix of some of the samples is factorised).
@@ -247,12 +282,12 @@ class QuadraticNetRegressor(QuadraticForms, FormRegressor):
 
     def __init__(
         self,
-        width: int | None = None,
+        width: int | str | None = None,
         *,
         solver: str = "global",
         affine: bool = True,
         norm_neuron: bool = False,
-        alpha: float = 0.0,
+        alpha: float | str = "auto",
         method: str = "auto",
         starts: int = 4,
         descent: str = "lbfgs",

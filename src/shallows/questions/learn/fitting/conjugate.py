@@ -22,7 +22,7 @@ from shallows.support.progress import Progress
 
 
 class Pass:
-    """The operator A ↦ Σ w (f − f̄) zzᵀ + α(…) with f = zᵀAz, as one pass over the rows."""
+    """The operator A ↦ Σ w (f − f̄) zzᵀ + αWA with f = zᵀAz, as one pass over the rows."""
 
     def __init__(self, X: Array, weights: Array, frame: Frame, alpha: float) -> None:
         self.Z, self.weights, self.frame, self.alpha = frame.apply(X), weights, frame, alpha
@@ -58,14 +58,8 @@ class Pass:
         return self.without_constant(total + self.ridge(A))
 
     def ridge(self, A: Array) -> Array:
-        """α times the gradient of half the squared norm of the coefficients in the original frame."""
-        if not self.alpha:
-            return np.zeros_like(A)
-        T = self.frame.T
-        original = T.T @ A @ T
-        if self.frame.affine:
-            original[-1, -1] = 0.0
-        return np.asarray(self.alpha * T @ original @ T.T)
+        """αW times half the gradient of the squared norm of the coefficients; the constant's is taken out later."""
+        return np.asarray(self.alpha * self.total * A)
 
     def without_constant(self, A: Array) -> Array:
         """A with the constant's place empty: it is set at the end."""
@@ -90,7 +84,7 @@ def conjugate(
     limit: int = 500,
     progress: bool = True,
 ) -> Solution:
-    """Minimise Σ w (y − zᵀAz)² + α‖A‖², one output after the other, to a relative residual of `tolerance`.
+    """Minimise Σ w (y − zᵀAz)² + αW‖A‖², one output after the other, to a relative residual of `tolerance`.
 
     In a frame that does not whiten (chosen when the data leaves directions undetermined) the iteration
     starts at zero and stays in the range of the operator, so that it ends at the solution of minimum norm; a residual

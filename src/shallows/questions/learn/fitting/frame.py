@@ -75,6 +75,26 @@ class Frame:
         root = (vectors / stretch).T / scale
         if not affine:
             return cls(root, mean, False)
+        return cls.centred(root, mean)
+
+    @classmethod
+    def standardising(cls, X: Array, weights: Array, affine: bool) -> Frame:
+        """The frame in which ridge penalties are counted: columns of mean zero and variance 1/n, n columns.
+
+        The n columns together then weigh as much as the constant, so that (z·z′)² is (1 + x·x′/n)² of standardised
+        columns. Without the homogenising coordinate nothing is centred, and E x² takes the place of the variance.
+        A column that does not vary keeps its scale.
+        """
+        total = float(weights.sum())
+        mean = weights @ X / total if affine else np.zeros(X.shape[1])
+        scale = np.sqrt(weights @ (X - mean) ** 2 / total)
+        size = np.abs(mean) + scale
+        scale = np.where(scale > CONSTANT * size, scale, np.where(size > 0, size, 1.0)) * np.sqrt(X.shape[1])
+        return cls.centred(np.diag(1 / scale), mean) if affine else cls(np.diag(1 / scale), mean, False)
+
+    @classmethod
+    def centred(cls, root: Array, mean: Array) -> Frame:
+        """z′ = (root (x − mean), 1)."""
         T = np.zeros((len(root) + 1, len(root) + 1))
         T[:-1, :-1], T[:-1, -1], T[-1, -1] = root, -root @ mean, 1.0
         return cls(T, mean, True)

@@ -1,7 +1,9 @@
 """Least squares on polynomial features: the convex counterpart of every network here (paper 002, equation 2.5).
 
-Minimise Σ w (y − aᵀψ(z))² + α‖a‖², the coefficient of the constant left free. Where the data leaves directions
-undetermined, the solution of smallest norm is taken (the limit α → 0), in the coordinates the data was given in.
+Minimise Σ w (y − aᵀψ(z′))² + αW‖a‖², W = Σ w, the coefficient of the constant left free: α counts the same whatever the
+number of samples. Penalised are the coefficients in the frame of the fit, which for α > 0 is the standardising one, so
+that units do not matter either. For α = 0, where the data leaves directions undetermined, the solution of smallest norm
+is taken, in the coordinates the data was given in.
 
 | method | cost | when |
 | --- | --- | --- |
@@ -15,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, qr, solve_triangular, svd
+from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular, svd
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, features
@@ -94,13 +96,27 @@ def dense(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: 
     mean, level = _means(block, Y, weights, frame)
     block, right = (block - mean) * root, (Y - level) * root
     if alpha > 0:
-        penalty = penalty_matrix(frame, degree)
-        block = np.concatenate([block, np.sqrt(alpha) * penalty])
-        right = np.concatenate([right, np.zeros((len(penalty), Y.shape[1]))])
+        size = block.shape[1]
+        block = np.concatenate([block, np.sqrt(alpha * weights.sum()) * np.eye(size)])
+        right = np.concatenate([right, np.zeros((size, Y.shape[1]))])
     free = slice(0, -1) if frame.affine else slice(None)
     entries = np.zeros((block.shape[1], Y.shape[1]))
     entries[free], null = _solve_rectangular(block[:, free], right)
     return _finish(frame, degree, entries, null, mean, level, "dense")
+
+
+def dual(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: float) -> Solution:
+    """The penalised fit with fewer samples than features: a = Σ βᵢψ̃ᵢ, (K̃ + αW)β = R with K̃ the centred (zᵢ·zⱼ)^d."""
+    root, total = np.sqrt(weights)[:, None], float(weights.sum())
+    block = features(frame.apply(X), degree)
+    mean, level = _means(block, Y, weights, frame)
+    block, right = (block - mean) * root, (Y - level) * root
+    if frame.affine:
+        block[:, -1] = 0.0
+    kernel = block @ block.T
+    kernel[np.diag_indices(len(kernel))] += alpha * total
+    entries = block.T @ cho_solve(cho_factor(kernel), right)
+    return _finish(frame, degree, entries, np.zeros((0, 0)), mean, level, "dense")
 
 
 def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int) -> Solution:
@@ -132,9 +148,7 @@ def from_statistics(statistics: Statistics, alpha: float) -> Solution:
         mean, level = gram[-1] / statistics.weight, moment[-1] / statistics.weight
         gram = gram - statistics.weight * np.outer(mean, mean)
         moment = moment - statistics.weight * np.outer(mean, level)
-    if alpha > 0:
-        penalty = penalty_matrix(frame, degree)
-        gram = gram + alpha * penalty.T @ penalty
+    gram = gram + alpha * statistics.weight * np.eye(len(gram))
     free = slice(0, -1) if frame.affine else slice(None)
     values, vectors = np.linalg.eigh(gram[free, free])
     kept = values > SINGULAR * max(float(values[-1]), 0.0)
@@ -153,8 +167,8 @@ def _means(block: Array, Y: Array, weights: Array, frame: Frame) -> tuple[Array,
     return np.asarray(weights @ block / total), np.asarray(weights @ Y / total)
 
 
-def penalty_matrix(frame: Frame, degree: int) -> Array:
-    """The matrix that takes coefficients in the frame to the penalised coefficients of ψ(z): all but the constant's."""
+def own_coordinates(frame: Frame, degree: int) -> Array:
+    """The matrix that takes coefficients in the frame to those of ψ(z), z as the data was given: all but the constant's."""
     matrix = frame.substitution(degree).T
     if frame.affine:
         matrix = matrix.copy()
@@ -182,11 +196,11 @@ def _finish(
     """Move along undetermined directions to the smallest norm, then set the constant."""
     undetermined = None
     if null.shape[1]:
-        penalty = penalty_matrix(frame, degree)
+        own = own_coordinates(frame, degree)
         basis = np.zeros((len(entries), null.shape[1]))
         basis[: len(null)] = null
-        visible = penalty @ basis
-        entries = entries - basis @ np.linalg.lstsq(visible, penalty @ entries, rcond=INVISIBLE)[0]
+        visible = own @ basis
+        entries = entries - basis @ np.linalg.lstsq(visible, own @ entries, rcond=INVISIBLE)[0]
         directions, _ = np.linalg.qr(visible)
         undetermined = Undetermined(null.shape[1], len(entries), np.sum(directions**2, axis=1))
     if frame.affine:

@@ -15,7 +15,7 @@ from shallows.model.problem import Problem
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.learn.fitting.frame import Frame, to_matrix
-from shallows.questions.learn.fitting.least_squares import Solution, penalty_matrix
+from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.questions.learn.fitting.low_rank import LowRank, best_low_rank
 from shallows.questions.learn.fitting.low_width import TRAINED
 from shallows.questions.learn.fitting.statistics import Statistics
@@ -119,12 +119,10 @@ def truncate(
 
 
 def penalised_gram(statistics: Statistics, alpha: float) -> Array:
-    """(G + αB)/W, B the squared norm of the penalised coefficients."""
-    gram = statistics.gram
-    if alpha:
-        K = penalty_matrix(statistics.frame, 2)
-        gram = gram + alpha * K.T @ K
-    return gram / statistics.weight
+    """G/W + αB, B the squared norm of all coefficients but the constant's."""
+    penalised = np.ones(len(statistics.gram))
+    penalised[len(penalised) - statistics.frame.affine :] = 0.0
+    return np.asarray(statistics.gram / statistics.weight + alpha * np.diag(penalised))
 
 
 def low_rank_certificate(

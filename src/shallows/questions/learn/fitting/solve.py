@@ -9,7 +9,13 @@ import numpy as np
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.conjugate import conjugate
 from shallows.questions.learn.fitting.frame import Frame
-from shallows.questions.learn.fitting.least_squares import Solution, dense, fewer_samples, from_statistics
+from shallows.questions.learn.fitting.least_squares import (
+    Solution,
+    dense,
+    dual,
+    fewer_samples,
+    from_statistics,
+)
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import Optimality, check_optimality
 from shallows.questions.learn.warnings import UndeterminedWarning
@@ -62,14 +68,20 @@ def solve(
     if method == "dense" and scarce:
         solution = fewer_samples(X, Y, weights, affine, degree)
     elif method == "dense":
-        frame = Frame.whitening(X, weights, affine)
-        solution = dense(X, Y, weights, frame, degree, alpha)
+        solution = (dual if len(X) < size and alpha else dense)(
+            X, Y, weights, frame_of_fit(X, weights, affine, alpha), degree, alpha
+        )
     elif method == "statistics":
-        frame = Frame.whitening(X, weights, affine)
+        frame = frame_of_fit(X, weights, affine, alpha)
         solution = from_statistics(Statistics.empty(frame, degree, Y.shape[1]).add(X, Y, weights), alpha)
     else:
         return _solve_conjugate(X, Y, weights, affine, alpha, certify, limit, scarce)
     return solution, check_optimality(X, Y, weights, solution, alpha, certify)
+
+
+def frame_of_fit(X: Array, weights: Array, affine: bool, alpha: float) -> Frame:
+    """Whitening, which least squares likes best; with a penalty the frame that it is counted in."""
+    return (Frame.standardising if alpha else Frame.whitening)(X, weights, affine)
 
 
 def _require_fits(method: str, samples: int, inputs: int, size: int, outputs: int) -> None:
@@ -89,7 +101,7 @@ def _solve_conjugate(
 ) -> tuple[Solution, Optimality]:
     """Whitened conjugate gradients; in the data's own frame when directions are undetermined, for minimum norm."""
     if not scarce:
-        frame = Frame.whitening(X, weights, affine)
+        frame = frame_of_fit(X, weights, affine, alpha)
         solution = conjugate(X, Y, weights, frame, alpha, limit=limit)
         optimality = check_optimality(X, Y, weights, solution, alpha, certify)
         if optimality.proved or alpha or not certify or "singular" not in optimality.reason:

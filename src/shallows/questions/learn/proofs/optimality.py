@@ -1,14 +1,16 @@
 """How far from the global optimum a fit is, proved in ball arithmetic where it can be proved.
 
-The convex counterpart L(a) = (Σ w (y − aᵀψ)² + α‖Ka‖²)/W has Hessian at least 2G/W, so a point with gradient −2g/W,
-g = Σ w rψ − αKᵀKa (zero exactly at the optimum: paper 002, Lemma C.1), is within
+The convex counterpart L(a) = Σ w (y − aᵀψ)²/W + α‖a‖² has Hessian at least 2G/W, so for α = 0 a point with gradient −2g/W,
+g = Σ w rψ (zero exactly at the optimum: paper 002, Lemma C.1), is within
 
     L(a) − L* ≤ ‖g‖² / (W λ_min(G))
 
 of its minimum, and no network of any width is better than L*. Everything on the right is enclosed: g by balls
 (`form`), λ_min from below by a Cholesky factor whose product is checked (`gram_curvature`). Where the data leaves
 directions undetermined λ_min is zero and this proves nothing; an exact fit is then still optimal because no loss is
-negative. What is proved is about the polynomial whose float64 coefficients the estimator holds and `predict` evaluates;
+negative. With a penalty its own curvature does it, whatever the data are (`ridge`).
+
+What is proved is about the polynomial whose float64 coefficients the estimator holds and `predict` evaluates;
 `matrix_` and `network_` are that polynomial rewritten in floating point.
 """
 
@@ -19,14 +21,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shallows.mathematics.balls.arrays import Ball, raised_number
+from shallows.mathematics.balls.arrays import Ball, raised, raised_number
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, chunks
 from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.form import entries_ball, feature_balls, matrix_ball, transformed
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
-from shallows.questions.learn.proofs.ridge import ridge
+from shallows.questions.learn.proofs.ridge import ridge, ridge_gap
 from shallows.support.checks import Array
 
 #: Features of the largest Gram matrix whose curvature is proved.
@@ -42,7 +44,7 @@ ZERO = Ball.exact(np.zeros(()))
 class Optimality:
     """What was minimised, a lower bound on its optimum over all networks of this width, and the gap between them.
 
-    - `loss`: the mean square error, summed over outputs; `objective` adds the ridge penalty α‖A‖²/W (the same without);
+    - `loss`: the mean square error, summed over outputs; `objective` adds the ridge penalty α‖A‖² (the same without);
     - `proved`: `gap` ≥ objective − optimum and `lower_bound` ≤ optimum by ball arithmetic. Otherwise `reason` says what
       is missing, `gap` is an estimate, or NaN when there is none, and `lower_bound` is an estimate too, or the
       trivial 0 (no loss is negative);
@@ -119,6 +121,8 @@ def check_optimality(
     point = point_on_data(X, Y, weights, solution, alpha)
     if not certify:
         return judge(point, 0.0, "certify=False", -1.0)
+    if alpha:
+        return _judge_ridge(point, solution, alpha, _feature_norms(X, weights, solution))
     eigenvalue, reason = _sampled_curvature(X, weights, solution.frame, solution.degree)
     return judge(point, eigenvalue, reason, float(weights @ np.sum(Y**2, axis=1)))
 
@@ -128,6 +132,11 @@ def check_statistics(statistics: Statistics, solution: Solution, alpha: float, c
     point = point_from_statistics(statistics, solution, alpha)
     if not certify:
         return judge(point, 0.0, "certify=False", -1.0)
+    if alpha:
+        sums = float(np.linalg.norm(statistics.gram[-1])) if solution.frame.affine else 0.0
+        return _judge_ridge(
+            point, solution, alpha, raised_number(sums + statistics.rounding.gram, len(statistics.gram) + 4)
+        )
     eigenvalue, reason = _curvature(statistics.gram, statistics.rounding.gram)
     return judge(point, eigenvalue, reason, float(statistics.energy.sum()))
 
@@ -170,6 +179,27 @@ def judge(point: Point, eigenvalue: float, reason: str, energy: float) -> Optima
     return Optimality(loss, value, 0.0, float("nan"), False, reason, slope, 0.0)
 
 
+def _judge_ridge(point: Point, solution: Solution, alpha: float, features: float) -> Optimality:
+    """The certificate of a penalised fit."""
+    objective = point.objective
+    gap = ridge_gap(point.gradient, point.doubt, solution.frame.affine, alpha, point.weight, features)
+    lower = max(float(np.nextafter(objective.lower - gap, -np.inf)), 0.0)
+    slope = float(np.linalg.norm(point.gradient.mid)) / float(point.weight.mid)
+    loss, value = max(float(point.loss.mid), 0.0), max(float(objective.mid), 0.0)
+    reason = "gradient enclosed in ball arithmetic, curvature of the penalty"
+    return Optimality(loss, value, lower, gap, True, reason, slope, alpha)
+
+
+def _feature_norms(X: Array, weights: Array, solution: Solution) -> float:
+    """A bound on ‖Σ wψ‖ ≤ Σ w‖z′‖^d."""
+    total = 0.0
+    for rows in chunks(len(X), solution.frame.size):
+        Z = transformed(solution.frame, X[rows])
+        lengths = raised(np.linalg.norm(np.abs(Z.mid) + Z.rad, axis=1), solution.frame.size + 4)
+        total = raised_number(total + float(weights[rows] @ lengths**solution.degree), len(Z.mid) + 8)
+    return total
+
+
 def residual_moments(X: Array, Y: Array, weights: Array, solution: Solution) -> tuple[Ball, Ball]:
     """Σ w r² and g = Σ w rψ(z′), one row an output; for degree 2 through D×D matrices instead of F features."""
     frame, degree, entries = solution.frame, solution.degree, solution.entries
@@ -207,7 +237,7 @@ def _penalised(point: Point, solution: Solution, alpha: float) -> Point:
     """The point with the ridge penalty in its objective and gradient."""
     if not alpha:
         return point
-    penalty, slope = ridge(solution, alpha)
+    penalty, slope = ridge(solution, alpha, point.weight)
     return replace(point, penalty=penalty, gradient=point.gradient - slope)
 
 

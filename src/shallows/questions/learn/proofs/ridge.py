@@ -1,65 +1,47 @@
-"""The ridge penalty α‖A‖² and its gradient in ball arithmetic, A the coefficients in the data's own frame.
+"""The ridge penalty αW‖a‖² in ball arithmetic, and what it proves: its own curvature is enough for a certificate.
 
-A = TᵀA′T for quadratic forms, a = Kᵀa′ with ψ(Tz) = Kψ(z) for other degrees; the constant is not penalised.
+a are the coefficients in the frame of the fit, all but the constant's c. With Q(a, c) = Σ w (y − aᵀψ − c)² + αW‖a‖²
+and g_a = Σ w rψ − αWa, g_c = Σ w r, the best c is g_c²/W lower, and there the gradient in a is
+−2(g_a − (g_c/W) Σ wψ). What is left is convex with Hessian at least 2αW, so
+
+    Q − min Q ≤ g_c²/W + ‖g_a − (g_c/W) Σ wψ‖² / (αW).
+
+No Gram matrix is needed, and it may be singular: one-hot and constant columns, fewer samples than features.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from shallows.mathematics.balls.arrays import Ball
-from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.balls.arrays import Ball, raised_number
 from shallows.questions.learn.fitting.least_squares import Solution
-from shallows.questions.learn.proofs.form import entries_ball, frame_ball, matrix_ball
+from shallows.support.checks import Array
 
 
-def ridge(solution: Solution, alpha: float) -> tuple[Ball, Ball]:
-    """α‖A‖² summed over outputs, and half its gradient with respect to the coefficients in the frame."""
-    squares, slopes = (_quadratic if solution.degree == 2 else _general)(solution)
-    factor = Ball.exact(np.asarray(alpha))
-    return factor * squares, factor * slopes
+def ridge(solution: Solution, alpha: float, weight: Ball) -> tuple[Ball, Ball]:
+    """αW‖a‖² summed over outputs, and half its gradient."""
+    a = Ball.exact(_penalised(solution.entries, solution.frame.affine))
+    factor = Ball.exact(np.asarray(alpha)) * weight
+    return factor * (a * a).sum(), factor * a
 
 
-def _quadratic(solution: Solution) -> tuple[Ball, Ball]:
-    T = frame_ball(solution.frame)
-    squares, slopes = Ball.exact(np.zeros(())), []
-    matrices = matrix_ball(solution.entries, solution.frame.size)
-    for m in range(len(solution.entries)):
-        original = T.T @ matrices[m] @ T
-        if solution.frame.affine:
-            original = original * Ball.exact(_all_but_last(original.mid.shape))
-        squares = squares + (original * original).sum()
-        slopes.append(entries_ball(T @ original @ T.T))
-    return squares, Ball(np.array([s.mid for s in slopes]), np.array([s.rad for s in slopes]))
+def ridge_gap(
+    gradient: Ball, doubt: float, affine: bool, alpha: float, weight: Ball, features: float
+) -> float:
+    """A bound on L − min L, L = Q/W, from a bound on ‖Σ wψ‖."""
+    W = float(weight.lower)
+    inner, constant = gradient.norm(), 0.0
+    if affine:
+        last = gradient[:, -1:]
+        constant = raised_number(last.norm() + doubt, 2)
+        inner = Ball(_penalised(gradient.mid, True), _penalised(gradient.rad, True)).norm()
+    reduced = raised_number(inner + doubt + constant / W * features, 6)
+    return raised_number(constant**2 / W**2 + reduced**2 / (alpha * W**2), 12)
 
 
-def _general(solution: Solution) -> tuple[Ball, Ball]:
-    K = _substitution(solution)
-    original = Ball.exact(solution.entries) @ K
-    if solution.frame.affine:
-        original = original * Ball.exact(_all_but_last(original.mid.shape[1:]))
-    return (original * original).sum(), original @ K.T
-
-
-def _all_but_last(shape: tuple[int, ...]) -> np.ndarray:
-    """Ones with a zero in the last place: the constant's."""
-    mask = np.ones(shape)
-    mask[(-1,) * len(shape)] = 0.0
-    return mask
-
-
-def _substitution(solution: Solution) -> Ball:
-    """`Frame.substitution` enclosed: K one degree at a time, x′^I = x′_{i1} · x′^(I∖i1)."""
-    n, degree, T = solution.frame.size, solution.degree, frame_ball(solution.frame)
-    rows = Ball.exact(np.ones((1, 1)))
-    for d in range(1, degree + 1):
-        table, places = coordinates.indices(n, d), coordinates.product_table(n, 1, d - 1)
-        rest = coordinates.position(table[:, 1:], n) if d > 1 else np.zeros(n, dtype=np.intp)
-        new = Ball.exact(np.zeros((len(table), len(table))))
-        for j in range(n):
-            term = T[table[:, 0], j][:, None] * rows[rest]
-            summed = new[:, places[j]] + term
-            new.mid[:, places[j]], new.rad[:, places[j]] = summed.mid, summed.rad
-        rows = new
-    root = np.sqrt(coordinates.multiplicities(n, degree))
-    return Ball.rounded(root, 1)[:, None] * rows * Ball.rounded(1 / root, 2)
+def _penalised(entries: Array, affine: bool) -> Array:
+    """The entries with a zero for the constant's."""
+    result = np.array(entries)
+    if affine:
+        result[..., -1] = 0.0
+    return result
