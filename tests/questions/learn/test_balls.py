@@ -17,7 +17,7 @@ from shallows.questions.learn.proofs.form import feature_balls, layer_values, po
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
 from shallows.questions.learn.proofs.optimality import point_from_statistics, point_on_data
 from shallows.questions.learn.proofs.rank_bound import singular_value_bounds
-from shallows.questions.learn.proofs.ridge import _general, _quadratic
+from shallows.questions.learn.proofs.ridge import ridge
 
 exact = np.vectorize(Fraction, otypes=[object])
 seeds = st.integers(0, 10_000)
@@ -160,13 +160,15 @@ def test_both_routes_of_the_penalty_agree_with_the_plain_one(rng, affine):
     X = 3 + rng.standard_normal((40, 2))
     frame = Frame.whitening(X, np.ones(40), affine)
     solution = dense(X, rng.standard_normal((40, 2)), np.ones(40), frame, 2, 0.0)
-    plain = solution.original.copy()
+    plain = exact(solution.entries)
     if affine:
-        plain[:, -1] = 0.0
-    for squares, slopes in (_quadratic(solution), _general(solution)):
-        assert float(squares.mid) == pytest.approx(np.sum(plain**2), rel=1e-10)
-        assert np.allclose(slopes.mid, plain @ frame.substitution(2).T)
-        assert float(squares.rad) < 1e-8 * float(squares.mid)
+        plain[:, -1] = 0
+    alpha, weight = float(rng.random()), ball(rng)
+    squares, slopes = ridge(solution, alpha, weight)
+    for share in (-1, 0, 1):
+        W = Fraction(float(weight.mid)) + share * Fraction(float(weight.rad))
+        assert holds(squares, Fraction(alpha) * W * np.sum(plain**2))
+        assert holds(slopes, Fraction(alpha) * W * plain)
 
 
 @given(seeds)

@@ -40,7 +40,7 @@ def lstsq_predictions(X, y, degree=2):
 @pytest.mark.parametrize("norm_neuron", [False, True])
 def test_full_width_is_least_squares_and_its_neurons_are_the_function(problem, norm_neuron):
     X, y = problem
-    model = QuadraticNetRegressor(norm_neuron=norm_neuron).fit(X, y)
+    model = QuadraticNetRegressor(alpha=0.0, norm_neuron=norm_neuron).fit(X, y)
     assert np.allclose(model.predict(X), lstsq_predictions(X, y), atol=1e-9)
     assert model.width_ == len(model.eigenvalues_) == 5 - norm_neuron
     assert model.certificate_.proved and model.optimality_gap_ < 1e-18
@@ -54,8 +54,8 @@ def test_full_width_is_least_squares_and_its_neurons_are_the_function(problem, n
 @pytest.mark.parametrize("norm_neuron", [False, True])
 def test_smaller_widths_have_an_honest_gap(problem, width, norm_neuron):
     X, y = problem
-    full = QuadraticNetRegressor().fit(X, y)
-    model = QuadraticNetRegressor(width, norm_neuron=norm_neuron).fit(X, y)
+    full = QuadraticNetRegressor(alpha=0.0).fit(X, y)
+    model = QuadraticNetRegressor(width, alpha=0.0, norm_neuron=norm_neuron).fit(X, y)
     loss = np.mean((y - model.predict(X)) ** 2)
     assert model.certificate_.loss == pytest.approx(loss, rel=1e-9)
     assert full.certificate_.loss <= model.certificate_.lower_bound + 1e-12 <= loss + 2e-12
@@ -71,29 +71,29 @@ def test_descent_at_full_width_reaches_the_optimum(problem):
         model = QuadraticNetRegressor(solver="descent", runs=2, **settings).fit(X, y)
         assert model.optimality_gap_ < 1e-5
     width_two = QuadraticNetRegressor(2, solver="descent", runs=3).fit(X, y)
-    best = QuadraticNetRegressor(2).fit(X, y)
+    best = QuadraticNetRegressor(2, alpha=0.0).fit(X, y)
     assert width_two.certificate_.loss >= best.certificate_.loss * (1 - 1e-6)
 
 
 def test_streaming_equals_fitting_at_once(problem):
     X, y = problem
-    whole = QuadraticNetRegressor().fit(X, y)
-    parts = QuadraticNetRegressor()
+    whole = QuadraticNetRegressor(alpha=0.0).fit(X, y)
+    parts = QuadraticNetRegressor(alpha=0.0)
     for rows in np.array_split(np.arange(len(X)), 7):
         parts.partial_fit(X[rows], y[rows])
     assert np.allclose(parts.predict(X), whole.predict(X), atol=1e-8)
     assert parts.certificate_.loss == pytest.approx(whole.certificate_.loss, rel=1e-9)
     assert parts.certificate_.proved and parts.optimality_gap_ < 1e-18
-    continued = QuadraticNetRegressor().fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    continued = QuadraticNetRegressor(alpha=0.0).fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
     assert np.allclose(continued.predict(X), whole.predict(X), atol=1e-8)
-    narrow = QuadraticNetRegressor(2).partial_fit(X, y)
-    assert np.allclose(narrow.predict(X), QuadraticNetRegressor(2).fit(X, y).predict(X), atol=1e-5)
-    one_by_one = QuadraticNetClassifier().partial_fit(X[:200], y[:200] > 0, classes=[False, True])
+    narrow = QuadraticNetRegressor(2, alpha=0.0).partial_fit(X, y)
+    assert np.allclose(narrow.predict(X), QuadraticNetRegressor(2, alpha=0.0).fit(X, y).predict(X), atol=1e-5)
+    one_by_one = QuadraticNetClassifier(alpha=0.0).partial_fit(X[:200], y[:200] > 0, classes=[False, True])
     one_by_one.partial_fit(X[200:], y[200:] > 0)
     wide = np.random.default_rng(0).standard_normal((600, 31))
     with pytest.raises(sh.InvalidProblem, match="kept no statistics"):
-        QuadraticNetRegressor(certify=False).fit(wide, wide[:, 0]).partial_fit(wide, wide[:, 0])
-    assert np.array_equal(one_by_one.predict(X), QuadraticNetClassifier().fit(X, y > 0).predict(X))
+        QuadraticNetRegressor(alpha=0.0, certify=False).fit(wide, wide[:, 0]).partial_fit(wide, wide[:, 0])
+    assert np.array_equal(one_by_one.predict(X), QuadraticNetClassifier(alpha=0.0).fit(X, y > 0).predict(X))
 
 
 def test_weights_and_several_outputs(problem, rng):
@@ -130,13 +130,13 @@ def test_digits_against_polynomial_features():
     X = (images - images.mean(axis=0)) @ components[:10].T
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     with pytest.warns(UndeterminedWarning, match="65 of 66"):  # unit norm: Σx² and 1 are the same function
-        model = QuadraticNetRegressor().fit(X, y)
+        model = QuadraticNetRegressor(alpha=0.0).fit(X, y)
     error = np.mean((y - model.predict(X)) ** 2)
     assert error == pytest.approx(np.mean((y - lstsq_predictions(X, y)) ** 2), rel=1e-9)
     assert model.undetermined_.dimension == 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndeterminedWarning)
-        classifier = QuadraticNetClassifier().fit(X, labels[kept])
+        classifier = QuadraticNetClassifier(alpha=0.0).fit(X, labels[kept])
         deep = DeepQuadraticRegressor(2).fit(X, y)
     assert set(classifier.predict(X)) == {4, 7} and classifier.score(X, labels[kept]) > 0.99
     # 363 images, 1001 features of degree 4: an exact fit, which no network beats
@@ -182,7 +182,7 @@ def test_bad_input_is_refused_by_name(problem):
     with pytest.warns(WidthWarning, match="D = 5"):
         QuadraticNetRegressor(9).fit(X, y)
     with pytest.warns(UndeterminedWarning, match="minimum norm"):
-        QuadraticNetRegressor().fit(X[:6], y[:6])
+        QuadraticNetRegressor(alpha=0.0).fit(X[:6], y[:6])
     for settings, what in (
         ({"solver": "magic"}, "solver"),
         ({"alpha": -1.0}, "alpha"),

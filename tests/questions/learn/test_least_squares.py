@@ -54,8 +54,12 @@ def test_ridge_is_scikit_learns_on_scaled_features(rng):
     from sklearn.linear_model import Ridge
 
     X, Y, weights = data(rng)
-    block = features(homogenise(X, True), 2)[:, :-1]  # orthonormal features without the constant
-    peer = Ridge(alpha=2.0).fit(block, Y, sample_weight=weights)
+    mean = weights @ X / weights.sum()
+    spread = np.sqrt(weights @ (X - mean) ** 2 / weights.sum() * X.shape[1])
+    block = features(homogenise((X - mean) / spread, True), 2)[
+        :, :-1
+    ]  # orthonormal features without the constant
+    peer = Ridge(alpha=2.0 * weights.sum()).fit(block, Y, sample_weight=weights)
     ours, _ = solve(X, Y, weights, True, 2, 2.0)
     assert np.allclose(ours.predict(X), peer.predict(block), atol=1e-8)
 

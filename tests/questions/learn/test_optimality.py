@@ -102,15 +102,19 @@ def test_streams_are_proved_from_their_statistics(rng):
 
 @pytest.mark.parametrize(("degree", "affine"), [(2, True), (2, False), (3, True)])
 def test_ridge_is_proved_against_its_closed_form(rng, degree, affine):
-    """The optimum of the penalised loss from the normal equations in the data's own coordinates, in float64."""
+    """The optimum of the penalised loss from the normal equations of standardised columns, in float64."""
     X, Y, weights = 1 + rng.standard_normal((80, 2)), rng.standard_normal((80, 2)), rng.random(80) + 0.5
     solution, proof = solve(X, Y, weights, affine, degree, 3.0)
-    block = features(homogenise(X, affine), degree)
-    keep = np.eye(block.shape[1])
+    total = weights.sum()
+    mean = weights @ X / total if affine else 0.0
+    block = features(
+        homogenise((X - mean) / np.sqrt(2 * (weights @ (X - mean) ** 2) / total), affine), degree
+    )
+    keep = 3.0 * total * np.eye(block.shape[1])
     if affine:
         keep[-1, -1] = 0.0
-    a = np.linalg.solve(block.T @ (weights[:, None] * block) + 3.0 * keep, block.T @ (weights[:, None] * Y))
-    best = (np.sum(weights @ (Y - block @ a) ** 2) + 3.0 * np.sum((keep @ a) ** 2)) / weights.sum()
+    a = np.linalg.solve(block.T @ (weights[:, None] * block) + keep, block.T @ (weights[:, None] * Y))
+    best = (np.sum(weights @ (Y - block @ a) ** 2) + np.sum(a * (keep @ a))) / total
     assert proof.proved and proof.gap < 1e-18
     assert proof.objective == pytest.approx(best, rel=1e-11) and proof.lower_bound <= best * (1 + 1e-13)
     assert proof.loss < proof.objective
@@ -125,6 +129,22 @@ def test_a_singular_problem_is_not_certified(rng):
     _, proof = solve(X, y, np.ones(60), True, 2, 0.0)
     assert not proof.proved and "singular" in proof.reason
     assert np.isnan(proof.gap) and proof.lower_bound == 0.0 and "not known" in repr(proof)
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_penalty_certifies_what_data_leave_open(rng, affine):
+    """A column twice, a constant one, fewer samples than features; moved fits are as bad as they say."""
+    X = rng.standard_normal((12, 2))
+    X = np.column_stack([X, X[:, 0], np.ones(12), rng.integers(0, 2, 12)])
+    Y, weights = rng.standard_normal((12, 2)), rng.random(12) + 0.5
+    solution, proof = solve(X, Y, weights, affine, 2, 0.1)
+    assert proof.proved and proof.gap < 1e-18
+    for size in (1e-3, 1e-1, 10.0):
+        entries = solution.entries + size * rng.standard_normal(solution.entries.shape)
+        moved = Solution(solution.frame, 2, entries, None, "moved", 0)
+        doubt = check_optimality(X, Y, weights, moved, 0.1)
+        assert doubt.objective - proof.objective <= doubt.gap
+        assert doubt.lower_bound <= proof.objective
 
 
 def test_an_exact_fit_is_certified_however_few_samples(rng):

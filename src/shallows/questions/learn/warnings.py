@@ -10,7 +10,7 @@ class UndeterminedWarning(UserWarning):
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -1.0]])
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     model = sh.learn.QuadraticNetRegressor().fit(X, X[:, 0])
+    ...     model = sh.learn.QuadraticNetRegressor(alpha=0.0).fit(X, X[:, 0])
     >>> print(caught[0].message)
     The data determines 5 of 6 coefficients; in the other direction the choice of minimum norm was made. Most affected
     monomials: x1·x2. Use more samples, fewer columns, or alpha > 0 to make the choice explicit.

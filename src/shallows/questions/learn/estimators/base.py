@@ -83,8 +83,8 @@ class FormEstimator(BaseEstimator):
             raise InvalidProblem(f"solver is {solver!r}; expected one of {', '.join(solvers)}.")
         if isinstance(self.alpha, str) and self.alpha not in CRITERIA:
             raise InvalidProblem(
-                f'alpha is {self.alpha!r}; expected a number, "auto" (generalised cross-validation) or "loo" (leave one '
-                "out)."
+                f'alpha is {self.alpha!r}; expected a number, "auto" (generalised cross-validation) or "loo" '
+                "(leave one out)."
             )
         if not isinstance(self.alpha, str):
             finite_number("alpha", self.alpha, minimum=0.0)

@@ -142,7 +142,8 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
 
         After `partial_fit` they are calibrated on the samples of its last call.
         """
-        return self._calibration(self._predict_forms(self._check_inputs(X)))
+        outputs = self._predict_forms(self._check_inputs(X))
+        return self._calibration(outputs)
 
     def predict(self, X: ArrayLike) -> Any:
         """The class of largest output."""

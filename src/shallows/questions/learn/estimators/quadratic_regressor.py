@@ -252,7 +252,8 @@ def _in_frame(solution: Solution, frame: Frame) -> Solution:
 class QuadraticNetRegressor(QuadraticForms, FormRegressor):
     """A two-layer network with quadratic activation, f(x) = Σᵢ λᵢ(qᵢ·z)² with z = (x, 1), fitted by least squares.
 
-    - `width`: neurons an output; "auto" takes the fewest that predict as well as any; None is D, the number that reaches every quadratic function (columns, plus one for the
+    - `width`: neurons an output; "auto" takes the fewest that predict as well as any; None is D, the number that
+    reaches every quadratic function (columns, plus one for the
       homogenising coordinate, less one with a norm neuron). From D on the optimum is global, with a certificate;
       below, the best found, with `optimality_gap_` from the convex relaxation.
     - `solver`: "global" (least squares, then an eigendecomposition; paper 002, equation 2.5) or "descent"
@@ -261,7 +262,8 @@ class QuadraticNetRegressor(QuadraticForms, FormRegressor):
     - `affine`: linear and constant terms through the homogenising coordinate.
     - `norm_neuron`: a neuron ‖z‖² of free weight (paper 002, section 3.1).
     - `alpha`: ridge penalty, mean square error + α‖A‖²_F, with A the coefficients of columns of mean zero and variance
-      1/n (`Frame.standardising`; the constant is free): the same number means the same whatever the number of samples and
+      1/n (`Frame.standardising`; the constant is free): the same number means the same whatever the number of
+      samples and
       the units. "auto" chooses it by generalised cross-validation, "loo" by leaving out one sample at a time, both
       from one decomposition; below full width by five folds. `alpha_` is what was taken.
     - `method`: "auto", "dense", "conjugate" (large data, never forms features) or "statistics".

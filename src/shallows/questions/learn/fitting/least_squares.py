@@ -48,7 +48,7 @@ class Undetermined:
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -1.0]])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", sh.learn.UndeterminedWarning)
-    ...     model = sh.learn.QuadraticNetRegressor().fit(X, X[:, 0])
+    ...     model = sh.learn.QuadraticNetRegressor(alpha=0.0).fit(X, X[:, 0])
     >>> model.undetermined_, model.undetermined_.names(["x", "y", "1"], degree=2)   # xy is zero in every sample
     (Undetermined(1 of 6 directions), ['x·y'])
     """
@@ -168,7 +168,7 @@ def _means(block: Array, Y: Array, weights: Array, frame: Frame) -> tuple[Array,
 
 
 def own_coordinates(frame: Frame, degree: int) -> Array:
-    """The matrix that takes coefficients in the frame to those of ψ(z), z as the data was given: all but the constant's."""
+    """Takes coefficients in the frame to those of ψ(z), z as the data was given: all but the constant's."""
     matrix = frame.substitution(degree).T
     if frame.affine:
         matrix = matrix.copy()

@@ -1,12 +1,14 @@
 """All ridge fits of a data set at once, and which of them to take.
 
 With the centred features √w ψ̃ = U diag(s) Vᵀ (in the standardising frame) the fit with penalty αW‖a‖² has residuals
-R − U diag(f) UᵀR, f = s²/(s² + αW), R = √w (y − ȳ): one eigendecomposition, of the Gram matrix of the features or of that
+R − U diag(f) UᵀR, f = s²/(s² + αW), R = √w (y − ȳ): one eigendecomposition, of the Gram matrix of the features or of
+that
 of the samples, whichever is smaller, gives every α.
 
 - *Generalised cross-validation* needs the spectrum only: GCV(α) = (‖residuals‖²/W) / (1 − df/W)², df = Σ f + 1
   (G. Golub, M. Heath, G. Wahba, Technometrics 21, 1979).
-- *Leave one out* needs the leverages h of the samples, a second pass: the prediction of a sample by the fit to all others
+- *Leave one out* needs the leverages h of the samples, a second pass: the prediction of a sample by the fit to all
+others
   is y − r/(1 − h).
 
 Weights count like repetitions: W stands for the number of samples.
@@ -25,7 +27,8 @@ from shallows.questions.learn.fitting.frame import Frame, features
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
 
-#: Penalties that are looked at, as shares of the mean curvature Σ s²/(W F): from one that changes no digit that a fit has
+#: Penalties that are looked at, as shares of the mean curvature Σ s²/(W F): from one that changes no digit that a
+#: fit has
 #: to one that leaves nothing of it; two a decade.
 PENALTIES = np.logspace(-12, 5, 35)
 #: Singular values below this share of the largest are directions that the samples do not see: s² is known to F ε.
@@ -130,7 +133,7 @@ class RidgePath:
         return np.asarray(Y - residual / np.maximum(1 - leverage, LEAST_SAMPLES - 1) / root)
 
     def best(self, criterion: Callable[[float], float]) -> float:
-        """The α of the least criterion: the best of a grid, then between its neighbours; 0 where no penalty is as good."""
+        """The α of the least criterion: best of a grid, then between its neighbours; 0 where no penalty is as good."""
         if not len(self.squares) or not np.any(self.targets):
             return 0.0
         grid = PENALTIES * float(np.mean(self.squares)) / self.weight
@@ -151,7 +154,8 @@ def chosen_penalty(
 ) -> float:
     """α by "auto" (generalised cross-validation) or "loo" (leave one out), all outputs together.
 
-    With `limit` it is chosen on that many rows and scaled to all: noise is averaged over them, so the best α goes like 1/N.
+    With `limit` it is chosen on that many rows and scaled to all: noise is averaged over them, so the best α goes
+    like 1/N.
     """
     share = 1.0
     if limit is not None and len(X) > limit:

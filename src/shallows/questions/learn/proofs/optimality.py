@@ -1,6 +1,7 @@
 """How far from the global optimum a fit is, proved in ball arithmetic where it can be proved.
 
-The convex counterpart L(a) = Σ w (y − aᵀψ)²/W + α‖a‖² has Hessian at least 2G/W, so for α = 0 a point with gradient −2g/W,
+The convex counterpart L(a) = Σ w (y − aᵀψ)²/W + α‖a‖² has Hessian at least 2G/W, so for α = 0 a point with gradient
+−2g/W,
 g = Σ w rψ (zero exactly at the optimum: paper 002, Lemma C.1), is within
 
     L(a) − L* ≤ ‖g‖² / (W λ_min(G))
@@ -52,7 +53,7 @@ class Optimality:
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 3))
-    >>> found = sh.learn.QuadraticNetRegressor().fit(X, X[:, 0] ** 2 + rng.standard_normal(200)).certificate_
+    >>> found = sh.learn.QuadraticNetRegressor(alpha=0.0).fit(X, X[:, 0] ** 2 + rng.standard_normal(200)).certificate_
     >>> found.proved, found.gap < 1e-12, found.reason
     (True, True, 'gradient and curvature enclosed in ball arithmetic')
     """
