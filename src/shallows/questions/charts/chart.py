@@ -34,7 +34,7 @@ def chart(
 ) -> Chart:
     """Every critical point of the loss in function space, for every rank up to the width.
 
-    `method`: "closed-form" (Theorems 34, 35, 36), "homotopy" (any metric), "exact" (msolve), "exclusion" (one ReLU
+    `method`: "closed-form" (Theorems 34 to 36), "homotopy" (any metric), "exact" (msolve), "exclusion" (one ReLU
     neuron, by interval arithmetic), "descent" (samples only what training finds); "auto" takes the strongest that
     applies. `certify` proves points, signatures and realness in ball arithmetic; `progress` shows on stderr what is
     being done. The result says what is proved: `chart.completeness`, `chart.scope`, `point.certificate`.
@@ -59,6 +59,8 @@ def chart(
     if problem.bias:
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
+    if problem.outputs > 1 or problem.degree == 1:
+        return replace(_of_outputs(problem, method, certify, seed, progress), title=f"{problem!r}", seed=seed)
     if problem.norm_neuron or problem.orthogonality:
         return with_reduction(problem, chart(reduced(problem), method, certify, seed, progress=progress))
     if method != "exact":
@@ -133,6 +135,22 @@ def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
     return relu_neuron_chart(problem, certify, progress)
 
 
+def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
+    from shallows.questions.charts.outputs.chart import outputs_chart
+    from shallows.questions.charts.outputs.linear import linear_chart
+
+    one_input = problem.n == 1 and problem.outer is None and not problem.norm_neuron
+    if (problem.degree == 1 or one_input) and method in ("auto", "closed-form"):
+        require_invisible(problem)
+        return linear_chart(problem, certify)
+    if problem.degree == 1 or method not in ("auto", "homotopy"):
+        known = (
+            "linear networks have a closed form" if problem.degree == 1 else "several outputs go by homotopy"
+        )
+        raise InvalidProblem(f'method is {method!r}; {known}. Use method="auto".')
+    return outputs_chart(problem, certify, seed, progress)
+
+
 def _require_polynomial(problem: Problem) -> None:
     if not isinstance(problem.activation, Power):
         raise InvalidProblem(
@@ -143,5 +161,3 @@ def _require_polynomial(problem: Problem) -> None:
             "The target has a bias (or a constant input) and the students have none. Fix: bias=True, or "
             'method="descent".'
         )
-    if problem.outputs != 1:
-        raise InvalidProblem('A chart is of one output. Use method="descent".')

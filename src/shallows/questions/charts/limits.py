@@ -72,6 +72,11 @@ def most_points() -> int:
     return int(allowed_seconds() / MEMBER_SECONDS)
 
 
+def require_few(count: int, where: str) -> None:
+    """Refuse more points than the budget has time for, at what a point of higher degree takes."""
+    _require_few(count, where, POWER_SECONDS)
+
+
 def _require_few(count: int, where: str, seconds: float) -> None:
     require(
         f"Finding about {count:,} complex critical points of {where}",

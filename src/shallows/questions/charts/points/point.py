@@ -176,6 +176,13 @@ class CriticalPoint:
         return self._maker.tensor(self._place)
 
     @cached_property
+    def tensors(self) -> tuple[SymmetricTensor, ...]:
+        """The point's tensors, one an output."""
+        if self.network.outputs == 1:
+            return (self.tensor,)
+        return tuple(self.network.output(m).tensor() for m in range(self.network.outputs))
+
+    @cached_property
     def network(self) -> Network:
         """A network of the problem that realises it, at which the parameter gradient vanishes (Cor. 31)."""
         return self._maker.network(self._place)

@@ -74,9 +74,10 @@ def match(problem: Problem, thetas: Array, usable: np.ndarray, chart: Chart, str
         raise InvalidProblem(f"chart is {chart!r}; expected the result of shallows.chart(problem).")
     if problem.bias:
         return match(problem.homogeneous(), problem.lift(thetas), usable, chart, strict)
-    tensors = tensors_of(problem, thetas)[:, 0]
+    tensors = tensors_of(problem, thetas).reshape(len(thetas), -1)
     scale = float(np.abs(problem._optimum[0]).max()) or 1.0
-    known = np.array([item.tensor.entries for item in chart.critical]).reshape(-1, tensors.shape[1])
+    known = np.array([[tensor.entries for tensor in item.tensors] for item in chart.critical])
+    known = known.reshape(len(chart.critical), tensors.shape[1])
     isolated = np.flatnonzero(chart.critical.table.dimension == 0)
     points, distances = nearest(tensors, known[isolated])
     points = np.where(distances <= TOLERANCE * scale, isolated[points] if len(isolated) else -1, -1)

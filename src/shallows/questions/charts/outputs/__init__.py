@@ -1,0 +1,1 @@
+"""Charts of networks with several outputs: students Σ aᵢ ⊗ wᵢ^⊗d, one metric for every output."""

@@ -1,0 +1,141 @@
+"""From found networks with several outputs to a chart: losses, kinds, norm neurons, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.model.reduced_problem import identity
+from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.point import OutputPoint
+from shallows.questions.charts.points.kinds import ROUNDINGS, Levels
+from shallows.questions.charts.points.point import Certificate, Points, PointTable
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts
+from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
+
+
+@dataclass(frozen=True)
+class OutputMaker:
+    """Makes points of charts with several outputs; they have one tensor an output (`CriticalPoint.tensors`)."""
+
+    problem: Problem
+    points: Sequence[OutputPoint]
+    norms: Array
+
+    def tensor(self, i: int) -> SymmetricTensor:
+        """That of a single output; several have none."""
+        if self.problem.outputs == 1:
+            return SymmetricTensor(self.points[i].entries, self.problem.n, self.problem.degree)
+        raise InvalidProblem(
+            f"This problem has {self.problem.outputs} outputs, and its points as many tensors: use point.tensors."
+        )
+
+    def network(self, i: int) -> Network:
+        """The network, idle neurons at zero."""
+        point, problem = self.points[i], self.problem
+        W, A = np.zeros((problem.width, problem.n)), np.zeros((problem.outputs, problem.width))
+        W[: point.rank], A[:, : point.rank] = point.W, point.A
+        norm = self.norms[i] if problem.norm_neuron else 0.0
+        return Network(W, A[0] if problem.outputs == 1 else A, problem.activation, norm)
+
+    def certificate(self, i: int) -> Certificate | None:
+        """What is proved about it."""
+        return self.points[i].certificate
+
+    def escape(self, i: int) -> SymmetricTensor | None:
+        """Directions of several outputs are no one tensor."""
+        return None
+
+    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
+        """What it is; points of several outputs are no one tensor, so there are no samples."""
+        return self.points[i].description, ()
+
+
+def assembled(
+    problem: Problem,
+    loss: OutputsLoss,
+    found: list[OutputPoint],
+    counts: dict[int, Counts],
+    completeness: str,
+    notes: list[str],
+    *,
+    method: str,
+    closed: bool,
+    ranks: Sequence[int] | None = None,
+) -> Chart:
+    """The chart of found points; `closed` says that the infimum is attained at one of them, `ranks` are theirs."""
+    gram, target = loss.gram.astype(float), problem._optimum[0]
+    gaps = np.array([p.entries for p in found]).reshape(len(found), problem.outputs, -1) - target
+    norms = np.zeros((len(found), problem.outputs))
+    if problem.norm_neuron:
+        image = problem.gram() @ identity(len(gram))
+        norms = -gaps @ image / float(image @ identity(len(gram)))
+    slopes = 2 * gaps @ gram
+    excess = np.maximum(np.einsum("pmi,pmi->p", gaps, slopes) / 2, 0.0)
+    energy = float(np.einsum("mi,ij,mj->", target, gram, target))
+    rank = np.array([p.rank for p in found] if ranks is None else ranks, dtype=np.intp)
+    signature = np.array([p.signature for p in found], dtype=np.intp)
+    if problem.norm_neuron:
+        signature = signature + np.array([problem.outputs, 0, 0])
+    levels = Levels(excess, energy)
+    dimension = np.array([p.dimension for p in found], dtype=np.intp)
+    idle = (rank < problem.width) & (problem.outer is None)
+    kind = _kinds(levels, idle, signature, dimension, _flat(loss, found, slopes), closed)
+    order = np.lexsort((rank, excess))
+    maker = OutputMaker(problem, [found[i] for i in order], norms[order])
+    table = PointTable(
+        (excess + problem.floor)[order],
+        rank[order],
+        signature[order],
+        kind[order],
+        dimension[order],
+    )
+    return Chart(
+        critical=Points(table, maker, problem),
+        completeness=completeness,
+        method=method,
+        complex_count={r: c.complex for r, c in counts.items() if c.complex is not None},
+        real_count={r: int(np.sum((rank == r) & (dimension == 0))) for r in counts},
+        expected_count={r: c.expected for r, c in counts.items()},
+        expected_source={r: c.source for r, c in counts.items()},
+        notes=tuple(notes),
+        problem=problem,
+    )
+
+
+def _flat(loss: OutputsLoss, found: list[OutputPoint], slopes: Array) -> NDArray[np.bool_]:
+    """Whether ∇ℓ = 0 to what it is known to: such a point is a minimum among all functions."""
+    gram, right = loss.gram.astype(float), loss.right.astype(float)
+    scale = 2 * float(np.abs(right).max(initial=0.0))
+    rounding = ROUNDINGS * EPSILON * scale
+    size = 2 * float(np.abs(gram).sum(axis=1).max())
+    errors = [POINT_ERROR * scale if p.certificate is None else size * p.certificate.radius for p in found]
+    return np.asarray(np.abs(slopes).max(axis=(1, 2)) <= rounding + np.array(errors))
+
+
+def _kinds(
+    levels: Levels,
+    idle: NDArray[np.bool_],
+    signature: NDArray[np.intp],
+    dimension: NDArray[np.intp],
+    flat: NDArray[np.bool_],
+    closed: bool,
+) -> NDArray[np.str_]:
+    """With an idle neuron and ∇ℓ ≠ 0 some a ⊗ u^⊗d descends to first order, because a is free."""
+    kind = np.full(len(idle), "local minimum", dtype="<U14")
+    kind[signature[:, 1] > dimension] = "degenerate"
+    kind[(signature[:, 2] > 0) | idle] = "saddle"
+    kind[flat] = "global minimum"
+    if closed:
+        lowest = levels.same(float(np.min(levels.excess)))
+        kind[(kind == "local minimum") & lowest] = "global minimum"
+    return kind

@@ -1,0 +1,87 @@
+"""`outputs_chart`: every critical network with several outputs, rank by rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shallows.model.problem import Problem
+from shallows.questions.charts.algebraic import NO_TARGET
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.limits import require_few
+from shallows.questions.charts.outputs.assembly import assembled
+from shallows.questions.charts.outputs.counts import one_neuron_count
+from shallows.questions.charts.outputs.equations import OutputEquations
+from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.point import OutputPoint
+from shallows.questions.charts.outputs.stratum import output_stratum
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.stratum import Counts
+from shallows.questions.charts.result import Chart
+from shallows.questions.charts.visible import require_invisible
+from shallows.support.errors import InvalidProblem
+from shallows.support.progress import status_line
+
+#: What a chart of several neurons says.
+NOT_CLOSED = (
+    "sums of several neurons with several outputs are no closed set: limits in which neurons merge are no networks of "
+    "this width and are not listed, and the infimum may be one of them"
+)
+
+
+def outputs_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
+    """The strata of 0, …, width neurons, a trained."""
+    _require_chartable(problem)
+    loss = OutputsLoss.of(problem)
+    size = problem.outputs * len(loss.gram)
+    zero = OutputPoint(
+        np.zeros((problem.outputs, 0)),
+        np.zeros((0, problem.n)),
+        np.zeros(size),
+        (0, 0, 0),
+        Certificate(0.0, True, True, "exact"),
+    )
+    found, counts = [zero], {0: Counts(1, 1, "the zero tensors")}
+    notes, levels = [], ["proved"]
+    top = problem.width if loss.rank else 0
+    if not top:
+        notes.append(NO_TARGET)
+    for rank in range(1, top + 1):
+        with status_line(f"rank {rank} of {top}", progress) as tell:
+            stratum = output_stratum(problem, loss, rank, certify, seed, tell)
+        found += stratum.found
+        counts[rank] = stratum.counts
+        notes += stratum.notes
+        levels.append(stratum.completeness)
+    if top > 1:
+        notes.append(NOT_CLOSED)
+    closed = problem.width == 1
+    level = weakest(levels)
+    return assembled(problem, loss, found, counts, level, notes, method="homotopy", closed=closed)
+
+
+def _require_chartable(problem: Problem) -> None:
+    """Refuse what has no finite list of critical networks, or too long a one."""
+    n, d, M = problem.n, problem.degree, problem.outputs
+    if problem.outer is not None:
+        raise InvalidProblem(
+            "Charts of several outputs are for trained outer weights: with fixed ones every choice of neurons in use "
+            'has equations of its own. Fix: outer="free", or method="descent".'
+        )
+    if problem.orthogonality:
+        raise InvalidProblem(
+            "The penalty is a function of WᵀW, and with trained outer weights the outputs are none of that matrix. "
+            'Fix: orthogonality=0, or method="descent".'
+        )
+    require_invisible(problem)
+    if problem.norm_neuron and problem.width >= n:
+        raise InvalidProblem(
+            f"Networks of {n} neurons and more see the norm ‖x‖² themselves, so that with a norm neuron their critical "
+            f'points are not isolated. Use a width below {n}, or method="descent".'
+        )
+    for rank in range(1, problem.width + 1):
+        if rank > 1 and not OutputEquations.of_powers(d, n, rank, M).is_isolated():
+            raise InvalidProblem(
+                f"Infinitely many networks of {rank} neurons of degree {d} with {n} inputs and {M} outputs have the "
+                'same function, so their critical points are not isolated. Use a smaller width, or method="descent".'
+            )
+    require_few(one_neuron_count(d, n, M), f"one neuron of degree {d} with {M} outputs at n = {n}")

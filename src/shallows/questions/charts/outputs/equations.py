@@ -1,0 +1,82 @@
+"""The critical equations of Σ aᵢ ⊗ wᵢ^⊗d in coordinates w = F(1, z): `neurons.equations` with the known counts.
+
+A power has a scale that moves between a and w; fixing the first coordinate of w in a random frame fixes it, and leaves
+out neurons of a hyperplane that no critical point of a generic problem has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from shallows.model.data.gaussian import Gaussian
+from shallows.model.data.metric import Frobenius
+from shallows.questions.charts.continuation.balanced_coordinates import power_action
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.outputs.counts import one_neuron_count
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True)
+class OutputEquations(NeuronEquations):
+    """Neurons (1, z) ↦ (1, z)^⊗d with `outputs` trained outer weights each."""
+
+    @classmethod
+    def of_powers(cls, degree: int, n: int, r: int, outputs: int) -> OutputEquations:
+        """r neurons in n inputs."""
+        return cls(Neuron.of_degrees(range(degree + 1), n - 1), r, outputs)
+
+    @property
+    def degree(self) -> int:
+        """d."""
+        return self.neuron.degree
+
+    @property
+    def count(self) -> int | None:
+        """For one neuron under a generic metric."""
+        return one_neuron_count(self.degree, self.neuron.n + 1, self.outputs) if self.r == 1 else None
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """For one neuron under a rotation-invariant metric."""
+        return one_neuron_count(self.degree, self.neuron.n + 1, self.outputs, True) if self.r == 1 else None
+
+
+@dataclass(frozen=True)
+class InvariantMetrics:
+    """u₀ Frobenius + u₁ Gaussian, the rotation-invariant metrics of data, in the frame of `generic_frame`."""
+
+    degree: int
+    n: int
+    kind: str = "rotation-invariant"
+
+    @property
+    def parameters(self) -> int:
+        """Two."""
+        return 2
+
+    def at(self, u: Complex) -> Pair:
+        """The metric with these parameters."""
+        first, second = _basis(self.degree, self.n)
+        return Pair.of(u[0] * first + u[1] * second)
+
+    def weights_of(self, gram: Array) -> Array:
+        """The u of a metric of this kind."""
+        table = np.array([matrix.ravel() for matrix in _basis(self.degree, self.n)]).T
+        return np.asarray(np.linalg.lstsq(table, gram.ravel(), rcond=None)[0], np.float64)
+
+
+@lru_cache(maxsize=64)
+def _basis(degree: int, n: int) -> tuple[Array, Array]:
+    P = power_action(generic_frame(n), degree)
+    grams = Frobenius(n).gram(degree), Gaussian(n).gram(degree)
+    return P.T @ grams[0] @ P, P.T @ grams[1] @ P
+
+
+@lru_cache(maxsize=64)
+def generic_frame(n: int) -> Array:
+    """A fixed random rotation: coordinates w = R(1, z) in which members are solved."""
+    return np.asarray(np.linalg.qr(np.random.default_rng([n, 7]).standard_normal((n, n)))[0], np.float64)

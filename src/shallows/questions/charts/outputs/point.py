@@ -1,0 +1,40 @@
+"""What is found at one rank with several outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.stratum import Counts
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True)
+class OutputPoint:
+    """A real critical network: outer weights (M, r), neurons (r, n), its tensors, its signature on the stratum.
+
+    `dimension` is that of the family it stands for, 0 for a point, and `description` says what the family is.
+    """
+
+    A: Array
+    W: Array
+    entries: Array
+    signature: tuple[int, int, int]
+    certificate: Certificate | None = None
+    dimension: int = 0
+    description: str = ""
+
+    @property
+    def rank(self) -> int:
+        """The number of neurons."""
+        return len(self.W)
+
+
+@dataclass(frozen=True)
+class OutputStratum:
+    """The critical networks of one rank, the counts, and what is proved."""
+
+    found: list[OutputPoint]
+    counts: Counts
+    notes: list[str]
+    completeness: str

@@ -1,0 +1,241 @@
+"""All critical networks of r neurons with several outputs: solved, sorted, proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.mathematics.balls.systems import ball_evaluator
+from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.signature import signature
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import Member, SolvedMember
+from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
+from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.metrics import OneMetric
+from shallows.questions.charts.exact.matrices import integer_frame
+from shallows.questions.charts.outputs.counts import SOURCE, one_neuron_count
+from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations, generic_frame
+from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
+from shallows.questions.charts.outputs.system import OutputSystem
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.proved_signature import (
+    APART,
+    distances,
+    proved_signature,
+    real_balls,
+    shown,
+    signs_at_once,
+)
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts
+from shallows.support.checks import Array
+from shallows.support.progress import Shown
+
+Complex = NDArray[np.complex128]
+BITS = 128
+#: Generic targets that were solved in this process, by equations and metric.
+SOLVED: dict[tuple[OutputEquations, bytes], SolvedMember] = {}
+#: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
+NO_NEURON = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """The member to be solved: outputs turned so that those without a target are left out, w = frame (1, z)."""
+
+    member: Member
+    special: InvariantMetrics | None
+    turn: Array
+    frame: Array
+    unit: float
+
+    @classmethod
+    def of(cls, problem: Problem, loss: OutputsLoss, rank: int) -> Wanted:
+        """In balanced coordinates; white ones for rotation-invariant data, where the number of one neuron is known."""
+        independent = loss.rank
+        n, d = problem.n, problem.degree
+        gram, right = loss.gram.astype(float), loss.right.astype(float)
+        white = _white_frame(problem)
+        frame = (balanced_frame(gram, n, d) if white is None else white) @ generic_frame(n)
+        P = power_action(frame, d)
+        U = np.linalg.svd(right @ P)[0][:, :independent]
+        metric, g = P.T @ gram @ P, U.T @ right @ P
+        metric = (metric + metric.T) / 2
+        scale, size = float(np.abs(metric).max()), float(np.abs(g).max())
+        special = None if white is None or rank > 1 else InvariantMetrics(d, n)
+        member = Member.of(metric / scale, (g / size).ravel())
+        if special is not None:
+            member = Member(special, special.weights_of(metric / scale), (g / size).ravel())
+        elif white is not None:
+            member = Member(
+                OneMetric((metric / scale).astype(np.complex128)), np.zeros(0), (g / size).ravel()
+            )
+        return cls(member, special, U, frame, size / scale)
+
+    def restored(self, equations: OutputEquations, points: Complex) -> tuple[Complex, Complex]:
+        """Outer weights (count, r, M) of all outputs and neurons (count, r, n)."""
+        A, Z = equations.split(points)
+        V = np.concatenate([np.ones((*Z.shape[:-1], 1)), Z], axis=-1)
+        return A @ self.turn.T * self.unit, np.asarray(V @ self.frame.T, np.complex128)
+
+
+def _white_frame(problem: Problem) -> Array | None:
+    """L⁻ᵀ where the metric is rotation-invariant in Lᵀw; None where it is not known to be."""
+    metric = problem.data.rotation_invariance(problem.degree)
+    if metric is None:
+        return None
+    if metric.covariance is None:
+        return np.eye(problem.n)
+    if problem.norm_neuron or np.linalg.eigvalsh(metric.covariance)[0] <= 0:
+        return None
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(metric.covariance).T), np.float64)
+
+
+def output_stratum(
+    problem: Problem, loss: OutputsLoss, rank: int, certify_points: bool, seed: int, tell: Shown = False
+) -> OutputStratum:
+    """All critical networks of `rank` neurons."""
+    wanted = Wanted.of(problem, loss, rank)
+    equations = OutputEquations.of_powers(problem.degree, problem.n, rank, loss.rank)
+    start = _start(equations, wanted, tell)
+    run = settle(Detours(equations, start, wanted.member, seed, tell))
+    A, W = wanted.restored(equations, np.concatenate([run.finite.points, run.singular.points]))
+    regular = np.arange(len(A)) < run.finite.count
+    whole = _whole(A, W, problem.degree)
+    system = OutputSystem(
+        OutputEquations.of_powers(problem.degree, problem.n, rank, problem.outputs),
+        loss,
+        integer_frame(problem.n, seed),
+    )
+    points = system.unknowns(A[whole], W[whole]).reshape(-1, system.equations.unknowns)
+    points, singular = _told_apart(system, points, regular[whole], certify_points)
+    counts = _counts(problem, equations, len(points), wanted.special is not None)
+    found, proved, notes = _sorted(system, points, certify_points, tell)
+    complete = counts.bound is not None and proved == counts.bound
+    return OutputStratum(
+        found,
+        counts,
+        [*_notes(rank, wanted, run, singular), *(f"rank {rank}: {note}" for note in notes)],
+        "proved" if complete else run.completeness,
+    )
+
+
+def _start(equations: OutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:
+    """A solved member: a generic one, or for several neurons under rotation-invariant data a generic target."""
+    metric = wanted.member.metrics
+    if not isinstance(metric, OneMetric):
+        return starting_member(equations, wanted.special, Detours, tell)
+    key = equations, metric.gram.tobytes()
+    if key not in SOLVED:
+        SOLVED[key] = solved_target(equations, metric, 0, tell)
+    return SOLVED[key]
+
+
+def _told_apart(
+    system: OutputSystem, points: Complex, regular: NDArray[np.bool_], certify_points: bool
+) -> tuple[Complex, int]:
+    """Points with different functions; ends that looked singular, but are proved to be regular, are among them."""
+    singular = points[~regular]
+    joined = singular[:0]
+    if certify_points and len(singular):
+        proof = certify(system.system, singular, digits=APART)
+        joined = singular[list(proof.distinct)]
+    every = np.concatenate([points[regular], joined])
+    unit = float(np.abs(system.equations.tensors(every)).max(initial=0.0)) or 1.0
+    different = PointSet(every, invariants=lambda x: system.equations.tensors(x) / unit)
+    return different.points, len(singular) - len(joined)
+
+
+def _whole(A: Complex, W: Complex, degree: int) -> NDArray[np.bool_]:
+    """Those whose neurons all add something to the function."""
+    terms = np.abs(A).max(axis=-1) * np.linalg.norm(W, axis=-1) ** degree
+    return np.asarray(terms.min(axis=1, initial=np.inf) > NO_NEURON * terms.max(axis=1, initial=0.0))
+
+
+def _counts(problem: Problem, equations: OutputEquations, count: int, special: bool) -> Counts:
+    if equations.r > 1:
+        return Counts(count, None, "not known beforehand for several outputs")
+    bound = one_neuron_count(problem.degree, problem.n, equations.outputs, special)
+    return Counts(count, bound, SOURCE, bound=bound)
+
+
+def _notes(rank: int, wanted: Wanted, run: Settled, singular: int) -> list[str]:
+    kind = "" if wanted.special is None else f" among {wanted.special.kind} metrics"
+    notes = [f"rank {rank}: parameter homotopy from a generic member{kind} ({run.completeness})"]
+    said = [
+        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
+        (singular, "singular ends of paths: points that meet, or sets of critical points, are not listed"),
+        (run.lost, LOST),
+    ]
+    return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]
+
+
+def _sorted(
+    system: OutputSystem, points: Complex, certify_points: bool, tell: Shown
+) -> tuple[list[OutputPoint], int, list[str]]:
+    """The real networks, how many functions are proved to be there, and what is to be said of the others."""
+    proof = certify(system.system, points, digits=APART, progress=tell) if certify_points else None
+    size = np.abs(points).max(axis=1, initial=0.0)
+    nearly = np.abs(points.imag).max(axis=1, initial=0.0) <= REAL * size
+    found, roots, kept = [], [], []
+    for k, point in enumerate(points):
+        root = None if proof is None else proof.roots[k]
+        if (root is not None and root.real is not True) or (root is None and not nearly[k]):
+            continue
+        root = None if root is None else shown(root)
+        x = (root.point if root is not None else point).real
+        seen = signature(system.curvatures(x), POINT_ERROR)
+        found.append(_point(system, x, seen))
+        roots.append(root)
+        kept.append(k)
+    tensors = system.equations.tensors(points)
+    apart = np.setdiff1d(np.arange(len(points)), kept)
+    real = np.abs(tensors[apart].imag).max(axis=1, initial=0.0) <= REAL * np.abs(tensors[apart]).max(
+        axis=1, initial=0.0
+    )
+    notes = (
+        [f"{int(real.sum())} real functions whose neurons are in conjugate pairs: no real networks"]
+        if real.any()
+        else []
+    )
+    open_ones = sum(root is None for root in roots) if proof is not None else 0
+    notes += [f"{open_ones} points without a certificate"] if open_ones else []
+    return _certified(system, found, roots), 0 if proof is None else proof.count, notes
+
+
+def _point(system: OutputSystem, x: Array, seen: tuple[int, int, int]) -> OutputPoint:
+    A, W = system.network(x)
+    return OutputPoint(A, W, system.entries(x), seen)
+
+
+def _certified(
+    system: OutputSystem, found: list[OutputPoint], roots: list[CertifiedRoot | None]
+) -> list[OutputPoint]:
+    """The points with what the boxes of their roots prove."""
+    proved = [root for root in roots if root is not None]
+    if not proved:
+        return found
+    places = [k for k, root in enumerate(roots) if root is not None]
+    box = real_balls(proved)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
+        hessians = signs_at_once(
+            system.system.ball_batch()(box)[1],
+            proved,
+            lambda entries: inertia(ball_evaluator(system.system, BITS)(entries)[1]),
+        )
+        radii = distances(np.array([found[k].entries for k in places]), system.entry_balls(box)).tolist()
+    points = list(found)
+    for k, hessian, radius in zip(places, hessians, radii, strict=True):
+        certificate = Certificate(radius, hessian.certified, hessian.certified, "Krawczyk")
+        point = found[k]
+        seen = proved_signature(hessian, point.signature)
+        points[k] = OutputPoint(point.A, point.W, point.entries, seen, certificate)
+    return points
