@@ -29,6 +29,8 @@ def run() -> list[Row]:
         n, width, degree = shape
         rows.append(second_problem(name, problem(n, width, 0, degree), problem(n, width, 1, degree)))
         rows.append(certified(name, problem(n, width, 1, degree)))
+    rows.append(second_problem("two outputs, two neurons, n=3", two_outputs(0), two_outputs(1)))
+    rows.append(second_problem("norm neuron, rank 2, n=5", beside_norm(0), beside_norm(1)))
     return [*rows, closed_form()]
 
 
@@ -39,6 +41,19 @@ def problem(n: int, width: int, seed: int, degree: int = 2) -> sh.Problem:
     A = rng.standard_normal((size, size))
     target = sh.SymmetricTensor(rng.standard_normal(size), n, degree)
     return sh.Problem(target, sh.Metric(n, degree, A @ A.T / size + np.eye(size) / 2), width)
+
+
+def two_outputs(seed: int) -> sh.Problem:
+    """Two quadratic neurons with two outputs on random samples."""
+    rng = np.random.default_rng([seed, 3, 2])
+    teacher = sh.Network(rng.standard_normal((6, 3)), rng.standard_normal((2, 6)))
+    return sh.Problem(teacher, sh.Samples(rng.standard_normal((60, 3))), 2)
+
+
+def beside_norm(seed: int) -> sh.Problem:
+    """A random metric and teacher, and a norm neuron."""
+    plain = problem(5, 2, seed)
+    return sh.Problem(plain.target, plain.data, 2, norm_neuron=True)
 
 
 def seconds(call: object) -> float:

@@ -143,12 +143,13 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
     if (problem.degree == 1 or one_input) and method in ("auto", "closed-form"):
         require_invisible(problem)
         return linear_chart(problem, certify)
-    if problem.degree == 1 or method not in ("auto", "homotopy"):
-        known = (
-            "linear networks have a closed form" if problem.degree == 1 else "several outputs go by homotopy"
+    if problem.degree == 1 or method == "closed-form" or (method == "exact" and problem.width > 1):
+        known = "linear networks have a closed form, " if problem.degree == 1 else ""
+        raise InvalidProblem(
+            f'method is {method!r}; {known}several outputs go by homotopy, and one neuron by "exact" too. Fix: '
+            'method="auto".'
         )
-        raise InvalidProblem(f'method is {method!r}; {known}. Use method="auto".')
-    return outputs_chart(problem, certify, seed, progress)
+    return outputs_chart(problem, certify, seed, progress, "exact" if method == "exact" else "homotopy")
 
 
 def _require_polynomial(problem: Problem) -> None:

@@ -195,3 +195,14 @@ def test_charts_of_several_outputs_are_stored_and_reported(tmp_path):
 def test_refusals_say_why(options, reason):
     with pytest.raises(sh.InvalidProblem, match=reason):
         sh.chart(sh.Problem(teacher(2, 2, 2, 0), samples(2), **options))
+
+
+@needs_msolve
+@pytest.mark.parametrize("degree", [2, 3])
+def test_msolve_is_a_second_engine(degree):
+    rng = np.random.default_rng(degree)
+    X, Y = rng.integers(-3, 4, (12, 2)).astype(float), rng.integers(-4, 5, (12, 2)).astype(float)
+    problem = sh.Problem(None, sh.Samples(X, Y), 1, sh.Power(degree))
+    first, second = sh.chart(problem), sh.chart(problem, method="exact")
+    np.testing.assert_allclose(first.losses, second.losses, rtol=1e-9)
+    assert first.kinds() == second.kinds() and second.method == "exact"

@@ -11,6 +11,7 @@ from shallows.questions.charts.limits import require_few
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.equations import OutputEquations
+from shallows.questions.charts.outputs.exact import exact_stratum
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.point import OutputPoint
 from shallows.questions.charts.outputs.stratum import output_stratum
@@ -28,8 +29,10 @@ NOT_CLOSED = (
 )
 
 
-def outputs_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
-    """The strata of 0, …, width neurons, a trained."""
+def outputs_chart(
+    problem: Problem, certify: bool, seed: int, progress: bool = False, method: str = "homotopy"
+) -> Chart:
+    """The strata of 0, …, width neurons, a trained; `method` is "homotopy" or, for one neuron, "exact"."""
     _require_chartable(problem)
     loss = OutputsLoss.of(problem)
     size = problem.outputs * len(loss.gram)
@@ -47,7 +50,10 @@ def outputs_chart(problem: Problem, certify: bool, seed: int, progress: bool = F
         notes.append(NO_TARGET)
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
-            stratum = output_stratum(problem, loss, rank, certify, seed, tell)
+            if method == "exact":
+                stratum = exact_stratum(problem, loss, seed)
+            else:
+                stratum = output_stratum(problem, loss, rank, certify, seed, tell)
         found += stratum.found
         counts[rank] = stratum.counts
         notes += stratum.notes
@@ -56,7 +62,7 @@ def outputs_chart(problem: Problem, certify: bool, seed: int, progress: bool = F
         notes.append(NOT_CLOSED)
     closed = problem.width == 1
     level = weakest(levels)
-    return assembled(problem, loss, found, counts, level, notes, method="homotopy", closed=closed)
+    return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed)
 
 
 def _require_chartable(problem: Problem) -> None:

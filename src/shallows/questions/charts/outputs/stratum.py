@@ -118,7 +118,7 @@ def output_stratum(
     points = system.unknowns(A[whole], W[whole]).reshape(-1, system.equations.unknowns)
     points, singular = _told_apart(system, points, regular[whole], certify_points)
     counts = _counts(problem, equations, len(points), wanted.special is not None)
-    found, proved, notes = _sorted(system, points, certify_points, tell)
+    found, proved, notes = sorted_points(system, points, certify_points, tell)
     complete = counts.bound is not None and proved == counts.bound
     return OutputStratum(
         found,
@@ -178,8 +178,8 @@ def _notes(rank: int, wanted: Wanted, run: Settled, singular: int) -> list[str]:
     return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]
 
 
-def _sorted(
-    system: OutputSystem, points: Complex, certify_points: bool, tell: Shown
+def sorted_points(
+    system: OutputSystem, points: Complex, certify_points: bool, tell: Shown = False
 ) -> tuple[list[OutputPoint], int, list[str]]:
     """The real networks, how many functions are proved to be there, and what is to be said of the others."""
     proof = certify(system.system, points, digits=APART, progress=tell) if certify_points else None
