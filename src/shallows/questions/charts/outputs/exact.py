@@ -1,6 +1,6 @@
 """One neuron with several outputs by msolve: the equations of `system`, all real roots, each proved by Krawczyk.
 
-Roots with a = 0 are no neurons and are left out. msolve does not prove its own answer: the list is called count-matched.
+Roots with a = 0 are no neurons and are left out. msolve does not prove its own answer: the list is count-matched.
 """
 
 from __future__ import annotations
