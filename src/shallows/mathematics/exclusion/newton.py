@@ -24,7 +24,7 @@ from shallows.mathematics.exclusion.system import System
 from shallows.support.checks import Array
 
 #: D is so much wider than X.
-INFLATION = 1.25
+INFLATION = 1.1
 #: The least half-width of D, as a share of the region and of c: far above rounding, so that a box which was contracted
 #: to nothing around its zero is still proved.
 LEAST = 2.0**-40

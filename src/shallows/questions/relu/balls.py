@@ -125,6 +125,8 @@ class ReLUBalls:
     def _mixed(self, W: list[list[Any]], pairs: _Pairs, i: int, j: int) -> Any:
         """(aᵢaⱼ/π)((π−θ)I + (w vᵀ + v wᵀ)/ρ − g (w wᵀ/s + v vᵀ/t)/ρ)."""
         rho, g, s, t = pairs.rho[i][j], pairs.g[i][j], pairs.squares[i], pairs.squares[j]
+        if not rho > 0 and g < 0:
+            return self._opposite(W, pairs, i, j)
         if not rho > 0:
             raise NotConverged(
                 f"Neurons {j} and {i} are parallel within the box: such a minimum is not isolated, nothing is proved."
@@ -133,6 +135,16 @@ class ReLUBalls:
         middle = arb_mat([[-g / (s * rho), 1 / rho], [1 / rho, -g / (t * rho)]])
         block = frame.transpose() * middle * frame + _scalar(self.inputs, pairs.rest[i][j])
         return block * (self.outer[i] * self.outer[j] / arb.pi())
+
+    def _opposite(self, W: list[list[Any]], pairs: _Pairs, i: int, j: int) -> Any:
+        """The same where neurons may be opposite: (π−θ)I + (ρ/st) w vᵀ, and entries of at most sin θ for the rest."""
+        rho, s, t = pairs.rho[i][j], pairs.squares[i], pairs.squares[j]
+        d = self.inputs
+        sine = (rho / (s * t).sqrt()).abs_upper()
+        spread = arb(0, float(sine) * OUTWARD)
+        matrix = _scalar(d, pairs.rest[i][j]) + arb_mat(d, d, [spread] * (d * d))
+        matrix = matrix + arb_mat([[x] for x in W[i]]) * arb_mat([W[j]]) * (rho / (s * t))
+        return matrix * (self.outer[i] * self.outer[j] / arb.pi())
 
 
 class _Pairs:

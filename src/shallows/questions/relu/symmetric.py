@@ -150,7 +150,20 @@ def symmetric_minimum(
         if sizes == (k,) and np.array_equal(table, [[1.0, 0.0]]):
             return _result(sizes, [[arb(1), arb(0)]], bits)
         x = _newton(sizes, _scaled(sizes, table), bits)
-        return _result(sizes, _table(sizes, _prove(sizes, x, bits).box), bits)
+        found = _result(sizes, _table(sizes, _prove(sizes, x, bits).box), bits)
+        _require_distinct(found.form)
+        return found
+
+
+def critical_point(form: BlockForm, exact: bool, bits: int = BITS) -> SymmetricMinimum:
+    """The critical point, of any kind, next to this form; the form itself where it is `exact`."""
+    with precision(bits):
+        if exact:
+            table = [[arb(float(x)) for x in row] for row in form.values]
+        else:
+            x = _scaled(form.sizes, form.values)
+            table = _table(form.sizes, _prove(form.sizes, x, bits).box)
+        return _result(form.sizes, table, bits)
 
 
 def _start(k: int, sizes: tuple[int, ...], start: str | ArrayLike | BlockForm) -> Array:
@@ -286,7 +299,6 @@ def _result(sizes: tuple[int, ...], box: Table, bits: int) -> SymmetricMinimum:
     components = isotypes(sizes, box)
     middle = [[float(entry.mid()) for entry in row] for row in box]
     form = BlockForm.of(sizes, middle)
-    _require_distinct(form)
     loss = variation(sizes, box, []).loss
     rounded: Table = [[arb(float(entry)) for entry in row] for row in form.values]
     gradient = variation(sizes, rounded, unit_directions(sizes)).slope
