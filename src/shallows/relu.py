@@ -18,6 +18,7 @@ from shallows.questions.relu.perturbed import PerturbedPlan, PerturbedRuns, pert
 from shallows.questions.relu.scaling import Ray, norm_sum, norm_sum_bound, ray
 from shallows.questions.relu.setting import relu_problem as relu_problem
 from shallows.questions.relu.splitting import Splits, descend_from_split, split_hessian, splits, wider
+from shallows.questions.relu.symmetric_chart import SymmetricChart, SymmetricPoint, symmetric_chart
 from shallows.questions.relu.witnesses import Witness, WitnessTable, witness, witness_orders
 from shallows.uses.papers.experiments.published_minima import PublishedMinimum, published_minima
 from shallows.uses.papers.experiments.relu_training import Agreement, Experiment, FoundMinimum, experiment
@@ -38,6 +39,8 @@ __all__ = [
     "PublishedMinimum",
     "Ray",
     "Splits",
+    "SymmetricChart",
+    "SymmetricPoint",
     "Witness",
     "WitnessTable",
     "conjecture_table",
@@ -56,6 +59,7 @@ __all__ = [
     "sample_global_minima",
     "split_hessian",
     "splits",
+    "symmetric_chart",
     "wider",
     "witness",
     "witness_orders",

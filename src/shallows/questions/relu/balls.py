@@ -66,7 +66,7 @@ class ReLUBalls:
             for j in range(i):
                 g = _dot(w, neurons[j])
                 rho = nonnegative_root(squares[i] * squares[j] - g * g)
-                value = rho + (arb.pi() - arb.atan2(rho, g)) * g
+                value = rho + supplement(rho, g) * g
                 total = total + e[i] * e[j] * value / arb.pi()
         return total
 
@@ -165,7 +165,12 @@ class _Pairs:
                     self.rho[i][j], self.rest[i][j] = self.rho[j][i], self.rest[j][i]
                 elif j > i:
                     rho = nonnegative_root(self.squares[i] * self.squares[j] - product[i][j] * product[i][j])
-                    self.rho[i][j], self.rest[i][j] = rho, arb.pi() - arb.atan2(rho, product[i][j])
+                    self.rho[i][j], self.rest[i][j] = rho, supplement(rho, product[i][j])
+
+
+def supplement(rho: Any, g: Any) -> Any:
+    """π − θ, θ = atan2(ρ, g) with ρ ≥ 0: never across the branch cut behind."""
+    return arb.atan2(rho, -g) if g < 0 else arb.pi() - arb.atan2(rho, g)
 
 
 def nonnegative_root(square: Any) -> Any:

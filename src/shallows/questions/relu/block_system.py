@@ -26,150 +26,38 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.exclusion.intervals import Intervals, of_ball
+from shallows.questions.relu.block_cell import WIDER, BlockCell, Entry, Row
 from shallows.support.checks import Array
 
 #: π and π/2 as intervals.
 PI = Intervals(np.pi, np.nextafter(np.pi, 4.0))
 HALF_PI = Intervals(np.pi / 2, np.nextafter(np.pi / 2, 4.0))
+#: M_ac: for each block a and each block c a vector of intervals.
+Table = list[list[list[Intervals]]]
 #: Networks whose rows are all within this angle (in radians) of each other are left to the search for parallel rows.
 TUBE = 0.01
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One value of a row: on its own coordinate (block < 0), or on the other coordinates of a block, `count` of them."""
-
-    block: int
-    count: int
-    unit: float
-
-    @property
-    def measure(self) -> float:
-        """count·unit²: the square of the row's length is Σ measure·x²."""
-        return self.count * self.unit * self.unit
-
-
-def entries_of(sizes: Sequence[int], a: int) -> list[Entry]:
-    """The values of a row of block a: its own coordinate, the rest of its block, each other block."""
-    counts = [(-1, 1)] + [(c, p - 1 if c == a else p) for c, p in enumerate(sizes)]
-    return [Entry(c, count, 2.0 ** -round(0.5 * np.log2(count))) for c, count in counts if count]
-
-
-@dataclass(frozen=True, eq=False)
-class _Row:
-    """A block's direction: its entries, its length, and B D (the gradient of half its square)."""
-
-    D: list[Intervals]
-    BD: list[Intervals]
-    norm: Intervals
-    square: Intervals
+#: Sweeps of Gauss and Seidel over the lengths: a second one is worth its time, more are not.
+SWEEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """sin θ, π − θ, α of both rows and 1/(lengths·sin θ) for a pair of directions."""
+    """sin θ and π − θ for a pair of directions."""
 
     sine: Intervals
     rest: Intervals
 
 
-class BlockSystem:
+class BlockSystem(BlockCell):
     """F = 0 on one cell: a face of the cube for each block's direction."""
 
     def __init__(self, sizes: Sequence[int], faces: Sequence[tuple[int, int]], tube: float = TUBE) -> None:
-        """`faces`: for each block the place and the sign of the entry that is ±1."""
-        self.sizes, self.faces, self.tube = tuple(sizes), tuple(faces), tube
-        self.entries = [entries_of(sizes, a) for a in range(len(sizes))]
-        self.starts = np.cumsum([0, *(len(e) for e in self.entries)]).tolist()
-        self.n = self.starts[-1]
-        self.blocks = range(len(self.sizes))
-
-    @property
-    def split(self) -> tuple[int, ...]:
-        """Directions; the first unknown of each block is its radius."""
-        return tuple(i for i in range(self.n) if i not in self.starts)
-
-    def region(self) -> Intervals:
-        """The whole face, and all lengths that a critical point can have.
-
-        E f² = E f y at a critical point, so ‖f‖ ≤ ‖y‖, and Σ‖w‖ = √2π E f ≤ √2π ‖y‖ = √(kπ + k(k−1)).
-        """
-        k = sum(self.sizes)
-        largest = float(np.sqrt(k * np.pi + k * (k - 1)) * WIDER)
-        lo, hi = -np.ones(self.n), np.ones(self.n)
-        for a, start in enumerate(self.starts[:-1]):
-            last = a == len(self.sizes) - 1
-            lo[start], hi[start] = 0.0, largest if last else largest * WIDER / self.sizes[a]
-        return Intervals(lo, hi)
-
-    def place(self, a: int, i: int) -> int | None:
-        """The unknown that is entry i of D_a; None for the one that is ±1."""
-        face = self.faces[a][0]
-        return None if i == face else self.starts[a] + 1 + i - (i > face)
-
-    def coordinates(self, values: Array) -> Array:
-        """The unknowns of a table of block values, in this cell."""
-        x, total = np.zeros(self.n), 0.0
-        for a, entries in enumerate(self.entries):
-            row = np.array([values[a, e.block if e.block != a else -1] if e.block >= 0 else values[a, a] for e in entries])
-            D = row / np.array([e.unit for e in entries])
-            length = float(np.sqrt(sum(e.measure * d * d for e, d in zip(entries, D, strict=True))))
-            total += self.sizes[a] * length
-            x[self.starts[a]] = length if a < len(self.sizes) - 1 else total
-            for i in range(len(entries)):
-                place = self.place(a, i)
-                if place is not None:
-                    x[place] = D[i] / abs(D[self.faces[a][0]])
-        return x
-
-    def table(self, x: Array) -> Array:
-        """The inverse of `coordinates`."""
-        b = len(self.sizes)
-        values = np.zeros((b, b + 1))
-        left = float(x[self.starts[b - 1]])
-        for a, entries in enumerate(self.entries):
-            length = float(x[self.starts[a]]) if a < b - 1 else left / self.sizes[a]
-            left -= self.sizes[a] * length
-            places = [self.place(a, i) for i in range(len(entries))]
-            D = np.array([self.faces[a][1] if place is None else x[place] for place in places])
-            norm = float(np.sqrt(sum(e.measure * d * d for e, d in zip(entries, D, strict=True))))
-            for e, d in zip(entries, D, strict=True):
-                column = a if e.block < 0 else (-1 if e.block == a else e.block)
-                values[a, column] = length / norm * d * e.unit
-        return values
-
-    def moved(self, box: Intervals, other: BlockSystem) -> Intervals | None:
-        """A box of this cell in the coordinates of another; None where it does not meet that."""
-        lo, hi = box.lo.copy(), box.hi.copy()
-        one = Intervals(box.lo[None], box.hi[None])
-        for a in self.blocks:
-            face, sign = other.faces[a]
-            D = self._row(one, a).D
-            height = D[face] * float(sign)
-            if not height.lo[0] > 0:
-                return None
-            for i in range(len(D)):
-                place = other.place(a, i)
-                if place is not None:
-                    there = D[i] / height
-                    lo[place], hi[place] = there.lo[0], there.hi[0]
-        return Intervals(lo, hi)
+        super().__init__(sizes, faces)
+        self.tube = tube
 
     # -- what directions say ----------------------------------------------------------------------------
 
-    def _row(self, box: Intervals, a: int) -> _Row:
-        D = []
-        for i in range(len(self.entries[a])):
-            place = self.place(a, i)
-            one = Intervals.exact(np.full(len(box), float(self.faces[a][1])))
-            D.append(one if place is None else box[:, place])
-        square = D[0] * 0.0
-        for x, entry in zip(D, self.entries[a], strict=True):
-            square = square + x.square() * entry.measure
-        BD = [x * entry.measure for x, entry in zip(D, self.entries[a], strict=True)]
-        return _Row(D, BD, square.sqrt(), square)
-
-    def _same(self, a: int, row: _Row) -> tuple[_Pair, Intervals, list[float]]:
+    def _same(self, a: int, row: Row) -> tuple[_Pair, Intervals, list[float]]:
         """Two rows of one block differ by δ on two coordinates: cos θ = 1 − δ²/N, sin θ/2 = |δ|/√(2N)."""
         u = [0.0] * len(row.D)
         u[0], u[1 + a] = self.entries[a][0].unit, -self.entries[a][1 + a].unit
@@ -201,7 +89,7 @@ class BlockSystem:
         """Where the value of a row of block a on (the rest of) block e stands."""
         return next((i for i, entry in enumerate(self.entries[a]) if entry.block == e), 0)
 
-    def _across(self, a: int, c: int, mine: _Row, theirs: _Row) -> tuple[_Pair, Intervals, Array]:
+    def _across(self, a: int, c: int, mine: Row, theirs: Row) -> tuple[_Pair, Intervals, Array]:
         """Rows of two blocks: sin θ from the sum of squares of w_I v_J − w_J v_I, and Q with g = D_aᵀ Q D_c."""
         Q = np.zeros((len(mine.D), len(theirs.D)))
         values = []
@@ -214,18 +102,18 @@ class BlockSystem:
                 if Q[i, j]:
                     g = g + mine.D[i] * theirs.D[j] * float(Q[i, j])
         square = g * 0.0
-        for (m, x, y), (m2, x2, y2) in combinations(values, 2):
-            square = square + (x * y2 - x2 * y).square() * float(m * m2)
+        for (m, w, v), (m2, w2, v2) in combinations(values, 2):
+            square = square + (w * v2 - w2 * v).square() * float(m * m2)
         size = mine.norm * theirs.norm
         return pair_of(g / size, square.sqrt() / size), g, Q
 
-    def _taught(self, a: int, i: int, row: _Row) -> tuple[_Pair, Intervals]:
+    def _taught(self, a: int, i: int, row: Row) -> tuple[_Pair, Intervals]:
         """A row and the teacher's neuron on a coordinate of entry i."""
         entry = self.entries[a][i]
         g = row.D[i] * entry.unit
         square = g * 0.0
         for j, other in enumerate(self.entries[a]):
-            measure = (entry.count - 1) * entry.unit**2 if j == i else other.measure
+            measure = float((entry.count - 1) * entry.unit**2 if j == i else other.measure)
             square = square + row.D[j].square() * measure
         return pair_of(g / row.norm, square.sqrt() / row.norm), g
 
@@ -233,7 +121,7 @@ class BlockSystem:
 
     def __call__(self, box: Intervals, derivative: bool) -> tuple[Intervals, Intervals | None]:
         """F (m, n) and its derivatives (m, n, n), times π."""
-        rows = [self._row(box, a) for a in self.blocks]
+        rows = [self.row(box, a) for a in self.blocks]
         M, b, sums = self._linear(rows, box, derivative)
         columns = self._columns(M, rows)
         values = []
@@ -256,17 +144,21 @@ class BlockSystem:
             total = total - box[:, self.starts[c]] * float(self.sizes[c])
         return total / float(self.sizes[a])
 
-    def _columns(self, M: list, rows: list[_Row]) -> list[list[Intervals]]:
+    def _columns(self, M: Table, rows: list[Row]) -> list[list[Intervals]]:
         """F's coefficients of the lengths of all blocks but the last, and of the sum of all lengths."""
-        each = [[M[a][c][i] / rows[c].norm for a in self.blocks for i in range(len(self.entries[a]))] for c in self.blocks]
+        each = [
+            [M[a][c][i] / rows[c].norm for a in self.blocks for i in range(len(self.entries[a]))]
+            for c in self.blocks
+        ]
         last = [x / float(self.sizes[-1]) for x in each[-1]]
         firsts = [
-            [x - y * float(self.sizes[a]) for x, y in zip(each[a], last, strict=True)] for a in self.blocks[:-1]
+            [x - y * float(self.sizes[a]) for x, y in zip(each[a], last, strict=True)]
+            for a in self.blocks[:-1]
         ]
         return [*firsts, last]
 
     def _slopes(
-        self, M: list, sums: _Sums, radii: list[Intervals], rows: list[_Row], columns: list[list[Intervals]]
+        self, M: Table, sums: _Sums, radii: list[Intervals], rows: list[Row], columns: list[list[Intervals]]
     ) -> Intervals:
         """Columns: those of the lengths, and for directions second derivatives, less what lengthening them does."""
         table, e = [], 0
@@ -283,7 +175,9 @@ class BlockSystem:
                 e += 1
         return Intervals.stack(table, axis=1)
 
-    def _linear(self, rows: list[_Row], box: Intervals, derivative: bool) -> tuple[list, list, _Sums]:
+    def _linear(
+        self, rows: list[Row], box: Intervals, derivative: bool
+    ) -> tuple[Table, list[list[Intervals]], _Sums]:
         """M_ac, b_a and, where asked for, what second derivatives are made of."""
         zero = box[:, 0] * 0.0
         sums = _Sums(zero, derivative)
@@ -304,7 +198,7 @@ class BlockSystem:
                 self._mixed(a, c, rows, M, sums)
         return M, b, sums
 
-    def _own(self, a: int, row: _Row, M: list, sums: _Sums) -> None:
+    def _own(self, a: int, row: Row, M: Table, sums: _Sums) -> None:
         """Half its own square, and the pairs within the block."""
         size, count = len(row.D), self.sizes[a] - 1
         M[a][a] = [PI * x for x in row.BD]
@@ -329,7 +223,7 @@ class BlockSystem:
                     term = term + (pair.sine + pair.rest) * self.entries[a][i].measure
                 sums.fixed(a, i, a, j, term * float(count))
 
-    def _mixed(self, a: int, c: int, rows: list[_Row], M: list, sums: _Sums) -> None:
+    def _mixed(self, a: int, c: int, rows: list[Row], M: Table, sums: _Sums) -> None:
         """The pairs of two blocks, in the equations of both."""
         pair, g, Q = self._across(a, c, rows[a], rows[c])
         alphas = []
@@ -358,12 +252,12 @@ class BlockSystem:
 
     def contract(self, box: Intervals) -> Intervals:
         """Lengths that solve F = 0, linear in them: preconditioned, component by component; none is negative."""
-        rows = [self._row(box, a) for a in self.blocks]
+        rows = [self.row(box, a) for a in self.blocks]
         M, b, _ = self._linear(rows, box, False)
         columns = self._columns(M, rows)
         table = Intervals.stack([Intervals.stack(column) for column in columns], axis=2)
         taught = Intervals.stack([x for part in b for x in part])
-        usable = np.isfinite(table.mid).all(axis=(1, 2))
+        usable = np.asarray(np.isfinite(table.mid).all(axis=(1, 2)))
         inverse = Ball.exact(np.linalg.pinv(np.where(usable[:, None, None], table.mid, 0.0)))
         ball = taught.ball()
         A = of_ball(inverse @ table.ball())
@@ -396,22 +290,19 @@ class BlockSystem:
         """Boxes in which all rows of the network are within the tube's angle of each other."""
         if len(self.sizes) < 2:
             return np.zeros(len(box), bool)
-        rows = [self._row(box, a) for a in self.blocks]
+        rows = [self.row(box, a) for a in self.blocks]
         inside = np.ones(len(box), bool)
         for a in self.blocks:
             if self.sizes[a] > 1:
                 pair, _, _ = self._same(a, rows[a])
-                inside &= (pair.sine.hi < self.tube) & (pair.rest.lo > HALF_PI.hi)
+                inside &= (pair.sine.hi < np.sin(self.tube)) & (pair.rest.lo > HALF_PI.hi)
             for c in range(a):
                 pair, _, _ = self._across(a, c, rows[a], rows[c])
-                inside &= (pair.sine.hi < self.tube) & (pair.rest.lo > HALF_PI.hi)
+                inside &= (pair.sine.hi < np.sin(self.tube)) & (pair.rest.lo > HALF_PI.hi)
         return inside
 
 
 #: Sweeps of Gauss and Seidel over the lengths: a second one is worth its time, more are not.
-SWEEPS = 2
-#: Makes an upper bound of a root of two exact numbers that was rounded a few times.
-WIDER = 1 + 2.0**-48
 
 
 class _Sums:
@@ -436,11 +327,11 @@ class _Sums:
         a: int,
         c: int | None,
         count: float,
-        row: _Row,
+        row: Row,
         alpha: list[Intervals],
         sine: Intervals,
         entries: list[Entry],
-        other: _Row | None,
+        other: Row | None,
     ) -> None:
         """Add count·[(t/n) sin θ (B − BD BDᵀ/n²) + ααᵀ/(n t sin θ)], n and t the lengths of the row and the other."""
         length = sine * 0.0 + 1.0 if other is None else other.norm

@@ -48,12 +48,16 @@ def narrow_point(rows: Array, counts: Sequence[int]) -> NarrowPoint:
         balls = ReLUBalls((width, k), outer, np.eye(k), np.ones(k))
         root = certify_point(balls, balls, rows.ravel().astype(np.complex128), BITS, real=True)
         if root is None:
-            raise NotConverged("A critical point with equal rows was found but not proved: it is (nearly) degenerate.")
+            raise NotConverged(
+                "A critical point with equal rows was found but not proved: it is (nearly) degenerate."
+            )
         box = list(root.refine(DIGITS).box)
         _, hessian = balls(box)
         table = hessian.tolist()
         scale = [arb(m).sqrt() for m in counts for _ in range(k)]
-        together = arb_mat([[x / (scale[i] * scale[j]) for j, x in enumerate(row)] for i, row in enumerate(table)])
+        together = arb_mat(
+            [[x / (scale[i] * scale[j]) for j, x in enumerate(row)] for i, row in enumerate(table)]
+        )
         spectrum = _lines(together, 1, "rows together")
         signs = inertia(together, BITS)
         positive, zero, negative, certified = signs.positive, signs.undecided, signs.negative, signs.certified
@@ -61,14 +65,18 @@ def narrow_point(rows: Array, counts: Sequence[int]) -> NarrowPoint:
             if m == 1:
                 continue
             block = [row[g * k : (g + 1) * k] for row in table[g * k : (g + 1) * k]]
-            apart = arb_mat([[(x - m * m * int(i == j)) / m for j, x in enumerate(row)] for i, row in enumerate(block)])
+            apart = arb_mat(
+                [[(x - m * m * int(i == j)) / m for j, x in enumerate(row)] for i, row in enumerate(block)]
+            )
             spectrum += _lines(apart, m - 1, f"{m} equal rows apart")
             signs = inertia(apart, BITS)
             positive += (m - 1) * signs.positive
             negative += (m - 1) * signs.negative
             zero += (m - 1) * signs.undecided
             certified = certified and signs.undecided == 1
-        return NarrowPoint(balls.rows(box), balls.loss(box), sorted(spectrum), (positive, zero, negative), certified)
+        return NarrowPoint(
+            balls.rows(box), balls.loss(box), sorted(spectrum), (positive, zero, negative), certified
+        )
 
 
 def _lines(matrix: Any, times: int, name: str) -> list[Line]:
@@ -90,7 +98,7 @@ def equal_rows(k: int, sign: int) -> NarrowPoint:
         c = k * (sine + (arb.pi() - angle) * cosine) / (2 * arb.pi())
         length = 2 * c / k
         loss = arb(k) / 2 + arb(k) * (k - 1) / (2 * arb.pi()) - 2 * c * c
-        turn = -arb(k) ** 2 / (k - 1) * sine / (arb.pi() * length)
+        turn = -(arb(k) ** 2) / (k - 1) * sine / (arb.pi() * length)
         value, both = float(turn.mid()), k + turn
         spectrum = [
             (value, (k - 1) * (k - 1), f"{k} equal rows apart"),

@@ -13,7 +13,8 @@ import numpy as np
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.search import exclude
 from shallows.mathematics.exclusion.system import Plain
-from shallows.questions.relu.block_system import WIDER, pair_of
+from shallows.questions.relu.block_cell import WIDER
+from shallows.questions.relu.block_system import pair_of
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 
@@ -94,5 +95,3 @@ def pull(sizes: Sequence[int], values: Array) -> float:
     cosine = np.clip(values, -1.0, 1.0)
     terms = np.sqrt(1 - cosine**2) + (np.pi - np.arccos(cosine)) * cosine
     return float(np.sum(np.array(sizes) * terms) / (2 * np.pi))
-
-

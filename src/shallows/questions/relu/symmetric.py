@@ -158,6 +158,7 @@ def symmetric_minimum(
 def critical_point(form: BlockForm, exact: bool, bits: int = BITS) -> SymmetricMinimum:
     """The critical point, of any kind, next to this form; the form itself where it is `exact`."""
     with precision(bits):
+        table: Table
         if exact:
             table = [[arb(float(x)) for x in row] for row in form.values]
         else:

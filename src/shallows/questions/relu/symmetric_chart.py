@@ -1,10 +1,10 @@
 """All block-symmetric critical points of the ReLU teacher-student problem: a complete list, by exclusion.
 
-The teacher is Σᵢ ReLU(xᵢ) over k coordinates, the student has k neurons and outer weights one (paper 003). Networks that
-are fixed by permuting neurons and coordinates together within blocks have a handful of values, whose lengths are
-eliminated: one angle for [k], three for [1, k−1], four for [2, k−2]. By Palais' principle critical points among them are
-critical points of the whole loss. Spectra are of the whole k²×k² Hessian, through its isotypic blocks or, where rows
-are equal, through the narrower network.
+The teacher is Σᵢ ReLU(xᵢ) over k coordinates, the student has k neurons and outer weights one (paper 003). Networks
+that are fixed by permuting neurons and coordinates together within blocks have a handful of values, whose lengths are
+eliminated: one angle for [k], three for [1, k−1], four for [2, k−2]. By Palais' principle critical points among them
+are critical points of the whole loss. Spectra are of the whole k²×k² Hessian, through its isotypic blocks or, where
+rows are equal, through the narrower network.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from shallows.mathematics.exclusion.search import exclude
 from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.result import Chart
+from shallows.questions.relu.block_cell import entries_of
 from shallows.questions.relu.block_form import BlockForm, checked_sizes
-from shallows.questions.relu.block_system import TUBE, BlockSystem, entries_of
+from shallows.questions.relu.block_system import TUBE, BlockSystem
 from shallows.questions.relu.narrow import BITS, Line, NarrowPoint, equal_rows, narrow_point
 from shallows.questions.relu.parallel_rows import parallel_directions, pull
 from shallows.questions.relu.setting import relu_problem
 from shallows.questions.relu.symmetric import critical_point
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
-from shallows.support.progress import Progress, Shown
+from shallows.support.progress import Progress
 
 #: Angles that are searched at most: five take days.
 MOST_ANGLES = 4
-#: Values of a proved zero are known to about 1e-13: closer than this to others, or to integers, they are tried as equal.
+#: Values of a proved zero are known to about 1e-13: closer to each other, or to integers, they are tried as equal.
 EQUAL = 1e-7
 METHOD = "interval exclusion over directions, Krawczyk, isotypic blocks in ball arithmetic"
 
@@ -71,21 +72,21 @@ class SymmetricChart(Chart):
     >>> [f"{point.half_loss:.9f}" for point in chart.symmetric]
     ['0.000000000', '0.055668581', '1.171273148', '3.708141487']
     >>> chart.kinds(), chart.completeness, chart.scope
-    ({'global minimum': 1, 'saddle': 3}, 'proved', 'networks fixed by S_6, without zero rows')
+    ({'global minimum': 1, 'local minimum': 1, 'saddle': 2}, 'proved', 'networks fixed by S_6, without zero rows')
     """
 
     symmetric: tuple[SymmetricPoint, ...] = ()
 
 
 def symmetric_chart(k: int, blocks: Sequence[int], *, progress: bool = False) -> SymmetricChart:
-    """Every critical point fixed by the blocks' permutations, against the teacher Σᵢ ReLU(xᵢ) with k neurons (paper 003).
+    """Every critical point fixed by the blocks' permutations, against the teacher Σᵢ ReLU(xᵢ), i ≤ k (paper 003).
 
-    Zero rows are left out: the loss has no derivative there. With two blocks, networks whose rows are all within 0.01 rad
-    of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are critical points
-    of one neuron, split, and listed as families.
+    Zero rows are left out: the loss has no derivative there. With two blocks, networks whose rows are all within
+    0.01 rad of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are
+    critical points of one neuron, split, and listed as families.
 
     >>> [f"{loss / 2:.6f}" for loss in sh.relu.symmetric_chart(100, [100]).losses]       # two have 100 equal rows
-    ['0.000000', '0.147594', '485.389170', '633.434513']
+    ['0.000000', '0.142074', '470.746828', '630.698211']
     """
     sizes = checked_sizes(positive_integer("k", k, minimum=2), blocks)
     cells = list(_cells(sizes))
@@ -140,7 +141,9 @@ def _point(system: BlockSystem, search: Exclusion, i: int) -> SymmetricPoint:
     """What a proved zero is: a permutation, a network with equal rows, or one with distinct rows."""
     form = BlockForm.of(system.sizes, system.table(search.box.mid[i]))
     whole = np.round(form.values)
-    equal = [a for a, p in enumerate(form.sizes) if p > 1 and abs(form.values[a, a] - form.values[a, -1]) < EQUAL]
+    equal = [
+        a for a, p in enumerate(form.sizes) if p > 1 and abs(form.values[a, a] - form.values[a, -1]) < EQUAL
+    ]
     if np.abs(form.values - whole).max() < EQUAL:
         made = _isotypic(BlockForm.of(form.sizes, whole), exact=True)
     elif equal:
@@ -164,7 +167,9 @@ def _isotypic(form: BlockForm, exact: bool) -> SymmetricPoint:
         negative += part.dimension * signs.negative
         zero += part.dimension * signs.undecided
     proof = Certificate(found.radius, zero == 0, True, METHOD)
-    return SymmetricPoint(found.form, found.loss_bounds, found.spectrum(), (positive, zero, negative), proof, form.k)
+    return SymmetricPoint(
+        found.form, found.loss_bounds, found.spectrum(), (positive, zero, negative), proof, form.k
+    )
 
 
 def _with_equal_rows(form: BlockForm, equal: list[int]) -> SymmetricPoint:
@@ -197,7 +202,9 @@ def _of_narrow(
         gaps += [arb(counts[place]).sqrt() * (x - arb(float(x.mid()))) for x in row]
     proof = Certificate(longest(gaps), point.certified, True, METHOD)
     bounds = (below(point.loss), above(point.loss))
-    return SymmetricPoint(BlockForm.of(sizes, table), bounds, point.spectrum, point.signature, proof, len(counts))
+    return SymmetricPoint(
+        BlockForm.of(sizes, table), bounds, point.spectrum, point.signature, proof, len(counts)
+    )
 
 
 def _families(sizes: tuple[int, ...]) -> tuple[list[SymmetricPoint], bool]:
@@ -208,10 +215,14 @@ def _families(sizes: tuple[int, ...]) -> tuple[list[SymmetricPoint], bool]:
         length = 2 * pull(sizes, values) / sum(sizes)
         row = np.repeat(values * length, sizes)
         point = narrow_point(row[None, :], [sum(sizes)])
-        full = NarrowPoint(point.rows * len(sizes), point.loss, point.spectrum, point.signature, point.certified)
+        full = NarrowPoint(
+            point.rows * len(sizes), point.loss, point.spectrum, point.signature, point.certified
+        )
         starts = np.cumsum([0, *sizes]).tolist()[:-1]
         made = _of_narrow(sizes, full, starts, [sum(sizes)] * len(sizes))
-        found.append(SymmetricPoint(made.form, made.loss_bounds, made.spectrum, made.signature, made.certificate, 1))
+        found.append(
+            SymmetricPoint(made.form, made.loss_bounds, made.spectrum, made.signature, made.certificate, 1)
+        )
     return found, complete
 
 

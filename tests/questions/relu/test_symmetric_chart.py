@@ -1,0 +1,171 @@
+"""Complete lists of block-symmetric critical points: against the dense gradient and Hessian, descents and sabotage."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shallows as sh
+from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.exclusion.search import exclude
+from shallows.mathematics.exclusion.system import check_enclosure
+from shallows.questions.relu import symmetric_chart as module
+from shallows.questions.relu.block_cell import entries_of
+from shallows.questions.relu.block_system import BlockSystem
+from shallows.questions.relu.parallel_rows import parallel_directions
+from shallows.relu import BlockForm
+from shallows.support.errors import InvalidProblem
+
+
+def cells(sizes: list[int]) -> list[Any]:
+    return list(
+        product(
+            *[[(i, s) for i in range(len(entries_of(sizes, a))) for s in (1, -1)] for a in range(len(sizes))]
+        )
+    )
+
+
+def reduced_gradient(system: BlockSystem, x: np.ndarray) -> np.ndarray:
+    """The library's dense gradient in the block values, a row of each block."""
+    form = BlockForm.of(system.sizes, system.table(x))
+    k = form.k
+    dense = sh.relu_problem(k).gradient(form.network()).reshape(k, k)
+    home, found = np.repeat(np.arange(len(system.sizes)), system.sizes), []
+    for a in system.blocks:
+        first = int(np.flatnonzero(home == a)[0])
+        for entry in system.entries[a]:
+            own = entry.block < 0
+            columns = [first] if own else [j for j in range(k) if home[j] == entry.block and j != first]
+            found.append(dense[first, columns].sum() * entry.unit * np.pi)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("sizes", [[6], [1, 5], [2, 4]])
+def test_equations_are_the_librarys_gradient_and_their_slopes_its_differences(sizes: list[int]) -> None:
+    rng, step = np.random.default_rng(0), 1e-6
+    for faces in cells(sizes)[::9]:
+        system = BlockSystem(sizes, faces)
+        x = rng.uniform(-1, 1, system.n)
+        x[system.starts[:-1]] = rng.uniform(0.2, 1.5, len(sizes))
+        x[system.starts[-2]] = 9.0
+        value, slope = system(Intervals.exact(x[None]), True)
+        assert slope is not None
+        assert np.allclose(value.mid[0], reduced_gradient(system, x), atol=1e-10)
+        ends = [
+            [system(Intervals.exact((x + s * e)[None]), False)[0].mid[0] for s in (step, -step)]
+            for e in np.eye(system.n)
+        ]
+        numeric = np.stack([(up - down) / (2 * step) for up, down in ends], axis=1)
+        assert np.allclose(slope.mid[0], numeric, atol=1e-6)
+        check_enclosure(system, system.region(), 1)
+        assert np.allclose(system.coordinates(system.table(x)), x)
+
+
+@pytest.mark.parametrize("k", [2, 6, 1000])
+def test_one_block_has_four_points(k: int) -> None:
+    chart = sh.relu.symmetric_chart(k, [k])
+    assert chart.completeness == "proved" and len(chart.points) == 4 and not chart.families
+    assert chart.count("global minimum") == (2 if k == 2 else 1)
+    assert [p.rows for p in chart.symmetric].count(1) == 2
+    assert all(p.certificate.signature_certified for p in chart.symmetric)
+    for point in chart.symmetric:
+        assert sum(times for _, times, _ in point.spectrum) == k * k == sum(point.signature)
+
+
+def test_losses_of_six_neurons_are_those_of_the_design() -> None:
+    known = [0.0, 0.055668581, 1.171273148, 3.708141487]  # a dense search, ½E: design.md, section 6
+    assert np.allclose([p.half_loss for p in sh.relu.symmetric_chart(6, [6]).symmetric], known, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_spectra_are_those_of_the_dense_hessian(k: int) -> None:
+    problem = sh.relu_problem(k)
+    for point in sh.relu.symmetric_chart(k, [k]).symmetric:
+        spectrum = np.sort(np.concatenate([np.full(times, value) for value, times, _ in point.spectrum]))
+        dense = np.linalg.eigvalsh(problem.hessian(point.form.network()))
+        assert np.allclose(spectrum, dense, atol=1e-7)
+        assert np.abs(problem.gradient(point.form.network())).max() < 1e-12
+        assert problem.loss(point.form.network()) == pytest.approx(point.loss_bounds[0], abs=1e-12)
+
+
+def newton_ends(k: int, starts: int, seed: int) -> np.ndarray:
+    """αI + β11ᵀ by Newton's method on the library's gradient, restricted; rows are (diagonal, off)."""
+    rng, problem, step = np.random.default_rng(seed), sh.relu_problem(k), 1e-6
+    basis = np.stack([np.eye(k).ravel(), (np.ones((k, k)) - np.eye(k)).ravel()])
+    x = rng.uniform(-1.5, 1.5, (starts, 2))
+
+    def gradient(points: np.ndarray) -> np.ndarray:
+        return problem.value_and_gradient(points @ basis)[1] @ basis.T
+
+    for _ in range(50):
+        J = np.stack(
+            [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(2)], axis=2
+        )
+        shift = -np.einsum("mij,mj->mi", np.linalg.pinv(J, rcond=1e-10), gradient(x))
+        size = np.linalg.norm(shift, axis=1, keepdims=True)
+        x = x + shift * np.minimum(
+            1.0, 0.3 * np.linalg.norm(x, axis=1, keepdims=True) / np.maximum(size, 1e-300)
+        )
+    return x[(np.linalg.norm(gradient(x), axis=1) < 1e-9) & (np.linalg.norm(x, axis=1) > 1e-3)]
+
+
+@pytest.mark.parametrize(
+    ("k", "starts"), [(2, 100), (6, 100), pytest.param(6, 10_000, marks=pytest.mark.thorough)]
+)
+def test_newton_finds_nothing_outside_the_list(k: int, starts: int) -> None:
+    listed = np.array([p.form.values[0] for p in sh.relu.symmetric_chart(k, [k]).symmetric])
+    ends = newton_ends(k, starts, 0)
+    assert len(ends) > starts // 4
+    assert np.all(np.min(np.abs(ends[:, None] - listed[None]).max(axis=2), axis=1) < 1e-6)
+    assert np.any(np.min(np.abs(ends[:, None] - listed[None, 1:]).max(axis=2), axis=1) > 1e-3)  # one deleted
+
+
+def test_parallel_rows_are_critical_points_of_one_neuron() -> None:
+    directions, complete = parallel_directions([1, 5])
+    assert complete and len(directions) >= 2
+    problem = sh.Problem(sh.Network(np.eye(6), activation=sh.ReLU()), sh.Gaussian(6), 1, outer="ones")
+    for values in directions:
+        row = np.repeat(values, [1, 5])
+        sine, angle = np.sqrt(1 - row**2), np.arccos(row)
+        length = 2 * np.sum(sine + (np.pi - angle) * row) / (2 * np.pi)
+        assert np.abs(problem.gradient(sh.Network(length * row[None], activation=sh.ReLU()))).max() < 1e-9
+
+
+def test_a_point_that_leaves_its_box_is_noticed(monkeypatch: Any) -> None:
+    wrong = module.equal_rows(6, 1)
+    monkeypatch.setattr(module, "equal_rows", lambda k, sign: wrong)
+    with pytest.raises(sh.NotConverged, match="left the box"):
+        sh.relu.symmetric_chart(6, [6])
+
+
+def test_too_many_angles_are_refused() -> None:
+    with pytest.raises(InvalidProblem, match="7 angles"):
+        sh.relu.symmetric_chart(6, [1, 1, 4])
+
+
+@pytest.mark.thorough
+def test_one_and_five_have_twelve() -> None:
+    chart = sh.relu.symmetric_chart(6, [1, 5])
+    rows = [p.rows for p in chart.symmetric if p.rows > 1]
+    assert len(rows) == 12 and rows.count(6) == 8 and rows.count(2) == 4
+    assert "but for" not in chart.scope and len(chart.families) >= 2
+    problem = sh.relu_problem(6)
+    for point in chart.symmetric:
+        net = point.form.network()
+        assert np.abs(problem.gradient(net)).max() < 1e-10
+        spectrum = np.sort(np.concatenate([np.full(times, value) for value, times, _ in point.spectrum]))
+        assert np.allclose(spectrum, np.linalg.eigvalsh(problem.hessian(net)), atol=1e-6)
+
+
+def test_one_cell_of_one_and_five_has_the_published_minimum() -> None:
+    published = sh.symmetric_minimum(6, [1, 5]).form.values  # ½E 0.0250805810
+    system = BlockSystem([1, 5], ((0, -1), (0, 1)))
+    region = system.region()
+    middle = system.coordinates(published)
+    box = Intervals(np.maximum(middle - 0.05, region.lo), np.minimum(middle + 0.05, region.hi))
+    found = exclude(system, box)
+    assert found.complete and len(found.box) == 1
+    assert np.allclose(system.table(found.zeros[0]), published, atol=1e-9)
