@@ -39,6 +39,8 @@ from shallows.questions.connections.tree import load_connections as load_connect
 from shallows.questions.descent.descend import descend as descend
 from shallows.questions.descent.ensemble import ensemble as ensemble
 from shallows.questions.descent.methods.flow import FlowOptions as FlowOptions
+from shallows.questions.descent.nearest_critical import NearestCritical as NearestCritical
+from shallows.questions.descent.nearest_critical import nearest_critical as nearest_critical
 from shallows.questions.descent.results.ensemble import Ensemble as Ensemble
 from shallows.questions.descent.results.ensemble import load_ensemble as load_ensemble
 from shallows.questions.descent.results.matching import Match as Match

@@ -103,14 +103,25 @@ def test_what_must_not_be_proved_is_not(rng):
         certify_minimum(wider(problem), flat)
 
 
+def test_trained_outer_weights_are_divided_out():
+    minimum, problem = symmetric_minimum(6, [1, 5]), relu_problem(6)
+    scale = np.array([2.0, 0.5, 1.0, 3.0, 0.1, 1.0])
+    free = sh.Problem(problem.target, problem.data, 6)
+    W = minimum.network().W
+    proof = certify_minimum(free, sh.Network(W / scale[:, None], scale, sh.ReLU()))
+    fixed = certify_minimum(problem, minimum.network())
+    assert proof.eigenvalue_bound == pytest.approx(fixed.eigenvalue_bound, rel=1e-6)
+    assert np.allclose(proof.network.W, W) and np.all(proof.network.a == 1)
+
+
 def test_bad_input_is_refused_by_name():
     problem = relu_problem(3)
     zero = sh.Network([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 0]], activation=sh.ReLU())
     with pytest.raises(sh.NotDifferentiable, match="Neuron 2 is zero"):
         certify_minimum(problem, zero)
     free = sh.Problem(problem.target, sh.Gaussian(3), 3)
-    with pytest.raises(sh.InvalidProblem, match="fixed outer weights"):
-        certify_minimum(free, sh.Network(np.eye(3), activation=sh.ReLU()))
+    with pytest.raises(sh.InvalidProblem, match="outer weight is zero"):
+        certify_minimum(free, sh.Network(np.eye(3), [1.0, 0.0, 1.0], sh.ReLU()))
     coloured = sh.Problem(problem.target, sh.Gaussian(3, np.diag([1.0, 2.0, 3.0])), 3, outer="ones")
     with pytest.raises(sh.InvalidProblem, match=r"must be N\(0, I\)"):
         certify_minimum(coloured, sh.Network(np.eye(3), activation=sh.ReLU()))

@@ -21,6 +21,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.descent.results.minima import Minimum
 from shallows.questions.relu.balls import ReLUBalls
+from shallows.questions.relu.scale_free import scale_free
 from shallows.questions.relu.setting import student_of, teacher_of
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged
@@ -81,9 +82,10 @@ class CertifiedMinimum:
 def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS) -> CertifiedMinimum:
     """Prove that a strict local minimum lies next to `point` (a network, or one of `runs.minima`).
 
-    Any teacher and fixed outer weights under N(0, I). Raises `NotConverged` when no proof goes through: the point is
-    not accurate enough, not a minimum, or not isolated (every minimum at zero loss is of that kind when the student
-    has more neurons than the teacher).
+    Any teacher under N(0, I). Trained outer weights are divided out: the proof is about the network |a|w with outer
+    weights sign(a), the same function, and its minimum is strict up to the scaling of each neuron. Raises
+    `NotConverged` when no proof goes through: the point is not accurate enough, not a minimum, or not isolated (every
+    minimum at zero loss is of that kind when the student has more neurons than the teacher).
 
     >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
     >>> f"{sh.certify_minimum(problem, minimum).eigenvalue_bound:.6f}"   # every Hessian eigenvalue is above this
@@ -95,6 +97,7 @@ def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS
     shallows.support.errors.NotConverged: No critical point is proved near this network: polish it to a gradient of ...
     """
     net = point.network if isinstance(point, Minimum) else point
+    problem, net = scale_free(problem, net)
     V, b = teacher_of(problem)
     W = student_of(problem, net)
     if W.size > LARGEST:

@@ -59,7 +59,7 @@ class SymmetricPoint:
     @property
     def half_loss(self) -> float:
         """½E(f−y)², as in paper 003."""
-        return 0.25 * (self.loss_bounds[0] + self.loss_bounds[1])
+        return max(0.25 * (self.loss_bounds[0] + self.loss_bounds[1]), 0.0)
 
 
 @dataclass(frozen=True, repr=False)
