@@ -148,6 +148,19 @@ def test_outputs_that_depend_on_each_other(name, data):
     assert chart.kinds() == alone.kinds()
 
 
+def test_two_outputs_with_a_bias():
+    """(1, x) is a moved Gaussian: 17 points in place of 23, all found and proved."""
+    rng = np.random.default_rng(0)
+    net = sh.Network(rng.standard_normal((3, 2)), rng.standard_normal((2, 3)), bias=rng.standard_normal(3))
+    problem = sh.Problem(net, sh.Gaussian(2), 1, bias=True)
+    chart = sh.chart(problem)
+    assert (chart.complex_count[1], chart.completeness) == (17, "proved")
+    for point in chart.points:
+        assert problem.loss(point.network) == pytest.approx(point.loss)
+        assert np.abs(problem.gradient(point.network)).max() < 1e-8
+    assert not len(sh.ensemble(problem, runs=20, method="lm", rng=0).match(chart).unmatched)
+
+
 def test_no_target():
     chart = sh.chart(sh.Problem(sh.Network(np.eye(2), np.zeros((3, 2))), samples(2), 2))
     assert (len(chart.critical), chart.minimum.kind, chart.completeness) == (1, "global minimum", "proved")

@@ -13,8 +13,9 @@ singular along Z = {b = 0}, where B is a sum of M squares: with C a generic hype
     χ({B = 0}) = χ(C) + (−1)^M (χ(Z) − χ(Z ∩ C)),
 
 because the Milnor fibre of M squares is a sphere of dimension M − 1, with Euler number 1 + (−1)^{M−1}, and a point on
-C. Intersections with {q = 0} alike. For M = 1 this is the count of `special_counts`, Aluffi and Harris 2018. A special
-metric or target has at most as many isolated points.
+C. Intersections with {q = 0} alike. Under a Gaussian moved along a line {q = 0} is d quadrics, any two of which meet in
+{‖w‖² = l = 0}. For M = 1 these are the counts of `special_counts` (Aluffi and Harris 2018). A special metric or target
+has at most as many isolated points.
 """
 
 from __future__ import annotations
@@ -35,11 +36,31 @@ def one_neuron_count(degree: int, n: int, outputs: int, invariant: bool = False)
     """
     space, isotropic = n - 1, 2 if invariant else 2 * degree
 
-    def squares(*cut: int) -> int:
-        """χ of {B = 0}, cut by hypersurfaces of these degrees."""
-        zeros = (degree,) * outputs
-        change = euler_number(space, (*cut, *zeros)) - euler_number(space, (*cut, *zeros, 2 * degree))
-        return int(euler_number(space, (*cut, 2 * degree)) + (-1) ** outputs * change)
-
     whole = euler_number(space, ()) - euler_number(space, (isotropic,))
-    return int((-1) ** space * (whole - squares() + squares(isotropic)))
+    return int(
+        (-1) ** space
+        * (whole - _squares(space, degree, outputs) + _squares(space, degree, outputs, isotropic))
+    )
+
+
+@lru_cache(maxsize=256)
+def moved_gaussian_count(degree: int, n: int, outputs: int) -> int:
+    """The number for generic targets under a Gaussian moved along a line, as (1, x) is with a bias.
+
+    >>> moved_gaussian_count(2, 3, 2), [moved_gaussian_count(2, n, 1) for n in (3, 4, 5)]
+    (17, [7, 10, 13])
+    """
+    space = n - 1
+    inside = degree * euler_number(space, (2,)) - (degree - 1) * euler_number(space, (1, 2))
+    both = degree * _squares(space, degree, outputs, 2) - (degree - 1) * _squares(
+        space, degree, outputs, 1, 2
+    )
+    whole = euler_number(space, ()) - inside - _squares(space, degree, outputs)
+    return int((-1) ** space * (whole + both))
+
+
+def _squares(space: int, degree: int, outputs: int, *cut: int) -> int:
+    """χ of {B = 0}, cut by hypersurfaces of these degrees."""
+    zeros = (degree,) * outputs
+    change = euler_number(space, (*cut, *zeros)) - euler_number(space, (*cut, *zeros, 2 * degree))
+    return int(euler_number(space, (*cut, 2 * degree)) + (-1) ** outputs * change)

@@ -20,8 +20,9 @@ from shallows.questions.charts.continuation.equations import Member, SolvedMembe
 from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
 from shallows.questions.charts.continuation.metrics import OneMetric
+from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.exact.matrices import integer_frame
-from shallows.questions.charts.outputs.counts import SOURCE, one_neuron_count
+from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_count, one_neuron_count
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations, generic_frame
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
@@ -164,6 +165,8 @@ def _counts(problem: Problem, equations: OutputEquations, count: int, special: b
     if equations.r > 1:
         return Counts(count, None, "not known beforehand for several outputs")
     bound = one_neuron_count(problem.degree, problem.n, equations.outputs, special)
+    if not problem.norm_neuron and moved_gaussian(problem.data, problem.degree) is not None:
+        bound = moved_gaussian_count(problem.degree, problem.n, equations.outputs)
     return Counts(count, bound, SOURCE, bound=bound)
 
 
