@@ -18,6 +18,8 @@ of ∏(1 + φ)/∏(1 + α), divided by the product of the tangent weights; φ an
   singular at both neurons. The square of a complete intersection's ideal has constant colength, and two double points
   impose independent conditions on forms of degree ≥ 3, so F is a bundle and the map onto it surjective.
 - *Binary forms of rank r ≤ (d+1)/2*: the same with Z = Hilb^r(P¹) = P^r.
+- *Limits of two merged neurons*, w^(d−1)v: Z the flags of a point w on a line ⟨w, v⟩, A = ⟨w^d, w^(d−1)v⟩, and F dual to
+  the tangent space ⟨w^(d−1)b, w^(d−2)v a⟩, of rank 2n − 1 everywhere for d ≥ 3.
 
 For sums of three and more powers in three and more variables collinear neurons spoil both facts: no number is given.
 """
@@ -64,6 +66,27 @@ def powers_degree(degree: int, n: int, r: int) -> int | None:
     if r == 2:
         return _integral(2 * (n - 1), _pairs_of_points(degree, n))
     return None
+
+
+@lru_cache(maxsize=256)
+def tangential_degree(degree: int, n: int) -> int:
+    """The generic ED degree of the tangential variety {w^(d−1)v}, d ≥ 3; 5d − 8 for binary forms.
+
+    >>> tangential_degree(3, 2), tangential_degree(4, 2), tangential_degree(3, 3)
+    (7, 12, 180)
+    """
+    return _integral(2 * n - 3, _flags(degree, n))
+
+
+def _flags(degree: int, n: int) -> Iterator[FixedPoint]:
+    """A coordinate point p and a line from it to another, q; x_k has weight k."""
+    for p, q in permutations(range(n), 2):
+        slopes = [k - p for k in range(n) if k != p]
+        yield FixedPoint(
+            [-degree * p - f for f in (0, q - p)],
+            [degree * p + weight for weight in (0, *slopes, *(q - p + slope for slope in slopes))],
+            [-slope for slope in slopes] + [q - k for k in range(n) if k not in (p, q)],
+        )
 
 
 def _grassmannian(n: int, r: int) -> Iterator[FixedPoint]:

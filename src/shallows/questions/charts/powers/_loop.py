@@ -60,7 +60,7 @@ def _students(point: Any, program: Any, work: Any) -> None:
 
 
 @unit(types.void(COMPLEXES, INT, INT, INT, COMPLEXES, COMPLEXES))
-def _first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jacobian: Any) -> None:
+def first_order(work: Any, at_d: int, unknowns: int, size: int, value: Any, jacobian: Any) -> None:
     """The value D e, its derivative in t, and D G Dᵀ."""
     width = unknowns + 1
     at_dg = at_d + unknowns * size
@@ -130,7 +130,7 @@ def powers(
     at_s = at_d + 2 * unknowns * size
     _students(point, program, work)
     gap(point[unknowns], complexes, work, at_s, size)
-    _first_order(work, at_d, unknowns, size, value, jacobian)
+    first_order(work, at_d, unknowns, size, value, jacobian)
     _add_second_order(program, work, at_s + size, jacobian)
     largest = 0.0
     for v in range(unknowns):

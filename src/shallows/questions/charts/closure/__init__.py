@@ -1,0 +1,1 @@
+"""Limits of networks that are no networks of their width: merged neurons, their critical equations and proofs."""

@@ -1,0 +1,109 @@
+"""The critical equations on a stratum of limits: F = ∂s · (G s − g) in the parameters of its blocks.
+
+How many solutions a generic metric has is known for two merged neurons alone (`ed_degree`); elsewhere the trace test
+tells when monodromy has found all: strata of limits are cones, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+
+import numpy as np
+
+from shallows.mathematics.ed_degree import tangential_degree
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.questions.charts.closure.parameterization import Parameterization
+from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.support.seeds import complex_normal
+
+
+@dataclass(frozen=True)
+class MergedEquations:
+    """The equations of sums of blocks of merged neurons, at least one of them of two neurons or more."""
+
+    degree: int
+    n: int
+    blocks: tuple[int, ...]
+
+    @cached_property
+    def map(self) -> Parameterization:
+        """x ↦ s, with w₁ = 1."""
+        return Parameterization(self.degree, self.n, self.blocks)
+
+    @property
+    def entries(self) -> int:
+        """N = C(n+d−1, d)."""
+        return self.map.entries
+
+    @property
+    def unknowns(self) -> int:
+        """The dimension of the stratum."""
+        return self.map.unknowns
+
+    @property
+    def count(self) -> int | None:
+        """The number of solutions for a generic metric, where it is known."""
+        return tangential_degree(self.degree, self.n) if self.blocks == (2,) else None
+
+    @property
+    def r(self) -> int:
+        """How many neurons merge to such limits."""
+        return sum(self.blocks)
+
+    def tensors(self, points: Complex) -> Complex:
+        """The entries of s, a row a point."""
+        return np.asarray(self.map.tensors(points), np.complex128)
+
+    def orbit(self, x: Complex) -> Complex:
+        """All orders of equal blocks, and both signs of v in blocks of three."""
+        vectors = self.map.vectors(x)
+        images = []
+        for order in permutations(range(len(self.blocks))):
+            if any(self.blocks[a] != self.blocks[b] for a, b in enumerate(order)):
+                continue
+            for signs in product((1.0, -1.0), repeat=self.blocks.count(3)):
+                left = list(signs)
+                moved = [
+                    [own[0], left.pop() * own[1], own[2]] if len(own) == 3 else own
+                    for own in (vectors[k] for k in order)
+                ]
+                images.append(self.map.parameters(moved))
+        return np.array(images, np.complex128)
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
+        from shallows.questions.charts.closure._loop import merged
+
+        (first, g1), (last, g0) = start, target
+        size, m = self.entries, self.unknowns
+        return Homotopy(
+            evaluate=merged,
+            complexes=np.concatenate([last.high.ravel(), (first - last).high.ravel(), g0, g1 - g0]),
+            reals=np.array([float(term.coefficient) for term in self.map.terms]),
+            program=self._program,
+            work=m * (self.degree + 1 + 2 * size) + 3 * size + size * size,
+            scratch=1,
+            unknowns=m,
+            noise=rounding(size),
+        )
+
+    @cached_property
+    def _program(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        terms = self.map.terms
+        head = [self.unknowns, self.entries, self.degree, len(terms), *(term.entry for term in terms)]
+        begin = len(head) + len(terms) + 1
+        begin += begin % 2
+        starts = np.cumsum([begin // 2, *(len(term.factors) for term in terms)])
+        factors = [number for term in terms for factor in term.factors for number in factor]
+        gap = begin - len(head) - len(starts)
+        return np.array([*head, *starts, *[0] * gap, *factors], dtype=np.int64)
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """Random parameters, a random form e with ∂s · e = 0, and g = G s − e."""
+        x = complex_normal(rng, self.unknowns)
+        conditions = np.asarray(self.map.slopes(x), np.complex128)
+        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
+        e = complex_normal(rng, len(kernel)) @ kernel
+        return x, gram @ self.tensors(x[None])[0] - e

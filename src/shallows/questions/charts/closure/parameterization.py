@@ -1,0 +1,200 @@
+"""Limits of sums of powers as polynomials of their parameters: blocks of merged neurons.
+
+When r neurons with growing outer weights of opposite signs come together in some places, the limits of Σ a_j w_j^⊗d are
+sums of blocks, one a place, for r ≤ 3 or where at most three meet in one place (d ≥ r − 1: schemes of r points impose
+independent conditions on forms of degree d, so limits of spans are spans of limits):
+
+    1 neuron    a w^d
+    2 merged    w^(d−1) v                     a tangent vector of the Veronese cone
+    3 merged    w^(d−2) v² + w^(d−1) u        the osculating planes of curves on it
+
+Products are symmetric ones, of total degree d. Scales are fixed by w_c = 1 for one coordinate c, the `chart`, and in
+blocks of three by v_c = 0; then all parameters are determined, but for the order of equal blocks and the sign of v.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.support.checks import Array
+
+Complex = NDArray[np.complex128]
+#: A monomial of the parameters: (parameter, exponent) pairs.
+Factors = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A summand of one entry: coefficient · ∏ x_p^e."""
+
+    entry: int
+    coefficient: Fraction
+    factors: Factors
+
+
+@dataclass(frozen=True)
+class Parameterization:
+    """x ↦ s for blocks of merged neurons in n variables, with w_c = 1 in each."""
+
+    degree: int
+    n: int
+    blocks: tuple[int, ...]
+    chart: int = 0
+
+    @property
+    def entries(self) -> int:
+        """N = C(n+d−1, d)."""
+        return coordinates.dimension(self.n, self.degree)
+
+    @cached_property
+    def layout(self) -> list[tuple[int, list[list[int]]]]:
+        """For each block its size and the places of (w, v, u) among the parameters; −1 is 1 in w and 0 in v."""
+        places, start = [], 0
+        for block in self.blocks:
+            vectors = []
+            for row in range(block if block > 1 else 1):
+                own = [x for x in range(self.n) if x != self.chart or row == (block - 1 if block > 1 else -1)]
+                vector = [-1] * self.n
+                for k, x in enumerate(own):
+                    vector[x] = start + k
+                start += len(own)
+                vectors.append(vector)
+            if block == 1:
+                vectors.append([start])
+                start += 1
+            places.append((block, vectors))
+        return places
+
+    @property
+    def unknowns(self) -> int:
+        """The number of parameters, the dimension of the stratum: n for one neuron, 2n − 1 and 3n − 2 for merged ones."""
+        return sum({1: self.n, 2: 2 * self.n - 1, 3: 3 * self.n - 2}[block] for block in self.blocks)
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """All summands of all entries."""
+        return list(_terms(self))
+
+    def vectors(self, x: NDArray[np.inexact]) -> list[list[NDArray[np.inexact]]]:
+        """For each block its vectors: [a, w], [w, v] or [w, v, u]; a is a number in an array."""
+        found = []
+        for block, places in self.layout:
+            own = [np.array([1.0 if p < 0 else x[p] for p in places[0]])]
+            own += [np.array([0.0 if p < 0 else x[p] for p in row]) for row in places[1:]]
+            found.append(own[::-1] if block == 1 else own)
+        return found
+
+    def parameters(self, vectors: list[list[NDArray[np.inexact]]]) -> NDArray[np.inexact]:
+        """The x of blocks [a, w], [w, v] and [w, v, u], brought to w_c = 1 (and v_c = 0)."""
+        kind = np.result_type(*(part.dtype for block in vectors for part in block))
+        x, d = np.zeros(self.unknowns, kind), self.degree
+        for (block, places), given in zip(self.layout, vectors, strict=True):
+            w, *others = given[::-1] if block == 1 else given
+            lead = w[self.chart]
+            if block == 1:
+                moved = [w / lead, others[0] * lead**d]
+            elif block == 2:
+                moved = [w / lead, others[0] * lead ** (d - 1)]
+            else:  # w^(d−2)v² + w^(d−1)u; over the reals the sign of lead^(d−2) is the caller's
+                v, u = others[0] * np.sqrt(lead ** (d - 2) + 0j), others[1] * lead ** (d - 1)
+                w, shift = w / lead, v[self.chart]
+                moved = [w, v - shift * w, u + 2 * shift * v - shift**2 * w]
+            for row, values in zip(places, moved, strict=True):
+                for p, value in zip(row, values, strict=True):
+                    if p >= 0:
+                        x[p] = value if np.iscomplexobj(x) else np.real(value)
+        return x
+
+    def tensors(self, points: NDArray[np.inexact]) -> NDArray[np.inexact]:
+        """The entries of s, a row a point."""
+        exponents, coefficients, entry = _table(self)
+        values = np.prod(points[:, None, :] ** exponents[None], axis=2) * coefficients
+        return np.asarray(values @ np.eye(self.entries)[entry])
+
+    def slopes(self, x: NDArray[np.inexact]) -> NDArray[np.inexact]:
+        """D = ∂s by the parameters, (unknowns, N)."""
+        exponents, coefficients, entry = _table(self)
+        sums = np.eye(self.entries)[entry]
+        rows = []
+        for p in range(self.unknowns):
+            factor, lower = exponents[:, p], exponents - (np.arange(self.unknowns) == p)
+            rows.append((factor * coefficients * np.prod(x ** np.maximum(lower, 0), axis=1)) @ sums)
+        return np.array(rows)
+
+    def curvature(self, x: Array, form: Array) -> Array:
+        """Σ_I form_I ∂∂s_I, (unknowns, unknowns)."""
+        exponents, coefficients, entry = _table(self)
+        m = self.unknowns
+        H = np.zeros((m, m))
+        weight = coefficients * form[entry]
+        for p in range(m):
+            for q in range(p, m):
+                factor = exponents[:, p] * (exponents[:, q] - (p == q))
+                lower = exponents - (np.arange(m) == p) - (np.arange(m) == q)
+                H[p, q] = H[q, p] = np.sum(weight * factor * np.prod(x ** np.maximum(lower, 0), axis=1))
+        return H
+
+
+def _terms(given: Parameterization) -> list[Term]:
+    """For each entry I of w^(d−k) v₁⋯v_k: the slots of I that v takes, in all orders, over the number of orders."""
+    d, table = given.degree, coordinates.indices(given.n, given.degree).tolist()
+    found: dict[tuple[int, Factors], Fraction] = {}
+    for block, places in given.layout:
+        w, others = places[0], places[1:]
+        if block == 1:
+            products = [((), others[0])]
+        elif block == 2:
+            products = [((others[0],), None)]
+        else:
+            products = [((others[0], others[0]), None), ((others[1],), None)]
+        for directions, scale in products:
+            for entry, index in enumerate(table):
+                for symbols, share in _slots(tuple(index), len(directions)):
+                    taken = [row[x] for row, x in zip(directions, symbols[0], strict=True)]
+                    if any(p < 0 for p in taken):
+                        continue
+                    own = [p for p in (w[x] for x in symbols[1]) if p >= 0]
+                    count = Counter(own + taken + (scale or []))
+                    key = (entry, tuple(sorted(count.items())))
+                    found[key] = found.get(key, Fraction(0)) + share
+    assert all(coefficient for coefficient in found.values()) and d >= 1
+    return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
+
+
+@lru_cache(maxsize=4096)
+def _slots(index: tuple[int, ...], count: int) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], Fraction]]:
+    """What `count` of the indices are in order, with the others, and the share of all choices that are such."""
+    choices: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+    total = prod(len(index) - k for k in range(count))
+
+    def choose(taken: tuple[int, ...], slots: tuple[int, ...]) -> None:
+        if len(taken) == count:
+            rest = tuple(x for k, x in enumerate(index) if k not in slots)
+            choices[taken, rest] += 1
+            return
+        for k, x in enumerate(index):
+            if k not in slots:
+                choose((*taken, x), (*slots, k))
+
+    choose((), ())
+    return [(key, Fraction(many, total)) for key, many in choices.items()]
+
+
+@lru_cache(maxsize=64)
+def _table(given: Parameterization) -> tuple[NDArray[np.intp], Array, NDArray[np.intp]]:
+    """Exponents (terms, unknowns), coefficients and entries of all terms."""
+    terms = given.terms
+    exponents = np.zeros((len(terms), given.unknowns), dtype=np.intp)
+    for k, term in enumerate(terms):
+        for p, e in term.factors:
+            exponents[k, p] = e
+    coefficients = np.array([float(term.coefficient) for term in terms])
+    return exponents, coefficients, np.array([term.entry for term in terms], dtype=np.intp)
