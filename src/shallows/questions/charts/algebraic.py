@@ -6,6 +6,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_points import chart_of_points
+from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.completeness import weakest
@@ -38,14 +39,19 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         families += stratum.families
         notes += stratum.notes
         levels.append(stratum.completeness)
-    completeness = weakest(levels)
+    limits = closure_of(problem, top, certify, seed, progress)
+    found += limits.found
+    families += limits.families
+    notes += limits.notes
+    completeness = weakest([*levels, limits.completeness])
     return chart_of_points(
         problem,
         found,
         counts,
         completeness=completeness,
         method="homotopy",
-        attained=problem.degree == 2 or problem.width == 1,
+        closed=not limits.scope,
+        scope=limits.scope,
         families=families,
         notes=notes,
         seed=seed,

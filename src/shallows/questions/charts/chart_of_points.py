@@ -8,13 +8,13 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
 from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
-from shallows.questions.charts.points.networks import realise
+from shallows.questions.charts.points.inward import inward_slope
+from shallows.questions.charts.points.networks import nearly, realise
 from shallows.questions.charts.points.point import Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
 from shallows.questions.charts.result import Chart
@@ -32,22 +32,25 @@ def chart_of_points(
     *,
     completeness: str,
     method: str,
-    attained: bool = True,
+    closed: bool = True,
+    scope: str = "",
     families: Sequence[RealFamily] = (),
     notes: Sequence[str] = (),
     seed: int = 0,
 ) -> Chart:
     """The chart of the found points that the problem's outer weights can realise.
 
-    `attained` says that the infimum of the loss is attained at a listed point, so that the lowest may be called the
-    global minimum (for d ≥ 3 and rank ≥ 2 the set of networks is not closed: paper 000, Example 19).
+    `closed` says that these are the points of the closure of the networks, all its strata (for d ≥ 3 and rank ≥ 2 the
+    set of networks itself is not closed: paper 000, Example 19), so that the lowest level is the infimum of the loss;
+    otherwise `scope` says what is listed.
     """
     about = {len(found) + i: family for i, family in enumerate(families)}
     found = [*found, *(family.point for family in families)]
     signs = Signs.of(problem)
-    positive = np.array([int(np.sum(f.signs > 0)) for f in found], dtype=np.intp)
-    negative = np.array([int(np.sum(f.signs < 0)) for f in found], dtype=np.intp)
-    entries = np.array([_entries(problem, f) for f in found])
+    pairs = np.array([len(f.merged) for f in found], dtype=np.intp)  # one neuron of each sign
+    positive = np.array([int(np.sum(f.signs > 0)) for f in found], dtype=np.intp) + pairs
+    negative = np.array([int(np.sum(f.signs < 0)) for f in found], dtype=np.intp) + pairs
+    entries = np.array([f.entries(problem.n, problem.degree) for f in found])
     slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
     room = signs.room(positive, negative)
     levels = _levels(problem, entries)
@@ -58,6 +61,7 @@ def chart_of_points(
     )
     signature = np.array([f.signature for f in found], dtype=np.intp)
     dimension = np.array([about[i].dimension if i in about else 0 for i in range(len(found))], dtype=np.intp)
+    inward = np.array([inward_slope(f, slopes[i], problem.n, problem.degree) for i, f in enumerate(found)])
     kept = np.flatnonzero(signs.realisable(positive, negative))
     kind = np.full(len(found), "", dtype="<U14")
     kind[kept] = kinds(
@@ -67,20 +71,23 @@ def chart_of_points(
         (room[0][kept], room[1][kept]),
         (reach[kept, 0], reach[kept, 1]),
         errors[kept],
-        attained,
+        inward[kept],
+        closed,
     )
     rank = np.array([f.rank for f in found], dtype=np.intp)
     order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
     maker = Stored(
         [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
-        [realise(problem, found[i].vectors, found[i].signs) for i in order],
+        [realise(problem, *nearly(found[i], problem.degree)) for i in order],
         [found[i].certificate for i in order],
         [escape(problem, slopes[i], idle[i], found[i], float(errors[i])) for i in order],
         {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
     )
     loss = levels.excess + problem.floor
-    table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order])
-    isolated = rank[order][dimension[order] == 0]
+    limit = pairs[order] > 0
+    table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order], limit)
+    isolated = rank[order][(dimension[order] == 0) & ~limit]
+    lowest = Levels(levels.excess[order], levels.energy).same(float(levels.excess[order].min()))
     return Chart(
         critical=Points(table, maker, problem),
         completeness=completeness,
@@ -91,8 +98,20 @@ def chart_of_points(
         expected_source={r: c.source for r, c in counts.items()},
         notes=(*notes, *_numerical_kinds(problem, kind[kept], (room[0] | room[1])[kept])),
         seed=seed,
+        attained=_attained(closed, completeness, kind[order][lowest], limit[lowest]),
+        scope=scope,
         problem=problem,
     )
+
+
+def _attained(
+    closed: bool, completeness: str, kind: NDArray[np.str_], limit: NDArray[np.bool_]
+) -> bool | None:
+    """Whether a network has the lowest level, from the kinds of the points on it; None where that is not known."""
+    if np.any((kind == "global minimum") & ~limit):
+        return True
+    whole = closed and completeness != "sampled"
+    return False if whole and np.all(limit) and np.any(kind == "global minimum") else None
 
 
 def _numerical_kinds(problem: Problem, kind: NDArray[np.str_], idle: NDArray[np.bool_]) -> list[str]:
@@ -132,7 +151,3 @@ def _slope_errors(problem: Problem, found: Sequence[RealPoint]) -> Array:
     )
 
 
-def _entries(problem: Problem, found: RealPoint) -> Array:
-    if not found.rank:
-        return np.zeros(coordinates.dimension(problem.n, problem.degree))
-    return np.asarray(found.signs @ coordinates.monomials(found.vectors, problem.degree))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -26,13 +27,28 @@ def require_same(file: Path, critical: Points, problem: Problem) -> list[str]:
     rows = (
         np.unique(np.linspace(0, count - 1, min(count, COMPARED)).astype(int)) if count else np.zeros(0, int)
     )
+    _compare_limits(file, problem, critical, rows[critical.table.limit[rows]])
+    rows = rows[~critical.table.limit[rows]]
     networks = [critical[int(i)].network for i in rows]
     stored = critical.table.loss[rows]
     if len(rows):
         thetas = np.array([problem.pack(network) for network in networks])
         _compare(file, problem, networks, thetas, stored)
-    left = count - len(rows)
+    left = max(count - COMPARED, 0)
     return [f"loaded: {left:,} of {count:,} points were not compared with the problem"] if left else []
+
+
+def _compare_limits(file: Path, problem: Problem, critical: Points, rows: NDArray[np.intp]) -> None:
+    """Limits are no networks: the loss of their tensors is computed again."""
+    for row in rows.tolist():
+        gap = critical[row].tensor.entries - problem.target_tensor().entries
+        again, stored = float(gap @ problem.gram() @ gap) + problem.floor, float(critical.table.loss[row])
+        size = float(np.abs(gap) @ np.abs(problem.gram()) @ np.abs(gap)) + problem.floor
+        if not abs(again - stored) <= SQRT_EPSILON * size:
+            raise InvalidProblem(
+                f"{file} does not belong to {problem!r}: it has a limit of loss {stored:.8g}, and the loss of its "
+                f"tensor is {again:.8g}. Fix: load it with the problem that it is about, or chart again."
+            )
 
 
 def _compare(file: Path, problem: Problem, networks: list[Network], thetas: Array, stored: Array) -> None:

@@ -47,6 +47,8 @@ def chart_contents(chart: Chart) -> tuple[dict[str, Any], Arrays]:
         "method": chart.method,
         "seed": chart.seed,
         "notes": list(chart.notes),
+        "attained": chart.attained,
+        "scope": chart.scope,
         "kind": table.kind.tolist(),
         "certificates": [None if p.certificate is None else asdict(p.certificate) for p in chart.critical],
         "counts": {
@@ -65,6 +67,7 @@ def chart_contents(chart: Chart) -> tuple[dict[str, Any], Arrays]:
         "rank": table.rank,
         "signature": table.signature,
         "dimension": table.dimension,
+        "limit": table.limit,
     }
     biased = chart.problem is not None and chart.problem.bias
     for name in ("W", "a", "norm", *(["bias"] if biased else [])):
@@ -120,6 +123,7 @@ def chart_fields(contents: Contents, problem: Problem | None = None) -> dict[str
             "notes": (*document["notes"], *_earlier_families(document), *compared),
             "seed": document["seed"],
             "title": document["title"],
+            "attained": document.get("attained"),
             "scope": document.get("scope", ""),
             "problem": problem,
         }
@@ -130,6 +134,7 @@ def _table(document: dict[str, Any], arrays: Archive) -> PointTable:
     loss, kind = arrays["loss"], np.array(document["kind"], dtype=str)
     count = len(loss)
     dimension = arrays.get("dimension", np.zeros(count, dtype=np.intp))  # the first version had none
+    limit = arrays.get("limit", np.zeros(count, dtype=bool))  # charts of closed sets only
     shapes = {"rank": (count,), "signature": (count, 3)}
     wrong = [
         name
@@ -142,9 +147,11 @@ def _table(document: dict[str, Any], arrays: Archive) -> PointTable:
         wrong.append("kind")
     if dimension.shape != (count,) or dimension.dtype.kind != "i":
         wrong.append("dimension")
+    if limit.shape != (count,) or limit.dtype.kind != "b":
+        wrong.append("limit")
     if wrong:
         raise ValueError(f"its points have no numbers, or not as many as others, in {', '.join(wrong)}")
-    return PointTable(loss, arrays["rank"], arrays["signature"], kind, dimension)
+    return PointTable(loss, arrays["rank"], arrays["signature"], kind, dimension, limit)
 
 
 def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) -> Stored:

@@ -32,7 +32,9 @@ class Chart:
 
     `critical` holds all of it, sorted by loss: `points`, which are isolated, and `families`, sets of critical points
     that are not. `complex_count`, `real_count` and `expected_count` are of points, {rank: number}; `completeness` says
-    what they prove, and `scope` among which networks, where that is not all of them.
+    what they prove. Charts are of the closure of the networks: limits that no network of the width attains are listed and
+    marked, `infimum` and `attained` say what that means for training, and `scope` where the list is complete, if not
+    everywhere.
 
     >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)
@@ -64,6 +66,7 @@ class Chart:
     notes: tuple[str, ...] = ()
     seed: int = 0
     title: str = ""
+    attained: bool | None = None
     scope: str = ""
     problem: Problem | None = field(default=None, compare=False)
 
@@ -86,6 +89,20 @@ class Chart:
     def minimum(self) -> CriticalPoint:
         """The lowest of all: a point, or a family (whose `network` is one of its points)."""
         return self.critical[0]
+
+    @property
+    def infimum(self) -> float:
+        """The lowest loss over the closure of the networks, as far as the chart is complete and its `scope` goes.
+
+        `attained` says whether a network of this width has it: at degree ≥ 3 and width ≥ 2 neurons can merge, and the
+        limits w^(d−1)v are no networks of that width (None: not known).
+
+        >>> xxxy = sh.SymmetricTensor([0, 0.25, 0, 0, 0], n=2, degree=4)       # x³y, itself such a limit
+        >>> chart = sh.chart(sh.Problem(xxxy, sh.Gaussian(2), width=2))
+        >>> abs(chart.infimum) < 1e-12, chart.attained, chart.minimum.limit
+        (True, False, True)
+        """
+        return float(self.losses[0])
 
     def count(self, kind: str | None = None, rank: int | None = None) -> int:
         """How many points and families are of this kind and rank."""
@@ -112,6 +129,7 @@ class Chart:
         names = ("positive", "zero", "negative")
         columns: dict[str, Any] = {"loss": table.loss, "rank": table.rank, "kind": table.kind}
         columns["dimension"] = table.dimension
+        columns["limit"] = table.limit
         columns |= {name: table.signature[:, i] for i, name in enumerate(names)}
         columns["certified"] = [item.certificate is not None for item in self.critical]
         return pandas.DataFrame(columns)

@@ -24,6 +24,7 @@ def chart_text(chart: Chart) -> str:
     if chart.scope:
         lines.append(f"  scope: {chart.scope}")
     lines.append("  " + ", ".join(_kinds(chart)))
+    lines += _closure(chart)
     lines += _counts(chart)
     lines += [f"  {family_line(family)}" for family in chart.families]
     lines += [f"  note: {note}" for note in chart.notes]
@@ -35,6 +36,14 @@ def _kinds(chart: Chart) -> list[str]:
     """ "1 global minimum", "2 saddles", …; "degenerate" is short for a point."""
     nouns = {"degenerate": "degenerate point"}
     return [counted(count, nouns.get(kind, kind)) for kind, count in chart.kinds().items()]
+
+
+def _closure(chart: Chart) -> list[str]:
+    """What a chart of a set that is not closed says: whether its infimum is attained, and where the list is complete."""
+    lines = []
+    if chart.attained is False:
+        lines.append(f"  infimum {chart.infimum:.8g} is not attained: it is a limit of networks with growing weights")
+    return [*lines, *([f"  scope: {chart.scope}"] if chart.scope else [])]
 
 
 def _counts(chart: Chart) -> list[str]:
@@ -64,6 +73,7 @@ def _points(chart: Chart) -> list[str]:
     for i in range(min(len(table), SHOWN)):
         signature = "({}, {}, {})".format(*table.signature[i])
         size = f", a family of dimension {table.dimension[i]}" if table.dimension[i] else ""
+        size += ", a limit" if table.limit[i] else ""
         lines.append(f"  {table.loss[i]:>14.8g}  {table.rank[i]:>4}  {signature:<14}  {table.kind[i]}{size}")
     if len(table) > SHOWN:
         lines.append(f"  … and {len(table) - SHOWN} more: chart.critical, chart.to_dataframe()")

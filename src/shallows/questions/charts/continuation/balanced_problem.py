@@ -33,6 +33,14 @@ class BalancedProblem:
         return cls._in(problem, balanced_frame(problem.gram(), problem.n, problem.degree))
 
     @classmethod
+    def turned(cls, problem: Problem, turn: Array) -> BalancedProblem:
+        """As `of`, in coordinates turned by a rotation; a Gaussian moved along a line is then one of all metrics."""
+        special = special_data(problem.data, problem.degree)
+        if special is not None and special.metrics.kind != "moved Gaussian":
+            return cls._in(problem, special.frame @ turn, special)
+        return cls._in(problem, balanced_frame(problem.gram(), problem.n, problem.degree) @ turn)
+
+    @classmethod
     def plain(cls, problem: Problem) -> BalancedProblem:
         """In the problem's own coordinates, unless the data are a non-central Gaussian."""
         special = moved_gaussian(problem.data, problem.degree)

@@ -85,7 +85,7 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
         counts,
         completeness=completeness,
         method="exact",
-        attained=problem.degree == 2 or problem.width == 1,
+        closed=problem.degree == 2 or problem.width == 1,
         notes=notes,
         seed=seed,
     )

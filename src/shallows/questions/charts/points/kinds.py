@@ -95,19 +95,25 @@ def kinds(
     room: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     slope: tuple[Array, Array],
     tolerance: Array | float,
-    attained: bool,
+    inward: Array,
+    closed: bool,
 ) -> NDArray[np.str_]:
     """The kind of each point or family.
 
     `slope` are the smallest and the largest value of ℓ′(u^⊗d) over unit u, known to within `tolerance`; `dimension` of
-    the zeros in a signature are a family's own directions. `attained` says that the infimum is known to be among the
-    levels, so that a minimum of the lowest one is global.
+    the zeros in a signature are a family's own directions. `inward` is the slope into the networks at a limit, where
+    they have a boundary (`inward`), and ∞ elsewhere. `closed` says that the infimum is known to be among the levels, so
+    that a minimum of the lowest one is global.
     """
     low, high = slope
     flat = np.maximum(np.abs(low), np.abs(high)) <= tolerance
     descends = (room[0] & (low < -tolerance)) | (room[1] & (high > tolerance))
     # a direction off the stratum along which the loss is flat to first order leaves the kind open
     touches = (room[0] & (np.abs(low) <= tolerance)) | (room[1] & (np.abs(high) <= tolerance))
+    # at a limit w^(d−1)v, ℓ′((w ± εv)^d) = ± ε³ inward: an idle neuron of either sign descends
+    idle = (room[0] | room[1]) & np.isfinite(inward) & (inward > tolerance)
+    descends |= idle | (inward < -tolerance)
+    touches |= np.abs(inward) <= tolerance
     positive, zero, negative = signature.T
     result = np.full(len(zero), "local minimum", dtype="<U14")
     result[(zero > dimension) | touches] = "degenerate"
@@ -115,7 +121,7 @@ def kinds(
     top = (negative > 0) & (positive == 0) & (zero == 0) & ~room[0] & ~room[1]
     result[top] = "local maximum"
     result[flat] = "global minimum"
-    if attained:
+    if closed:
         lowest = levels.same(float(np.min(levels.excess)))
         result[(result == "local minimum") & lowest] = "global minimum"
     return result

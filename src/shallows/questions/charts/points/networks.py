@@ -7,7 +7,12 @@ import numpy as np
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.stratum import RealPoint
 from shallows.support.checks import Array
+
+#: How far apart neurons are that stand for merged ones, relatively: their sum is off by 10⁻⁸ of it, and rounding of
+#: terms that are 10⁴ times as large by 10⁻¹².
+APART = 1e-4
 
 
 def realise(problem: Problem, vectors: Array, signs: Array) -> Network:
@@ -30,6 +35,26 @@ def realise(problem: Problem, vectors: Array, signs: Array) -> Network:
         turn = sign * np.sign(a[place]) if d % 2 else 1.0
         W[place] = turn * vector / np.abs(a[place]) ** (1 / d)
     return Network(W, a, Power(d))
+
+
+def nearly(found: RealPoint, degree: int) -> tuple[Array, Array]:
+    """Vectors and signs of a point; for merged neurons those of two that are about to merge.
+
+    With v = αw + u, u ⟂ w, w^(d−1)v is the limit of a₊(w + tu)^d − a₋(w − tu)^d, a± = 1/(2dt) ± α/2, which differs from
+    it by t² (d−1)(d−2)/6 w^(d−3)u³ + ….
+    """
+    vectors, signs = list(found.vectors), list(found.signs)
+    for w, v in found.merged:
+        along = float(v @ w) / float(w @ w)
+        across = v - along * w
+        t = APART / max(float(np.linalg.norm(across) / np.linalg.norm(w)), degree * abs(along))
+        for side in (1.0, -1.0):
+            weight = 1 / (2 * degree * t) + side * along / 2
+            turn = side if degree % 2 else 1.0
+            vectors.append(turn * weight ** (1 / degree) * (w + side * t * across))
+            signs.append(1.0 if degree % 2 else side)
+    shape = (len(vectors), found.vectors.shape[1])
+    return np.array(vectors).reshape(shape), np.array(signs)
 
 
 def spectral_terms(matrix: Array, rank: int) -> tuple[Array, Array]:

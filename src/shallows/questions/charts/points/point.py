@@ -107,13 +107,21 @@ class Stored:
 
 @dataclass(frozen=True)
 class PointTable:
-    """The numbers of all points and families, one row each, sorted by loss; `dimension` is 0 for a point."""
+    """The numbers of all points and families, one row each, sorted by loss; `dimension` is 0 for a point.
+
+    `limit` says which of them are limits that no network of the problem attains; none, if it is not given.
+    """
 
     loss: Array
     rank: NDArray[np.intp]
     signature: NDArray[np.intp]
     kind: NDArray[np.str_]
     dimension: NDArray[np.intp]
+    limit: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+
+    def __post_init__(self) -> None:
+        if len(self.limit) != len(self.loss):
+            object.__setattr__(self, "limit", np.zeros(len(self.loss), bool))
 
     def rows(self, chosen: NDArray[np.intp]) -> PointTable:
         """Some of the rows."""
@@ -123,6 +131,7 @@ class PointTable:
             self.signature[chosen],
             self.kind[chosen],
             self.dimension[chosen],
+            self.limit[chosen],
         )
 
     def __len__(self) -> int:
@@ -139,7 +148,8 @@ class CriticalPoint:
     At degree 2 that is ∇ℓ(S)·S = 0 (Prop. 29); `network` realises it with ∇L = 0 (Corollary 31). `signature`
     (positive, zero, negative) and `index` are of the Hessian on the rank stratum; `kind` is judged in the problem's
     own function space: a point of lower rank can be a saddle by a direction off its stratum, which `escape` then
-    gives.
+    gives. `limit`: no network of the problem has this tensor, only limits of networks whose outer weights grow while
+    neurons merge; its stratum is that of such limits.
 
     >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Gaussian(3), width=2))
     >>> chart.points[1]                         # keeps 3 and 1 of the eigenvalues, plus 2/(r+2) (Theorem 35)
@@ -159,9 +169,10 @@ class CriticalPoint:
         dimension: int,
         made_by: tuple[Maker, int],
         problem: Problem | None,
+        limit: bool = False,
     ) -> None:
         self.loss, self.rank, self.signature, self.kind = loss, rank, signature, kind
-        self.dimension = dimension
+        self.dimension, self.limit = dimension, limit
         self._maker, self._place = made_by
         self._problem = problem
 
@@ -184,7 +195,10 @@ class CriticalPoint:
 
     @cached_property
     def network(self) -> Network:
-        """A network of the problem that realises it, at which the parameter gradient vanishes (Cor. 31)."""
+        """A network of the problem that realises it, at which the parameter gradient vanishes (Cor. 31).
+
+        For a limit, which none realises, a network near it, with large outer weights that nearly cancel.
+        """
         return self._maker.network(self._place)
 
     @cached_property
@@ -201,18 +215,19 @@ class CriticalPoint:
     def parameter_signature(self) -> ParameterSignature | None:
         """The Hessian's signature at `network` in parameter space, with its flat directions explained.
 
-        None where there is no Hessian (a ReLU neuron is zero), or no problem (the file of a chart did not hold it).
+        None where there is no Hessian (a ReLU neuron is zero), no network (a limit), or no problem (the file of a chart
+        did not hold it).
         """
-        if self._problem is None:
+        if self._problem is None or self.limit:
             return None
         with suppress(NotDifferentiable):
             return parameter_signature(self._problem, self.network)
         return None
 
     def __repr__(self) -> str:
-        return (
-            f"CriticalPoint({self.kind}, loss={self.loss:.8g}, rank={self.rank}, signature={self.signature})"
-        )
+        limit = ", a limit" if self.limit else ""
+        numbers = f"loss={self.loss:.8g}, rank={self.rank}, signature={self.signature}"
+        return f"CriticalPoint({self.kind}{limit}, {numbers})"
 
 
 class CriticalFamily(CriticalPoint):
@@ -243,8 +258,9 @@ class CriticalFamily(CriticalPoint):
         return self._about[1]
 
     def __repr__(self) -> str:
+        kind = f"{self.kind}, limits" if self.limit else self.kind
         return (
-            f"CriticalFamily({self.kind}, loss={self.loss:.8g}, rank={self.rank}, signature={self.signature}, "
+            f"CriticalFamily({kind}, loss={self.loss:.8g}, rank={self.rank}, signature={self.signature}, "
             f"dimension={self.dimension}: {self.description})"
         )
 
@@ -294,6 +310,7 @@ class Points(Sequence[CriticalPoint]):
                 int(row.dimension[place]),
                 (self.maker, int(self.places[place])),
                 self._problem,
+                bool(row.limit[place]),
             )
         return self._known[place]
 

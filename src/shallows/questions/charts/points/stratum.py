@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
@@ -21,17 +22,36 @@ REAL = 1e-7
 
 @dataclass(frozen=True)
 class RealPoint:
-    """A real critical tensor Σ signsᵢ vectorsᵢ^⊗d with its signature on the rank stratum."""
+    """A real critical tensor Σ signsᵢ vectorsᵢ^⊗d + Σⱼ wⱼ^(d−1)vⱼ with its signature on its stratum.
+
+    `merged` holds the (w, v), (m, 2, n): pairs of neurons that have merged. With any, the tensor is a limit of networks
+    and no network of this width.
+    """
 
     vectors: Array
     signs: Array
     signature: tuple[int, int, int]
     certificate: Certificate | None = None
+    merged: Array = field(default_factory=lambda: np.zeros((0, 2, 0)))
 
     @property
     def rank(self) -> int:
-        """The number of terms."""
-        return len(self.vectors)
+        """The number of neurons: a merged pair is two."""
+        return len(self.vectors) + 2 * len(self.merged)
+
+    @property
+    def limit(self) -> bool:
+        """Whether neurons have merged."""
+        return len(self.merged) > 0
+
+    def entries(self, n: int, degree: int) -> Array:
+        """The tensor's entries."""
+        total = np.zeros(coordinates.dimension(n, degree))
+        if len(self.vectors):
+            total += self.signs @ coordinates.monomials(self.vectors, degree)
+        for w, v in self.merged:
+            total += coordinates.monomials_jvp(w, v, degree) / degree
+        return total
 
 
 @dataclass(frozen=True)

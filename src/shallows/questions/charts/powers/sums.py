@@ -11,6 +11,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.close_points import close_points
+from shallows.questions.charts.continuation.equations import CriticalEquations
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import count_under, starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, REPEATED, Settled, settle
@@ -41,7 +42,7 @@ def powers_stratum(
     special = even.member.special
     start = starting_member(equations, special, Detours, tell)
     run = settle(Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even)))
-    hidden = _hidden(equations, even, run, seed, tell)
+    hidden = hidden_points(equations, even, run, seed, tell)
     if hidden:
         run = run.sampled
     signs = (1.0,) * rank
@@ -66,7 +67,9 @@ def powers_stratum(
     )
 
 
-def _hidden(equations: PowerEquations, even: BalancedProblem, run: Settled, seed: int, tell: Shown) -> int:
+def hidden_points(
+    equations: CriticalEquations, even: BalancedProblem, run: Settled, seed: int, tell: Shown
+) -> int:
     """How many of the paths that seem to run to infinity must end at finite points, far out."""
     special = even.member.special
     if special is not None:

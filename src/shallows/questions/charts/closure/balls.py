@@ -1,0 +1,101 @@
+"""The critical equations of limits in ball arithmetic, with the exact metric: existence, realness, signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from flint import acb, acb_mat, arb, arb_mat
+
+from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.mathematics.balls.systems import precision, rational
+from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.questions.charts.closure.parameterization import Parameterization, Term
+
+BITS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class MergedSystem:
+    """∂s · (G s − b) = 0 in the parameters of blocks of merged neurons, w_c = 1."""
+
+    map: Parameterization
+    exact: ExactLoss
+
+    def ball_evaluator(self, bits: int) -> MergedBalls:
+        """What `certify` asks for; made once for each precision."""
+        if bits not in self._evaluators:
+            self._evaluators[bits] = MergedBalls(self, bits)
+        return self._evaluators[bits]
+
+    @cached_property
+    def _evaluators(self) -> dict[int, MergedBalls]:
+        return {}
+
+    def tensor(self, root: CertifiedRoot) -> list[acb]:
+        """The entries of s over the root's box."""
+        with precision(BITS):
+            found = self.ball_evaluator(BITS).students([acb(x) for x in root.box])[0]
+            return [found[i, 0] for i in range(self.map.entries)]
+
+
+class MergedBalls:
+    """Value D e and Jacobian D G Dᵀ + Σ_I e_I ∂∂s_I: half the Hessian of ℓ in the parameters, at a solution."""
+
+    is_real = True
+
+    def __init__(self, system: MergedSystem, bits: int) -> None:
+        self.map, self.n = system.map, system.map.unknowns
+        with precision(max(bits, BITS)):
+            self.gram = arb_mat(rational_matrix(system.exact.gram))
+            self.g = arb_mat(rational_matrix(system.exact.right[:, None]))
+            self.terms: list[tuple[Term, arb]] = [
+                (term, arb(rational(term.coefficient))) for term in system.map.terms
+            ]
+
+    def students(self, x: Sequence[Any]) -> tuple[Any, Any]:
+        """s, N×1, and D = ∂s, unknowns × N."""
+        kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
+        s, D, powers = kind(self.map.entries, 1), kind(self.n, self.map.entries), self._powers(x)
+        for term, coefficient in self.terms:
+            s[term.entry, 0] = s[term.entry, 0] + coefficient * _product(powers, term, ())
+            for p, _ in term.factors:
+                D[p, term.entry] = D[p, term.entry] + coefficient * _product(powers, term, (p,))
+        return s, D
+
+    def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
+        """Value and Jacobian at the balls x."""
+        kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
+        s, D = self.students(x)
+        powers = self._powers(x)
+        e = kind(self.gram) * s - kind(self.g)
+        jacobian = D * kind(self.gram) * D.transpose()
+        for term, coefficient in self.terms:
+            weight = coefficient * e[term.entry, 0]
+            for p, exponent in term.factors:
+                for q, _ in term.factors:
+                    if p != q or exponent > 1:
+                        jacobian[p, q] = jacobian[p, q] + weight * _product(powers, term, (p, q))
+        return D * e, jacobian
+
+    def _powers(self, x: Sequence[Any]) -> list[list[Any]]:
+        table = []
+        for entry in x:
+            row = [type(entry)(1)]
+            for _ in range(self.map.degree):
+                row.append(row[-1] * entry)
+            table.append(row)
+        return table
+
+
+def _product(powers: list[list[Any]], term: Term, down: tuple[int, ...]) -> Any:
+    """∂ of a term's monomial in the parameters `down`."""
+    value: Any = 1
+    for p, exponent in term.factors:
+        for _ in range(down.count(p)):
+            value = value * exponent
+            exponent -= 1
+        value = value * powers[p][exponent]
+    return value

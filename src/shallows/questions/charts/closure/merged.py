@@ -1,0 +1,109 @@
+"""The critical points among limits of merged neurons: parameter homotopy from a generic member, then certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.same_points import PointSet
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.problem import Problem
+from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.equations import MergedEquations
+from shallows.questions.charts.closure.real import SortedLimits, Vectors, has_tangents, sort_limits
+from shallows.questions.charts.closure.singular import examine_limits
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.generic_members import starting_member
+from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.points.stratum import Counts, Stratum
+from shallows.questions.charts.powers.real import proved_different
+from shallows.questions.charts.powers.sums import hidden_points
+from shallows.support.checks import counted
+from shallows.support.progress import Shown
+
+Complex = NDArray[np.complex128]
+
+
+def merged_stratum(
+    problem: Problem, blocks: tuple[int, ...], certify_points: bool, seed: int, tell: Shown = False
+) -> Stratum:
+    """All critical points that are sums of these blocks of merged neurons (`parameterization`).
+
+    Coordinates are turned at random, so that no w has w₁ = 0.
+    """
+    equations = MergedEquations(problem.degree, problem.n, blocks)
+    turn, _ = np.linalg.qr(np.random.default_rng([seed, 2]).standard_normal((problem.n, problem.n)))
+    even = BalancedProblem.turned(problem, turn)
+    start = starting_member(equations, even.member.special, Detours, tell)
+    run = settle(Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even)))
+    hidden = hidden_points(equations, even, run, seed, tell)
+    if hidden:
+        run = run.sampled
+    whole = [_restored(equations, even, x) for x in _distinct(equations, run.finite.points)]
+    points = [point for point in whole if has_tangents(point)]
+    result = sort_limits(problem, blocks, points, certify_points, tell)
+    ends = [_restored(equations, even, x) for x in run.singular.points]
+    singular = examine_limits(problem, blocks, [end for end in ends if has_tangents(end)])
+    special = even.member.special
+    bound = equations.count if special is None else None
+    proved = bound is not None and proved_different(result.proved) == bound
+    counts = Counts(len(points), bound, "", bound=bound)
+    return Stratum(
+        result.found + singular.points,
+        counts,
+        singular.families,
+        _notes(equations, even, run, result, len(points), hidden),
+        "proved" if proved and run.completeness != "sampled" else run.completeness,
+    )
+
+
+def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regular:
+    """Whether an end that looks singular is regular: Krawczyk decides."""
+    system = MergedSystem(equations.map, ExactLoss.of_doubles(even.gram, even.target))
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        return ends, np.array([root is not None for root in certify(system, ends).roots])
+
+    return regular
+
+
+def _distinct(equations: MergedEquations, points: Complex) -> Complex:
+    return PointSet(points, invariants=equations.tensors).points
+
+
+def _restored(equations: MergedEquations, even: BalancedProblem, x: Complex) -> Vectors:
+    """The blocks' vectors in the problem's coordinates: s = unit · s′ in the frame."""
+    found: Vectors = []
+    for block in equations.map.vectors(x):
+        if len(block[0]) == 1:
+            found.append([block[0] * even.unit, even.frame @ block[1]])
+        else:
+            found.append([even.frame @ block[0], even.frame @ block[1] * even.unit])
+    return found
+
+
+def _notes(
+    equations: MergedEquations,
+    even: BalancedProblem,
+    run: Settled,
+    result: SortedLimits,
+    count: int,
+    hidden: int,
+) -> list[str]:
+    """What a reader of the chart should know about these limits."""
+    singles = len(equations.blocks) - 1
+    what = f"limits w^({equations.degree}−1)v of two merged neurons" + (
+        f" beside {counted(singles, 'neuron')}" if singles else ""
+    )
+    of = f" (of {equations.count}: generic ED degree)" if even.member.special is None and not singles else ""
+    head = f"rank {equations.r}, {what}"
+    notes = [f"{head}: {count} complex critical points{of}, {even.member.how} ({run.completeness})"]
+    said = [
+        (run.at_infinity, "paths run to infinity: this metric or target is not generic"),
+        (run.lost, LOST),
+        (result.undecided, "points without a certificate"),
+        (hidden, "of the paths to infinity end at finite points, too far out to be told"),
+    ]
+    return notes + [f"{head}: {many} {text}" for many, text in said if many]

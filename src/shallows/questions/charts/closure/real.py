@@ -1,0 +1,130 @@
+"""Which critical limits are real, and what is proved about each of them.
+
+A solution is a limit of real networks when each block is real: w up to a factor, and with that factor taken out v (or
+the outer weight of a single neuron). Real tensors whose blocks come in conjugate pairs are no such limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from flint import acb
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.signature import signature
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.problem import Problem
+from shallows.questions.charts.closure.balls import BITS, MergedSystem
+from shallows.questions.charts.closure.parameterization import Parameterization
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.proved_signature import proved_signature, shown
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
+from shallows.support.checks import Array
+from shallows.support.progress import Shown
+
+Complex = NDArray[np.complex128]
+Vectors = list[list[NDArray[np.inexact]]]
+#: A tangent vector across w of a smaller share of the block is none: the point is a power, of another stratum.
+NO_TANGENT = 1e-6
+
+
+@dataclass
+class SortedLimits:
+    """Real limits, how many points nothing is proved about, and the tensors of certified solutions in balls."""
+
+    found: list[RealPoint] = field(default_factory=list)
+    undecided: int = 0
+    proved: list[list[acb]] = field(default_factory=list)
+
+
+def sort_limits(
+    problem: Problem, blocks: tuple[int, ...], points: list[Vectors], certify_points: bool, tell: Shown = False
+) -> SortedLimits:
+    """Real limits apart from the rest, with certificates when `certify_points`.
+
+    Each is proved in the chart w_c = 1 of a large coordinate, c for all its blocks.
+    """
+    result, exact = SortedLimits(), ExactLoss.of(problem)
+    by_chart: dict[int, list[Vectors]] = {}
+    for point in points:
+        by_chart.setdefault(_chart(point), []).append(point)
+    for chart, those in by_chart.items():
+        map_ = Parameterization(problem.degree, problem.n, blocks, chart)
+        system = MergedSystem(map_, exact)
+        table = np.array([map_.parameters(point) for point in those], np.complex128)
+        roots: list[CertifiedRoot | None] = [None] * len(table)
+        if certify_points:
+            roots = list(certify(system, table, progress=tell).roots)
+        for x, root in zip(table, roots, strict=True):
+            if root is not None:
+                result.proved.append(system.tensor(root))
+            elif certify_points:
+                result.undecided += 1
+            if _is_real(x, root):
+                result.found.append(limit_point(problem, system, x.real, root))
+    return result
+
+
+def _is_real(x: Complex, root: CertifiedRoot | None) -> bool:
+    if root is not None and root.real is not None:
+        return root.real
+    return bool(np.max(np.abs(x.imag)) <= REAL * np.max(np.abs(x)))
+
+
+def _chart(point: Vectors) -> int:
+    """The coordinate whose smallest share in the w of all blocks is largest."""
+    ws = [np.abs(block[1] if len(block[0]) == 1 else block[0]) for block in point]
+    return int(np.argmax(np.min([w / w.max() for w in ws], axis=0)))
+
+
+def limit_point(
+    problem: Problem, system: MergedSystem, x: Array, root: CertifiedRoot | None, error: float = POINT_ERROR
+) -> RealPoint:
+    """A real limit with its signature on the stratum, proved where its root is."""
+    if root is not None and root.real:
+        root = shown(root)
+        x = root.point.real
+    hessian = half_hessian(problem, system.map, x)
+    blocks = system.map.vectors(x)
+    single = [block for block in blocks if len(block[0]) == 1]
+    weights = np.array([float(np.real(block[0][0])) for block in single])
+    vectors = np.array([np.real(block[1]) for block in single]).reshape(len(single), problem.n)
+    vectors = vectors * np.abs(weights[:, None]) ** (1 / problem.degree)
+    signs = np.sign(weights)
+    if problem.degree % 2:
+        vectors, signs = vectors * signs[:, None], np.ones(len(signs))
+    merged = np.array([np.real(block) for block in blocks if len(block[0]) > 1])
+    found = RealPoint(vectors, signs, signature(np.linalg.eigvalsh(hessian), error), None, merged)
+    if root is None or not root.real:
+        return found
+    with precision(BITS):
+        proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
+    gaps = zip(system.tensor(root), found.entries(problem.n, problem.degree).tolist(), strict=True)
+    radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
+    certificate = Certificate(radius, proof.certified, False, "Krawczyk, on the limits of merged neurons")
+    return replace(found, signature=proved_signature(proof, found.signature), certificate=certificate)
+
+
+def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:
+    """Half the Hessian of the loss in the parameters."""
+    gram = problem.gram()
+    e = gram @ (np.real(map_.tensors(x[None])[0]) - problem.target_tensor().entries)
+    D = np.real(map_.slopes(x))
+    return np.asarray(D @ gram @ D.T + map_.curvature(x, e))
+
+
+def has_tangents(point: Vectors) -> bool:
+    """Whether all merged neurons have a direction in which they merged: v across w, against all of the point."""
+    for block in point:
+        if len(block[0]) == 1:
+            continue
+        w, v = block[0] / np.linalg.norm(block[0]), block[1]
+        across = v - np.vdot(w, v) * w
+        if np.linalg.norm(across) <= NO_TANGENT * np.linalg.norm(v):
+            return False
+    return True
