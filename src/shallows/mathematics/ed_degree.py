@@ -18,7 +18,7 @@ of ∏(1 + φ)/∏(1 + α), divided by the product of the tangent weights; φ an
   singular at both neurons. The square of a complete intersection's ideal has constant colength, and two double points
   impose independent conditions on forms of degree ≥ 3, so F is a bundle and the map onto it surjective.
 - *Binary forms of rank r ≤ (d+1)/2*: the same with Z = Hilb^r(P¹) = P^r.
-- *Limits of two merged neurons*, w^(d−1)v: Z the flags of a point w on a line ⟨w, v⟩, A = ⟨w^d, w^(d−1)v⟩, and F dual to
+- *Limits of two merged neurons*, w^(d−1)v: Z the flags of a point w on a line ⟨w, v⟩, A = ⟨w^d, w^(d−1)v⟩, F dual to
   the tangent space ⟨w^(d−1)b, w^(d−2)v a⟩, of rank 2n − 1 everywhere for d ≥ 3.
 
 For sums of three and more powers in three and more variables collinear neurons spoil both facts: no number is given.

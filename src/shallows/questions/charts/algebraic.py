@@ -6,9 +6,8 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_points import chart_of_points
-from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
-from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
+from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_chartable
 from shallows.questions.charts.matrices.rank_one import rank_one_stratum
@@ -27,33 +26,34 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     top = min(problem.width, fills_at(problem))
     for rank in range(1, top + 1):
         require_chartable(problem, rank, special_count(problem, rank))
-    found, counts = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}
-    families, notes, levels = [], [], ["proved"]
-    if _is_zero(problem):
+    found, counts, levels = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}, ["proved"]
+    families, notes = [], []
+    if not problem.target_tensor().entries.any() and not ExactLoss.of(problem).right.any():
         notes, top = [NO_TARGET], 0
+    strata = {}
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
-            stratum = _stratum(problem, rank, certify, seed, tell)
+            strata[rank] = _stratum(problem, rank, certify, seed, tell)
+    limits = closure_of(problem, top, certify, seed, progress)
+    for rank, found_there in strata.items():
+        stratum = found_there.with_lost_at(limits.critical_inward.get(rank, 0))
         found += stratum.found
         counts[rank] = stratum.counts
         families += stratum.families
         notes += stratum.notes
         levels.append(stratum.completeness)
-    limits = closure_of(problem, top, certify, seed, progress)
-    found += limits.found
-    families += limits.families
-    notes += limits.notes
     completeness = weakest([*levels, limits.completeness])
+    closed = not limits.scope and (not limits.critical_inward or completeness != "sampled")
     return chart_of_points(
         problem,
-        found,
+        found + limits.found,
         counts,
         completeness=completeness,
         method="homotopy",
-        closed=not limits.scope,
+        closed=closed,
         scope=limits.scope,
-        families=families,
-        notes=notes,
+        families=families + limits.families,
+        notes=notes + limits.notes,
         seed=seed,
     )
 

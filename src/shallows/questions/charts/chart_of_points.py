@@ -12,8 +12,8 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
-from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
 from shallows.questions.charts.points.inward import inward_slope
+from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
 from shallows.questions.charts.points.networks import nearly, realise
 from shallows.questions.charts.points.point import Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
@@ -71,8 +71,8 @@ def chart_of_points(
         (room[0][kept], room[1][kept]),
         (reach[kept, 0], reach[kept, 1]),
         errors[kept],
-        inward[kept],
         closed,
+        inward[kept],
     )
     rank = np.array([f.rank for f in found], dtype=np.intp)
     order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
@@ -149,5 +149,3 @@ def _slope_errors(problem: Problem, found: Sequence[RealPoint]) -> Array:
             for f in found
         ]
     )
-
-

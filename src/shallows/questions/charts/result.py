@@ -32,9 +32,9 @@ class Chart:
 
     `critical` holds all of it, sorted by loss: `points`, which are isolated, and `families`, sets of critical points
     that are not. `complex_count`, `real_count` and `expected_count` are of points, {rank: number}; `completeness` says
-    what they prove. Charts are of the closure of the networks: limits that no network of the width attains are listed and
-    marked, `infimum` and `attained` say what that means for training, and `scope` where the list is complete, if not
-    everywhere.
+    what they prove. Charts are of the closure of the networks: limits that no network of the width attains are listed
+    and marked, `infimum` and `attained` say what that means for training, and `scope` where the list is complete, if
+    not everywhere.
 
     >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)

@@ -39,10 +39,12 @@ def _kinds(chart: Chart) -> list[str]:
 
 
 def _closure(chart: Chart) -> list[str]:
-    """What a chart of a set that is not closed says: whether its infimum is attained, and where the list is complete."""
+    """Whether the infimum is attained, where networks are not closed, and where the list is complete."""
     lines = []
     if chart.attained is False:
-        lines.append(f"  infimum {chart.infimum:.8g} is not attained: it is a limit of networks with growing weights")
+        lines.append(
+            f"  infimum {chart.infimum:.8g} is not attained: it is a limit of networks with growing weights"
+        )
     return [*lines, *([f"  scope: {chart.scope}"] if chart.scope else [])]
 
 

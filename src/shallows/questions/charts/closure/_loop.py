@@ -20,9 +20,7 @@ from shallows.support.compiling import part, unit
 
 
 @part
-def _product(
-    work: Any, program: Any, first: int, last: int, steps: int, p: int, q: int
-) -> complex:
+def _product(work: Any, program: Any, first: int, last: int, steps: int, p: int, q: int) -> complex:
     """∂_p ∂_q of a term's monomial; −1 for no derivative."""
     value = 1.0 + 0.0j
     for f in range(first, last):

@@ -27,6 +27,7 @@ class Closure:
     notes: list[str] = field(default_factory=list)
     completeness: str = "proved"
     scope: str = ""
+    critical_inward: dict[int, int] = field(default_factory=dict)
 
 
 def merging(problem: Problem) -> int:
@@ -37,25 +38,27 @@ def merging(problem: Problem) -> int:
     return signs.total if signs.total > 1 and signs.positive and signs.negative else 0
 
 
-def strata(width: int) -> list[tuple[int, ...]]:
-    """The kinds of limits that are charted for a width: two merged neurons, beside up to width − 2 others."""
-    return [(2, *[1] * others) for others in range(width - 1)]
+def strata(width: int, n: int) -> list[tuple[int, ...]]:
+    """The kinds of limits that are charted for a width: two merged neurons, and for binary forms others beside them."""
+    return [(2, *[1] * others) for others in range(width - 1) if n == 2 or not others]
 
 
 def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: bool = False) -> Closure:
     """The limits of networks with up to `top` neurons (0: the target is zero, and nothing but zero is critical)."""
     result = Closure()
     width = min(merging(problem), top)
-    for blocks in strata(width):
+    for blocks in strata(width, problem.n):
         with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
             stratum = merged_stratum(problem, blocks, certify, seed, tell)
         result.found += stratum.found
         result.families += stratum.families
         result.notes += stratum.notes
+        result.critical_inward[sum(blocks)] = stratum.critical_inward
         result.completeness = weakest([result.completeness, stratum.completeness])
     if width > 2:
+        beside = "" if problem.n == 2 else " and no others are left"
         result.scope = (
-            f"networks of width {problem.width} and limits in which two neurons merge; limits in which three or more "
-            "neurons merge, or two pairs of them, are not charted"
+            f"networks of width {problem.width}, and limits in which two neurons merge{beside}; other limits are not "
+            "charted, so no minimum is called global"
         )
     return result

@@ -11,12 +11,19 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.closure.equations import MergedEquations
-from shallows.questions.charts.closure.real import SortedLimits, Vectors, has_tangents, sort_limits
+from shallows.questions.charts.closure.real import (
+    SortedLimits,
+    Vectors,
+    has_tangents,
+    merged_tensor,
+    sort_limits,
+)
 from shallows.questions.charts.closure.singular import examine_limits
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.points.inward import inward_direction
 from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.real import proved_different
 from shallows.questions.charts.powers.sums import hidden_points
@@ -24,6 +31,9 @@ from shallows.support.checks import counted
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
+#: A slope into the networks that is smaller, relatively to the gradient at zero, is none: limits are known to ten
+#: digits, multiple ones to about √ε.
+CRITICAL = 1e-8
 
 
 def merged_stratum(
@@ -56,7 +66,21 @@ def merged_stratum(
         singular.families,
         _notes(equations, even, run, result, len(points), hidden),
         "proved" if proved and run.completeness != "sampled" else run.completeness,
+        critical_inward=_critical_inward(problem, points),
     )
+
+
+def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
+    """At how many of these limits, complex ones too, ℓ′(w^(d−3)v³) = 0: the loss is critical for networks, too."""
+    gram, target = problem.gram(), problem.target_tensor().entries
+    scale = float(np.max(np.abs(gram @ target)))
+    count = 0
+    for point in points:
+        w, v = (np.asarray(part, np.complex128) for part in point[0])
+        slope = gram @ (merged_tensor(point, problem.degree) - target)
+        direction = inward_direction(w, v, problem.degree)
+        count += bool(np.abs(slope @ direction) <= CRITICAL * scale * np.max(np.abs(direction)))
+    return count
 
 
 def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regular:

@@ -75,7 +75,7 @@ class Parameterization:
 
     @property
     def unknowns(self) -> int:
-        """The number of parameters, the dimension of the stratum: n for one neuron, 2n − 1 and 3n − 2 for merged ones."""
+        """The dimension of the stratum: n for one neuron, 2n − 1 and 3n − 2 for merged ones."""
         return sum({1: self.n, 2: 2 * self.n - 1, 3: 3 * self.n - 2}[block] for block in self.blocks)
 
     @cached_property
@@ -149,12 +149,11 @@ def _terms(given: Parameterization) -> list[Term]:
     found: dict[tuple[int, Factors], Fraction] = {}
     for block, places in given.layout:
         w, others = places[0], places[1:]
-        if block == 1:
-            products = [((), others[0])]
-        elif block == 2:
-            products = [((others[0],), None)]
-        else:
-            products = [((others[0], others[0]), None), ((others[1],), None)]
+        products: list[tuple[tuple[list[int], ...], list[int]]] = [((), others[0])]
+        if block == 2:
+            products = [((others[0],), [])]
+        elif block == 3:
+            products = [((others[0], others[0]), []), ((others[1],), [])]
         for directions, scale in products:
             for entry, index in enumerate(table):
                 for symbols, share in _slots(tuple(index), len(directions)):
@@ -162,7 +161,7 @@ def _terms(given: Parameterization) -> list[Term]:
                     if any(p < 0 for p in taken):
                         continue
                     own = [p for p in (w[x] for x in symbols[1]) if p >= 0]
-                    count = Counter(own + taken + (scale or []))
+                    count = Counter(own + taken + scale)
                     key = (entry, tuple(sorted(count.items())))
                     found[key] = found.get(key, Fraction(0)) + share
     assert all(coefficient for coefficient in found.values()) and d >= 1
@@ -170,7 +169,9 @@ def _terms(given: Parameterization) -> list[Term]:
 
 
 @lru_cache(maxsize=4096)
-def _slots(index: tuple[int, ...], count: int) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], Fraction]]:
+def _slots(
+    index: tuple[int, ...], count: int
+) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], Fraction]]:
     """What `count` of the indices are in order, with the others, and the share of all choices that are such."""
     choices: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
     total = prod(len(index) - k for k in range(count))

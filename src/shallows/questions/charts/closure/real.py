@@ -7,6 +7,7 @@ the outer weight of a single neuron). Real tensors whose blocks come in conjugat
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from flint import acb
@@ -17,6 +18,7 @@ from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import BITS, MergedSystem
@@ -43,7 +45,11 @@ class SortedLimits:
 
 
 def sort_limits(
-    problem: Problem, blocks: tuple[int, ...], points: list[Vectors], certify_points: bool, tell: Shown = False
+    problem: Problem,
+    blocks: tuple[int, ...],
+    points: list[Vectors],
+    certify_points: bool,
+    tell: Shown = False,
 ) -> SortedLimits:
     """Real limits apart from the rest, with certificates when `certify_points`.
 
@@ -116,6 +122,17 @@ def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:
     e = gram @ (np.real(map_.tensors(x[None])[0]) - problem.target_tensor().entries)
     D = np.real(map_.slopes(x))
     return np.asarray(D @ gram @ D.T + map_.curvature(x, e))
+
+
+def merged_tensor(point: Vectors, degree: int) -> Complex:
+    """The entries of a sum of blocks of one and two neurons."""
+    total: Any = 0
+    for first, second in point:
+        if len(first) == 1:
+            total = total + first[0] * coordinates.monomials(np.asarray(second), degree)
+        else:
+            total = total + coordinates.monomials_jvp(np.asarray(first), np.asarray(second), degree) / degree
+    return np.asarray(total, np.complex128)
 
 
 def has_tangents(point: Vectors) -> bool:

@@ -51,7 +51,9 @@ def examine_limits(problem: Problem, blocks: tuple[int, ...], ends: Sequence[Vec
     symmetry = symmetry_algebra(problem.gram(), problem.target_tensor().entries, problem.n, problem.degree)
     exact = ExactLoss.of(problem)
     for end in ends:
-        chart = int(np.argmax(np.min([np.abs(block[-1 if len(block[0]) == 1 else 0]) for block in end], axis=0)))
+        chart = int(
+            np.argmax(np.min([np.abs(block[-1 if len(block[0]) == 1 else 0]) for block in end], axis=0))
+        )
         map_ = Parameterization(problem.degree, problem.n, blocks, chart)
         x = _critical(problem, map_, np.asarray(map_.parameters(end), np.complex128), symmetry)
         if x is None:
@@ -101,7 +103,9 @@ def _sort_in(problem: Problem, point: RealPoint, symmetry: Symmetry, result: Exa
         SymmetricTensor(_turned(point, M).entries(problem.n, problem.degree), problem.n, problem.degree)
         for M in turns
     )
-    text = f"the orbit of {'a symmetry' if orbit == 1 else 'the symmetries'} that the data and the target share"
+    text = (
+        f"the orbit of {'a symmetry' if orbit == 1 else 'the symmetries'} that the data and the target share"
+    )
     result.families.append(RealFamily(point, orbit, text, samples))
 
 

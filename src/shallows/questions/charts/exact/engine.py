@@ -31,6 +31,7 @@ from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
 from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
+from shallows.questions.charts.closure.closure import merging
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
@@ -49,6 +50,8 @@ TIMEOUT = 300.0  # seconds, for sums of powers: a quartic takes a few, a quintic
 FRAMES = 6
 #: Rounding of a gradient at a root that is known to 256 bits: 10⁻¹⁵ of its terms, and their cancellation.
 CRITICAL = 1e-9
+#: What a chart says where networks are not closed.
+NETWORKS_ONLY = 'networks; limits in which neurons merge are not charted by this method (use "homotopy")'
 #: What a chart says where msolve's list may lack points.
 MET = "points may have met (roots are multiple), and some may be missing"
 
@@ -85,7 +88,8 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
         counts,
         completeness=completeness,
         method="exact",
-        closed=problem.degree == 2 or problem.width == 1,
+        closed=not merging(problem),
+        scope=NETWORKS_ONLY if merging(problem) else "",
         notes=notes,
         seed=seed,
     )

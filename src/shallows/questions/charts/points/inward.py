@@ -13,6 +13,7 @@ exactly when it is one on the boundary and ℓ′(w^(d−3)v³) ≥ 0, where > 0
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +22,10 @@ from shallows.questions.charts.points.stratum import RealPoint
 from shallows.support.checks import Array
 
 
-def inward_direction(w: Array, v: Array, degree: int) -> Array:
-    """The entries of w^(d−3)u³, w of length one and u the unit vector of v across w."""
+def inward_direction(w: Any, v: Any, degree: int) -> Any:
+    """The entries of w^(d−3)u³, w of length one and u the unit vector of v across w; complex ones too."""
     w = w / np.linalg.norm(w)
-    across = v - (v @ w) * w
+    across = v - np.vdot(w, v) * w
     across = across / np.linalg.norm(across)
     nodes = np.arange(degree + 1) / degree  # w^(d−3)u³ is a coefficient of (w + tu)^d, over (d choose 3)
     values = np.array([coordinates.monomials(w + t * across, degree) for t in nodes])

@@ -95,8 +95,8 @@ def kinds(
     room: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     slope: tuple[Array, Array],
     tolerance: Array | float,
-    inward: Array,
     closed: bool,
+    inward: Array | None = None,
 ) -> NDArray[np.str_]:
     """The kind of each point or family.
 
@@ -110,6 +110,7 @@ def kinds(
     descends = (room[0] & (low < -tolerance)) | (room[1] & (high > tolerance))
     # a direction off the stratum along which the loss is flat to first order leaves the kind open
     touches = (room[0] & (np.abs(low) <= tolerance)) | (room[1] & (np.abs(high) <= tolerance))
+    inward = np.full(len(signature), np.inf) if inward is None else inward
     # at a limit w^(d−1)v, ℓ′((w ± εv)^d) = ± ε³ inward: an idle neuron of either sign descends
     idle = (room[0] | room[1]) & np.isfinite(inward) & (inward > tolerance)
     descends |= idle | (inward < -tolerance)

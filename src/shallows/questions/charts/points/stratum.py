@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.lost_paths import LOST
 from shallows.questions.charts.points.point import Certificate
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 
 #: Points are refined to ten digits (`certify`), and so is the Hessian there: eigenvalues closer to zero, relatively to
 #: the largest, say nothing.
@@ -76,13 +77,32 @@ class Counts:
 
 @dataclass(frozen=True)
 class Stratum:
-    """The critical points of one rank: those that are real, the counts, and what is proved."""
+    """The critical points of one rank: those that are real, the counts, and what is proved.
+
+    `lost` paths have no end on the stratum: when each is known to end elsewhere, the list is as complete as `otherwise`
+    says. Among limits `critical_inward` counts those, complex ones too, at which the loss is critical for networks as
+    well.
+    """
 
     found: list[RealPoint]
     counts: Counts
     families: list[RealFamily]
     notes: list[str]
     completeness: str
+    lost: int = 0
+    otherwise: str = ""
+    critical_inward: int = 0
+
+    def with_lost_at(self, limits: int) -> Stratum:
+        """The stratum, when so many of its paths end at limits: near such a limit networks are one side of a manifold.
+
+        A critical point of the loss on that manifold is the end of one path, in neurons that grow without bound.
+        """
+        if not self.lost or self.lost != limits:
+            return self
+        notes = [note for note in self.notes if LOST not in note]
+        ends = f"{counted(limits, 'path')} end at limits, where the loss is critical for networks, too"
+        return replace(self, lost=0, completeness=self.otherwise, notes=[*notes, ends])
 
 
 def origin(problem: Problem) -> RealPoint:

@@ -11,8 +11,8 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.close_points import close_points
-from shallows.questions.charts.continuation.equations import CriticalEquations
 from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.equations import CriticalEquations
 from shallows.questions.charts.continuation.generic_members import count_under, starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, REPEATED, Settled, settle
 from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
@@ -64,6 +64,8 @@ def powers_stratum(
         examined.families,
         _notes(rank, even.member.how, run, result, hidden) + note,
         _completeness(run, result, counts) if not examined.families else run.completeness,
+        lost=0 if hidden else run.lost,
+        otherwise=start.completeness,
     )
 
 
