@@ -69,6 +69,8 @@ def test_an_orthogonal_cubic_has_its_known_eigenvectors():
 def _check(chart):
     problem = chart.problem
     for point in chart.points:
+        if point.limit:
+            continue
         assert np.linalg.norm(problem.gradient(point.network)) < 1e-7 * (1 + chart.losses[-1])
         assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8, abs=1e-9)
         if point.rank:

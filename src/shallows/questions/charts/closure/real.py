@@ -112,8 +112,18 @@ def limit_point(
         proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
     gaps = zip(system.tensor(root), found.entries(problem.n, problem.degree).tolist(), strict=True)
     radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
-    certificate = Certificate(radius, proof.certified, False, "Krawczyk, on the limits of merged neurons")
+    apart = len(blocks) == 1 and _is_tangent(system.map, root)
+    certificate = Certificate(radius, proof.certified, apart, "Krawczyk, on the limits of merged neurons")
     return replace(found, signature=proved_signature(proof, found.signature), certificate=certificate)
+
+
+def _is_tangent(map_: Parameterization, root: CertifiedRoot) -> bool:
+    """Whether v is proved to be no multiple of w, w_c = 1: then the tensor is no sum of two powers."""
+    (_, (first, second)) = map_.layout[0]
+    with precision(BITS):
+        lead = root.box[second[map_.chart]]
+        gaps = [root.box[q] - lead * root.box[p] for p, q in zip(first, second, strict=True) if p >= 0]
+        return any(not gap.contains(0) for gap in gaps)
 
 
 def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:

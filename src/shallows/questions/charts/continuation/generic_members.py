@@ -1,4 +1,4 @@
-"""Members of a family that everything starts from, solved once a process: among all metrics, or among special ones.
+"""Members of a family that everything starts from, solved once a machine: among all metrics, or among special ones.
 
 A member is solved by monodromy, from one solution that is known by construction. *Completeness.* Students are a cone
 X, and for a generic metric X and its singular strata are transverse to the isotropic quadric ⟨s, s⟩ = 0. Then no
@@ -27,6 +27,7 @@ from shallows.questions.charts.continuation.equations import (
     SolvedMember,
     family,
 )
+from shallows.questions.charts.continuation.kept_members import keep_member, kept_member
 from shallows.questions.charts.continuation.lost_paths import SETTINGS, Ways, settle
 from shallows.questions.charts.continuation.metrics import KindOfMetrics, OneMetric
 from shallows.questions.charts.limits import most_points
@@ -65,7 +66,7 @@ def starting_member(
 def generic_member(equations: CriticalEquations, tell: Shown = False) -> SolvedMember:
     """A generic (G, g)."""
     if (equations, None) not in SOLVED:
-        SOLVED[equations, None] = _solve_generic(equations, tell)
+        SOLVED[equations, None] = _from_disk(equations, None, lambda: solve_generic(equations, tell))
     return SOLVED[equations, None]
 
 
@@ -74,15 +75,37 @@ def special_member(
 ) -> SolvedMember:
     """A generic one among special metrics; another where paths are lost."""
     if (equations, special) not in SOLVED:
-        for seed in SPECIAL_SEEDS:
-            found = _solve_special(equations, special, ways, seed, tell)
-            if found.completeness != "sampled":
-                break
-        SOLVED[equations, special] = found
+        SOLVED[equations, special] = _from_disk(
+            equations, special, lambda: solve_special(equations, special, ways, tell)
+        )
     return SOLVED[equations, special]
 
 
-def _solve_generic(equations: CriticalEquations, tell: Shown) -> SolvedMember:
+def _from_disk(
+    equations: CriticalEquations, special: SpecialMetrics | None, solve: Callable[[], SolvedMember]
+) -> SolvedMember:
+    """The member that is kept on disk, or one that is solved now and then kept."""
+    kept = kept_member(equations, special)
+    if kept is not None:
+        return kept
+    solved = solve()
+    keep_member(equations, special, solved)
+    return solved
+
+
+def solve_special(
+    equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], tell: Shown = False
+) -> SolvedMember:
+    """A member among special metrics, solved now."""
+    for seed in SPECIAL_SEEDS:
+        found = _solve_special(equations, special, ways, seed, tell)
+        if found.completeness != "sampled":
+            break
+    return found
+
+
+def solve_generic(equations: CriticalEquations, tell: Shown = False) -> SolvedMember:
+    """A member among all metrics, solved now."""
     rng = np.random.default_rng([0, equations.unknowns, equations.entries])
     gram = complex_normal(rng, equations.metric_size, equations.metric_size)
     gram = gram + gram.T

@@ -69,6 +69,35 @@ class BinaryProblem:
             moments.append(total([constant(count, start), *terms]))
         return [total([times(k, moments[m + i]) for i, k in enumerate(K)]) for m in range(d - rank + 1)]
 
+    def limit_equations(self) -> list[Polynomial]:
+        """The recurrences of limits of two merged neurons: K = (z − z₀)², and E = (z − z₀)³h, h of degree d − 3.
+
+        E annihilates w^(d−1)b and w^(d−2)v a when it vanishes triply at w. Unknowns are z₀ and the coefficients of h.
+        """
+        d = self.degree
+        count = d - 1
+        root = [scaled(variable(count, 0), Fraction(-1)), constant(count, Fraction(1))]
+        K = _convolved(root, root)
+        e = _convolved(_convolved(K, root), [variable(count, 1 + i) for i in range(d - 2)])
+        moments = []
+        for row, start in zip(self.inverse, self.solved, strict=True):
+            terms = [scaled(p, c) for p, c in zip(e, row, strict=False)]
+            moments.append(total([constant(count, start), *terms]))
+        return [total([times(k, moments[m + i]) for i, k in enumerate(K)]) for m in range(d - 1)]
+
+    def merged(self, root: Array) -> tuple[Array, Array]:
+        """w and v of the limit w^(d−1)v at a root of `limit_equations`: moments α z₀^m + β m z₀^(m−1)/d."""
+        d, z = self.degree, float(root[0])
+        line = np.array([-z, 1.0])
+        e = np.convolve(np.convolve(np.convolve(line, line), line), root[1:])
+        moments = np.array([float(x) for x in self.solved])
+        moments = moments + np.array([[float(x) for x in row] for row in self.inverse]) @ e
+        powers = np.arange(d + 1)
+        table = np.stack([z**powers, powers * z ** np.maximum(powers - 1, 0) / d], axis=1)
+        along, across = np.linalg.lstsq(table, moments, rcond=None)[0]
+        w = self.frame @ np.array([1.0, z])
+        return w, along * w + self.frame @ np.array([0.0, across])
+
     def neurons(self, rank: int, root: Array) -> tuple[Array, Array] | None:
         """Real vectors u_j and signs with Σ ε_j u_j^⊗d at a root; None when the z_j are not real and distinct."""
         d = self.degree

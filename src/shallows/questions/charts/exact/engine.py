@@ -32,6 +32,7 @@ from shallows.questions.charts.closed_form.full_rank import full_rank_points
 from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.closure.closure import merging
+from shallows.questions.charts.closure.real import Vectors, has_tangents, sort_limits
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
@@ -50,8 +51,8 @@ TIMEOUT = 300.0  # seconds, for sums of powers: a quartic takes a few, a quintic
 FRAMES = 6
 #: Rounding of a gradient at a root that is known to 256 bits: 10⁻¹⁵ of its terms, and their cancellation.
 CRITICAL = 1e-9
-#: What a chart says where networks are not closed.
-NETWORKS_ONLY = 'networks; limits in which neurons merge are not charted by this method (use "homotopy")'
+#: What a chart says where more than two neurons can merge.
+FEW_LIMITS = "networks, and limits of two merged neurons without others; other limits are not charted"
 #: What a chart says where msolve's list may lack points.
 MET = "points may have met (roots are multiple), and some may be missing"
 
@@ -81,15 +82,21 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
             levels.append("count-matched" if whole else "sampled")
             notes += [] if whole else [f"rank {rank}: {MET}, or they are not transverse to the frame"]
         found += points
+    if merging(problem):
+        points, whole, said = _binary_limits(problem, seed)
+        found += points
+        notes += said
+        levels.append("count-matched" if whole else "sampled")
     completeness = weakest(levels)
+    closed = not merging(problem) or (merging(problem) == 2 and completeness != "sampled")
     return chart_of_points(
         problem,
         found,
         counts,
         completeness=completeness,
         method="exact",
-        closed=not merging(problem),
-        scope=NETWORKS_ONLY if merging(problem) else "",
+        closed=closed,
+        scope=FEW_LIMITS if merging(problem) > 2 else "",
         notes=notes,
         seed=seed,
     )
@@ -135,6 +142,18 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoi
     if roots.distinct != roots.degree:
         notes.append(f"rank {rank}: {MET}")
     return found, counts, whole and roots.distinct == roots.degree, notes
+
+
+def _binary_limits(problem: Problem, seed: int) -> tuple[list[RealPoint], bool, list[str]]:
+    """Limits of two merged neurons, each certified; whether none is missing."""
+    binary = BinaryProblem.of(problem, integer_frame(2, seed))
+    roots = _isolated(real_roots(binary.limit_equations(), bits=2 * BITS, timeout=TIMEOUT))
+    limits: list[Vectors] = [[list(binary.merged(x))] for x in roots.points]
+    result = sort_limits(problem, (2,), [limit for limit in limits if has_tangents(limit)], True)
+    head = "rank 2, limits of two merged neurons"
+    notes = [f"{head}: {roots.degree} complex critical points, counted by msolve"]
+    whole = roots.distinct == roots.degree
+    return result.found, whole, notes if whole else [*notes, f"{head}: {MET}"]
 
 
 def _clear_frame(problem: Problem, rank: int, seed: int) -> tuple[BinaryProblem, bool]:

@@ -1,0 +1,127 @@
+"""Solved members on disk: those of common shapes come with the package, others are kept in the user's cache directory.
+
+A member is a pair of files, name.json and name.npz (`support.files`: written whole or not at all, with checksums). What
+is read is checked before it is used: every point must be a solution to rounding (one Newton step moves it by less than
+SOLVED of its size), all must be different students, and as many as a theorem says, where one does. A file that is
+damaged, or fails this, is one that is not there: the member is solved again and written anew.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from shallows.mathematics.same_points import PointSet
+from shallows.questions.charts.continuation.equations import CriticalEquations, SolvedMember, family
+from shallows.questions.charts.continuation.metrics import SpecialMetrics
+from shallows.support.code_cache import root
+from shallows.support.errors import ShallowsError
+from shallows.support.files import Format
+from shallows.support.version import __version__
+
+FORMAT = Format("shallows-generic-member", 1)
+#: Where the members that come with the package lie.
+SHIPPED = Path(__file__).parent / "members"
+#: A Newton step from a solution that is longer, relatively, says that it is none: points are refined to about ε times
+#: their condition, which is below 10⁷ for generic members.
+SOLVED = 1e-8
+
+
+def name_of(equations: CriticalEquations, special: SpecialMetrics | None) -> str:
+    """The name of a member's files, from the equations' class and numbers and the kind of metrics.
+
+    >>> from shallows.questions.charts.powers.equations import PowerEquations
+    >>> name_of(PowerEquations(degree=3, n=3, r=2), None)
+    'PowerEquations-degree3-n3-r2-generic'
+    """
+    shape = re.sub(r"[^A-Za-z0-9]+", "-", repr(equations).replace("=", "")).strip("-")
+    return f"{shape}-{'generic' if special is None else special.kind.replace(' ', '-')}"
+
+
+def folder() -> Path | None:
+    """Where this version keeps members; None when there is no home to put them in."""
+    above = root()
+    return None if above is None else above / f"members-{__version__}"
+
+
+def kept_member(equations: CriticalEquations, special: SpecialMetrics | None) -> SolvedMember | None:
+    """The member on disk, the user's own first, if there is one and it is sound."""
+    name = name_of(equations, special)
+    for place in (folder(), SHIPPED):
+        if place is not None and (place / f"{name}.json").exists():
+            with suppress(ShallowsError):
+                found = read_member(place / name)
+                if is_solved(equations, special, found):
+                    return found
+    return None
+
+
+def keep_member(equations: CriticalEquations, special: SpecialMetrics | None, member: SolvedMember) -> None:
+    """Write a member that is complete to the user's cache; where that cannot be written, nothing is said."""
+    place = folder()
+    if place is None or member.completeness == "sampled":
+        return
+    with suppress(OSError):
+        place.mkdir(parents=True, exist_ok=True)
+        write_member(place / name_of(equations, special), member)
+
+
+def write_member(path: Path, member: SolvedMember) -> Path:
+    """A member's two files."""
+    document = {"completeness": member.completeness, "points": len(member.points)}
+    return FORMAT.save(path, document, {"parameters": member.parameters, "points": member.points})
+
+
+def read_member(path: Path) -> SolvedMember:
+    """What `write_member` wrote, or `InvalidProblem`."""
+    contents = FORMAT.load(path)
+    with contents.reading():
+        parameters, points = contents.arrays["parameters"], contents.arrays["points"]
+        if parameters.dtype != np.complex128 or points.dtype != np.complex128 or points.ndim != 2:
+            raise ValueError("its arrays are not complex numbers, one solution a row")
+        if len(points) != contents.document["points"]:
+            raise ValueError("it has not as many solutions as it says")
+        return SolvedMember(parameters, points, str(contents.document["completeness"]))
+
+
+def is_solved(equations: CriticalEquations, special: SpecialMetrics | None, member: SolvedMember) -> bool:
+    """Whether all points are different solutions, and as many as there are where that is known."""
+    kind, points = family(equations, special), member.points
+    if member.parameters.shape != (kind.parameter_count,) or points.shape[1:] != (equations.unknowns,):
+        return False
+    if not (np.all(np.isfinite(member.parameters)) and np.all(np.isfinite(points)) and len(points)):
+        return False
+    if special is None and equations.count is not None and len(points) != equations.count:
+        return False
+    segment = kind.segment(member.parameters, member.parameters)
+    for x in points:
+        value, jacobian = segment.at(np.append(x, 0.0))
+        try:
+            step = np.linalg.solve(jacobian[:, :-1], value)
+        except np.linalg.LinAlgError:
+            return False
+        if not np.max(np.abs(step)) <= SOLVED * np.max(np.abs(x)):
+            return False
+    return len(PointSet(points, invariants=equations.tensors)) == len(points)
+
+
+def contents() -> tuple[int, int]:
+    """How many members are kept in the user's cache, for all versions, and how many bytes they take."""
+    above = root()
+    files = list(above.glob("members-*/*.json")) if above is not None else []
+    return len(files), sum(part.stat().st_size for file in files for part in _parts(file))
+
+
+def clear() -> None:
+    """Remove all members from the user's cache, for all versions; those of the package stay."""
+    above = root()
+    for file in above.glob("members-*/*.json") if above is not None else ():
+        for part in _parts(file):
+            part.unlink(missing_ok=True)
+
+
+def _parts(file: Path) -> list[Path]:
+    return [part for part in (file, file.with_suffix(".npz")) if part.exists()]

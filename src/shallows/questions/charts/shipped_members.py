@@ -1,0 +1,68 @@
+"""The members that come with the package: which shapes, and how their files are made.
+
+    python -m shallows.questions.charts.shipped_members          (all; or names to make again)
+
+solves them anew, without what is on disk, and writes them beside `continuation.kept_members`. Solving is deterministic
+up to rounding, so a file that is made again holds the same solutions, perhaps in another order.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shallows.questions.charts.closure.equations import MergedEquations
+from shallows.questions.charts.continuation import generic_members
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import CriticalEquations, SolvedMember
+from shallows.questions.charts.continuation.kept_members import SHIPPED, name_of, write_member
+from shallows.questions.charts.continuation.metrics import Kind, SpecialMetrics
+from shallows.questions.charts.matrices.equations import LowRankEquations
+from shallows.questions.charts.powers.equations import PowerEquations
+
+#: Degrees and inputs of sums of two powers, and of limits of two merged neurons, that are shipped for all metrics.
+PAIRS = ((3, 2), (3, 3), (4, 2), (4, 3), (5, 2))
+#: Kinds of special metrics that are shipped beside all metrics, and for which of these.
+KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
+SPECIAL = ((3, 2), (3, 3), (4, 2))
+#: Sizes and ranks of matrices.
+MATRICES = ((3, 2), (4, 2), (4, 3))
+
+
+def shapes() -> Iterator[tuple[Any, SpecialMetrics | None]]:
+    """The equations and metrics of all members that are shipped."""
+    for degree, n in PAIRS:
+        for equations in (PowerEquations(degree, n, 2), MergedEquations(degree, n, (2,))):
+            yield equations, None
+            for kind in KINDS if (degree, n) in SPECIAL else ():
+                yield equations, SpecialMetrics(kind, degree, n)
+    for n, r in MATRICES:
+        yield LowRankEquations(n, r), None
+
+
+def solved(equations: CriticalEquations, special: SpecialMetrics | None) -> SolvedMember:
+    """A member, solved now whatever is on disk."""
+    if special is None:
+        return generic_members.solve_generic(equations)
+    return generic_members.solve_special(equations, special, Detours)
+
+
+def main(names: Sequence[str]) -> None:
+    """Make the files with these names, or all."""
+    SHIPPED.mkdir(exist_ok=True)
+    for equations, special in shapes():
+        name = name_of(equations, special)
+        if not names or name in names:
+            member = solved(equations, special)
+            size = sum(part.stat().st_size for part in SHIPPED.glob(f"{name}.*"))
+            if member.completeness != "sampled":
+                write_member(SHIPPED / name, member)
+            print(
+                f"{name}: {len(member.points)} points, {member.completeness}, {size:,} bytes before",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
