@@ -7,6 +7,7 @@ from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_chartable
@@ -28,7 +29,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         require_chartable(problem, rank, special_count(problem, rank))
     found, counts, levels = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}, ["proved"]
     families, notes = [], []
-    if not problem.target_tensor().entries.any() and not ExactLoss.of(problem).right.any():
+    if _is_zero(problem):
         notes, top = [NO_TARGET], 0
     strata = {}
     for rank in range(1, top + 1):

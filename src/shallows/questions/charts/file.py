@@ -43,7 +43,6 @@ def chart_contents(chart: Chart) -> tuple[dict[str, Any], Arrays]:
         "n": None,
         "degree": None,
         "completeness": chart.completeness,
-        "scope": chart.scope,
         "method": chart.method,
         "seed": chart.seed,
         "notes": list(chart.notes),

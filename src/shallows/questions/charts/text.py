@@ -39,13 +39,13 @@ def _kinds(chart: Chart) -> list[str]:
 
 
 def _closure(chart: Chart) -> list[str]:
-    """Whether the infimum is attained, where networks are not closed, and where the list is complete."""
+    """Whether the infimum is attained, where networks are not closed."""
     lines = []
     if chart.attained is False:
         lines.append(
             f"  infimum {chart.infimum:.8g} is not attained: it is a limit of networks with growing weights"
         )
-    return [*lines, *([f"  scope: {chart.scope}"] if chart.scope else [])]
+    return lines
 
 
 def _counts(chart: Chart) -> list[str]:

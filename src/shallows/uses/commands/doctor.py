@@ -73,7 +73,7 @@ def doctor(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the problem on which the engines are tried.")] = 0,
     clear: Annotated[
-        bool, typer.Option("--clear", help="First remove all compiled code from its cache.")
+        bool, typer.Option("--clear", help="First remove compiled code and solved members from the cache.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -83,21 +83,26 @@ def doctor(
     The exit status is 3 when a part is missing that `pip install shallows` should have brought, and 1 when an engine
     that is there fails on a problem drawn from the seed.
     """
+    from shallows.questions.charts.continuation import kept_members
     from shallows.support import code_cache
 
     places = destinations(out, FILES)
     if clear:
         code_cache.clear()
+        kept_members.clear()
     parts = examine()
     broken = [part.name for part in parts if part.kind == "core" and not part.there]
     output = Output(json, quiet)
     checks = [] if broken or not check else _tried(output, seed, parts)
     functions, size = code_cache.contents()
+    members, room = kept_members.contents()
+    cache = {"folder": str(code_cache.root()), "functions": functions, "bytes": size}
+    cache |= {"members": members, "member_bytes": room}
     document = {
         "shallows": _version("shallows"),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "cache": {"folder": str(code_cache.root()), "functions": functions, "bytes": size},
+        "cache": cache,
         "parts": [asdict(part) for part in parts],
         "seed": seed,
         "checks": [asdict(each) for each in checks],
@@ -108,6 +113,7 @@ def doctor(
     ]
     shown += [_part_table(parts), *([_check_table(checks, seed)] if checks else [])]
     shown.append(f"Compiled code: {functions} functions, {size / 1e6:.1f} MB in {code_cache.root()}")
+    shown.append(f"Solved members of families of equations: {members}, {room / 1e6:.1f} MB there")
     output.show(*shown)
     if ".json" in places:
         places[".json"].write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -218,6 +218,7 @@ def _assemble(
         critical=Points(table, maker, problem),
         completeness="proved" if clusters.exact and all(vanish) else "count-matched",
         method="closed-form",
+        attained=True,
         complex_count=counts,
         real_count={s.rank: int(np.sum(isolated == s.rank)) for s in kept},
         expected_count=expected,

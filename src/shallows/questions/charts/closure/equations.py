@@ -15,7 +15,7 @@ import numpy as np
 from shallows.mathematics.ed_degree import tangential_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.closure.parameterization import Parameterization
-from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
 from shallows.support.seeds import complex_normal
 
 
@@ -36,6 +36,15 @@ class MergedEquations:
     def entries(self) -> int:
         """N = C(n+d−1, d)."""
         return self.map.entries
+
+    @property
+    def metric_size(self) -> int:
+        """N."""
+        return self.entries
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """No theorem gives it."""
+        return None
 
     @property
     def unknowns(self) -> int:

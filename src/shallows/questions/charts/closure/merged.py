@@ -16,6 +16,7 @@ from shallows.questions.charts.closure.real import (
     Vectors,
     has_tangents,
     merged_tensor,
+    proved_different,
     sort_limits,
 )
 from shallows.questions.charts.closure.singular import examine_limits
@@ -25,7 +26,6 @@ from shallows.questions.charts.continuation.generic_members import starting_memb
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
 from shallows.questions.charts.points.inward import inward_direction
 from shallows.questions.charts.points.stratum import Counts, Stratum
-from shallows.questions.charts.powers.real import proved_different
 from shallows.questions.charts.powers.sums import hidden_points
 from shallows.support.checks import counted
 from shallows.support.progress import Shown

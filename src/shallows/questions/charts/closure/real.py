@@ -126,6 +126,20 @@ def _is_tangent(map_: Parameterization, root: CertifiedRoot) -> bool:
         return any(not gap.contains(0) for gap in gaps)
 
 
+def proved_different(tensors: list[list[acb]]) -> int:
+    """How many of these tensors in balls are pairwise proved different; only neighbours in one entry are compared."""
+    if not tensors:
+        return 0
+    heads = [(float(t[0].real.lower()), float(t[0].real.upper())) for t in tensors]
+    widest = max(high - low for low, high in heads)
+    kept: list[int] = []
+    for k in sorted(range(len(tensors)), key=lambda k: heads[k]):
+        near = [j for j in kept if heads[k][0] - heads[j][1] <= widest]
+        if not any(all(a.overlaps(b) for a, b in zip(tensors[k], tensors[j], strict=True)) for j in near):
+            kept.append(k)
+    return len(kept)
+
+
 def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:
     """Half the Hessian of the loss in the parameters."""
     gram = problem.gram()

@@ -82,7 +82,7 @@ def special_member(
 
 
 def _from_disk(
-    equations: CriticalEquations, special: SpecialMetrics | None, solve: Callable[[], SolvedMember]
+    equations: CriticalEquations, special: KindOfMetrics | None, solve: Callable[[], SolvedMember]
 ) -> SolvedMember:
     """The member that is kept on disk, or one that is solved now and then kept."""
     kept = kept_member(equations, special)
@@ -94,7 +94,7 @@ def _from_disk(
 
 
 def solve_special(
-    equations: Equations, special: SpecialMetrics, ways: MakeWays[Equations], tell: Shown = False
+    equations: Equations, special: KindOfMetrics, ways: MakeWays[Equations], tell: Shown = False
 ) -> SolvedMember:
     """A member among special metrics, solved now."""
     for seed in SPECIAL_SEEDS:

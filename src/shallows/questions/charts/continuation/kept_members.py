@@ -16,7 +16,7 @@ import numpy as np
 
 from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import CriticalEquations, SolvedMember, family
-from shallows.questions.charts.continuation.metrics import SpecialMetrics
+from shallows.questions.charts.continuation.metrics import KindOfMetrics
 from shallows.support.code_cache import root
 from shallows.support.errors import ShallowsError
 from shallows.support.files import Format
@@ -30,15 +30,15 @@ SHIPPED = Path(__file__).parent / "members"
 SOLVED = 1e-8
 
 
-def name_of(equations: CriticalEquations, special: SpecialMetrics | None) -> str:
+def name_of(equations: CriticalEquations, special: KindOfMetrics | None) -> str:
     """The name of a member's files, from the equations' class and numbers and the kind of metrics.
 
     >>> from shallows.questions.charts.powers.equations import PowerEquations
     >>> name_of(PowerEquations(degree=3, n=3, r=2), None)
     'PowerEquations-degree3-n3-r2-generic'
     """
-    shape = re.sub(r"[^A-Za-z0-9]+", "-", repr(equations).replace("=", "")).strip("-")
-    return f"{shape}-{'generic' if special is None else special.kind.replace(' ', '-')}"
+    shown = [repr(equations), "generic" if special is None else repr(special)]
+    return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", text.replace("=", "")).strip("-") for text in shown)
 
 
 def folder() -> Path | None:
@@ -47,7 +47,7 @@ def folder() -> Path | None:
     return None if above is None else above / f"members-{__version__}"
 
 
-def kept_member(equations: CriticalEquations, special: SpecialMetrics | None) -> SolvedMember | None:
+def kept_member(equations: CriticalEquations, special: KindOfMetrics | None) -> SolvedMember | None:
     """The member on disk, the user's own first, if there is one and it is sound."""
     name = name_of(equations, special)
     for place in (folder(), SHIPPED):
@@ -59,7 +59,7 @@ def kept_member(equations: CriticalEquations, special: SpecialMetrics | None) ->
     return None
 
 
-def keep_member(equations: CriticalEquations, special: SpecialMetrics | None, member: SolvedMember) -> None:
+def keep_member(equations: CriticalEquations, special: KindOfMetrics | None, member: SolvedMember) -> None:
     """Write a member that is complete to the user's cache; where that cannot be written, nothing is said."""
     place = folder()
     if place is None or member.completeness == "sampled":
@@ -87,7 +87,7 @@ def read_member(path: Path) -> SolvedMember:
         return SolvedMember(parameters, points, str(contents.document["completeness"]))
 
 
-def is_solved(equations: CriticalEquations, special: SpecialMetrics | None, member: SolvedMember) -> bool:
+def is_solved(equations: CriticalEquations, special: KindOfMetrics | None, member: SolvedMember) -> bool:
     """Whether all points are different solutions, and as many as there are where that is known."""
     kind, points = family(equations, special), member.points
     if member.parameters.shape != (kind.parameter_count,) or points.shape[1:] != (equations.unknowns,):
