@@ -2,8 +2,8 @@
 
 import subprocess
 import sys
-from contextlib import suppress
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing import get_context
 
 import numpy as np

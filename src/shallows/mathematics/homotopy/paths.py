@@ -6,13 +6,14 @@ Each path depends on its own start point only, so the result is the same whateve
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
+from shallows.mathematics.homotopy.batches import current
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
 
@@ -193,6 +194,10 @@ def track(
     from shallows.mathematics.homotopy._compiled.blocks import room, track_block
 
     settings = settings or TrackerSettings()
+    batches = current()
+    if batches is not None and len(starts) > batches.size:
+        given = {"settings": asdict(settings), "chart": chart, "endgame": endgame, "start": start, "end": end}
+        return batches.track(homotopy, np.array(starts, np.complex128, ndmin=2), given, progress)
     options = np.append(settings.array(), homotopy.noise)
     if not endgame:
         options[5] = 0.0

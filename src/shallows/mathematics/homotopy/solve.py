@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.assembly import Run, assemble, proved
+from shallows.mathematics.homotopy.batches import current
 from shallows.mathematics.homotopy.classify import Ends, classify
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
@@ -106,8 +107,8 @@ def solve(
 
 
 def check_limit(count: int, limit: int) -> None:
-    """Refuse more paths than the limit, with the count and an estimate of the time."""
-    if count > limit:
+    """Refuse more paths than the limit on one machine, with the count and an estimate of the time."""
+    if count > limit and current() is None:
         seconds = count / _PATHS_A_SECOND
         span = f"{seconds:,.0f} s" if seconds < 600 else f"{seconds / 3600:,.1f} h"
         raise InvalidProblem(

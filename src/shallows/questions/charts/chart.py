@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.homotopy.batches import on_client
 from shallows.model.activations import Polynomial, Power, ReLU
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import reduced
@@ -31,6 +34,8 @@ def chart(
     rng: int | np.random.Generator = 0,
     *,
     progress: bool = False,
+    client: Any = None,
+    keep: str | Path | None = None,
 ) -> Chart:
     """Every critical point of the loss in function space, for every rank up to the width.
 
@@ -39,12 +44,18 @@ def chart(
     applies. `certify` proves points, signatures and realness in ball arithmetic; `progress` shows on stderr what is
     being done. The result says what is proved: `chart.completeness`, `chart.scope`, `point.certificate`.
 
+    With a Dask `client`, or a scheduler's address, paths are tracked on its workers, in batches that are kept in the
+    folder `keep` (or the user's cache): a chart that was stopped goes on from there.
+
     >>> chart = sh.chart(sh.Problem(np.diag([3.0, 2.0, 1.0]), sh.Frobenius(3), width=1))
     >>> [float(loss) for loss in chart.losses]
     [5.0, 10.0, 13.0, 14.0]
     """
     if method not in METHODS:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
+    if client is not None:
+        with on_client(client, keep):
+            return chart(problem, method, certify, rng, progress=progress)
     problem = as_problem(problem)
     source = generator(rng)
     seed = int(source.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)

@@ -18,6 +18,7 @@ EXAMPLES = (
     "shallows chart problem.toml --out problem.html",
     "shallows chart problem.toml --out results",
     "shallows chart relu.toml --method descent --json",
+    "shallows chart large.toml --scheduler tcp://10.0.0.1:8786 --keep batches",
 )
 #: The embedded example, and where its report goes.
 EMBEDDED = ("gaussian", "heavy-tailed")
@@ -45,6 +46,16 @@ def chart(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report, an HTML page, here.")] = None,
     train: Annotated[int, typer.Option(min=0, help="Training runs that the report shows.")] = 200,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="A Dask scheduler (tcp://host:8786) whose workers track the paths of a large chart."
+        ),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="With --scheduler: the folder that keeps finished batches, to go on from."),
+    ] = None,
     seed: FileSeed = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -71,6 +82,8 @@ def chart(
                 certify=certify,
                 rng=each.seed if seed is None else seed,
                 progress=output.progress,
+                client=scheduler,
+                keep=keep,
             ),
         )
         for each in written

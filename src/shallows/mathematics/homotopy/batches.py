@@ -1,0 +1,202 @@
+"""Paths in batches on a client: a Dask client, or anything with `submit`, whose workers have `shallows` installed.
+
+A path depends on its own start only, so batches can be tracked anywhere and in any order. What is sent is the name of
+the compiled evaluator and its constant data; what comes back, and is kept, are arrays. A batch that was finished is on
+disk, under the digest of all that it depends on, and is not tracked again: whoever stops, or loses a worker, loses no
+more than the batches that were being tracked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.support.code_cache import root
+from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.files import Format
+from shallows.support.progress import Progress, Shown
+
+if TYPE_CHECKING:
+    from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings
+
+FORMAT = Format("shallows-batch-of-paths", 1)
+#: Paths in a batch: seconds of work, against milliseconds to send it.
+SIZE = 2_000
+#: How often a batch is sent again whose worker died: it may be the batch that kills them.
+RETRIES = 3
+#: Seconds that a scheduler has to answer: machines of one cluster answer in milliseconds.
+ANSWER = 10
+#: What of the tracked paths is sent back and kept.
+COLUMNS = ("ends", "status", "winding", "steps", "radius", "error")
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Where paths are tracked, how many at once, and where finished batches are kept (None: nowhere)."""
+
+    client: Any
+    folder: Path | None = None
+    size: int = SIZE
+
+    def track(
+        self, homotopy: Homotopy, starts: NDArray[np.complex128], given: dict[str, Any], progress: Shown
+    ) -> Paths:
+        """All paths, in their order."""
+        from shallows.mathematics.homotopy.paths import Paths
+
+        jobs = [job_of(homotopy, starts[k : k + self.size], given) for k in range(0, len(starts), self.size)]
+        done: list[dict[str, Any] | None] = [self._kept(job) for job in jobs]
+        with Progress(len(starts), "tracking paths", progress, "paths") as shown:
+            shown.advance(sum(len(part["ends"]) for part in done if part is not None))
+            waiting = {
+                self._sent(job): k
+                for k, (job, part) in enumerate(zip(jobs, done, strict=True))
+                if part is None
+            }
+            for future in _finished(self.client, waiting):
+                k = waiting[future]
+                part = done[k] = future.result()
+                self._keep(jobs[k], part)
+                shown.advance(len(part["ends"]))
+        return Paths(*(np.concatenate([part[name] for part in done if part is not None]) for name in COLUMNS))
+
+    def _sent(self, job: dict[str, Any]) -> Any:
+        dask = {"pure": False, "retries": RETRIES} if hasattr(self.client, "scheduler_info") else {}
+        return self.client.submit(tracked, job, **dask)
+
+    def _path(self, job: dict[str, Any]) -> Path | None:
+        return None if self.folder is None else self.folder / digest(job)
+
+    def _kept(self, job: dict[str, Any]) -> dict[str, Any] | None:
+        path = self._path(job)
+        if path is None or not path.with_name(f"{path.name}.json").exists():
+            return None
+        with suppress(InvalidProblem):
+            arrays = FORMAT.load(path).arrays
+            part = {name: arrays[name] for name in COLUMNS}
+            if all(len(column) == len(job["starts"]) for column in part.values()):
+                return part
+        return None
+
+    def _keep(self, job: dict[str, Any], part: dict[str, Any]) -> None:
+        path = self._path(job)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            FORMAT.save(path, {}, part)
+
+
+_CURRENT: ContextVar[Batches | None] = ContextVar("batches", default=None)
+
+
+def current() -> Batches | None:
+    """Where paths are tracked now, if not here."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def in_batches(client: Any, folder: str | Path | None = None, size: int = SIZE) -> Iterator[None]:
+    """Track all paths on a client, as long as this lasts."""
+    token = _CURRENT.set(Batches(client, None if folder is None else Path(folder), size))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+@contextmanager
+def on_client(client: Any, folder: str | Path | None = None) -> Iterator[None]:
+    """Track all paths on a client, or on the workers of a Dask scheduler by its address; batches are kept.
+
+    They are kept in `folder`, or else in the user's cache directory.
+    """
+    above = root()
+    place = folder if folder is not None or above is None else above / "batches"
+    if not isinstance(client, str):
+        with in_batches(client, place):
+            yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtra("distributed", "sweep") from None
+    try:
+        made: Any = Client(client, set_as_default=False, timeout=ANSWER)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InvalidProblem(
+            f"No Dask scheduler answers at {client}: {error}. Fix: check the address (tcp://host:8786)."
+        ) from None
+    with made, in_batches(made, place):
+        yield
+
+
+def job_of(homotopy: Homotopy, starts: NDArray[np.complex128], given: dict[str, Any]) -> dict[str, Any]:
+    """A batch as names, numbers and arrays."""
+    data = {field.name: getattr(homotopy, field.name) for field in fields(homotopy)}
+    unit = data.pop("evaluate")
+    if not hasattr(unit, "symbol"):
+        raise InvalidProblem(
+            f"{unit!r} is no evaluator of shallows, so no other process can find it. Fix: track without a client."
+        )
+    return {"evaluate": unit.symbol, "homotopy": data, "starts": starts, **given}
+
+
+def digest(job: dict[str, Any]) -> str:
+    """What a batch depends on, in 32 letters."""
+    total = hashlib.sha256()
+
+    def add(value: Any) -> None:
+        if isinstance(value, dict):
+            for name in sorted(value):
+                total.update(name.encode())
+                add(value[name])
+        elif isinstance(value, np.ndarray):
+            total.update(f"{value.dtype} {value.shape}".encode())
+            total.update(np.ascontiguousarray(value).tobytes())
+        else:
+            total.update(repr(value).encode())
+
+    add(job)
+    return total.hexdigest()[:32]
+
+
+def tracked(job: dict[str, Any]) -> dict[str, Any]:
+    """Track a batch in this process."""
+    from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings, track
+
+    module, name = job["evaluate"].rsplit(".", 1)
+    homotopy = Homotopy(evaluate=getattr(import_module(module), name), **job["homotopy"])
+    settings: TrackerSettings = TrackerSettings(**job["settings"])
+    paths = track(
+        homotopy,
+        job["starts"],
+        settings,
+        threads=1,
+        chart=job["chart"],
+        endgame=job["endgame"],
+        start=job["start"],
+        end=job["end"],
+    )
+    return {column: getattr(paths, column) for column in COLUMNS}
+
+
+def _finished(client: Any, futures: dict[Any, int]) -> Iterator[Any]:
+    """Futures as they finish, of Dask or of the standard library."""
+    if not futures:
+        return
+    if hasattr(client, "scheduler_info"):
+        from distributed import as_completed as completed
+
+        yield from completed(list(futures), loop=client.loop)
+    else:
+        from concurrent.futures import as_completed
+
+        yield from as_completed(list(futures))
