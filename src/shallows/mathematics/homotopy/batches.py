@@ -9,13 +9,12 @@ more than the batches that were being tracked.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,9 @@ from shallows.support.errors import InvalidProblem, MissingExtra
 from shallows.support.files import Format
 from shallows.support.progress import Progress, Shown
 
-if TYPE_CHECKING:
-    from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings
-
+#: A batch as names, numbers and arrays; and what a worker makes of one: its COLUMNS.
+Job = dict[str, Any]
+Tracked = Callable[[Job], dict[str, Any]]
 FORMAT = Format("shallows-batch-of-paths", 1)
 #: Paths in a batch: seconds of work, against milliseconds to send it.
 SIZE = 2_000
@@ -48,17 +47,15 @@ class Batches:
     size: int = SIZE
 
     def track(
-        self, homotopy: Homotopy, starts: NDArray[np.complex128], given: dict[str, Any], progress: Shown
-    ) -> Paths:
-        """All paths, in their order."""
-        from shallows.mathematics.homotopy.paths import Paths
-
+        self, tracked: Tracked, homotopy: Any, starts: NDArray[np.complex128], given: Job, progress: Shown
+    ) -> list[NDArray[Any]]:
+        """The COLUMNS of all paths, in their order; `tracked` is what a worker does with a batch."""
         jobs = [job_of(homotopy, starts[k : k + self.size], given) for k in range(0, len(starts), self.size)]
         done: list[dict[str, Any] | None] = [self._kept(job) for job in jobs]
         with Progress(len(starts), "tracking paths", progress, "paths") as shown:
             shown.advance(sum(len(part["ends"]) for part in done if part is not None))
             waiting = {
-                self._sent(job): k
+                self._sent(tracked, job): k
                 for k, (job, part) in enumerate(zip(jobs, done, strict=True))
                 if part is None
             }
@@ -67,9 +64,9 @@ class Batches:
                 part = done[k] = future.result()
                 self._keep(jobs[k], part)
                 shown.advance(len(part["ends"]))
-        return Paths(*(np.concatenate([part[name] for part in done if part is not None]) for name in COLUMNS))
+        return [np.concatenate([part[name] for part in done if part is not None]) for name in COLUMNS]
 
-    def _sent(self, job: dict[str, Any]) -> Any:
+    def _sent(self, tracked: Tracked, job: Job) -> Any:
         dask = {"pure": False, "retries": RETRIES} if hasattr(self.client, "scheduler_info") else {}
         return self.client.submit(tracked, job, **dask)
 
@@ -138,7 +135,7 @@ def on_client(client: Any, folder: str | Path | None = None) -> Iterator[None]:
         yield
 
 
-def job_of(homotopy: Homotopy, starts: NDArray[np.complex128], given: dict[str, Any]) -> dict[str, Any]:
+def job_of(homotopy: Any, starts: NDArray[np.complex128], given: dict[str, Any]) -> dict[str, Any]:
     """A batch as names, numbers and arrays."""
     data = {field.name: getattr(homotopy, field.name) for field in fields(homotopy)}
     unit = data.pop("evaluate")
@@ -166,26 +163,6 @@ def digest(job: dict[str, Any]) -> str:
 
     add(job)
     return total.hexdigest()[:32]
-
-
-def tracked(job: dict[str, Any]) -> dict[str, Any]:
-    """Track a batch in this process."""
-    from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings, track
-
-    module, name = job["evaluate"].rsplit(".", 1)
-    homotopy = Homotopy(evaluate=getattr(import_module(module), name), **job["homotopy"])
-    settings: TrackerSettings = TrackerSettings(**job["settings"])
-    paths = track(
-        homotopy,
-        job["starts"],
-        settings,
-        threads=1,
-        chart=job["chart"],
-        endgame=job["endgame"],
-        start=job["start"],
-        end=job["end"],
-    )
-    return {column: getattr(paths, column) for column in COLUMNS}
 
 
 def _finished(client: Any, futures: dict[Any, int]) -> Iterator[Any]:

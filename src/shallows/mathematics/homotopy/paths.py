@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
-from shallows.mathematics.homotopy.batches import current
+from shallows.mathematics.homotopy.batches import COLUMNS, current
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
 
@@ -197,7 +198,8 @@ def track(
     batches = current()
     if batches is not None and len(starts) > batches.size:
         given = {"settings": asdict(settings), "chart": chart, "endgame": endgame, "start": start, "end": end}
-        return batches.track(homotopy, np.array(starts, np.complex128, ndmin=2), given, progress)
+        table = np.array(starts, np.complex128, ndmin=2)
+        return Paths(*batches.track(track_batch, homotopy, table, given, progress))
     options = np.append(settings.array(), homotopy.noise)
     if not endgame:
         options[5] = 0.0
@@ -244,3 +246,13 @@ def track(
                 for _ in pool.map(block, blocks):
                     shown.advance(together)
     return Paths(ends, codes[:, 0], codes[:, 1], codes[:, 2], figures[:, 0], figures[:, 1])
+
+
+def track_batch(job: dict[str, Any]) -> dict[str, Any]:
+    """Track a batch (`batches`) in this process, a worker's: the evaluator is found by its name."""
+    module, name = job["evaluate"].rsplit(".", 1)
+    homotopy = Homotopy(evaluate=getattr(import_module(module), name), **job["homotopy"])
+    settings = TrackerSettings(**job["settings"])
+    options = {key: job[key] for key in ("chart", "endgame", "start", "end")}
+    paths = track(homotopy, job["starts"], settings, threads=1, **options)
+    return {column: getattr(paths, column) for column in COLUMNS}
