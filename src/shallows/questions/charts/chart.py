@@ -117,6 +117,8 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
         return pure_power_chart(problem, power, inner)
     if method in ("auto", "homotopy"):
         return neurons_chart(problem, certify, seed, progress)
+    if method == "exact":
+        return neurons_chart(problem, certify, seed, progress, method)
     raise InvalidProblem(
         f'{problem.activation!r} has no chart with method={method!r}. Use method="homotopy", or "descent".'
     )

@@ -115,6 +115,17 @@ def test_training_ends_on_the_chart():
         assert len(ends) and gaps.max() <= 1e-7 * chart.losses[-1]
 
 
+@pytest.mark.parametrize("outer", ["free", "ones"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_exact_engine_agrees(outer, bias):
+    for activation in (GAP, sh.Polynomial([1.0, 0.0, 1.0])):
+        problem = sh.Problem(None, samples(1, 8), 1, activation, outer=outer, bias=bias)
+        charts = [sh.chart(problem, method) for method in ("homotopy", "exact")]
+        assert charts[1].losses == pytest.approx(charts[0].losses, rel=1e-9)
+        assert charts[1].kinds() == charts[0].kinds() and charts[1].complex_count == charts[0].complex_count
+        assert charts[1].completeness == "count-matched"
+
+
 def test_what_has_no_isolated_networks_is_refused_with_the_reason():
     with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
         sh.chart(sh.Problem(np.eye(3), sh.Gaussian(2), 2, GAP))

@@ -7,6 +7,7 @@ the activation is flat at w = 0 (`constants`) any of them may also be constant.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,9 +19,10 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.neurons.constants import constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
-from shallows.questions.charts.neurons.kinds import Placed, kinds_of
+from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.neurons.stratum import (
@@ -31,9 +33,12 @@ from shallows.questions.charts.neurons.stratum import (
 )
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
-from shallows.support.progress import status_line
+from shallows.support.progress import Shown, status_line
 
+#: Finds the networks of one number of neurons: `neuron_stratum`, or `exact_stratum`.
+Engine = Callable[[Problem, PolynomialSpace, int, Array | None, bool, int, Shown], NeuronStratum]
 #: What is proved about a point that a formula gives, a rounding or two of rational numbers off.
 FORMULA = "a rational number, rounded"
 
@@ -49,16 +54,19 @@ class _Found:
     levels: list[str] = field(default_factory=lambda: ["proved"])
 
 
-def neurons_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
-    """All critical points of a problem with a polynomial activation and one output."""
+def neurons_chart(
+    problem: Problem, certify: bool, seed: int, progress: bool = False, method: str = "homotopy"
+) -> Chart:
+    """All critical points of a problem with a polynomial activation and one output, by "homotopy" or "exact"."""
     space = PolynomialSpace.of(problem)
     require_isolated(problem)
     found = _Found()
+    engine = exact_stratum if method == "exact" else neuron_stratum
     if problem.outer is None:
-        _trained(problem, space, certify, seed, progress, found)
+        _trained(problem, space, certify, seed, progress, found, engine)
     else:
-        _fixed(problem, space, certify, seed, progress, found)
-    return _chart(problem, space, found, seed)
+        _fixed(problem, space, certify, seed, progress, found, engine)
+    return _chart(problem, space, found, seed, method)
 
 
 def require_isolated(problem: Problem) -> None:
@@ -80,7 +88,13 @@ def require_isolated(problem: Problem) -> None:
 
 
 def _trained(
-    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: _Found
+    problem: Problem,
+    space: PolynomialSpace,
+    certify: bool,
+    seed: int,
+    progress: bool,
+    found: _Found,
+    engine: Engine,
 ) -> None:
     neuron = own_neuron(problem)
     zero = zero_network(problem, neuron, space.right)
@@ -97,7 +111,7 @@ def _trained(
         found.placed.append(Placed(point, zero))
     for r in range(1, problem.width + 1):
         with status_line(f"rank {r} of {problem.width}", progress) as tell:
-            stratum = neuron_stratum(problem, space, r, None, certify, seed, tell)
+            stratum = engine(problem, space, r, None, certify, seed, tell)
         _add(problem, space, stratum, r, None, found, certify)
         if r == 1:
             _add_constant(problem, space, found)
@@ -108,9 +122,11 @@ def _add_constant(problem: Problem, space: PolynomialSpace, found: _Found) -> No
     constants = [c for c in constant_neurons(problem) if c.value]
     if not constants:
         return
-    found.complex[1] += 1
     place = int(np.flatnonzero(space.at == 0)[0])
     value = float(space.exact.right[place] / space.exact.gram[place, place])
+    if not value:
+        return  # the zero function
+    found.complex[1] += 1
     entries = np.zeros(len(space.right))
     entries[place] = value
     w, a = constants[0].w[None], np.array([value / constants[0].value])
@@ -152,7 +168,13 @@ def _network(problem: Problem, point: NeuronPoint, item: Arrangement | None) -> 
 
 
 def _fixed(
-    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: _Found
+    problem: Problem,
+    space: PolynomialSpace,
+    certify: bool,
+    seed: int,
+    progress: bool,
+    found: _Found,
+    engine: Engine,
 ) -> None:
     for item in arrangements(problem):
         rank = len(item.weights)
@@ -172,11 +194,11 @@ def _fixed(
             found.placed.append(Placed(point, item.network(problem, point.W)))
             continue
         with status_line(f"{rank} different neurons", progress) as tell:
-            stratum = neuron_stratum(problem, own, rank, np.array(item.weights), certify, seed, tell)
+            stratum = engine(problem, own, rank, np.array(item.weights), certify, seed, tell)
         _add(problem, own, stratum, rank, item, found, certify)
 
 
-def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int) -> Chart:
+def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int, method: str) -> Chart:
     assert isinstance(problem.activation, PolynomialActivation)
     placed = found.placed
     full = [item.entries(space) for item in placed]
@@ -204,16 +226,24 @@ def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int) -
     return Chart(
         critical=Points(table, maker, problem),
         completeness=weakest(found.levels),
-        method="homotopy",
+        method=method,
         complex_count=found.complex,
         real_count={r: int(np.sum(isolated == r)) for r in found.complex},
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
+        scope=_scope(problem),
         seed=seed,
         title=f"{problem!r}",
         problem=problem,
     )
+
+
+def _scope(problem: Problem) -> str:
+    """What is left out: with weights that can run away, functions that only limits of networks have."""
+    if is_closed(problem):
+        return ""
+    return "networks, not limits of networks whose weights grow without bound"
 
 
 def _source(rank: int, bound: int | None) -> str:

@@ -51,11 +51,11 @@ def kinds_of(
     )
     if len(kind):
         lowest = levels.same(float(excess.min()))
-        kind[(kind == "local minimum") & lowest & _is_closed(problem)] = "global minimum"
+        kind[(kind == "local minimum") & lowest & is_closed(problem)] = "global minimum"
     return kind
 
 
-def _is_closed(problem: Problem) -> bool:
+def is_closed(problem: Problem) -> bool:
     """Whether limits cannot lie below all networks: a fixed and one sign, so that weights cannot run away."""
     return problem.outer is not None and bool(np.all(problem.outer > 0) or np.all(problem.outer < 0))
 

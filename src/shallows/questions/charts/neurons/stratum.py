@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.model.activations import PolynomialActivation
 from shallows.model.exact_loss import ExactLoss
@@ -78,13 +80,19 @@ def neuron_stratum(
     even = BalancedNeurons.of(problem, space, 1.0 if outer is None else float(outer[0]))
     ratios = None if outer is None else tuple((float(a / outer[0]),) for a in outer)
     equations = NeuronEquations(even.neuron, r, outer=ratios)
-    start = start_for(equations, even.special, tell)
-    run = settle(Detours(equations, start, even.member, seed, tell))
     given = None if outer is None else tuple((float(a),) for a in outer)
     own = NeuronEquations(own_neuron(problem), r, outer=given)
+    system = NeuronSystem(own, space.exact)
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        """Ends that look singular for being far out, but are proved regular."""
+        roots = certify(system, _restored(even, equations, own, ends)).roots
+        return ends, np.array([root is not None for root in roots])
+
+    start = start_for(equations, even.special, tell)
+    run = settle(Detours(equations, start, even.member, seed, tell, regular))
     points = _restored(even, equations, own, _whole(equations, run.finite.points))
     points = PointSet(points, invariants=own.tensors).points
-    system = NeuronSystem(own, space.exact)
     result = sort_neurons(system, points, certify_points, tell)
     bound = bezout(equations, problem.bias)
     whole = bound is not None and result.proved == bound and not run.singular.count
@@ -109,9 +117,18 @@ def bezout(equations: NeuronEquations, bias: bool) -> int | None:
     neuron = equations.neuron
     if equations.outer is None or equations.r > 1:
         return None
-    d, lowest = neuron.degree, min((sum(row) for _, _, row in neuron.terms if sum(row)), default=1)
-    still = d - 1 if bias else (lowest - 1) ** neuron.n
-    return int(((2 * d - 1) ** neuron.n - still) // len(equations.turns))
+    whole = (2 * neuron.degree - 1) ** neuron.n
+    return int((whole - still_solutions(equations, bias)) // len(equations.turns))
+
+
+def still_solutions(equations: NeuronEquations, bias: bool) -> int:
+    """How often w = 0 solves the equations of one neuron: constants (and, a trained, not where their value is 0)."""
+    neuron = equations.neuron
+    if bias:
+        return neuron.degree - 1
+    lowest = min((sum(row) for _, _, row in neuron.terms if sum(row)), default=1)
+    constant = any(not sum(row) for _, _, row in neuron.terms)
+    return int((lowest - 1) ** neuron.n) if constant or equations.outer is not None else 0
 
 
 def _restored(
@@ -124,6 +141,8 @@ def _restored(
 def _whole(equations: NeuronEquations, points: Complex) -> Complex:
     """Those whose neurons all add something to the function."""
     A, W = equations.split(points)
+    if equations.outer is not None:
+        return points  # w = 0 is a neuron like any other
     terms = np.abs(equations.neuron.values(W)).max(axis=-1) * np.abs(A).max(axis=-1)
     return np.asarray(points[terms.min(axis=1, initial=np.inf) > NO_NEURON * terms.max(axis=1, initial=0.0)])
 
