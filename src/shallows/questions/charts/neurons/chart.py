@@ -155,6 +155,7 @@ def _add(
     found.complex[rank] = found.complex.get(rank, 0) + stratum.count
     found.bounds[rank] = stratum.bound if rank not in found.bounds else None
     examined = examine_ends(problem, space, stratum, item)
+    found.complex[rank] += examined.regular
     still = 0.0 if item is None else item.constant
     for point in [*stratum.found, *examined.points]:
         found.placed.append(Placed(point, _network(problem, point, item), None, still))

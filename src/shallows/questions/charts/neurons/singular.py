@@ -11,7 +11,7 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.groups import Arrangement
-from shallows.questions.charts.neurons.real import NeuronPoint, seen_point
+from shallows.questions.charts.neurons.real import NeuronPoint, seen_point, sort_neurons
 from shallows.questions.charts.neurons.stratum import NeuronStratum
 from shallows.questions.charts.singular_ends import (
     EXACTLY,
@@ -44,15 +44,18 @@ class NeuronFamily:
 
 @dataclass
 class ExaminedEnds:
-    """Families and degenerate points, each once."""
+    """Families and degenerate points, each once; `regular` of the points are regular."""
 
     ends: int = 0
+    regular: int = 0
     families: list[NeuronFamily] = field(default_factory=list)
     points: list[NeuronPoint] = field(default_factory=list)
 
     def notes(self, rank: int) -> list[str]:
         """What a chart says of them."""
-        return singular_note(rank, self.ends, len(self.families), len(self.points))
+        return singular_note(
+            rank, self.ends - self.regular, len(self.families), len(self.points) - self.regular
+        )
 
 
 class _Loss:
@@ -132,8 +135,11 @@ def _real_starts(parts: tuple[Complex, Complex], join: Any) -> list[Array]:
 
 def _sort_in(loss: _Loss, stratum: NeuronStratum, x: Array, result: ExaminedEnds) -> None:
     point = seen_point(stratum.system, x, FLAT)
-    if not point.signature[1]:
-        return  # regular: found without this
+    if not point.signature[1]:  # regular after all, as w = 0 may be
+        if not any(_near(point.entries, other.entries) for other in [*result.points, *stratum.found]):
+            result.points += sort_neurons(stratum.system, x[None].astype(np.complex128), True).found
+            result.regular += 1
+        return
     beside = _beside(loss, x, point.entries)
     dimension = min(_spread(point.entries, beside), point.signature[1])
     if dimension:
