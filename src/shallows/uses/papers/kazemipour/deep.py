@@ -157,7 +157,7 @@ def remark_f_1_1(trial: Trial, degree: int = 4) -> Iterator[Outcome]:
     """Outputs of trained networks: what features of degree four leave of them, and their degree of homogeneity."""
     for d in (2, 3):
         X, y = data(trial, d, 120)
-        runs = train_deep(X, y, hidden=(3,), runs=1, iterations=3, rng=trial.rng, progress=False)
+        runs = train_deep(X, y, hidden=(3,), runs=1, iterations=30, rng=trial.rng, progress=False)
         outputs = runs.predict(X)[:, 0]
         left, _ = least_squares(X, outputs, degree)
         size = float(np.mean(outputs**2))
