@@ -16,7 +16,7 @@ from shallows.uses.papers import mutations
 from shallows.uses.papers.claim import ALGEBRA, Claim, Trial, claim
 from shallows.uses.papers.library import claims
 from shallows.uses.papers.mutants import all_mutants, mutants
-from shallows.uses.papers.mutations import DOUBLED, DROPPED, NEGATED, OFF_BY_ONE, of_field, replaced
+from shallows.uses.papers.mutations import DOUBLED, DROPPED, NEGATED, OFF_BY_ONE, Mutation, of_field, replaced
 from shallows.uses.papers.outcome import fact
 
 CLAIMS = [c for c in claims() if c.tests]
@@ -113,6 +113,12 @@ def test_a_claim_that_does_not_notice_is_a_survivor() -> None:
     found = list(mutants(_sized(tests={"shallows.filling_width": ()})))
     assert [(m.mutation, m.noticed) for m in found] == [("always refuses", False)]
     assert all_mutants([_sized(tests=ALGEBRA)], jobs=1) == []
+
+
+def test_a_wrong_version_that_cannot_be_made_is_no_wrong_version() -> None:
+    broken = Mutation("of another type", lambda width: width.points)
+    (refused, found) = mutants(_sized(tests={"shallows.thick_width": (broken,)}))
+    assert refused.noticed and not found.noticed and "cannot be made of 2" in found.how
 
 
 def test_the_command_shows_the_table() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from shallows.support.seeds import generator
 from shallows.uses.papers.claim import Claim
 from shallows.uses.papers.evidence import Effort, Trial, run
-from shallows.uses.papers.mutations import REFUSED, replaced
+from shallows.uses.papers.mutations import REFUSED, BrokenMutation, replaced
 from shallows.uses.papers.verification import on_cores
 
 
@@ -37,6 +37,8 @@ def mutants(claim: Claim, seed: int = 0, effort: Effort = "quick") -> Iterator[M
                 try:
                     tally = run(claim.check, Trial(generator(seed), effort), {})
                     noticed, how = not tally.holds, tally.detail()
+                except BrokenMutation as error:
+                    noticed, how = False, str(error)
                 except (
                     Exception
                 ) as error:  # a wrong function may make anything raise: that is noticed as well

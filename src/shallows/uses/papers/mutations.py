@@ -20,7 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from shallows.support.errors import InvalidProblem
+from shallows.support.errors import InvalidProblem, ShallowsError
+
+
+class BrokenMutation(Exception):
+    """A wrong version that does not fit what the function returns: that a check fails then says nothing about it."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,13 @@ class Mutation:
 
         @wraps(right)
         def wrong(*args: Any, **kwargs: Any) -> Any:
-            return self.change(right(*args, **kwargs))
+            value = right(*args, **kwargs)
+            try:
+                return self.change(value)
+            except ShallowsError:
+                raise
+            except Exception as error:
+                raise BrokenMutation(f"“{self.text}” cannot be made of {value!r}: {error}") from error
 
         return wrong
 
@@ -65,6 +75,11 @@ ALWAYS = Mutation("always yes", lambda value: True)
 NEVER = Mutation("always no", lambda value: False)
 NOTHING = Mutation("nothing found", lambda value: None)
 EMPTY = Mutation("nothing found", lambda value: type(value)())
+#: A chart without its lowest critical point.
+MISSING_POINT = Mutation(
+    "a missing point",
+    lambda chart: replace(chart, critical=chart.critical.where(np.arange(len(chart.critical)) > 0)),
+)
 
 
 def of_field(name: str, mutation: Mutation) -> Mutation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
-from shallows.uses.papers.mutations import Mutation
 
 
 def integer_network(rng: np.random.Generator, width: int, n: int, degree: int) -> sh.Network:
@@ -67,13 +65,6 @@ def gradient_matrix(problem: sh.Problem, S: Array) -> Array:
     difference = sh.SymmetricTensor.from_matrix(S).entries - problem.target_tensor().entries
     entries = 2 * problem.gram() @ difference / coordinates.multiplicities(n, 2)
     return sh.SymmetricTensor(entries, n, 2).to_matrix()
-
-
-#: A chart without its lowest critical point.
-MISSING_POINT = Mutation(
-    "a missing point",
-    lambda chart: replace(chart, critical=chart.critical.where(np.arange(len(chart.critical)) > 0)),
-)
 
 
 class LogCosh:

@@ -22,7 +22,6 @@ from shallows.model.data.base import InnerProduct
 from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.rank_manifolds import MatricesOfRank
 from shallows.uses.papers.arjevani.instances import (
-    MISSING_POINT,
     gradient_matrix,
     laws,
     random_metric,
@@ -30,7 +29,7 @@ from shallows.uses.papers.arjevani.instances import (
     symmetric,
 )
 from shallows.uses.papers.claim import Trial, claim
-from shallows.uses.papers.mutations import DOUBLED, DROPPED, NEGATED, Mutation
+from shallows.uses.papers.mutations import DOUBLED, DROPPED, MISSING_POINT, NEGATED, Mutation
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof
 
 #: Doubles are to agree with exact values to this share.

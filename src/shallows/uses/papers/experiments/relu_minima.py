@@ -42,9 +42,7 @@ def cells(plan: Plan) -> list[Settings]:
     starts = plan.pick(
         dict.fromkeys([15, 12, 10, 8, 7, 6], (200, 40)), FEWER | dict.fromkeys(range(30, 5, -1), (500, 100))
     )
-    return [
-        {"k": k, "runs": runs, "large": large, "seed": plan.seed} for k, (runs, large) in starts.items()
-    ]
+    return [{"k": k, "runs": runs, "large": large, "seed": plan.seed} for k, (runs, large) in starts.items()]
 
 
 def minima(settings: Settings) -> list[Row]:
