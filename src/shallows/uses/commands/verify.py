@@ -23,6 +23,7 @@ EXAMPLES = (
     "shallows verify --claim thm-35 --effort full",
     "shallows verify --paper 001 --mutations",
     "shallows verify --claim 000/prop-39 --seeds 300",
+    "shallows verify --findings",
     "shallows verify --out claims.html",
 )
 MARKS = {"holds": "✓", "sharpened": "✓", "fails": "✗", "not checked": "–"}
@@ -32,8 +33,12 @@ FILES = {".html": "claims.html", ".json": "claims.json"}
 def verify(
     paper: Annotated[str | None, typer.Option(help="Only this paper: 000, 001, 002 or 003.")] = None,
     claim: Annotated[
-        list[str] | None, typer.Option(help="Only this claim, such as thm-35; may be repeated.")
+        list[str] | None, typer.Option(help="Only this claim, such as thm-35, or finding; may be repeated.")
     ] = None,
+    findings: Annotated[
+        bool,
+        typer.Option("--findings", help="Our own findings, which are in none of the papers, instead of claims."),
+    ] = False,
     effort: Annotated[str, typer.Option(help="quick, or full: more and larger instances.")] = "quick",
     mutations: Annotated[
         bool,
@@ -54,12 +59,11 @@ def verify(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check the numbered statements of the four papers on instances.
+    """Check the numbered statements of the four papers, or our own findings, on instances.
 
     Exit status 1: one fails; 3: none does, but some could not be checked, because something is not installed.
     """
     from shallows.uses.papers.claim import EFFORTS
-    from shallows.uses.papers.library import claims, find_claims
 
     if effort not in EFFORTS:
         raise InvalidProblem(f"--effort is {effort!r}; expected {' or '.join(EFFORTS)}.")
@@ -70,7 +74,7 @@ def verify(
         )
     if mutations and seeds > 1:
         raise InvalidProblem("--mutations is of one seed; leave --seeds out, and give each one with --seed.")
-    chosen = claims(paper) if not claim else [found for name in claim for found in find_claims(name, paper)]
+    chosen = _chosen(paper, claim or [], findings)
     output = Output(json, quiet)
     if mutations:
         status = _show_mutants(chosen, seed, effort, jobs, output)
@@ -80,6 +84,18 @@ def verify(
         status = _show_evidence(chosen, seed, effort, jobs, output, destinations(out, FILES))
     if status != DONE:
         raise typer.Exit(status)
+
+
+def _chosen(paper: str | None, names: list[str], own: bool) -> list[Claim]:
+    """The claims (of a paper, of these names) or our own findings (of these names)."""
+    from shallows.uses.papers import library
+
+    if own and paper is not None:
+        raise InvalidProblem(f"--findings are in no paper; leave out --paper {paper}, or --findings.")
+    if own:
+        everything: list[Claim] = list(library.findings())
+        return [f for name in names for f in library.find_findings(name)] or everything
+    return [c for name in names for c in library.find_claims(name, paper)] or library.claims(paper)
 
 
 def _show_evidence(

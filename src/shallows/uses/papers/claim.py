@@ -48,7 +48,7 @@ SHOWN = 120
 ALGEBRA: Mapping[str, tuple[Mutation, ...]] = {}
 _SHORT = {
     "Theorem": "thm", "Lemma": "lemma", "Proposition": "prop", "Corollary": "cor", "Example": "ex", "Remark": "remark",
-    "Equation": "eq", "Conjecture": "conj", "Algorithm": "alg",
+    "Equation": "eq", "Conjecture": "conj", "Algorithm": "alg", "Finding": "finding",
 }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ class Claim:
     tests: Mapping[str, tuple[Mutation, ...]] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        return f"Claim({self.key}: {shorten(self.statement, SHOWN, placeholder=' …')})"
+        return f"{type(self).__name__}({self.key}: {shorten(self.statement, SHOWN, placeholder=' …')})"
 
     def __reduce__(self) -> tuple[Callable[[str, str], Claim], tuple[str, str]]:
         """Pickles are made by name: the decorator `claim` puts the claim where its check was defined."""

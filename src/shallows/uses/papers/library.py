@@ -1,4 +1,4 @@
-"""The four papers: what they are called, how to cite them, and their claims."""
+"""The four papers: what they are called, how to cite them, and their claims; and our own findings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import import_module
 
 from shallows.support.errors import InvalidProblem
 from shallows.uses.papers.claim import Claim
+from shallows.uses.papers.findings.finding import FINDINGS, Finding
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,28 @@ PAPERS = (
 )
 
 
+#: Where findings stand beside papers: on the page that `shallows verify --findings --out` writes.
+OWN = Paper(
+    FINDINGS,
+    "The shallows developers",
+    "Findings: what the papers do not have",
+    2026,
+    "statements that are in none of the four papers, proved or observed",
+    FINDINGS,
+)
+
+
+def findings() -> list[Finding]:
+    """Statements that are in none of the four papers, in the form of claims, each proved or observed.
+
+    >>> import shallows as sh
+    >>> barrier = next(f for f in sh.findings() if "barrier" in f.title)
+    >>> barrier.name, barrier.basis, barrier.verify(rng=0).holds
+    ('finding-8', 'proved', True)
+    """
+    return [each for each in OWN.claims if isinstance(each, Finding)]
+
+
 def claims(paper: str | None = None) -> list[Claim]:
     """Every numbered statement of the four papers, or of one ("000" to "003"), as a check that runs.
 
@@ -79,9 +102,18 @@ def claims(paper: str | None = None) -> list[Claim]:
 
 def find_claims(name: str, paper: str | None = None) -> list[Claim]:
     """The claims called `name` ("thm-35", "Theorem 35" or "000/thm-35"), in all papers unless one is given."""
-    found = [c for c in claims(paper) if name.lower() in (c.name, c.key, c.number.lower())]
+    return _called(name, claims(paper), f"claim {name!r}{' in paper ' + paper if paper else ''}")
+
+
+def find_findings(name: str) -> list[Claim]:
+    """The finding called `name` ("finding-3", "Finding 3" or "findings/finding-3"), in a list."""
+    return _called(name, list(findings()), f"finding {name!r}")
+
+
+def _called(name: str, among: list[Claim], words: str) -> list[Claim]:
+    found = [c for c in among if name.lower() in (c.name, c.key, c.number.lower())]
     if not found:
-        near = [c.key for c in claims(paper) if name.lower().split("-")[-1].split()[-1] in c.name]
+        near = [c.key for c in among if name.lower().split("-")[-1].split()[-1] in c.name]
         hint = f" Did you mean {', '.join(near[:4])}?" if near else ""
-        raise InvalidProblem(f"There is no claim {name!r}{' in paper ' + paper if paper else ''}.{hint}")
+        raise InvalidProblem(f"There is no {words}.{hint}")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
-from shallows.uses.papers.library import PAPERS
+from shallows.uses.papers.library import OWN, PAPERS
 from shallows.uses.papers.verification import Verification
 from shallows.uses.report.recipe import versions
 
@@ -47,7 +47,7 @@ def _papers(result: Verification) -> list[dict[str, Any]]:
             ),
             "rows": [row for row in rows if row[0].paper == paper.number],
         }
-        for paper in PAPERS
+        for paper in (*PAPERS, OWN)
         if paper.number in counts
     ]
 

@@ -13,6 +13,7 @@ from shallows.support.cores import available
 from shallows.support.errors import MissingExtra
 from shallows.uses.papers.claim import Claim
 from shallows.uses.papers.evidence import Effort, Evidence
+from shallows.uses.papers.findings.finding import FINDINGS
 
 Found = TypeVar("Found")
 
@@ -51,9 +52,8 @@ class Verification:
         lines = []
         for paper, counts in self.by_paper().items():
             parts = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-            lines.append(
-                f"{paper}: {counts.total()} claims: {parts}; {self.proved(paper)} proved at every instance"
-            )
+            total = counts.total() if paper == FINDINGS else f"{counts.total()} claims"
+            lines.append(f"{paper}: {total}: {parts}; {self.proved(paper)} proved at every instance")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

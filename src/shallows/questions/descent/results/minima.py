@@ -15,6 +15,9 @@ from shallows.support.checks import Array
 
 LARGEST_DENSE = 900
 SMALLEST = 3
+#: Lanczos vectors, and the relative residual at which a Ritz value counts: eigenvalues of symmetric minima come in large
+#: multiplicities, for which scipy's 20 vectors to rounding need thousands of products (k = 40, ReLU); with these, 65.
+LANCZOS_VECTORS, LANCZOS_RESIDUAL = 64, 1e-8
 #: The Hessian's relative error at an end point: what descents stop at is known to six or seven digits.
 FLAT = 1e-7
 #: Eigenvalues of S below this share of the target count as zero: S is known to 1e-12 over the curvature
@@ -111,7 +114,9 @@ def _curvature(problem: Problem, theta: Array) -> tuple[Array, Array, tuple[int,
 
     operator = LinearOperator((problem.size, problem.size), matvec=product, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(problem.size)
-    values, vectors = eigsh(operator, k=SMALLEST, which="SA", v0=start)
+    values, vectors = eigsh(
+        operator, k=SMALLEST, which="SA", v0=start, ncv=LANCZOS_VECTORS, tol=LANCZOS_RESIDUAL
+    )
     order = np.argsort(values)
     return values[order], vectors.T[order], None
 
