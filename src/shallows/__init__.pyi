@@ -101,7 +101,9 @@ from shallows.support.version import __version__ as __version__
 from shallows.uses.citation import citation as citation
 from shallows.uses.papers.claim import Claim as Claim
 from shallows.uses.papers.evidence import Evidence as Evidence
+from shallows.uses.papers.findings.finding import Finding as Finding
 from shallows.uses.papers.library import claims as claims
+from shallows.uses.papers.library import findings as findings
 from shallows.uses.sweep.faults import SweepStopped as SweepStopped
 from shallows.uses.sweep.results import SweepStatus as SweepStatus
 from shallows.uses.sweep.results import load_sweep as load_sweep

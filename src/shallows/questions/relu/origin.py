@@ -4,9 +4,13 @@ With s = Σ‖wᵢ‖ and f(w, v) = ‖w‖‖v‖ψ(cos θ)/2π, ψ(x) = √(1�
 
     L(W) − L(0) = Σ f(wᵢ, wⱼ) − 2 Σᵢ Σⱼ f(wᵢ, vⱼ) ≤ s²/2 − 2c s,       c = min over unit w of Σⱼ f(w, vⱼ),
 
-negative for 0 < s < 4c. ψ is nonnegative and increasing (ψ′ = π − arccos x), zero only at x = −1, and no w is opposite
-to two orthogonal teacher neurons. Two of them alone give c ≥ √2(1 − π/4)/2π = 0.0483…, attained for k = 2 at
-w = −(v₁ + v₂)/√2. For k = 1 the lemmas hold: along −v₁ the loss rises, along v₁ it falls. The paper's proof of Lemma 10
+negative for 0 < s < 4c. ψ is nonnegative, increasing (ψ′ = π − arccos x) and convex (ψ″ = 1/√(1−x²)), zero only at
+x = −1. So with xⱼ = w·vⱼ, Σxⱼ² ≤ 1, mean x ≥ −1/√k and
+
+    Σⱼ ψ(xⱼ) ≥ kψ(mean x) ≥ kψ(−1/√k):       c = kψ(−1/√k)/2π,
+
+attained at w = −(v₁ + … + v_k)/√k alone: √2(1 − π/4)/2π = 0.0483… for k = 2, and 0 for k = 1. At parallel neurons of
+that direction the first inequality is an equality too: the radius 4c is the best. For k = 1 the lemmas hold: along −v₁ the loss rises, along v₁ it falls. The paper's proof of Lemma 10
 moves along −εv₁ and takes f(−εv₁, v₁) to be −εf(v₁, v₁); it is zero, and f(−εv₁, vⱼ) is positive for j ≥ 2.
 """
 
@@ -47,9 +51,12 @@ def least_pull(cells: int = CELLS) -> Any:
     return min(bounds)
 
 
-def exact_pull() -> Any:
-    """√2(1 − π/4)/2π, a ball: the least Σⱼ f(w, vⱼ) over unit w for k = 2, at w = −(v₁ + v₂)/√2."""
-    return arb(2).sqrt() * (1 - arb.pi() / 4) / (2 * arb.pi())
+def exact_pull(k: int = 2) -> Any:
+    """kψ(−1/√k)/2π, a ball: the least Σⱼ f(w, vⱼ) over unit w for k teacher neurons, at w = −(v₁ + … + v_k)/√k."""
+    x = 1 / arb(k).sqrt()
+    angle = arb.pi() if k == 1 else arb.pi() / 2 + x.asin()
+    height = arb(0) if k == 1 else (1 - x * x).sqrt()
+    return k * (height - (arb.pi() - angle) * x) / (2 * arb.pi())
 
 
 def _pairs(corners: list[Any]) -> list[tuple[Any, Any]]:

@@ -201,7 +201,7 @@ def conjecture_1(trial: Trial, turn: bool = True, as_printed: bool = False) -> I
     for k in range(2, 21):
         for m in range(1, 6):
             d = k + int(trial.rng.integers(0, 2))
-            yield _turned(k, m, d, epsilon, turn, as_printed)
+            yield turned(k, m, d, epsilon, turn, as_printed)
     for numerator in range(1, 13):
         x = fmpq(numerator, 30) * LARGEST
         plain, over_pi = exact_excess(x)
@@ -210,7 +210,7 @@ def conjecture_1(trial: Trial, turn: bool = True, as_printed: bool = False) -> I
     yield proof(1 - 2 * LARGEST - LARGEST**3 > 0, f"1 − 2ε − ε³ > 0 at ε = {LARGEST}, and it decreases")
 
 
-def _turned(k: int, m: int, d: int, epsilon: fmpq, turn: bool, as_printed: bool) -> Outcome:
+def turned(k: int, m: int, d: int, epsilon: fmpq, turn: bool, as_printed: bool) -> Outcome:
     """Both sides at a rotated pair: in balls, and by the library in floating point."""
     students, steps = rotated_pair(k, m, epsilon, d)
     if not turn:

@@ -22,7 +22,7 @@ from shallows.uses.papers.safran.instances import BITS, box, relu, relu_balls, r
 PULL = 0.04
 
 
-def _difference(problem: sh.Problem, W: Array) -> Any:
+def difference(problem: sh.Problem, W: Array) -> Any:
     """L(W) − L(0) in balls."""
     with precision(BITS):
         balls = relu_balls(problem)
@@ -60,7 +60,7 @@ def lemma_10(trial: Trial, size: float = 1.0, as_printed: bool = False) -> Itera
             W = 0.99 * 4 * PULL * size * trial.rng.uniform(0.1, 1) * W / length
             if as_printed:
                 W = -1e-3 * np.eye(n, d) * (np.arange(n) == 0)[:, None]
-            gap = _difference(problem, W)
+            gap = difference(problem, W)
             close = abs(problem.loss(relu(W)) - problem.loss(relu(0 * W)) - float(gap.mid())) < 1e-11
             sign = bool(gap > 0) if as_printed else bool(gap < 0)
             yield proof(sign and close, f"{what}, {name}: F(W) − F(0) = {float(gap.mid()) / 2:.3g}")
@@ -83,7 +83,7 @@ def _slope(problem: sh.Problem, W: Array, what: str) -> Outcome:
     """The slope along the ray is −2Σf, at most −2·0.04Σ‖wᵢ‖: against (L(tW) − L(0))/t − t E f² in balls."""
     t = 1e-3
     with precision(BITS):
-        first, second = _difference(problem, t * W), _difference(problem, 2 * t * W)
+        first, second = difference(problem, t * W), difference(problem, 2 * t * W)
         slope = (4 * first - second) / arb(2 * t)
     own = slope_at_origin(problem, relu(W))
     length = float(np.linalg.norm(W, axis=1).sum())
@@ -93,7 +93,7 @@ def _slope(problem: sh.Problem, W: Array, what: str) -> Outcome:
 
 def _one_neuron(sign: float) -> Outcome:
     """k = n = 1: F falls along v₁ and rises along −v₁."""
-    gap = _difference(relu_problem(1), np.array([[sign * 0.01]]))
+    gap = difference(relu_problem(1), np.array([[sign * 0.01]]))
     return proof(
         bool(gap < 0) if sign > 0 else bool(gap > 0),
         f"k=1: F − F(0) = {float(gap.mid()) / 2:.3g} at {sign:+g}·0.01",
@@ -125,7 +125,7 @@ def lemma_11(trial: Trial, sign: float = 1.0, as_printed: bool = False) -> Itera
         for _ in trial.times(5, 50):
             net = relu(trial.rng.standard_normal((n, d)))
             if as_printed:
-                gap = _difference(problem, 1e-4 * net.W)
+                gap = difference(problem, 1e-4 * net.W)
                 yield proof(
                     bool(gap > 0), f"{what}: F − F(0) = {float(gap.mid()) / 2:.3g} next to the origin"
                 )
