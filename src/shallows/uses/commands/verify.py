@@ -37,7 +37,9 @@ def verify(
     ] = None,
     findings: Annotated[
         bool,
-        typer.Option("--findings", help="Our own findings, which are in none of the papers, instead of claims."),
+        typer.Option(
+            "--findings", help="Our own findings, which are in none of the papers, instead of claims."
+        ),
     ] = False,
     effort: Annotated[str, typer.Option(help="quick, or full: more and larger instances.")] = "quick",
     mutations: Annotated[

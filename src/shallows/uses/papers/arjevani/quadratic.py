@@ -8,6 +8,7 @@ of the theorems are known exactly and criticality is decided in rational arithme
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -316,7 +317,10 @@ def _teachers(trial: Trial) -> list[list[int]]:
 WRONG_CHARTS = {
     "shallows.questions.charts.algebraic.algebraic_chart": (MISSING_POINT,),
     "shallows.questions.charts.closed_form.rotation_invariant.spectral_chart": (
-        Mutation("no point of rank one", lambda chart: SimpleNamespace(real_count={}, points=[])),
+        Mutation(
+            "no point of rank one",
+            lambda chart: replace(chart, critical=chart.critical.where(chart.critical.table.rank != 1)),
+        ),
         MISSING_POINT,
     ),
 }
@@ -378,7 +382,7 @@ def _loses_rank(sigma: list[int]) -> bool:
     tests={
         "shallows.questions.charts.algebraic.algebraic_chart": (
             MISSING_POINT,
-            Mutation("sampled", lambda chart: SimpleNamespace(points=chart.points, completeness="sampled")),
+            Mutation("sampled", lambda chart: replace(chart, completeness="sampled")),
         ),
         "shallows.questions.charts.closed_form.iid_diagonal.iid_diagonal_chart": (MISSING_POINT,),
     },

@@ -14,7 +14,7 @@ eigenvalue is larger than the largest left out.
 
 Activation αz² + βz + γ, student W and teacher W*: L = α²(2‖E‖² + (tr E)²) + β²‖Wᵀ1 − b‖², b = W*ᵀ1. For r = d − 1 and
 a simple σ², the minimum is α²·2σ⁴(1 + 1/(d+1)) if and only if some W has WᵀW = S and Wᵀ1 = b: b must lie in the range
-of S, that is W*u ⊥ 1 for the eigenvector u of σ²; and then bᵀS⁺b ≤ bᵀT⁻¹b ≤ m, which is enough. So otherwise it is larger.
+of S, that is W*u ⊥ 1 for the eigenvector u of σ²; then bᵀS⁺b ≤ bᵀT⁻¹b ≤ m, which is enough. Otherwise it is larger.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ LARGER = 1e-3
 @finding(
     8,
     "The exact energy barrier",
-    "x ~ N(0, I_d), T ⪰ 0: the least L over students of rank ≤ r is 2Σs² + 2(Σs)²/(r+2), s the d−r smallest eigenvalues "
-    "of T; for r = d − 1, T = W*ᵀW*, it is 2σ⁴(1 + 1/(d+1)), σ = σ_min(W*) (paper 001: between 2σ⁴ and 3σ⁴). With "
+    "x ~ N(0, I_d), T ⪰ 0: the least L over students of rank ≤ r is 2Σs² + 2(Σs)²/(r+2), s the d−r smallest "
+    "eigenvalues of T; for r = d − 1, T = W*ᵀW*, it is 2σ⁴(1 + 1/(d+1)), σ = σ_min(W*) (paper 001: between 2σ⁴ and 3σ⁴). With "
     "αz² + βz + γ, β ≠ 0 and σ simple it is α² times that iff W*u ⊥ 1, u the eigenvector of σ², and more otherwise.",
     basis="proved",
     known="Paper 001 has the bounds 2σ⁴ and 3σ⁴ and the rank d − 1; a shifted Eckart–Young theorem is Theorem 35 of "
@@ -92,6 +92,8 @@ def _linear_part() -> Iterator[Outcome]:
         teacher = sh.Network(W, activation=sh.Polynomial([0.3, 0.8, 0.5]))
         ratio = sh.energy_barrier(teacher).exact / (0.25 * 2 * 16 * (1 + 1 / 3))
         if orthogonal:
-            yield at_least(1e-6, abs(ratio - 1), f"W*u ⊥ 1: {ratio:.8f} times the barrier without a linear part")
+            yield at_least(
+                1e-6, abs(ratio - 1), f"W*u ⊥ 1: {ratio:.8f} times the barrier without a linear part"
+            )
         else:
             yield at_least(ratio, 1 + LARGER, f"W*u not ⊥ 1: {ratio:.4f} times it")

@@ -53,7 +53,16 @@ def finding(
 
     def decorate(check: Check) -> Finding:
         return Finding(
-            FINDINGS, f"Finding {number}", statement, check, Variant(*control), None, tests, title, basis, known
+            FINDINGS,
+            f"Finding {number}",
+            statement,
+            check,
+            Variant(*control),
+            None,
+            tests,
+            title,
+            basis,
+            known,
         )
 
     return decorate

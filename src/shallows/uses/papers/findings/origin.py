@@ -1,4 +1,4 @@
-"""Finding 2: the origin of a ReLU student is a strict local maximum, and how far. Derived in `questions.relu.origin`."""
+"""Finding 2: the origin of a ReLU student is a strict local maximum. Derived in `shallows.questions.relu.origin`."""
 
 from __future__ import annotations
 
@@ -62,4 +62,6 @@ def origin(trial: Trial, stretch: float = 1.0) -> Iterator[Outcome]:
                 parabola = arb(s) ** 2 / 2 - 2 * c * arb(s)
                 on_it = bool(abs(gap - parabola) < CLOSE * (1 + s * s))
             sign = bool(gap < 0) if share < 1 else bool(gap > 0)
-            yield proof(on_it and sign, f"{what}: on the parabola at {share} of the radius, {float(gap.mid()):.3g}")
+            yield proof(
+                on_it and sign, f"{what}: on the parabola at {share} of the radius, {float(gap.mid()):.3g}"
+            )

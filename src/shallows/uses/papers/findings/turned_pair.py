@@ -35,7 +35,7 @@ FACTOR, LENGTH = 0.999, 1e-4
     "before the right side, and with c = 1 in no neighbourhood; so assumption (4) of Theorem 7 holds there, λ < ¼ + "
     "(¼−1/2π)/k.",
     basis="proved",
-    known="The paper conjectures the opposite and supports it by 18,000 random samples; a refutation is not known to us.",
+    known="The paper conjectures the opposite, on 18,000 random samples; a refutation is not known to us.",
     control=("the second neuron stays", {"turn": False}),
     tests={
         "shallows.relu.directional_curvature": (of_field("left", DOUBLED), of_field("right", DOUBLED)),
