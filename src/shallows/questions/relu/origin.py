@@ -11,7 +11,8 @@ x = −1. So with xⱼ = w·vⱼ, Σxⱼ² ≤ 1, mean x ≥ −1/√k and
 
 attained at w = −(v₁ + … + v_k)/√k alone: √2(1 − π/4)/2π = 0.0483… for k = 2, and 0 for k = 1. At parallel neurons of
 that direction the first inequality is an equality too: the radius 4c is the best. For k = 1 the lemmas hold: along −v₁
-the loss rises, along v₁ it falls. The paper's proof of Lemma 10 moves along −εv₁ and takes f(−εv₁, v₁) to be −εf(v₁, v₁); it is zero, and f(−εv₁, vⱼ) is positive for j ≥ 2.
+the loss rises, along v₁ it falls. The paper's proof of Lemma 10 moves along −εv₁ and takes f(−εv₁, v₁) to be
+−εf(v₁, v₁); it is zero, and f(−εv₁, vⱼ) is positive for j ≥ 2.
 """
 
 from __future__ import annotations

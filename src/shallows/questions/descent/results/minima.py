@@ -15,8 +15,8 @@ from shallows.support.checks import Array
 
 LARGEST_DENSE = 900
 SMALLEST = 3
-#: Lanczos vectors, and the relative residual at which a Ritz value counts: eigenvalues of symmetric minima are multiple,
-#: and scipy's 20 vectors to full accuracy did not end in a hundred seconds (k = 40, ReLU); these take 65 products.
+#: Lanczos vectors, and the relative residual at which a Ritz value counts: eigenvalues of symmetric minima repeat, and
+#: scipy's 20 vectors to full accuracy did not end in a hundred seconds (k = 40, ReLU); these take 65 products.
 LANCZOS_VECTORS, LANCZOS_RESIDUAL = 64, 1e-8
 #: The Hessian's relative error at an end point: what descents stop at is known to six or seven digits.
 FLAT = 1e-7

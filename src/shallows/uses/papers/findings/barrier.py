@@ -40,7 +40,7 @@ LARGER = 1e-3
     8,
     "The exact energy barrier",
     "x ~ N(0, I_d), T ⪰ 0: the least L over students of rank ≤ r is 2Σs² + 2(Σs)²/(r+2), s the d−r smallest "
-    "eigenvalues of T; for r = d − 1, T = W*ᵀW*, it is 2σ⁴(1 + 1/(d+1)), σ = σ_min(W*) (paper 001: between 2σ⁴ and 3σ⁴). With "
+    "eigenvalues of T; for r = d − 1, T = W*ᵀW*, it is 2σ⁴(1 + 1/(d+1)), σ = σ_min(W*) (paper 001: 2σ⁴ to 3σ⁴). With "
     "αz² + βz + γ, β ≠ 0 and σ simple it is α² times that iff W*u ⊥ 1, u the eigenvector of σ², and more otherwise.",
     basis="proved",
     known="Paper 001 has the bounds 2σ⁴ and 3σ⁴ and the rank d − 1; a shifted Eckart–Young theorem is Theorem 35 of "
