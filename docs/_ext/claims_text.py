@@ -16,15 +16,18 @@ from typing import Any
 
 from markdown_text import plain
 
-FINDINGS = Path(__file__).resolve().parent.parent / "papers" / "claims.json"
+STORED = Path(__file__).resolve().parent.parent / "papers"
+#: Our own findings, in the place of a paper's number.
+OWN = "findings"
 #: Green is for what is proved, blue for what holds in floating point, amber for
 #: these, where an instance contradicts the paper.
 CORRECTED = ("holds with a correction", "false as printed")
 
 
-def findings() -> dict[str, dict[str, Any]]:
+def findings(paper: str) -> dict[str, dict[str, Any]]:
     """What the checks found, by the claim's key ("000/thm-35")."""
-    rows = json.loads(FINDINGS.read_text(encoding="utf-8"))["claims"]
+    name = "findings.json" if paper == OWN else "claims.json"
+    rows = json.loads((STORED / name).read_text(encoding="utf-8"))["claims"]
     return {row["claim"]: row for row in rows}
 
 
@@ -32,12 +35,12 @@ def claims_of(paper: str) -> str:
     """The table of a paper's claims, then a section each."""
     import shallows as sh
 
-    found = findings()
-    chosen = sh.claims(paper)
+    found = findings(paper)
+    chosen = sh.findings() if paper == OWN else sh.claims(paper)
     missing = [claim.key for claim in chosen if claim.key not in found]
     if missing:
         raise ValueError(
-            f"docs/papers/claims.json lacks {', '.join(missing)}; run shallows verify --json again"
+            f"docs/papers lacks what was found for {', '.join(missing)}; run shallows verify --json again"
         )
     rows = [_row(claim, found[claim.key]) for claim in chosen]
     counts = _counts([found[claim.key] for claim in chosen])
@@ -89,7 +92,8 @@ def _section(claim: Any, finding: dict[str, Any]) -> str:
     used = library_names(claim.check)
     if used:
         lines += ["Library: " + ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in used), ""]
-    lines += [f"```sh\nshallows verify --paper {claim.paper} --claim {claim.name}\n```", ""]
+    which = "--findings" if claim.paper == OWN else f"--paper {claim.paper}"
+    lines += [f"```sh\nshallows verify {which} --claim {claim.name}\n```", ""]
     return "\n".join(lines)
 
 

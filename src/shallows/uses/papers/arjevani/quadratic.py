@@ -210,7 +210,7 @@ def corollary_31(trial: Trial, move: float = 0.0) -> Iterator[Outcome]:
     for data in (sh.Gaussian(3), sh.IID.laplace(3), random_metric(trial.rng, 3, 2)):
         for _ in trial.times(1, 5):
             problem = sh.Problem(symmetric(trial.rng, separated(trial.rng, 3)), data, 2)
-            chart = sh.chart(problem, certify=False)
+            chart = sh.chart(problem)
             scale = float(np.linalg.norm(problem.gram()) * np.linalg.norm(problem.target_tensor().entries))
             for point in chart.points:
                 net = point.network

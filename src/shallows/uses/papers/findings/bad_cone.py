@@ -1,14 +1,15 @@
 """Finding 5: bad minima at every width, for every degree, under standard normal data.
 
-Let ℓ(S) = (s − t)ᵀG(s − t), and D(u) = dℓ_S(u^⊗d) = Σ_I δ_I u^I, δ = 2G(s − t). For every network (α′, W′) of any width,
+Let ℓ(S) = (s − t)ᵀG(s − t), and D(u) = dℓ_S(u^⊗d) = Σ_I δ_I u^I, δ = 2G(s − t). For every network (α′, W′) of any
+width,
 
     L(W′) − ℓ(S) = Σⱼ α′ⱼ D(w′ⱼ) − dℓ_S(S) + (s′ − s)ᵀG(s′ − s).
 
-Take S = e₁^⊗d and the teacher t = s − ½G⁻¹δ with D(u) = κu₁^{d−2}(u₂² + … + u_n²), κ > 0, d, n ≥ 2. Then dℓ_S(S) = D(e₁) =
-0, and L(W′) ≥ ℓ(S) wherever all α′ⱼ ≥ 0 and, for odd d, all first coordinates of w′ⱼ are ≥ 0: an open cone of networks, of
-every width, in which ℓ(S) = ¼δᵀG⁻¹δ > 0 is the minimum. It is attained by all networks of neurons cⱼe₁, cⱼ > 0, with
-Σ αⱼcⱼ^d = 1, αⱼ > 0, which lie inside of it: these are local minima. The teacher is a tensor, so at width dim Sym^d the
-least loss is 0.
+Take S = e₁^⊗d and the teacher t = s − ½G⁻¹δ with D(u) = κu₁^{d−2}(u₂² + … + u_n²), κ > 0, d, n ≥ 2. Then dℓ_S(S) =
+D(e₁) = 0, and L(W′) ≥ ℓ(S) wherever all α′ⱼ ≥ 0 and, for odd d, all first coordinates of w′ⱼ are ≥ 0: an open cone of
+networks, of every width, in which ℓ(S) = ¼δᵀG⁻¹δ > 0 is the minimum. It is attained by all networks of neurons cⱼe₁,
+cⱼ > 0, with Σ αⱼcⱼ^d = 1, αⱼ > 0, which lie inside of it: these are local minima. The teacher is a tensor, so at width
+dim Sym^d the least loss is 0.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ CLOSE = 1e-10
     5,
     "Bad minima at every width and degree under Gaussian data",
     "x ~ N(0, I), all d, n ≥ 2: for the teacher T = e₁^⊗d − ½G⁻¹δ, δ the form κu₁^{d−2}(u₂²+…+u_n²), κ > 0, every "
-    "network of neurons along +e₁ with α > 0 and sum e₁^⊗d is a local minimum of loss ¼δᵀG⁻¹δ > 0, at every width r ≥ 1, and "
-    "none with all α ≥ 0 (d odd: and all w₁ ≥ 0) is lower, while width dim Sym^d reaches 0.",
+    "network of neurons along +e₁ with α > 0 and sum e₁^⊗d is a local minimum of loss ¼δᵀG⁻¹δ > 0, at every width r "
+    "≥ 1, and none with all α ≥ 0 (d odd: and all w₁ ≥ 0) is lower, while width dim Sym^d reaches 0.",
     basis="proved",
-    known="Even degrees have traps at W = 0 (Example 15 of paper 000). That odd degrees have bad minima of active neurons "
-    "at every width, and under normal data, is not in the papers; all of them are escapable from dim Sym^d on (Theorem 9).",
+    known="Even degrees have traps at W = 0 (Example 15 of paper 000). That odd degrees have bad minima of active "
+    "neurons at every width, and under normal data, is not in the papers; all of them are escapable from dim Sym^d "
+    "on (Theorem 9).",
     control=("a network of loss zero, outside the cone", {"outside": True}),
     tests={
         "shallows.Problem.loss": (DOUBLED,),
@@ -129,7 +131,9 @@ def _above(case: _Case, net: tuple[list[fmpq], list[list[fmpq]]], what: str) -> 
     found, s = case.loss(a, W), case.tensor(a, W)
     slope = sum((x * y for x, y in zip(case.delta.entries(), s.entries(), strict=True)), fmpq(0))
     same = found - case.bottom == slope + case.energy(s - case.s)
-    return proof(same and found >= case.bottom > 0, f"{what}: L = {float(found):.4g}, at S {float(case.bottom):.4g}")
+    return proof(
+        same and found >= case.bottom > 0, f"{what}: L = {float(found):.4g}, at S {float(case.bottom):.4g}"
+    )
 
 
 def _stationary(trial: Trial, case: _Case, width: int, what: str) -> Outcome:
@@ -139,16 +143,24 @@ def _stationary(trial: Trial, case: _Case, width: int, what: str) -> Outcome:
     W[:, 0] = sizes
     net, problem = sh.Network(W, shares / sizes**case.d, sh.Power(case.d)), case.problem(width)
     bottom = float(case.bottom.p) / float(case.bottom.q)
-    slope = float(np.abs(problem.gradient(net)).max()) / problem.loss(sh.Network(0 * W, net.a, net.activation))
+    slope = float(np.abs(problem.gradient(net)).max()) / problem.loss(
+        sh.Network(0 * W, net.a, net.activation)
+    )
     right = abs(problem.loss(net) - bottom) < CLOSE * (bottom + _normal_moment(2 * case.d)) and slope < CLOSE
-    return proof(right, f"{what}: the library has loss {problem.loss(net):.6g} and gradient {slope:.1e} there")
+    return proof(
+        right, f"{what}: the library has loss {problem.loss(net):.6g} and gradient {slope:.1e} there"
+    )
 
 
 def _descent(trial: Trial, case: _Case, width: int) -> Outcome:
     """From a network beside a minimum descent goes back to its loss, and not below."""
     W = np.zeros((width, case.n))
     W[:, 0] = 1.0
-    net = sh.Network(W + 0.02 * trial.rng.standard_normal(W.shape), np.full(width, 1 / width), sh.Power(case.d))
+    net = sh.Network(
+        W + 0.02 * trial.rng.standard_normal(W.shape), np.full(width, 1 / width), sh.Power(case.d)
+    )
     end = sh.descend(case.problem(width), net, method="lbfgs")
     bottom = float(case.bottom.p) / float(case.bottom.q)
-    return at_least(1e-6, abs(end.loss / bottom - 1), f"width {width}: descent from beside ends at {end.loss:.6g}")
+    return at_least(
+        1e-6, abs(end.loss / bottom - 1), f"width {width}: descent from beside ends at {end.loss:.6g}"
+    )

@@ -1,27 +1,29 @@
 """Finding 3: a branch point of the parameterisation outside the closure of the narrower networks.
 
-Paper 000, section 2.1, asks whether Br(τ_r) ⊂ F_{r_thick − 1} for r ≥ r_thick. For quartics in three variables
-r_thick = 6. Put the neurons on the conic Q = xz − y²: w = (1, t, t²). Q² is singular at all of them, so that by Lemma 8
-rk dτ < 15: S = Σ aᵢwᵢ⁴ lies in the branch locus, whatever the width. Its entries are the moments m_e = Σ aᵢtᵢ^e,
-e = 0, …, 8, which are those of the binary octic B = Σ aᵢ(1, tᵢ)⁸.
+Paper 000, section 2.1, asks whether Br(τ_r) ⊂ F_{r_thick − 1} for r ≥ r_thick. For quartics in three variables r_thick
+= 6. Put the neurons on the conic Q = xz − y²: w = (1, t, t²). Q² is singular at all of them, so that by Lemma 8 rk dτ
+< 15: S = Σ aᵢwᵢ⁴ lies in the branch locus, whatever the width. Its entries are the moments m_e = Σ aᵢtᵢ^e, e = 0, …,
+8, which are those of the binary octic B = Σ aᵢ(1, tᵢ)⁸.
 
-S is in no F₅. The catalecticant C of S (6×6, m_{e+e′} at monomials of degree two, exponents 0, 1, 2, 2, 3, 4) has rank 5
-where the Hankel matrix (m_{i+j}), 5×5, is regular, and its kernel is Q. If S = Σ bⱼuⱼ⁴ with at most 5 terms, C = Σ
-bⱼuⱼ²(uⱼ²)ᵀ has rank 5, so all bⱼ ≠ 0 and the uⱼ² are independent, and the kernel, the conics through all uⱼ, is Q: the uⱼ
-are on the conic, and B = Σ b′ⱼ(1, sⱼ)⁸ with five terms. By Sylvester a member of the pencil of quintics apolar to B (the
-kernel of the 4×6 Hankel matrix) then has five distinct real roots; none has more than three.
+S is in no F₅. The catalecticant C of S (6×6, m_{e+e′} at monomials of degree two, exponents 0, 1, 2, 2, 3, 4) has rank
+5 where the Hankel matrix (m_{i+j}), 5×5, is regular, and its kernel is Q. If S = Σ bⱼuⱼ⁴ with at most 5 terms, C = Σ
+bⱼuⱼ²(uⱼ²)ᵀ has rank 5, so all bⱼ ≠ 0 and the uⱼ² are independent, and the kernel, the conics through all uⱼ, is Q: the
+uⱼ are on the conic, and B = Σ b′ⱼ(1, sⱼ)⁸ with five terms. By Sylvester a member of the pencil of quintics apolar to B
+(the kernel of the 4×6 Hankel matrix) then has five distinct real roots; none has more than three.
 
-Nor in the closure. Let S_ν → S with S_ν in F₅. Their catalecticants have rank 5 from some ν on, and kernels Q_ν → Q: real
-conics of the same kind, so Q_ν∘A_ν = Q with A_ν → I. The forms S_ν∘A_ν → S have their neurons on Q, their octics tend to
-B, and so do their pencils (the 4×6 matrix keeps its rank); each has a member with five real roots, and so has the limit,
-with multiplicity. The number of real roots with multiplicity of the members of a pencil is its number in the adjacent
-intervals of the discriminant's complement, the larger one, where the real roots of the discriminant are simple.
+Nor in the closure. Let S_ν → S with S_ν in F₅. Their catalecticants have rank 5 from some ν on, and kernels Q_ν → Q:
+real conics of the same kind, so Q_ν∘A_ν = Q with A_ν → I. The forms S_ν∘A_ν → S have their neurons on Q, their octics
+tend to B, and so do their pencils (the 4×6 matrix keeps its rank); each has a member with five real roots, and so has
+the limit, with multiplicity. The number of real roots with multiplicity of the members of a pencil is its number in
+the adjacent intervals of the discriminant's complement, the larger one, where the real roots of the discriminant are
+simple.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
@@ -61,16 +63,21 @@ def conic_network(trial: Trial, neurons: int = 6) -> Iterator[Outcome]:
     places, weights = PLACES[:neurons], WEIGHTS[:neurons]
     net = sh.Network([[1, t, t * t] for t in places], a=weights, activation=sh.Power(4))
     rank = sh.parameterization_rank(net, exact=True)
-    yield proof(rank == _tangent_rank(places) == 14, f"rk dτ = {rank} of 15, r_thick = {sh.thick_width(4, 3)}")
+    yield proof(
+        rank == _tangent_rank(places) == 14, f"rk dτ = {rank} of 15, r_thick = {sh.thick_width(4, 3)}"
+    )
     yield proof(sh.thick_width(4, 3) == 6, "r_thick(4, 3) = 6")
     m = [sum(a * t**e for a, t in zip(weights, places, strict=True)) for e in range(9)]
     catalecticant = fmpq_mat([[fmpq(m[i + j]) for j in CONIC] for i in CONIC])
     hankel = fmpq_mat([[fmpq(m[i + j]) for j in range(5)] for i in range(5)])
-    yield proof(catalecticant.rank() == 5 and hankel.det() != 0, "the catalecticant has rank 5, its kernel is xz − y²")
+    yield proof(
+        catalecticant.rank() == 5 and hankel.det() != 0, "the catalecticant has rank 5, its kernel is xz − y²"
+    )
     pencil = _apolar([fmpq(x) for x in m])
     counts, simple = _real_roots_of_members(*pencil)
     yield proof(
-        simple and max(counts) <= 3, f"members of the pencil have {sorted(set(counts))} real roots, none of them 5"
+        simple and max(counts) <= 3,
+        f"members of the pencil have {sorted(set(counts))} real roots, none of them 5",
     )
     octic = {(8 - e, e): Fraction(_binomial(8, e) * m[e]) for e in range(9)}
     found = sh.real_rank(octic)
@@ -159,7 +166,7 @@ def _changes(chain: Sequence[fmpq_poly], at: fmpq | None, side: int) -> int:
     """Sign changes of the chain at a point, or at ±∞."""
     values = [f[f.degree()] * side ** f.degree() if at is None else f(at) for f in chain if f.degree() >= 0]
     signs = [value > 0 for value in values if value != 0]
-    return sum(a != b for a, b in zip(signs[:-1], signs[1:], strict=True))
+    return sum(a != b for a, b in pairwise(signs))
 
 
 def _between(p: fmpq_poly) -> list[fmpq]:

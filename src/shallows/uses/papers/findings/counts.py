@@ -5,19 +5,20 @@ distance to a general matrix in a metric with isotropic quadric {q = 0} is (Aluf
 
     (−1)^{n−1} χ(P^{n−1} ∖ ({q = 0} ∪ {b = 0})),     q(v) = E(v·x)⁴,  b a general quadric.
 
-N(m, Σ), Σ = I by a change of inputs: v·x has mean μ = v·m and variance σ² = ‖v‖², and q = 3σ⁴ + 6σ²μ² + μ⁴ =
-3(σ² + μ²)² − 2μ⁴ is the product of the quadrics Q± = √3(σ² + μ²) ± √2μ². Both are smooth (m is real), and they meet where
-σ² = μ = 0: along a smooth quadric of the hyperplane μ = 0. With the neuron's bias, (1, x) has mean (1, m) and a variance of
-rank n in n + 1 inputs: μ = b, σ² = ‖w‖², and the same holds. Let e(D) be the Euler characteristic of a smooth quadric of
-dimension D, D + 1 for odd and D + 2 for even D, and c(D) that of a smooth intersection of two quadrics, 0 for odd and
-2D + 4 for even D (e(−1) = c(−1) = 0). A general b meets all of these transversally, so that by inclusion and exclusion
+N(m, Σ), Σ = I by a change of inputs: v·x has mean μ = v·m and variance σ² = ‖v‖², and q = 3σ⁴ + 6σ²μ² + μ⁴ = 3(σ² +
+μ²)² − 2μ⁴ is the product of the quadrics Q± = √3(σ² + μ²) ± √2μ². Both are smooth (m is real), and they meet where σ²
+= μ = 0: along a smooth quadric of the hyperplane μ = 0. With the neuron's bias, (1, x) has mean (1, m) and a variance
+of rank n in n + 1 inputs: μ = b, σ² = ‖w‖², and the same holds. Let e(D) be the Euler characteristic of a smooth
+quadric of dimension D, D + 1 for odd and D + 2 for even D, and c(D) that of a smooth intersection of two quadrics, 0
+for odd and 2D + 4 for even D (e(−1) = c(−1) = 0). A general b meets all of these transversally, so that by inclusion
+and exclusion
 
     χ = n − 3e(n−2) + e(n−3) + 2c(n−3) − c(n−4),
 
-which is −3n + 2 for even n, (n) − 3(n) + (n−2) + 0 − (2n−4), and 3n − 2 for odd n, n − 3(n−1) + (n−1) + (4n−4) − 0.
-So there are 3n − 2 points for n inputs with a mean, and 3n + 1 for n inputs and a bias. Without a mean, q = 3σ⁴ has one
-quadric: n − 2e(n−2) + c(n−3), up to the sign n, as in Theorem 35; and for a general metric, where q is smooth,
-(3ⁿ − 1)/2.
+which is −3n + 2 for even n, (n) − 3(n) + (n−2) + 0 − (2n−4), and 3n − 2 for odd n, n − 3(n−1) + (n−1) + (4n−4) − 0. So
+there are 3n − 2 points for n inputs with a mean, and 3n + 1 for n inputs and a bias. Without a mean, q = 3σ⁴ has one
+quadric: n − 2e(n−2) + c(n−3), up to the sign n, as in Theorem 35; and for a general metric, where q is smooth, (3ⁿ −
+1)/2.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ def centred(n: int) -> int:
 @finding(
     9,
     "3n + 1 critical points of a quadratic neuron with bias",
-    "One quadratic neuron a(w·x + b)² under Gaussian data, a general teacher: exactly 3n + 1 complex critical points of "
-    "rank one for n inputs (10 at n = 3); 3n − 2 without bias for data with a mean; n for centred data; (3ⁿ − 1)/2 for "
-    "a general metric.",
+    "One quadratic neuron a(w·x + b)² under Gaussian data, a general teacher: exactly 3n + 1 complex critical points "
+    "of rank one for n inputs (10 at n = 3); 3n − 2 without bias for data with a mean; n for centred data; (3ⁿ − "
+    "1)/2 for a general metric.",
     basis="proved",
-    known="The formula by Euler characteristics is Aluffi and Harris (2018); (3ⁿ − 1)/2 is the generic ED degree of the "
-    "Veronese surface and its kin; n is Theorem 35 of paper 000. The two counts for data with a mean are ours.",
+    known="The formula by Euler characteristics is Aluffi and Harris (2018); (3ⁿ − 1)/2 is the generic ED degree of "
+    "the Veronese surface and its kin; n is Theorem 35 of paper 000. The two counts for data with a mean are ours.",
     control=("centred data without bias", {"bias": False}),
     tests={
         "shallows.chart": (
@@ -81,7 +82,9 @@ def counts(trial: Trial, bias: bool = True) -> Iterator[Outcome]:
     """The two formulas for n to 40; charts of random teachers, n to 4, with a bias and with a mean; and the equations
     written out, solved from a start of Bézout's number of paths, n = 1, 2 inputs and a bias."""
     for n in range(2, 41):
-        yield proof(with_mean(n) == 3 * n - 2 and centred(n) == n, f"n={n}: χ gives {with_mean(n)} and {centred(n)}")
+        yield proof(
+            with_mean(n) == 3 * n - 2 and centred(n) == n, f"n={n}: χ gives {with_mean(n)} and {centred(n)}"
+        )
     for n in (1, 2, 3, 4):
         for _ in trial.times(1, 10):
             yield _charted(trial, n, 3 * n + 1, bias)
@@ -111,7 +114,9 @@ def _charted_with_mean(trial: Trial, n: int) -> Outcome:
 def _judged(found: sh.Chart, expected: int, what: str) -> Outcome:
     real = sum(point.rank == 1 for point in found.points)
     right = found.complex_count.get(1) == expected and found.real_count.get(1) == real
-    return fact(right, f"{what}: {found.complex_count.get(1)} of {expected}, {real} real, {found.completeness}")
+    return fact(
+        right, f"{what}: {found.complex_count.get(1)} of {expected}, {real} real, {found.completeness}"
+    )
 
 
 def _written_out(trial: Trial, n: int) -> Outcome:

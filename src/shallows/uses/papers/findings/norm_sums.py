@@ -1,8 +1,9 @@
 """Finding 7: minima of ReLU students with one neuron more than the teacher whose norm sum is larger than k.
 
 Four students have turned around (wᵢᵢ < 0), the extra one leans on their coordinates: fixed by S₄ × S_{k−4}, so eight
-numbers describe it. Descent makes them exact for each k, and Krawczyk's operator with an interval Hessian over all (k+1)k
-weights proves the minimum (`sh.certify_minimum`): Σ‖wᵢ‖ of the true point is that of the doubles up to √n times the radius.
+numbers describe it. Descent makes them exact for each k, and Krawczyk's operator with an interval Hessian over all
+(k+1)k weights proves the minimum (`sh.certify_minimum`): Σ‖wᵢ‖ of the true point is that of the doubles up to √n times
+the radius.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from shallows.uses.papers.safran.instances import relu, relu_problem
 
 #: How many neurons have turned around.
 TURNED = 4
-#: The eight numbers at k = 15: a turned neuron on its own coordinate, on the other turned ones' and on the rest; another
-#: neuron on the turned coordinates, on its own and on the rest; the extra neuron on the turned coordinates and the rest.
+#: The eight numbers at k = 15: a turned neuron on its own coordinate, on the other turned ones' and on the rest;
+#: another neuron on the turned coordinates, on its own and on the rest; the extra neuron on the turned coordinates and
+#: the rest.
 NUMBERS = (-0.6656, 0.1675, 0.0257, 0.0619, 1.0041, -0.0025, 0.4541, -0.0874)
 
 
@@ -45,9 +47,9 @@ def beside(k: int, extra: int = 1) -> Array:
 @finding(
     7,
     "Norm sums exceed k with one extra neuron",
-    "k orthonormal ReLU teachers, n = k + 1 students, k = 14, …, 20: there is a strict local minimum that is not global "
-    "with Σ‖wᵢ‖ > k (k + 0.0071 at k = 14, k + 0.0062 at k = 20), fixed by S₄ × S_{k−4}: what Theorem 8 of paper 003 "
-    "assumes of minima at n ≤ k, Σ‖wᵢ‖ ≤ k, fails at n > k.",
+    "k orthonormal ReLU teachers, n = k + 1 students, k = 14, …, 20: there is a strict local minimum that is not "
+    "global with Σ‖wᵢ‖ > k (k + 0.0071 at k = 14, k + 0.0062 at k = 20), fixed by S₄ × S_{k−4}: what Theorem 8 of "
+    "paper 003 assumes of minima at n ≤ k, Σ‖wᵢ‖ ≤ k, fails at n > k.",
     basis="proved",
     known="Paper 003 finds Σ‖wᵢ‖ ≤ k at all end points with n = k up to 100 and proves Σ‖wᵢ‖ ≤ kn.",
     control=("no extra neuron", {"extra": 0}),
@@ -76,5 +78,6 @@ def norm_sums(trial: Trial, extra: int = 1) -> Iterator[Outcome]:
         excess = lengths - np.sqrt(k + extra) * minimum.radius - k
         same = abs(norm_sum(minimum.network) - lengths) < 1e-12 * k
         yield proof(
-            minimum.is_local and excess > 1e-6 and same, f"k={k}, n={k + extra}: Σ‖wᵢ‖ − k ≥ {excess:.6f}, {minimum!r}"
+            minimum.is_local and excess > 1e-6 and same,
+            f"k={k}, n={k + extra}: Σ‖wᵢ‖ − k ≥ {excess:.6f}, {minimum!r}",
         )

@@ -1,11 +1,11 @@
 """Finding 6: no spurious valleys for quadratic networks from k = d on; paper 002 leaves d < k < 2d open.
 
-A quadratic network of k neurons on any data with a convex loss of its matrix, E(f − y)² among them, is ℓ∘τ_k on Sym²(R^d):
-Theorem 12 of paper 000 is for all k ≥ d, so from every (λ, Q) a path on which the loss does not rise leads to the
-minimum, and no component of a sublevel set is without one. Out of the traps of Example 2.1, (λ < 0, Q = 0), the path is
-explicit. Let A = Σ μᵢuᵢuᵢᵀ be a minimiser, d terms, k ≥ d. First λ goes to (μ, 0) while Q = 0: the function stays 0.
-Then Q(s) = √s·(u₁, …, u_d, 0, …): the function is sA, and the loss, ℓ(sA), is convex in s with its minimum at s = 1;
-for labels of A itself it is (1 − s)²ℓ(0).
+A quadratic network of k neurons on any data with a convex loss of its matrix, E(f − y)² among them, is ℓ∘τ_k on
+Sym²(R^d): Theorem 12 of paper 000 is for all k ≥ d, so from every (λ, Q) a path on which the loss does not rise leads
+to the minimum, and no component of a sublevel set is without one. Out of the traps of Example 2.1, (λ < 0, Q = 0), the
+path is explicit. Let A = Σ μᵢuᵢuᵢᵀ be a minimiser, d terms, k ≥ d. First λ goes to (μ, 0) while Q = 0: the function
+stays 0. Then Q(s) = √s·(u₁, …, u_d, 0, …): the function is sA, and the loss, ℓ(sA), is convex in s with its minimum at
+s = 1; for labels of A itself it is (1 − s)²ℓ(0).
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from shallows.uses.papers.outcome import Outcome, equal, fact
 
 #: Points of a path at which the loss is looked at.
 STEPS = 101
-#: A loss at the end of a path, as a share of that at its beginning, and rises between two points, are rounding below this.
+#: A loss at the end of a path, as a share of that at its beginning, and rises between two points, are rounding below
+#: this.
 ROUNDING = 64 * UNIT_ROUNDOFF
 
 
@@ -34,17 +35,18 @@ ROUNDING = 64 * UNIT_ROUNDOFF
     6,
     "No spurious valleys between d and 2d neurons",
     "Quadratic networks with trained outer weights, d inputs, k ≥ d neurons, any data: no spurious valley, also for "
-    "d ≤ k < 2d (from Theorem 12 of paper 000). Out of Example 2.1's traps (λ < 0, Q = 0): λ to the eigenvalues of the "
-    "optimum at Q = 0, then Q = √s·U; the loss is constant, then (1 − s)² times the first for labels of a matrix.",
+    "d ≤ k < 2d (from Theorem 12 of paper 000). Out of Example 2.1's traps (λ < 0, Q = 0): λ to the eigenvalues of "
+    "the optimum at Q = 0, then Q = √s·U; the loss is constant, then (1 − s)² times the first for labels of a matrix.",
     basis="proved",
-    known="Venturi, Bandeira and Bruna: k ≥ 2d + 1; paper 002 calls d < k < 2d open. Theorem 12 of paper 000 has r ≥ n, "
-    "without naming the question; the explicit path is ours.",
+    known="Venturi, Bandeira and Bruna: k ≥ 2d + 1; paper 002 calls d < k < 2d open. Theorem 12 of paper 000 has r ≥ "
+    "n, without naming the question; the explicit path is ours.",
     control=("k = d − 1", {"fewer": 1}),
     tests={"shallows.Problem.loss": (DOUBLED,), **TO_THE_MINIMUM},
 )
 def wide_valleys(trial: Trial, fewer: int = 0) -> Iterator[Outcome]:
-    """d = 2, 3, 4 and all d ≤ k ≤ 2d, a random positive definite A under N(0, I) and on samples: the explicit path from a
-    trap, point by point, and the library's paths from a trap of rank one and from that of Example 2.1 to loss zero."""
+    """d = 2, 3, 4 and all d ≤ k ≤ 2d, a random positive definite A under N(0, I) and on samples: the explicit path
+    from a trap, point by point, and the library's paths from a trap of rank one and from that of Example 2.1 to
+    loss zero."""
     for d in (2, 3, 4):
         M = trial.rng.standard_normal((d, d))
         A = M @ M.T + np.eye(d)
@@ -56,11 +58,15 @@ def wide_valleys(trial: Trial, fewer: int = 0) -> Iterator[Outcome]:
             ):
                 problem, what = sh.Problem(A, law, k), f"d={d}, k={k}, {name}"
                 trap = sh.Network(np.zeros((k, d)), -1 - trial.rng.random(k))
-                yield equal(abs(problem.loss(trap) / energy - 1), ROUNDING * d * d, f"{what}: the trap has E y²")
+                yield equal(
+                    abs(problem.loss(trap) / energy - 1), ROUNDING * d * d, f"{what}: the trap has E y²"
+                )
                 yield from _explicit(problem, trap, A, what)
                 yield from _by_the_library(problem, trap, f"{what}, Example 2.1")
                 if k > d and name == "N(0, I)":
-                    yield from _by_the_library(problem, trapped_point(problem, k - 1), f"{what}, a trap of rank one")
+                    yield from _by_the_library(
+                        problem, trapped_point(problem, k - 1), f"{what}, a trap of rank one"
+                    )
 
 
 def _explicit(problem: sh.Problem, trap: sh.Network, A: Any, what: str) -> Iterator[Outcome]:
@@ -74,11 +80,13 @@ def _explicit(problem: sh.Problem, trap: sh.Network, A: Any, what: str) -> Itera
     Q[:kept] = vectors.T[::-1][:kept]
     begin = problem.loss(trap)
     flat = max(
-        abs(problem.loss(sh.Network(trap.W, (1 - s) * trap.a + s * outer)) - begin) for s in np.linspace(0, 1, 5)
+        abs(problem.loss(sh.Network(trap.W, (1 - s) * trap.a + s * outer)) - begin)
+        for s in np.linspace(0, 1, 5)
     )
     yield equal(flat / begin, ROUNDING, f"{what}: constant while Q = 0")
     error = max(
-        abs(problem.loss(sh.Network(np.sqrt(s) * Q, outer)) / begin - (1 - s) ** 2) for s in np.linspace(0, 1, 21)
+        abs(problem.loss(sh.Network(np.sqrt(s) * Q, outer)) / begin - (1 - s) ** 2)
+        for s in np.linspace(0, 1, 21)
     )
     yield equal(error, ROUNDING * d * d, f"{what}: (1 − s)² along Q = √s·U")
 

@@ -66,7 +66,12 @@ def _interpolators(trial: Trial, W: Array, X: Array, count: int) -> list[sh.Netw
     energy = float(problem.value(np.zeros(problem.size)))
     Q, _ = np.linalg.qr(trial.rng.standard_normal((m, m)))
     starts = [sh.Network(trial.rng.standard_normal((m, d))) for _ in range(count)]
-    starts += [sh.Network(Q @ (W + 0.2 * trial.rng.standard_normal((m, d)))) for _ in range(count)]
+    for size in (
+        0.2,
+        0.02,
+        0.002,
+    ):  # integer samples can be badly conditioned: from farther off descent may stall
+        starts += [sh.Network(Q @ (W + size * trial.rng.standard_normal((m, d)))) for _ in range(count)]
     runs = [sh.descend(problem, start, method="lm", tolerance=None) for start in starts]
     fits = [run.network for run in runs if run.loss < 1e-16 * energy]
     if _exact_span(X) < d * (d + 1) // 2:
