@@ -79,7 +79,9 @@ def conic_network(trial: Trial, neurons: int = 6) -> Iterator[Outcome]:
         simple and max(counts) <= 3,
         f"members of the pencil have {sorted(set(counts))} real roots, none of them 5",
     )
-    octic = {(8 - e, e): Fraction(_binomial(8, e) * m[e]) for e in range(9)}
+    octic: dict[tuple[int, ...], Fraction | float] = {
+        (8 - e, e): Fraction(_binomial(8, e) * m[e]) for e in range(9)
+    }
     found = sh.real_rank(octic)
     yield proof(found == 6, f"the octic has real rank {found}")
 

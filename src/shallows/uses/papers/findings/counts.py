@@ -53,12 +53,13 @@ def two_quadrics(dimension: int) -> int:
 def with_mean(n: int) -> int:
     """(−1)^{n−1}χ of the complement of Q₊, Q₋ and b, for n ≥ 2 inputs with a mean."""
     chi = n - 3 * quadric(n - 2) + quadric(n - 3) + 2 * two_quadrics(n - 3) - two_quadrics(n - 4)
-    return (-1) ** (n - 1) * chi
+    return chi if n % 2 else -chi
 
 
 def centred(n: int) -> int:
     """The same without a mean: q is the square of one quadric."""
-    return (-1) ** (n - 1) * (n - 2 * quadric(n - 2) + two_quadrics(n - 3))
+    chi = n - 2 * quadric(n - 2) + two_quadrics(n - 3)
+    return chi if n % 2 else -chi
 
 
 @finding(

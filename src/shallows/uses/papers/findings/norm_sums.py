@@ -24,6 +24,8 @@ from shallows.uses.papers.safran.instances import relu, relu_problem
 
 #: How many neurons have turned around.
 TURNED = 4
+#: The least excess that counts (0.006 is measured), and the rounding of a sum of k lengths, relatively.
+EXCESS, ROUNDING = 1e-6, 1e-12
 #: The eight numbers at k = 15: a turned neuron on its own coordinate, on the other turned ones' and on the rest;
 #: another neuron on the turned coordinates, on its own and on the rest; the extra neuron on the turned coordinates and
 #: the rest.
@@ -76,8 +78,8 @@ def norm_sums(trial: Trial, extra: int = 1) -> Iterator[Outcome]:
         W = minimum.network.W
         lengths = float(np.sqrt(np.sum(W * W, axis=1)).sum())
         excess = lengths - np.sqrt(k + extra) * minimum.radius - k
-        same = abs(norm_sum(minimum.network) - lengths) < 1e-12 * k
+        same = abs(norm_sum(minimum.network) - lengths) < ROUNDING * k
         yield proof(
-            minimum.is_local and excess > 1e-6 and same,
+            minimum.is_local and excess > EXCESS and same,
             f"k={k}, n={k + extra}: Σ‖wᵢ‖ − k ≥ {excess:.6f}, {minimum!r}",
         )
