@@ -21,6 +21,8 @@ from shallows.uses.papers.gamarnik.population import ROTATION, gaussian_risk, pl
 from shallows.uses.papers.mutations import DOUBLED, OFF_BY_ONE, OPPOSITE, Mutation, of_field
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof
 
+#: Draws of samples of which the best conditioned one is taken.
+DRAWS = 12
 SPAN = "shallows.questions.quadratic.sample_span.spans_symmetric"
 THRESHOLD = "shallows.questions.quadratic.sample_span.sample_threshold"
 BAD = "shallows.questions.quadratic.interpolation.bad_interpolator"
@@ -50,11 +52,17 @@ def _exact_span(X: Any) -> int:
 
 
 def _spanning_integers(trial: Trial, d: int) -> Array:
-    """d(d+1)/2 integer samples whose outer products are independent, exactly."""
+    """d(d+1)/2 integer samples whose outer products are independent, exactly: of several draws the one with the best
+    conditioned products, because from nearly dependent ones descent finds no exact fit."""
+    upper = np.triu_indices(d)
+    found: list[tuple[float, Array]] = []
     for _ in range(200):
-        X = trial.rng.integers(-5, 6, size=(d * (d + 1) // 2, d))
+        X = np.asarray(trial.rng.integers(-5, 6, size=(d * (d + 1) // 2, d)))
         if _exact_span(X) == len(X):
-            return np.asarray(X)
+            values = np.linalg.svd(np.einsum("ni,nj->nij", X, X)[:, *upper].astype(float), compute_uv=False)
+            found.append((float(values[-1] / values[0]), X))
+        if len(found) == DRAWS:
+            return max(found, key=lambda pair: pair[0])[1]
     raise NotConverged("200 draws of integer samples did not span the symmetric matrices.")
 
 
