@@ -55,14 +55,14 @@ def _spanning_integers(trial: Trial, d: int) -> Array:
     """d(d+1)/2 integer samples whose outer products are independent, exactly: of several draws the one with the best
     conditioned products, because from nearly dependent ones descent finds no exact fit."""
     upper = np.triu_indices(d)
-    found: list[tuple[float, Array]] = []
+    found: list[tuple[float, np.ndarray]] = []
     for _ in range(200):
         X = np.asarray(trial.rng.integers(-5, 6, size=(d * (d + 1) // 2, d)))
         if _exact_span(X) == len(X):
             values = np.linalg.svd(np.einsum("ni,nj->nij", X, X)[:, *upper].astype(float), compute_uv=False)
             found.append((float(values[-1] / values[0]), X))
         if len(found) == DRAWS:
-            return max(found, key=lambda pair: pair[0])[1]
+            return np.asarray(max(found, key=lambda pair: pair[0])[1])
     raise NotConverged("200 draws of integer samples did not span the symmetric matrices.")
 
 
