@@ -179,7 +179,7 @@ MISTAKES = {
         r"expected a Problem\. Fix: sh\.Problem\(target, data, width\)",
     ),
     "an unknown method": (lambda: sh.chart(plain(), method="newton"), r"expected one of auto, closed-form"),
-    "a chart of ReLU": (lambda: sh.chart(sh.Problem(RELU, sh.Gaussian(2), 1)), r"Use method=\"descent\""),
+    "a chart of ReLU": (lambda: sh.chart(sh.Problem(RELU, sh.Gaussian(2), 3)), r"Use method=\"descent\""),
     "a seed as text": (lambda: sh.chart(plain(), rng="x"), r"rng is 'x'; .* Fix: rng=0"),
     "a chart that is not there": (lambda: sh.load_chart("nothing"), r"Cannot read nothing\.json"),
     "training a network": (lambda: sh.ensemble(NET), r"expected a Problem"),
