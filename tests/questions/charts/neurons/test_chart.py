@@ -96,6 +96,13 @@ def test_units_of_the_target_do_not_matter(activation, unit):
     assert charts[0].kinds() == charts[1].kinds()
 
 
+def test_a_neuron_at_infinity_is_a_limit(tmp_path):
+    """2x² under symmetric data is the limit of a(1 + wx + w²x²), aw² = 2, w → ∞, and no network."""
+    chart = sh.chart(sh.Problem(np.diag([0.0, 2.0]), sh.Gaussian(1), 1, sh.Polynomial([1.0, 1.0, 1.0])))
+    assert chart.minimum.limit and chart.attained is False and chart.minimum.loss < 1e-20
+    assert sh.load_chart(chart.save(tmp_path / "chart")).minimum.limit
+
+
 def test_files(tmp_path):
     for activation, outer, bias in ((ONES, "free", False), (GAP, "free", True), (GAP, "ones", False)):
         problem = sh.Problem(None, samples(1, 4), 1, activation, outer=outer, bias=bias)

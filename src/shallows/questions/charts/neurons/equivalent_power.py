@@ -57,16 +57,18 @@ def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) ->
     points = chart.critical
     neurons = [_finite(points[i].network, space.degree) for i in range(len(points))]
     kept = np.array([zero is not None or rank > 0 for rank in points.table.rank.tolist()])
-    table = replace(points.table, loss=points.table.loss + space.floor)
+    far = points.table.limit | np.array([limit for _, _, limit in neurons], dtype=bool)
+    table = replace(points.table, loss=points.table.loss + space.floor, limit=far)
     maker = _Equivalent(points.maker, problem, space, c, neurons, zero)
     critical = Points(table, maker, problem).where(kept)
     notes = chart.notes
     if zero is None:
         notes = (*notes, "the zero function is no critical network: no w was found with E[p(w·x) y] = 0")
-    limits = sum(limit for _, _, limit in neurons)
-    if limits:
-        notes = (*notes, f"{limits} of the points are limits that no network attains: ‖w‖ → ∞, a → 0")
-    return replace(chart, critical=critical, problem=problem, title=f"{problem!r}", notes=notes)
+    least = (table.kind == "global minimum") & kept
+    attained = False if least.any() and far[least].all() else chart.attained
+    return replace(
+        chart, critical=critical, problem=problem, title=f"{problem!r}", notes=notes, attained=attained
+    )
 
 
 def _equivalent_problem(problem: Problem, space: PolynomialSpace) -> Problem:
