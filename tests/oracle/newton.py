@@ -24,6 +24,8 @@ CONVERGED, SLOW = mpmath.mpf(10) ** -45, mpmath.mpf(10) ** -27
 #: Eigenvalues of the whitened Hessian below this are zero; below `FAINT` (of the largest) doubles may not see them.
 ZERO, FAINT = 1e-25, 1e-9
 STEPS = 40
+#: Curvatures, of unit tangents, below which a direction is faint; and how far such a direction may lead (of entries).
+STIFF, NEARBY = 1e-9, 1e-9
 Array = Any
 
 
@@ -126,7 +128,43 @@ class Precise:
             return float(worst / scale)
 
     def refine(self, stratum: Stratum, start: Sequence[Any], steps: int = STEPS) -> Refined:
-        """Newton's method from a start; it stops when a step changes nothing in 45 digits."""
+        """Newton's method from a start; once more where it fails, from where only faint directions are off."""
+        found = self._newton(stratum, start, steps)
+        if not found.converged:
+            again = self._newton(stratum, self._stiffly(stratum, start), steps)
+            found = (
+                again if again.converged and again.distance(self._entries(stratum, start)) < NEARBY else found
+            )
+        return found
+
+    def _entries(self, stratum: Stratum, p: Sequence[Any]) -> Array:
+        with mpmath.workdps(DIGITS):
+            return stratum.evaluate(np.array([mpmath.mpf(x) for x in p]))[0]
+
+    def _stiffly(self, stratum: Stratum, start: Sequence[Any]) -> Array:
+        """The start after steps −(H² + μ²)⁻¹Hg: directions of small curvature, which rounding of the others would
+        throw far off, stay as they are."""
+        with mpmath.workdps(DIGITS):
+            p = np.array([mpmath.mpf(x) for x in start])
+            for _ in range(4):
+                _, J, gradient, hessian = self.derivatives(stratum, p)
+                metric = J.T.dot(self.gram.dot(J))
+                D = np.array(
+                    [
+                        1 / mpmath.sqrt(metric[i, i]) if metric[i, i] > 0 else mpmath.mpf(1)
+                        for i in range(len(p))
+                    ]
+                )
+                H = hessian * D[:, None] * D[None, :]
+                damped = H.dot(H) + mpmath.mpf(STIFF) ** 2 * np.eye(len(p), dtype=int)
+                step = solve_balanced(damped, -H.dot(gradient * D))
+                if step is None:
+                    break
+                p = p + step * D
+            return p
+
+    def _newton(self, stratum: Stratum, start: Sequence[Any], steps: int) -> Refined:
+        """It stops when a step changes nothing in 45 digits."""
         with mpmath.workdps(DIGITS):
             p = np.array([mpmath.mpf(x) for x in start])
             lengths: list[mpmath.mpf] = []
