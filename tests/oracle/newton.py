@@ -132,9 +132,9 @@ class Precise:
         found = self._newton(stratum, start, steps)
         if not found.converged:
             again = self._newton(stratum, self._stiffly(stratum, start), steps)
-            found = (
-                again if again.converged and again.distance(self._entries(stratum, start)) < NEARBY else found
-            )
+            here = self._entries(stratum, start)
+            reach = NEARBY * max(map(abs, here), default=0)
+            found = again if again.converged and again.distance(here) <= reach else found
         return found
 
     def _entries(self, stratum: Stratum, p: Sequence[Any]) -> Array:
