@@ -6,7 +6,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_points import chart_of_points
-from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.completeness import weakest
@@ -67,7 +67,7 @@ def _is_zero(problem: Problem) -> bool:
 
 def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown) -> Stratum:
     if problem.degree == 2 and rank == problem.n:
-        return _full_rank(problem, certify)
+        return full_rank_stratum(problem, certify)
     if isinstance(problem, ReducedProblem) and 1 < rank == fills_at(problem):
         return norm_neuron_stratum(problem, certify)
     if problem.degree == 2 and rank == 1:
@@ -75,8 +75,3 @@ def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown)
     if problem.degree == 2:
         return low_rank_stratum(problem, rank, certify, seed, tell)
     return powers_stratum(problem, rank, certify, seed, tell)
-
-
-def _full_rank(problem: Problem, certify: bool) -> Stratum:
-    found = full_rank_points(problem, certify)
-    return Stratum(found, Counts(len(found), len(found), "the target itself"), [], [], "proved")

@@ -6,15 +6,36 @@ import numpy as np
 
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import RealPoint
+from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
+
+#: What a chart says where the exact target has rank n and no double tells it from a matrix of lower rank.
+FAINT = "the target has full rank, but only by eigenvalues below rounding: that network is not told from a listed one"
+
+
+def full_rank_stratum(problem: Problem, certify: bool) -> Stratum:
+    """The target as the one critical point of rank n, or nothing when it is singular: decided by its exact numbers."""
+    found = full_rank_points(problem, certify)
+    counts = Counts(len(found), len(found), "the target itself")
+    if found or is_singular(problem):
+        return Stratum(found, counts, [], [], "proved")
+    return Stratum([], counts, [], [f"rank {problem.n}: {FAINT}"], "count-matched")
+
+
+def is_singular(problem: Problem) -> bool:
+    """Whether det T = 0, T = G⁻¹b in exact arithmetic."""
+    n = problem.n
+    T = np.zeros((n, n), dtype=object)
+    rows, columns = coordinates.indices(n, 2).T
+    T[rows, columns] = T[columns, rows] = ExactLoss.of(problem).target
+    return bool(rational_matrix(T).det() == 0)
 
 
 def full_rank_points(problem: Problem, certify: bool) -> list[RealPoint]:
-    """The target as a critical point of rank n, or nothing when it is singular.
+    """The target as a critical point of rank n, or nothing when it is singular, or cannot be told from that in doubles.
 
     The Hessian on the stratum is 2G. Certified: G is positive definite and T has rank n (interval LDLᵀ of the numbers
     as they are stored); the radius is what the network's tensor, computed in floats, differs from G⁻¹b by, the target

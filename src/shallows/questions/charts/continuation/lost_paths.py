@@ -73,9 +73,9 @@ class Ways(Protocol):
         ...
 
 
-def settle(ways: Ways) -> Settled:
-    """The ends of all paths, by as many ways as it takes; "sampled" when WAYS of them were not enough."""
-    for way in range(WAYS):
+def settle(ways: Ways, most: int = WAYS) -> Settled:
+    """The ends of all paths, by as many ways as it takes; "sampled" when `most` of them were not enough."""
+    for way in range(most):
         settled = ways.follow(way)
         if settled is not None:
             return settled

@@ -28,7 +28,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
-from shallows.questions.charts.closed_form.full_rank import full_rank_points
+from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.closure.closure import merging
@@ -75,8 +75,9 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
             levels.append("count-matched" if whole else "sampled")
             notes += said
         elif rank == problem.n:
-            points = full_rank_points(problem, True)
-            counts[rank] = Counts(len(points), len(points), "the target itself")
+            full = full_rank_stratum(problem, True)
+            points, counts[rank] = full.found, full.counts
+            notes += full.notes
         else:
             points, counts[rank], whole = _rank_points(problem, rank, seed)
             levels.append("count-matched" if whole else "sampled")
