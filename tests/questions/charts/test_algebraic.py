@@ -6,6 +6,7 @@ import pytest
 import shallows as sh
 from shallows.homotopy import check_homotopy
 from shallows.mathematics.homotopy.parameter import random_parameters
+from shallows.questions.charts.closed_form.full_rank import FAINT, full_rank_stratum
 from shallows.questions.charts.continuation.equations import Member, family
 from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.matrices.balls import LowRankSystem
@@ -282,3 +283,21 @@ def test_signatures_that_ten_digits_leave_open_are_decided_with_thirty():
         chart = sh.chart(problem, rng=2)
     assert 0 in asked and 1 in asked  # the case is one of those
     assert all(point.certificate.signature_certified for point in chart.points)
+
+
+def test_full_rank_is_decided_by_the_exact_target():
+    """A teacher of two neurons has rank 2, whatever the rounding of its tensor; a matrix has that of its doubles."""
+    rng = np.random.default_rng(1)
+    data = sh.IID.laplace(3)
+    teacher = sh.Network(rng.standard_normal((2, 3)), a=[1.0, -2.0])
+    assert 3 not in {point.rank for point in sh.chart(sh.Problem(teacher, data, width=3)).points}
+    assert full_rank_stratum(sh.Problem(teacher, data, width=3), True).completeness == "proved"
+    T = np.diag([2.0, 1.0, 0.0])
+    T[2, 2] = 1e-30  # of full rank, which no eigenvalue in doubles shows next to 2
+    faint = full_rank_stratum(sh.Problem(T, data, width=3), True)
+    assert not faint.found and faint.completeness == "count-matched" and FAINT in faint.notes[0]
+    T[2, 2] = 0.0
+    assert full_rank_stratum(sh.Problem(T, data, width=3), True).completeness == "proved"
+    T[2, 2] = -1e-3
+    (point,) = full_rank_stratum(sh.Problem(T, data, width=3), True).found
+    assert sorted(point.signs.tolist()) == [-1.0, 1.0, 1.0] and point.certificate.rank_certified
