@@ -229,3 +229,19 @@ def test_paths_that_one_way_loses_are_found_by_another():
     target = sh.SymmetricTensor(rng.standard_normal(10), 3, 3)
     chart = sh.chart(sh.Problem(target, sh.IID.laplace(3), 3), certify=False, rng=71)
     assert chart.complex_count[3] == 301 and chart.completeness == "trace-tested"
+
+
+def test_badly_known_points_are_sharpened_before_they_are_called_degenerate():
+    """Two nearly parallel neurons: the smallest curvature is 5e-11 of 11, and positive (oracle, problem 354)."""
+    entries = [
+        0.3423406292877399,
+        0.30307841894529547,
+        0.22723011202170987,
+        0.21678131813085139,
+        0.1449063757957171,
+    ]
+    problem = sh.Problem(sh.SymmetricTensor(entries, 2, 4), sh.Frobenius(2), width=2, outer="ones")
+    chart = sh.chart(problem)
+    lowest = chart.points[0]
+    assert chart.completeness == "count-matched" and lowest.rank == 2
+    assert lowest.signature == (4, 0, 0) and lowest.certificate.signature_certified

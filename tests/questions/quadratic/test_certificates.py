@@ -185,3 +185,25 @@ def test_bad_input():
         equivalent_set(sh.Network(np.eye(2), np.eye(2)))
     with pytest.raises(sh.InvalidProblem, match="symmetric 1×1"):
         equivalent_set(sh.Network([[1.0, 0.0], [0.0, 0.0]])).member(np.eye(2))
+
+
+def test_dying_neurons_are_what_they_die_to():
+    """W = 1e-12·I is not stationary; W = 0 is, 1e-12 away: a local minimum where a = −1, a strict saddle for a = 1."""
+    problem, tiny = sh.Problem(np.eye(2), sh.Gaussian(2), width=2), 1e-12 * np.eye(2)
+    held = sh.Network(tiny, a=[-1.0, -1.0])
+    found = inspect(problem, held)
+    assert (found.verdict, found.away) == ("trap", 1e-12) and "without neurons of length 1e-12" in repr(found)
+    assert np.abs(problem.gradient(held)).max() > 1e-12, "the network itself is not stationary"
+    rest = sh.Network(np.zeros((2, 2)), a=[-1.0, -1.0])
+    assert not problem.gradient(rest).any() and inspect(problem, rest).away == 0.0
+    # ℓ(S) = 2‖S − I‖² + (tr S − 2)², by hand: no S = −Σ|aᵢ|wᵢwᵢᵀ is below ℓ(0) = 8, however small or large
+    rng = np.random.default_rng(0)
+    for size in (1e-6, 1e-3, 0.1, 1.0):
+        W, a = size * rng.standard_normal((200, 2, 2)), -np.exp(rng.standard_normal((200, 2)))
+        S = np.einsum("ki,kia,kib->kab", a, W, W)
+        loss = 2 * ((S - np.eye(2)) ** 2).sum(axis=(1, 2)) + (np.trace(S, axis1=1, axis2=2) - 2) ** 2
+        assert (loss >= 8.0).all()
+    end = sh.descend(problem, held, method="flow").network
+    assert problem.loss(end) == pytest.approx(8.0)
+    free = inspect(problem, sh.Network(tiny, a=[1.0, 1.0]))
+    assert free.verdict == "strict saddle" and free.away == 1e-12

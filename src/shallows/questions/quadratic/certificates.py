@@ -14,7 +14,7 @@ Signs and ranks are decided in floating point, relative to E y²; nothing here i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from shallows.support.tolerances import TINY
 #: What counts as zero, relative to E y²: descent to gradients of 1e-9 leaves less, and a loss that is quadratic around
 #: a minimum cannot show less than √ε.
 TOLERANCE = 1e-7
+#: Neurons shorter than this share of what the target needs are dying: what is said is about the point where they are 0,
+#: to which they add 1e-16 of the target.
+DYING = 1e-8
 #: Singular values of W below this share of the largest, or of what the target needs, count as zero: a neuron of
 #: relative length 1e-4 adds 1e-8 to A, and training leaves dying neurons at about that size.
 RANK = 1e-4
@@ -46,7 +49,8 @@ class Inspection:
     `scale` = E y². `direction` is a parameter direction with negative curvature, or None when none was found; `idle`
     says that a neuron with a = 0 and w = 0 can then still lower the loss, to third order (paper 000, Lemma 14).
     `above` is the loss above the lowest one of the problem: a network narrower than d has R ≠ 0 at its global minimum
-    too. It is None where nobody asked (a strict saddle), or nobody knows (`lowest_loss`).
+    too. It is None where nobody asked (a strict saddle), or nobody knows (`lowest_loss`). `away` is how long dying
+    neurons are: they count as zero, and everything but the loss is about the network without them.
 
     >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=2)
     >>> found = sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a=[-1.0, -1.0]))
@@ -72,6 +76,7 @@ class Inspection:
     idle: bool
     above: float | None
     tolerance: float
+    away: float = 0.0
 
     @property
     def is_global(self) -> bool:
@@ -103,6 +108,8 @@ class Inspection:
             f"{self.rank} of {self.n}, ΣrX {self.definiteness}, {self.positive} positive and {self.negative} negative "
             f"outer weights"
         )
+        if self.away:
+            text += f", of the network without neurons of length {self.away:.2g}"
         return text + (f", {self.direction})" if self.direction else ")")
 
 
@@ -143,13 +150,22 @@ def energy(problem: Problem) -> float:
 def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
     """Whether a point is global, a trap or a strict saddle (paper 002, appendix C); `tolerance` is relative to E y².
 
-    All of it is to the tolerance: W = 1e-12·I with a = −1 is the trap W = 0, to which descent takes it.
+    Dying neurons count as zero: W = 1e-12·I is not stationary itself, and what is said is about W = 0, 1e-12 `away`:
+    a trap where a = −1, which descent reaches, and a strict saddle where a = 1.
 
     >>> problem = sh.Problem(np.diag([1.0, 1.0]), sh.Gaussian(2), width=2)
     >>> [sh.quadratic.inspect(problem, sh.Network(np.zeros((2, 2)), a)).verdict for a in ([-1.0, -1.0], [1.0, 1.0])]
     ['trap', 'strict saddle']
     """
     require_quadratic(problem)
+    lengths = np.linalg.norm(net.W, axis=1)
+    dying = (lengths > 0) & (lengths < DYING * _size(problem, net))
+    if dying.any():
+        W = np.where(dying[:, None], 0.0, net.W)
+        without = Network(W, net.a, net.activation, norm=net.norm, bias=net.bias)
+        return replace(
+            inspect(problem, without, tolerance), loss=problem.loss(net), away=float(lengths[dying].max())
+        )
     scale = energy(problem)
     gradient = problem.gradient(net)
     R = residual_matrices(problem, net)

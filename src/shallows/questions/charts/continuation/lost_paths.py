@@ -73,10 +73,15 @@ class Ways(Protocol):
         ...
 
 
-def settle(ways: Ways, most: int = WAYS) -> Settled:
-    """The ends of all paths, by as many ways as it takes; "sampled" when `most` of them were not enough."""
-    for way in range(most):
+def settle(ways: Ways, patient: bool = True) -> Settled:
+    """The ends of all paths, by as many ways as it takes; "sampled" when WAYS of them were not enough.
+
+    Without patience, as soon as a way has lost a path: for a caller who can start elsewhere.
+    """
+    for way in range(WAYS):
         settled = ways.follow(way)
         if settled is not None:
             return settled
+        if not patient and ways.unsettled().lost:
+            break
     return ways.unsettled().sampled

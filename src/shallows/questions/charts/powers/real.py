@@ -33,7 +33,7 @@ from shallows.questions.charts.points.proved_signature import (
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
-from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature
+from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature, sharpened
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.proved_tensors import ProvedTensor, different, tensors
 from shallows.support.checks import Array
@@ -126,9 +126,8 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: S
     if not certify_points:
         result.found += [real_point(system, u) for u in vectors]
         return result
-    proof = certify(system, vectors.astype(np.complex128), progress=tell)
     roots: list[CertifiedRoot] = []
-    for u, root in zip(vectors, proof.roots, strict=True):
+    for u, root in zip(vectors, _proofs(system, vectors.astype(np.complex128), tell), strict=True):
         if root is None or root.real is not True:
             result.undecided += 1
             result.found.append(real_point(system, u))
@@ -142,6 +141,17 @@ def sort_real(system: PowerSystem, vectors: Array, certify_points: bool, tell: S
     return result
 
 
+def _proofs(system: PowerSystem, points: Complex, tell: Shown) -> list[CertifiedRoot | None]:
+    """A proof for each point that has one; those without, which may be known badly, are sharpened and tried again."""
+    roots = list(certify(system, points, progress=tell).roots)
+    unproved = [k for k, root in enumerate(roots) if root is None]
+    if unproved:
+        again = np.array([sharpened(system, points[k]) for k in unproved])
+        for k, root in zip(unproved, certify(system, again, progress=tell).roots, strict=True):
+            roots[k] = root
+    return roots
+
+
 def _add_rest(
     result: Sorted, system: PowerSystem, points: Complex, certify_points: bool, tell: Shown
 ) -> None:
@@ -150,7 +160,7 @@ def _add_rest(
         real = np.abs(entries.imag).max(axis=1) < REAL * np.abs(entries).max(axis=1)
         result.paired += int(np.count_nonzero(real))
         return
-    roots = [root for root in certify(system, points, progress=tell).roots if root is not None]
+    roots = [root for root in _proofs(system, points, tell) if root is not None]
     result.undecided += len(points) - len(roots)
     for tensor in tensors(system, roots):
         result.proved.append(tensor)
