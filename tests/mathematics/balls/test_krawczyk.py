@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+import shallows as sh
 from shallows.certify import Collector, certify
 from shallows.homotopy import PolynomialSystem, random_rank_one, solve
 from shallows.mathematics.balls.systems import precision
@@ -29,6 +30,16 @@ def test_rank_one_pairs_are_proved_complete():
     assert doubled.count == 40 and len(doubled.repeated) == 40, "−v is no new pair"
     zero = certify(system, np.zeros((1, 4)), bound=40)
     assert zero.count == 0, "v = 0 is a root, but no pair"
+
+
+def test_coordinates_that_vanish_are_real_whatever_their_rounding():
+    """Imaginary parts of 1e-30 in coordinates of 1e-31: a chart lost its global minimum over them (oracle, 913)."""
+    system = sh.homotopy.RankOneSystem(
+        {(0, 0, 0, 0): 1, (1, 1, 1, 1): 1, (2, 2, 2, 2): 1}, np.diag([2.0, -1.0, -3.0])
+    )
+    point = np.array([[2**0.5 - 4e-31j, -3e-31 - 1.8e-30j, 2e-31 + 1.2e-30j]])
+    (root,) = certify(system, point).certified
+    assert root.real is True
 
 
 def test_boxes_contain_the_exact_root():

@@ -130,6 +130,7 @@ def certify(
     table = np.atleast_2d(np.asarray(points, dtype=np.complex128))
     symmetric = bool(getattr(system, "sign_symmetric", False))
     roots = _proved_at_once(system, table)
+    roots = _on_the_real_axis(system, roots)
     waiting = [k for k, root in enumerate(roots) if root is None]
     for working in (bits, 2 * bits, 4 * bits, 8 * bits):
         if not waiting:
@@ -197,6 +198,20 @@ def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[Certifie
         # what the balls would say, known already as doubles
         root.__dict__.update(point=found.centre[k], radius=radius, digits=sure)
     return roots
+
+
+def _on_the_real_axis(system: Any, roots: list[CertifiedRoot | None]) -> list[CertifiedRoot | None]:
+    """Roots whose boxes meet the real axis are proved again from there: real, where that is the same root."""
+    undecided = [k for k, root in enumerate(roots) if root is not None and root.real is None]
+    if not undecided or not getattr(system, "is_real", getattr(batch_evaluator(system), "is_real", False)):
+        return roots
+    known = [root for k in undecided if (root := roots[k]) is not None]
+    again = _proved_at_once(system, np.array([root.point.real for root in known], np.complex128))
+    decided = list(roots)
+    for k, root, other in zip(undecided, known, again, strict=True):
+        if other is not None and other.real is True and root.contains(other):
+            decided[k] = other
+    return decided
 
 
 def _realness(found: Contraction) -> list[bool | None]:

@@ -142,8 +142,9 @@ def _improved(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> _Sta
     weights = _weights(inverse, slope.mid, points)
     size = np.maximum(np.abs(points), np.where(np.isfinite(weights), VANISHING * weights, 0.0))
     real = np.zeros(len(points), bool)
-    if evaluator.is_real:
-        real = np.asarray((np.abs(points.imag) <= NEARLY_REAL * size).all(axis=1))
+    if evaluator.is_real:  # a coordinate that vanishes has no size of its own: rounding of the point decides
+        known = np.maximum(size, VANISHING * np.abs(points).max(axis=1, keepdims=True))
+        real = np.asarray((np.abs(points.imag) <= NEARLY_REAL * known).all(axis=1))
     x = _stepped(points, inverse, value, real)
     away = (np.abs(x - points) / size).max(axis=1)
     rough = np.flatnonzero((away > SHORT) & (away <= NEAR))

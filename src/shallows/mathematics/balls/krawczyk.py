@@ -23,17 +23,15 @@ import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.contraction import NEAR, VANISHING
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator, precision
 from shallows.support.errors import NotConverged
 from shallows.support.tolerances import TINY
 
 #: The box is this many times wider than the Newton step.
 _SHARE = 8
-#: A Newton step longer than this share of a coordinate's size: the point is no approximate root, and a proof would be
-#: about another one.
-_NEAR = 1e-5
-#: The size of a coordinate that vanishes, or nearly: this share of its sensitivity |J⁻¹||J||x|, or of the point.
-_VANISHING, _VANISHING_IN_POINT = 1e-8, 1e-10
+#: The size of a coordinate that vanishes, or nearly, is at least this share of the point.
+_VANISHING_IN_POINT = 1e-10
 #: Points whose Newton step is longer than this share are improved before a box is tried: doubles know them better.
 _ACCURATE = 1e-12
 #: The widest box that is tried first, as a share of each coordinate: wide ones tell roots apart better.
@@ -242,9 +240,9 @@ def certify_point(
     step = (inverse * value).entries()
     moved = np.array([float(entry.abs_upper()) for entry in step])
     size = np.maximum(
-        np.maximum(np.abs(point), _VANISHING * sensitivity), _VANISHING_IN_POINT * np.abs(point).max()
+        np.maximum(np.abs(point), VANISHING * sensitivity), _VANISHING_IN_POINT * np.abs(point).max()
     )
-    if not (moved <= _NEAR * size).all():  # the point is no approximate root: a proof would be about another
+    if not (moved <= NEAR * size).all():  # the point is no approximate root: a proof would be about another
         return None
     smallest = float(np.exp2(8.0 - bits)) * sensitivity
     even = np.ones(len(point))  # a cube, for roots with coordinates that vanish

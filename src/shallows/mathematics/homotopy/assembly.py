@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.classify import Ends
 from shallows.mathematics.homotopy.close_roots import OPEN, Neighbourhood
-from shallows.mathematics.homotopy.clusters import INFINITE, LOST, POOR_CONDITION, REGULAR, SINGULAR
+from shallows.mathematics.homotopy.clusters import (
+    ILL_CONDITIONED,
+    INFINITE,
+    LOST,
+    POOR_CONDITION,
+    REGULAR,
+    SINGULAR,
+)
 from shallows.mathematics.homotopy.paths import Paths
 from shallows.mathematics.homotopy.resolution import resolve, resolve_together
 from shallows.mathematics.homotopy.solutions import (
@@ -27,9 +34,9 @@ from shallows.support.tolerances import EPSILON, TINY
 
 #: Solutions are ordered by so many digits of their coordinates, fewer than all of them are known to.
 ORDER_DIGITS = 9
-#: Regular ends whose condition is larger, or which are known worse, are proved before they are called regular and real:
+#: Regular ends that are ill-conditioned, or known worse than this, are proved before they are called regular and real:
 #: two of them may be one double root, or a real one half of a pair that is not.
-ILL_CONDITIONED, WELL_KNOWN = 1e6, 1e-12
+WELL_KNOWN = 1e-12
 #: So many singular ends are resolved, at a tenth of a second each.
 MOST_RESOLVED = 60
 UNRESOLVED = "not resolved: a multiple solution, several close ones, or a point of a larger set"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import PENCIL, PROJECTIVE, PathStatus
 from shallows.mathematics.homotopy.clusters import (
+    ILL_CONDITIONED,
     INFINITE,
     LOST,
     REGULAR,
@@ -40,8 +41,6 @@ NEARLY_FAR = 1e-5
 #: A regular end is tracked again, or in multiple precision, when it is known worse than this, or when Newton's last
 #: step was longer than this.
 POOR_ACCURACY, POOR_STEP = 1e-6, 1e-9
-#: An end that is claimed to be singular while its Jacobian's condition number is below this is tracked again.
-CLEARLY_REGULAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     poor = (accuracy > POOR_ACCURACY) | (seen.steps > POOR_STEP)
     suspicious |= kind == LOST
     suspicious |= (kind == REGULAR) & poor & (paths.status != PathStatus.PRECISE_REGULAR)
-    suspicious |= (kind == SINGULAR) & (condition < CLEARLY_REGULAR)
+    suspicious |= (kind == SINGULAR) & (condition < ILL_CONDITIONED)
     suspicious |= doubtful(cluster, kind, paths.winding)
     return Ends(kind, points, accuracy, condition, seen.residual, cluster, suspicious)
 

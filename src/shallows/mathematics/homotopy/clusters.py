@@ -17,6 +17,8 @@ LOST, REGULAR, SINGULAR, INFINITE = 0, 1, 2, 3
 ACCURACY_ROOM, REGULAR_ROOM, SINGULAR_ROOM = 10, 1e-12, 1e-6
 #: ... but never more than this: an end that is known worse says nothing about its neighbours.
 WIDEST_ROOM = 1e-4
+#: Ends of a larger condition number may be half of a double root, or one of a close pair; smaller ones are regular.
+ILL_CONDITIONED = 1e6
 #: Ends of a condition number above this, and not known to REGULAR_ROOM, may be one multiple root: rounding splits a
 #: double one into two points √ε apart, each with a condition number of about 1/√ε.
 POOR_CONDITION = 1e8

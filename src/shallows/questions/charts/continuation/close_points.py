@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.homotopy.close_roots import OPEN, CloseRoot, Neighbourhood, close_roots
+from shallows.mathematics.homotopy.clusters import ILL_CONDITIONED
 from shallows.mathematics.homotopy.resolution import resolve_together
 from shallows.mathematics.homotopy.solutions import SolutionSet
 from shallows.questions.charts.continuation.equations import Complex, CriticalEquations
 from shallows.questions.charts.continuation.lost_paths import Settled
-
-#: Regular ends with a larger condition may be one of a close pair, or of a multiple point that rounding has split.
-ILL_CONDITIONED = 1e6
 
 
 @dataclass(frozen=True)

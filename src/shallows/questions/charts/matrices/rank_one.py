@@ -232,9 +232,9 @@ def _candidates(points: Complex, mirror: RankOneSystem, proof: Certification | N
             root = None
             if proof is not None:
                 root = proof.roots[i] if sign > 0 else mirrored[i]
-                if root is not None and root.real is not True:
+                if root is not None and root.real is False:
                     continue
-                root = None if root is None else shown(root)
+                root = shown(root) if root is not None and root.real else None
             if root is None and _known(u.real, sign, found):
                 continue  # a degenerate point that several paths reach, each with its own error
             found.append(_Candidate(u.real if root is None else root.point.real, sign, root))

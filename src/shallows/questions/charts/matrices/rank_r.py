@@ -110,8 +110,9 @@ def real_points(
     """The real ones, with what their certified `roots` prove: in a real frame S is real exactly when A and Z are."""
     kept, found = [], []
     for point, root in zip(points, roots, strict=True):
-        if root is not None and root.real is not True:
+        if root is not None and root.real is False:
             continue
+        root = root if root is not None and root.real else None
         if root is None and np.max(np.abs(point.imag)) > REAL * np.max(np.abs(point)):
             continue
         root = None if root is None else shown(root)
