@@ -2,6 +2,7 @@
 
 from shallows.uses.papers.findings.bad_cone import bad_cone
 from shallows.uses.papers.findings.barrier import barrier
+from shallows.uses.papers.findings.bias_minima import bias_minima
 from shallows.uses.papers.findings.conic_network import conic_network
 from shallows.uses.papers.findings.counts import counts
 from shallows.uses.papers.findings.norm_sums import norm_sums
@@ -9,4 +10,4 @@ from shallows.uses.papers.findings.origin import origin
 from shallows.uses.papers.findings.turned_pair import turned_pair
 from shallows.uses.papers.findings.wide_valleys import wide_valleys
 
-CLAIMS = (turned_pair, origin, conic_network, bad_cone, wide_valleys, norm_sums, barrier, counts)
+CLAIMS = (turned_pair, origin, conic_network, bad_cone, wide_valleys, norm_sums, barrier, counts, bias_minima)
