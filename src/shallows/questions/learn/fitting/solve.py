@@ -86,7 +86,7 @@ def frame_of_fit(X: Array, weights: Array, affine: bool, alpha: float) -> Frame:
 
 def _require_fits(method: str, samples: int, inputs: int, size: int, outputs: int) -> None:
     """Refuse a fit that takes too much: a dense one has a table of features, a conjugate one forms of all inputs."""
-    numbers = size * (samples + size) if method == "dense" else FORMS * outputs * inputs**2
+    numbers = size * (samples + min(samples, size)) if method == "dense" else FORMS * outputs * inputs**2
     work = max(samples, size) * min(samples, size) ** 2 if method == "dense" else inputs**3
     require(
         f"Fitting {size:,} features of {inputs:,} columns",
