@@ -301,3 +301,11 @@ def test_full_rank_is_decided_by_the_exact_target():
     T[2, 2] = -1e-3
     (point,) = full_rank_stratum(sh.Problem(T, data, width=3), True).found
     assert sorted(point.signs.tolist()) == [-1.0, 1.0, 1.0] and point.certificate.rank_certified
+
+
+def test_an_end_that_only_looks_singular_is_listed_without_certificates_too():
+    entries = [-0.8300328513485238, 0.3484196692877539, -0.47902667339800215, 0.9718052594817148]
+    target = sh.SymmetricTensor([*entries, -1.4926170217227432, -1.4273117343658854], 3, 2)
+    chart = sh.chart(sh.Problem(target, sh.IID.laplace(3), width=2), certify=False)
+    assert chart.complex_count[2] == 13
+    assert np.isclose(chart.losses, 12.3504, atol=1e-4).any()

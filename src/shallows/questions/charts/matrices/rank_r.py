@@ -46,10 +46,8 @@ def low_rank_stratum(
     points = _rescale(equations, run.finite.points, even.unit)
     singular = _rescale(equations, run.singular.points, even.unit)
     system = LowRankSystem.of(problem, equations, even.frame @ turn)
-    proof = None
-    if certify_points:
-        points, singular = _regular_after_all(system, points, singular)
-        proof = certify(system, points, digits=APART, progress=tell)
+    points, singular = _regular_after_all(system, points, singular)
+    proof = certify(system, points, digits=APART, progress=tell) if certify_points else None
     repeated = 0
     if proof is not None and proof.repeated:
         repeated, run = len(proof.repeated), run.sampled
