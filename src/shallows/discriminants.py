@@ -1,5 +1,6 @@
 """Discriminants and focal loci: where the landscape changes (paper 000, sections 3.2 and 3.3)."""
 
+from shallows.questions.connections.along import trees_along
 from shallows.questions.discriminants.counting import LandscapeCount, landscape_at
 from shallows.questions.discriminants.envelope import FocalCurve, focal_curve
 from shallows.questions.discriminants.focal_slices import focal_slice as focal_slice
@@ -36,5 +37,6 @@ __all__ = [
     "landscape_at",
     "load",
     "rank_one",
+    "trees_along",
     "vertex_curve",
 ]

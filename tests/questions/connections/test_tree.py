@@ -120,3 +120,14 @@ def test_not_proved_where_normal_data_are_degenerate():
     """T = diag(2,1,0): at rank one the third eigenvalue of P∇ℓP vanishes."""
     tree = tree_of(np.diag([2.0, 1.0, 0.0]), sh.Frobenius(3), 2)
     assert len(tree.leaves) == 1 and tree.known == "numerical" and "non-degenerate" in tree.notes[0]
+
+
+def test_a_valley_without_a_minimum():
+    """Prop. 10 of paper 000 at d = 3, n = r = 2: beside the teacher a valley whose infimum no network attains."""
+    bad = sh.bad_minimum(3, 2, 2)
+    tree = sh.chart(bad.problem()).connections()
+    assert len(tree.leaves) == 2 and tree.known == "numerical"
+    teacher, valley = tree.leaves
+    assert teacher.loss < 1e-12 and valley.point is None and bad.floor <= valley.loss < 1
+    assert "no minimum" in repr(tree) and any("without a minimum" in note for note in tree.notes)
+    assert "no minimum" in list(tree.to_dataframe().kind) and tree.figure() is not None

@@ -27,6 +27,7 @@ y = "probability"
 #: The arguments of each command, and what a folder gets.
 WRITTEN = {
     "chart": (["p.toml", "--train", "5"], {"report.html", "chart.json", "chart.npz"}),
+    "connections": (["p.toml"], {"connections.html", "connections.json", "connections.npz"}),
     "ensemble": (["p.toml", "--runs", "5"], {"report.html", "runs.json", "runs.npz"}),
     "discriminant": (
         ["ellipse", "--trials", "1", "--resolution", "11"],

@@ -108,8 +108,8 @@ def _notes(landscape: Landscape, valleys: Valleys) -> list[str]:
     notes = []
     if not landscape.closed:
         notes.append(
-            "at degree 3 and above neurons can merge, so that an infimum may not be attained: the limits of networks "
-            "of this width are not among these points"
+            "at degree 3 and above neurons can merge, so that an infimum may not be attained. The limits of networks "
+            "of this width are not all among these points: barriers are upper bounds"
         )
     if landscape.runaways:
         notes.append(

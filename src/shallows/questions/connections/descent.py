@@ -17,7 +17,7 @@ from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON, TINY
 
 #: Steps at most: from index-one points of random problems 10 to 60 are taken.
-STEPS = 2000
+STEPS = 500
 #: The longest step, as a share of the neurons' size.
 REACH = 0.3
 #: A step must win this share of what its slope promises (Armijo's rule; the usual value).
@@ -26,8 +26,9 @@ ARMIJO = 1e-4
 FLATTEST = 1e-8
 #: A gradient, times the neurons' size, below this share of ‖t‖² is none: losses are then known to rounding.
 STILL = 1e-13
-#: Neurons that grew beyond this multiple of the target's size run away: the loss has no minimum there.
-RUNAWAY = 1e4
+#: Neurons that grew beyond this multiple of the target's size run away: their sum, of the target's size, is then a
+#: millionth of them at degree 3, and the loss has no minimum there.
+RUNAWAY = 100.0
 #: Newton's steps once no gain can be measured: each doubles the digits. A path has converged when the gain left by
 #: then is below this share of ‖t‖²: rounding, a few thousand ε.
 LAST_STEPS, LEFT = 3, 1e-12

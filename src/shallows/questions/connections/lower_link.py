@@ -34,7 +34,7 @@ from shallows.questions.connections.neuron_loss import NeuronLoss, Neurons
 from shallows.support.checks import Array, counted
 
 #: Directions of further neurons that are tried at degree 3 and above, a variable; their number is no proof of any kind.
-DIRECTIONS = 32
+DIRECTIONS = 6
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shallows.questions.charts.points.point import CriticalPoint
 from shallows.questions.charts.result import Chart
+from shallows.questions.connections.crossing import Crossing, crossing
 from shallows.questions.connections.figure import tree_figure
 from shallows.questions.connections.file import read_tree, save_tree
 from shallows.questions.connections.text import tree_text
@@ -17,6 +18,7 @@ from shallows.support.errors import InvalidProblem, MissingExtra
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
+    from shallows.questions.descent.results.ensemble import Ensemble
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,35 @@ class MergeTree:
     def figure(self) -> Any:
         """A Plotly figure: the disconnectivity graph, height = loss, colour = rank."""
         return tree_figure(self)
+
+    def with_runs(self, runs: Ensemble) -> MergeTree:
+        """The tree with the share of training runs that end at each leaf, which its figure shows as width.
+
+        >>> problem = sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1)
+        >>> chart = sh.chart(problem)
+        >>> tree = chart.connections().with_runs(sh.ensemble(problem, runs=20, rng=0))
+        >>> [leaf.share for leaf in tree.leaves]
+        [0.7, 0.3]
+        """
+        shares = runs.match(self.chart).shares
+        leaves = [
+            leaf if leaf.row is None else replace(leaf, share=shares.get(leaf.row, 0.0))
+            for leaf in self.leaves
+        ]
+        return replace(self, leaves=tuple(leaves))
+
+    def crossing(self, edge: int = 0) -> Crossing:
+        """The way over a join: networks from one minimum up to it and down to another, with `losses` and a `figure()`.
+
+        >>> chart = sh.chart(sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1))
+        >>> chart.connections().crossing(0)
+        Crossing(... networks, loss 2.6666667 → 11 → 10.666667)
+        """
+        if not 0 <= edge < len(self.edges):
+            raise InvalidProblem(
+                f"edge is {describe(edge)}; this tree has {len(self.edges)} joins, from 0 on."
+            )
+        return crossing(self, edge)
 
     def save(self, path: str | Path) -> Path:
         """Write `path`.json and `path`.npz; returns the path of the JSON file."""

@@ -32,6 +32,7 @@ from shallows.uses.commands._common import (
 #: Command -> the module of `uses.commands` with a function of that name (and `EXAMPLES`, two or more lines).
 COMMANDS = {
     "chart": "chart",
+    "connections": "connections",
     "ensemble": "ensemble",
     "discriminant": "discriminant",
     "verify": "verify",
@@ -99,7 +100,9 @@ class PlainCommand(PlainFlags, TyperCommand):
         from shallows.uses.commands.own_words import on_the_command_line
 
         options = {option.name: option.opts[0] for option in self.params if option.opts[0].startswith("--")}
-        return on_the_command_line(text, options, COMMANDS, reads_problem=self.name in ("chart", "ensemble"))
+        return on_the_command_line(
+            text, options, COMMANDS, reads_problem=self.name in ("chart", "connections", "ensemble")
+        )
 
 
 class LazyGroup(PlainFlags, TyperGroup):

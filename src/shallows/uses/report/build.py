@@ -11,6 +11,7 @@ from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.uses.report import drawings, figures, words
+from shallows.uses.report.connections import connection_pictures
 from shallows.uses.report.entries import Entry, chart_entries, listed_kind, minima_entries, shares_of
 from shallows.uses.report.mathematics import problem_html
 from shallows.uses.report.page import Cell, Picture, Section, render, write
@@ -138,7 +139,10 @@ def _chart_section(title: str, chart: Chart, training: Training) -> Section:
         left_out=max(0, len(entries) - LARGEST_TABLE),
         table_caption="Index and signature (positive, zero, negative) are on the point’s rank stratum in function "
         "space; λ min is the smallest eigenvalue of the Hessian in the parameters. Click a heading to sort.",
-        pictures=_pictures(entries, training, problem, "the rank stratum"),
+        pictures=[
+            *_pictures(entries, training, problem, "the rank stratum"),
+            *connection_pictures(chart, shares),
+        ],
         python=_recipe(problem, f"chart = sh.chart(problem, rng={chart.seed})\nprint(chart)", python_of),
         toml=_recipe(problem, title, toml_of),
         provenance=[

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 QUANTITIES = {
     "chart": "shallows.uses.sweep.quantities:chart_counts",
+    "connections": "shallows.uses.sweep.quantities:connection_counts",
     "ensemble": "shallows.uses.sweep.quantities:ensemble_shares",
     "barrier": "shallows.uses.sweep.quantities:barrier",
     "generalisation-error": "shallows.uses.sweep.quantities:generalisation_error",
@@ -45,6 +46,24 @@ def chart_counts(
     if rank in found.complex_count:
         columns["complex"] = found.complex_count[rank]
     return columns | {f"real_rank_{r}": count for r, count in sorted(found.real_count.items())}
+
+
+def connection_counts(problem: Problem, seed: int, space: str = "function") -> dict[str, float | int | str]:
+    """How minima connect: `leaves`, `joins`, the loss at the lowest join, and the least height of one above a minimum.
+
+    Where there is one valley, and no join, the last two are not a number.
+    """
+    from shallows.questions.charts.chart import chart
+
+    tree = chart(problem, rng=seed).connections(space)
+    heights = [escape.height for leaf in tree.leaves if (escape := tree.easiest_escape(leaf)) is not None]
+    return {
+        "leaves": len(tree.leaves),
+        "joins": len(tree.edges),
+        "lowest_join": tree.edges[0].loss if tree.edges else float("nan"),
+        "lowest_barrier": min(heights, default=float("nan")),
+        "known": tree.known,
+    }
 
 
 def ensemble_shares(

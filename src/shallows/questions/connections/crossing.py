@@ -1,0 +1,92 @@
+"""The way over a barrier: networks from one minimum up to the join and down to the other, and the loss along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shallows.model.network import Network
+from shallows.questions.charts.points.networks import realise
+from shallows.questions.connections.landscape import Landscape
+from shallows.questions.connections.neuron_loss import Neurons
+from shallows.support.errors import IncompleteChart
+from shallows.support.theme import BLUE, GREY, styled
+
+if TYPE_CHECKING:
+    from shallows.questions.connections.tree import MergeTree
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Crossing:
+    """Networks along a way over one join, with their losses and how far along the way, in function space, they are.
+
+    `top` is the place of the join among them.
+    """
+
+    networks: tuple[Network, ...]
+    losses: np.ndarray
+    lengths: np.ndarray
+    top: int
+
+    def figure(self) -> Any:
+        """A Plotly figure: the loss along the way, the join marked."""
+        import plotly.graph_objects as go
+
+        figure = go.Figure()
+        figure.add_scatter(x=self.lengths, y=self.losses, mode="lines", name="loss", line={"color": BLUE})
+        figure.add_scatter(
+            x=[self.lengths[self.top]],
+            y=[self.losses[self.top]],
+            mode="markers",
+            name="join",
+            marker={"symbol": "diamond", "size": 10, "color": GREY},
+        )
+        figure.update_layout(xaxis={"title": "distance in function space"}, yaxis={"title": "loss E(f − y)²"})
+        return styled(figure)
+
+    def __repr__(self) -> str:
+        ends = f"{self.losses[0]:.8g} → {self.losses[self.top]:.8g} → {self.losses[-1]:.8g}"
+        return f"Crossing({len(self.networks)} networks, loss {ends})"
+
+
+def crossing(tree: MergeTree, number: int) -> Crossing:
+    """The way over edge `number` of a tree from a complete chart: down both sides by the paths that proved it."""
+    if tree.known == "sampled" or tree.chart.problem is None:
+        raise IncompleteChart(
+            "A way over a barrier is drawn for trees of complete charts: chart.connections()."
+        )
+    problem = tree.chart.problem.homogeneous()
+    landscape = Landscape.of(tree.chart, problem)
+    row = tree.edges[number].row
+    sides = [_down(landscape, row, i) for i in range(len(landscape.link(row).ways))][:2]
+    if len(sides) < 2:
+        raise IncompleteChart("This join has no two paths of its own: all valleys meet at the zero network.")
+    here = landscape.link(row).neurons
+    places = [*reversed(sides[0]), here, *sides[1]]
+    tensors = np.array([landscape.loss.tensor(place) for place in places])
+    steps = [landscape.loss.distance(a, b) for a, b in pairwise(tensors)]
+    losses = np.array([landscape.loss.value(place) for place in places]) + problem.floor
+    networks = tuple(_network(tree, place) for place in places)
+    return Crossing(networks, losses, np.concatenate([[0.0], np.cumsum(steps)]), len(sides[0]))
+
+
+def _down(landscape: Landscape, row: int, number: int) -> list[Neurons]:
+    """The places of the paths from a row to a leaf."""
+    found: list[Neurons] = []
+    hop = landscape.hop(row, number)
+    while hop is not None:
+        found += [Neurons(vectors, hop.path.signs) for vectors in hop.path.places]
+        if hop.end is None or landscape.is_leaf(hop.end):
+            break
+        hop = landscape.hops(hop.end)[0]
+    return found
+
+
+def _network(tree: MergeTree, place: Neurons) -> Network:
+    problem = tree.chart.problem
+    assert problem is not None
+    net = realise(problem.homogeneous(), place.vectors, place.signs)
+    return net.affine() if problem.bias else net

@@ -1,0 +1,82 @@
+"""`shallows connections`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
+from shallows.uses.commands.destinations import destinations
+
+if TYPE_CHECKING:
+    from shallows.questions.connections.tree import MergeTree
+
+EXAMPLES = (
+    "shallows connections examples/heavy-tailed.toml",
+    "shallows connections problem.toml --space parameters --json",
+    "shallows connections problem.toml --out tree",
+)
+FILES = {".html": "connections.html", ".json": "connections.json"}
+
+
+def connections(
+    file: ProblemFile,
+    space: Annotated[
+        str, typer.Option(help="function (each function once), or parameters (each component of a fiber).")
+    ] = "function",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="X.html: write the disconnectivity graph; X.json: the tree (and X.npz, read by load_connections); a "
+            "folder: both."
+        ),
+    ] = None,
+    seed: FileSeed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Chart a problem and show how its minima connect: which critical point joins which valleys, and at what loss."""
+    from shallows.model.problem_file import load_written
+    from shallows.questions.charts.chart import chart
+
+    output = Output(json, quiet)
+    places = destinations(out, FILES)
+    written = load_written(file)
+    charted = chart(written.problem, rng=written.seed if seed is None else seed, progress=output.progress)
+    tree = charted.connections(space, progress=output.progress)
+    output.document(_document(tree))
+    output.show(f"{tree!r}")
+    if ".json" in places:
+        output.wrote(tree.save(places[".json"]))
+    if ".html" in places:
+        tree.figure().write_html(places[".html"])
+        output.wrote(places[".html"])
+
+
+def _document(tree: MergeTree) -> dict[str, Any]:
+    """What a script wants to know, in plain numbers."""
+    return {
+        "space": tree.space,
+        "known": tree.known,
+        "notes": list(tree.notes),
+        "leaves": [
+            {
+                "loss": leaf.loss,
+                "kind": "no minimum" if leaf.point is None else leaf.point.kind,
+                "rank": None if leaf.point is None else leaf.point.rank,
+                "copy": leaf.copy,
+            }
+            for leaf in tree.leaves
+        ],
+        "edges": [
+            {
+                "loss": edge.loss,
+                "kind": edge.point.kind,
+                "rank": edge.point.rank,
+                "sides": [list(s) for s in edge.sides],
+            }
+            for edge in tree.edges
+        ],
+    }
