@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
+from shallows.model.kernels.arccos_polynomial import arccos_polynomial
 from shallows.model.kernels.relu import Angles, ReLUKernel
-from shallows.model.kernels.relu_fused import arccos_polynomial, loss_and_gradient
+from shallows.model.kernels.relu_fused import loss_and_gradient
 
 K = ReLUKernel()
 
@@ -183,3 +184,18 @@ def test_coloured_data_is_the_standard_problem_in_other_coordinates(rng):
     np.testing.assert_allclose(coloured.gradient(net).reshape(3, 3), gradient, rtol=1e-10, atol=1e-12)
     batch = np.stack([coloured.pack(net)] * 6)
     np.testing.assert_allclose(coloured.value_and_gradient(batch)[1][0], coloured.gradient(net), atol=1e-12)
+
+
+@pytest.mark.parametrize(("batch", "k", "n"), [(40, 2, 3), (3, 2, 3), (2, 20, 20)])
+def test_rooms_that_are_kept_remember_no_teacher(rng, batch, k, n):
+    """Side by side and one by one, a call's answer is the same whatever was asked before it, in the same room."""
+    W, a = rng.standard_normal((batch, k, n)), rng.standard_normal((batch, k))
+    dense, sparse, zero = rng.standard_normal((k, n)), np.eye(k, n), np.zeros((k, n))
+    teachers = [(V, b) for V in (dense, sparse, zero) for b in (np.ones(k), -2 * np.ones(k))]
+    alone = [loss_and_gradient(W, a, V, b, 100.0) for V, b in teachers]
+    for first in range(len(teachers)):
+        for second in range(len(teachers)):
+            loss_and_gradient(W, a, *teachers[first], 100.0)
+            again = loss_and_gradient(W, a, *teachers[second], 100.0)
+            for found, expected in zip(again, alone[second], strict=True):
+                np.testing.assert_array_equal(found, expected)

@@ -116,7 +116,6 @@ def test_exact_hessian_products_are_those_of_the_problem(rng):
     )
     from shallows.model.kernels._compiled.relu_loop import one_at, one_space
     from shallows.model.kernels._compiled.relu_model import model_at, relu_model
-    from shallows.model.kernels.relu_fused import arccos_polynomial
     from shallows.support.compiling import entry, pointer
 
     @entry(VOID(INT, INT, INT, MATRIX, MATRIX, VECTOR, MATRIX))
@@ -129,7 +128,7 @@ def test_exact_hessian_products_are_those_of_the_problem(rng):
         W, P, V = rng.standard_normal((k, n)), rng.standard_normal((k, n)), rng.standard_normal((m, n))
         a, b = rng.standard_normal(k), rng.standard_normal(m)
         problem = sh.Problem(sh.Network(V, b, sh.ReLU()), sh.Gaussian(n), k, outer=a)
-        model, one = relu_model(k, n, V, b, arccos_polynomial()), one_space(k, n, m)
+        model, one = relu_model(k, n, V, b), one_space(k, n, m)
         space, out = hessian_space(k, n, m), np.empty((k, n))
         product(model.address, one.address, space.address, P, W, a, out)
         expected = problem.hvp(sh.Network(W, a, sh.ReLU()), P.ravel())

@@ -23,7 +23,6 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.data.rotation_invariance import RotationInvariance
-from shallows.model.kernels.relu_fused import arccos_polynomial
 from shallows.model.network import Network
 from shallows.model.objective.build import teacher_parts
 from shallows.model.objective.function_space import FunctionSpaceObjective
@@ -63,7 +62,7 @@ def _relu(problem: Problem, objective: ReLUObjective) -> Evaluate:
     runs = CompiledReLU(
         problem.width, problem.n, np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0]),
         problem.outer is None, np.array(objective.teacher), np.array(objective.teacher_outer[0]),
-        np.array(arccos_polynomial()), objective.energy,
+        objective.energy,
     )  # fmt: skip
     return runs if objective.root is None else _whitened(problem, runs, objective.root)
 

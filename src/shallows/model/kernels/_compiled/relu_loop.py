@@ -252,45 +252,43 @@ def side_by_side(
 
 
 class _Rooms(threading.local):
-    """Work arrays of a thread's last call, by their sizes: small networks take less time than making them."""
+    """Work arrays of a thread's last call, by all that they depend on: small networks take less than making them."""
 
     def __init__(self) -> None:
         self.kept: tuple[Any, Any] = ((), ())
 
-    def of(self, make: Callable[..., Any], c: Array, *sizes: int) -> Any:
+    def of(self, make: Callable[..., Any], *sizes: int) -> Any:
         """Those of these sizes."""
         if self.kept[0] != (make, sizes):
-            self.kept = (make, sizes), make(c, *sizes)
+            self.kept = (make, sizes), make(*sizes)
         return self.kept[1]
 
 
 _rooms = _Rooms()
 
 
-def _single(c: Array, k: int, n: int, m: int) -> tuple[Held, Room]:
+def _single(k: int, n: int, m: int) -> tuple[Held, Room]:
     """A model and work arrays of `one_by_one`."""
-    return room_for(k, n, m, c), one_space(k, n, m)
+    return room_for(k, n, m), one_space(k, n, m)
 
 
-def _block(c: Array, k: int, n: int, m: int) -> tuple[Held, Room, Room]:
+def _block(k: int, n: int, m: int) -> tuple[Held, Room, Room]:
     """A model, work arrays, and room for the networks, of `side_by_side`."""
     lanes = lanes_for(k, n)
     block = Room(LANE_BLOCK, k * n * lanes, k * lanes, lanes, k * n * lanes, k * lanes)
-    return room_for(k, n, m, c), lane_space(k, lanes), block
+    return room_for(k, n, m), lane_space(k, lanes), block
 
 
-def batch_loop(
-    W: Array, a: Array, V: Array, b: Array, c: Array, losses: Array, dW: Array, da: Array
-) -> float:
+def batch_loop(W: Array, a: Array, V: Array, b: Array, losses: Array, dW: Array, da: Array) -> float:
     """Fill losses (less the teacher's energy) and both gradients for each network; return the shortest ‖wᵢ‖.
 
     Many small networks go side by side (`relu_lanes`), few or large ones one after the other (`one_pass`).
     """
     batch, k, n = W.shape
     if k * n < NARROW and batch >= FEWEST_LANES:
-        model, space, block = _rooms.of(_block, c, k, n, len(V))
+        model, space, block = _rooms.of(_block, k, n, len(V))
         set_teacher(model.address, V, b)
         return float(side_by_side(model.address, space.address, block.address, W, a, losses, dW, da))
-    model, space = _rooms.of(_single, c, k, n, len(V))
+    model, space = _rooms.of(_single, k, n, len(V))
     set_teacher(model.address, V, b)
     return float(one_by_one(model.address, space.address, W, a, losses, dW, da))

@@ -16,6 +16,7 @@ from shallows.model.kernels._compiled.kinds import (
     INT,
     VOID,
 )
+from shallows.model.kernels.arccos_polynomial import arccos_polynomial
 from shallows.support.checks import Array
 from shallows.support.compiling import entry, pointer
 from shallows.support.in_memory import Held, at, in_memory
@@ -29,7 +30,7 @@ class ReLUModel(NamedTuple):
 
     The teacher's nonzero entries `value` are in these `column`s, row t from first[t] to first[t+1]; `norm` is ‖v‖ and
     `length` b‖v‖. Where dense[0] is one, many entries are nonzero, and the rows v̂ and bv are used as matrices: `unit`
-    and `weighted`. `c` is the polynomial of `relu_angles`.
+    and `weighted`. `c` is `arccos_polynomial`.
     """
 
     k: int
@@ -82,7 +83,7 @@ def set_teacher(address: int, rows: Array, outer: Array) -> None:
 
 
 def room_for(
-    k: int, n: int, m: int, c: Array, outer: Array | None = None, free: bool = True, energy: float = 0.0
+    k: int, n: int, m: int, outer: Array | None = None, free: bool = True, energy: float = 0.0
 ) -> Held:
     """A model whose teacher is still to be set."""
     given: Any = np.ones(k) if outer is None else np.ascontiguousarray(outer, dtype=np.float64)
@@ -92,13 +93,13 @@ def room_for(
         np.zeros(1, np.int64),
         *(np.zeros((m, n)) for _ in range(2)),
     )
-    return Held(MODEL, ReLUModel(k, n, m, free, energy, given, c, *arrays))
+    return Held(MODEL, ReLUModel(k, n, m, free, energy, given, arccos_polynomial(), *arrays))
 
 
 def relu_model(
-    k: int, n: int, V: Array, b: Array, c: Array, outer: Array | None = None, free: bool = True, energy: float = 0.0
+    k: int, n: int, V: Array, b: Array, outer: Array | None = None, free: bool = True, energy: float = 0.0
 ) -> Held:  # fmt: skip
     """A student of k neurons in n inputs against the teacher Σ bⱼ ReLU(vⱼ·x)."""
-    model = room_for(k, n, len(V), c, outer, free, energy)
+    model = room_for(k, n, len(V), outer, free, energy)
     set_teacher(model.address, V, b)
     return model

@@ -27,7 +27,6 @@ class CompiledReLU(Compiled):
     free: bool
     V: Array
     b: Array
-    c: Array
     energy: float
 
     def __call__(self, thetas: Array) -> tuple[Array, Array]:
@@ -40,7 +39,7 @@ class CompiledReLU(Compiled):
             thetas[:, inner:] if self.free else np.broadcast_to(self.outer, (len(W), self.width)), order="C"
         )
         losses, dW, da = np.empty(len(W)), np.empty_like(W), np.empty_like(a)
-        if batch_loop(W, a, self.V, self.b, self.c, losses, dW, da) == 0:
+        if batch_loop(W, a, self.V, self.b, losses, dW, da) == 0:
             require_nonzero(np.sqrt(np.sum(W**2, axis=-1)))
         slopes = dW.reshape(len(W), inner)
         return np.maximum(losses + self.energy, 0.0), np.hstack([slopes, da]) if self.free else slopes
@@ -98,5 +97,4 @@ class CompiledReLU(Compiled):
         """The problem in memory."""
         from shallows.model.kernels._compiled.relu_model import relu_model
 
-        sizes, teacher = (self.width, self.n), (self.V, self.b, self.c)
-        return relu_model(*sizes, *teacher, self.outer, self.free, self.energy)
+        return relu_model(self.width, self.n, self.V, self.b, self.outer, self.free, self.energy)
