@@ -25,11 +25,21 @@ BOMBS = {
     "10¹² repeats": "plan(repeats=10**12)",
     "an axis of 10¹² values": "plan(axes=[{'path': 'problem.width', 'range': {'start': 1, 'stop': 10**12}}])",
     "twelve axes of ten values": "plan(axes=[{'path': f'compute.x{i}', 'values': list(range(10))} for i in range(12)])",
+    "a grid of 10¹² points": "regions(10**6)",
+    "a grid of 10²⁴ points": "regions(10**12)",
+    "a grid of 20,000 × 20,000 points of degree 34": "regions(20_000, 12)",
+    "a network of degree 16 in 100 columns": "deep(100, layers=4)",
+    "its penalty chosen by the data": "deep(100, layers=4, alpha='auto')",
+    "degree 8 in 12 columns, by statistics": "deep(12, layers=3, method='statistics')",
+    "10⁷ hidden neurons": "deep(2, layers=(10**7,))",
+    "10⁹ trained networks": "deep(2, layers=(3,), runs=10**9)",
+    "10¹² iterations": "deep(2, layers=(3, 3), iterations=10**12)",
 }  # fmt: skip
 #: Refused for what they are, not for what they cost.
 MISTAKES = {
     "900 parentheses": 'sh.homotopy.solve(["(" * 900 + "x" + ")" * 900])',
     "900 signs": 'sh.homotopy.solve(["-" * 900 + "y"], variables=["x"])',
+    "a network of 10⁹ layers": "deep(2, layers=10**9)",
     "a number of 5,000 digits": 'sh.homotopy.solve(["9" * 5000 + "*x^2*y"])',
 }
 RUN = """
@@ -45,6 +55,15 @@ def plan(**changes):
 def power(degree, data):
     return sh.Problem(sh.Network(np.eye(data.n), activation=sh.Power(degree)), data, width=1)
 
+def regions(resolution, degree=2):
+    problem = sh.Problem(sh.Network(np.eye(2), activation=sh.Power(degree)), sh.IID.laplace(2), width=1)
+    axes = [("t" + letter * degree, -1, 3) for letter in "01"]
+    return sh.landscape_regions(problem, *axes, resolution=resolution)
+
+def deep(columns, **options):
+    X = np.random.default_rng(0).standard_normal((40, columns))
+    return sh.learn.DeepQuadraticRegressor(**options).fit(X, X[:, 0])
+
 class Hang(BaseException):
     pass
 
@@ -54,6 +73,7 @@ def alarm(number, frame):
 signal.signal(signal.SIGVTALRM, alarm)
 sh.homotopy.solve(["x^2 - 2"]), sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), width=1)), sh.learn, sh.sweep
 sh.learn.QuadraticNetRegressor().fit(np.ones((3, 2)), np.ones(3))
+regions(3), deep(1, layers=1), deep(1, layers=(1,), runs=1, iterations=1)
 found = {}
 for name, code in json.load(sys.stdin).items():
     begin = time.process_time()

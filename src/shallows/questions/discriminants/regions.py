@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.model.problem import Problem
+from shallows.questions.discriminants.costs import require_exact, require_grid
 from shallows.questions.discriminants.counting import LandscapeCount, count_at, count_zeros, grid_forms
 from shallows.questions.discriminants.curves import RankOneCurve
 from shallows.questions.discriminants.known import rank_one
@@ -176,8 +177,10 @@ def landscape_regions(
     [(2, 1), (2, 2), (4, 2)]
     """
     resolution = positive_integer("resolution", resolution, 2)
-    (name_x, x), (name_y, y) = _axis(horizontal, resolution), _axis(vertical, resolution)
+    (name_x, many_x), (name_y, many_y) = (_points(each, resolution) for each in (horizontal, vertical))
     discriminant = _on_slice(subject, (name_x, name_y), values)
+    require_grid(discriminant.curve.degree, many_x, many_y)
+    x, y = _axis(horizontal, resolution), _axis(vertical, resolution)
     _require_metrics(discriminant, (name_x, name_y), x, y)
     real, minima, exact = _counts(discriminant, (name_x, name_y), x, y)
     labels, regions = _regions(real, minima, x, y)
@@ -237,15 +240,19 @@ def _require_metrics(discriminant: Discriminant, names: tuple[str, str], x: Arra
             _numbers(discriminant, {names[0]: float(a), names[1]: float(b)})
 
 
-def _axis(given: Axis, resolution: int) -> tuple[str, Array]:
+def _points(given: Axis, resolution: int) -> tuple[str, int]:
+    """The name of an axis, and how many points it has."""
     if isinstance(given, str):
         raise InvalidProblem(f"An axis is {given!r}; expected (name, low, high). Fix: ({given!r}, -1, 1)")
-    if len(given) == 3:
-        name, low, high = given
-        return str(name), axis(str(name), np.linspace(float(low), float(high), resolution))
-    if len(given) == 2:
-        return str(given[0]), axis(str(given[0]), given[1])
-    raise InvalidProblem(f"An axis is {given!r}; expected (name, low, high) or (name, grid values).")
+    if len(given) not in (2, 3):
+        raise InvalidProblem(f"An axis is {given!r}; expected (name, low, high) or (name, grid values).")
+    return str(given[0]), resolution if len(given) == 3 else int(np.size(given[1]))
+
+
+def _axis(given: Axis, resolution: int) -> Array:
+    """The points of an axis."""
+    name, *values = given
+    return axis(str(name), np.linspace(*map(float, values), resolution) if len(values) == 2 else values[0])
 
 
 def _counts(
@@ -282,6 +289,7 @@ def _decide(
     certain: NDArray[np.bool_],
     exact: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    require_exact(discriminant.curve.degree, int(np.sum(~certain)))
     for i, j in np.argwhere(~certain):
         gram, target = _numbers(discriminant, {names[0]: float(x[j]), names[1]: float(y[i])})
         found = count_at(discriminant.curve, gram, target)

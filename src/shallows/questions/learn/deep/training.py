@@ -17,6 +17,7 @@ from shallows.questions.descent.methods.adam import adam
 from shallows.questions.descent.methods.lbfgs import lbfgs
 from shallows.questions.descent.results.run import Batch
 from shallows.questions.descent.stopping import Stopping
+from shallows.questions.learn.deep.costs import in_forms, require_training
 from shallows.questions.learn.deep.factors import Factors, through_forms
 from shallows.questions.learn.deep.layers import Shape, forward
 from shallows.questions.learn.deep.losses import (
@@ -167,7 +168,9 @@ def train_deep(
     Z = homogenise(samples, affine)
     unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum() / MEAN_SQUARE)) or 1.0
     shape = Shape.of(Z.shape[1], hidden, labels.shape[1])
-    sources = generator(rng).spawn(positive_integer("runs", runs))
+    runs = positive_integer("runs", runs)
+    require_training(shape, len(Z), runs, iterations)
+    sources = generator(rng).spawn(runs)
     factored = Factors(shape) if factors else None
     begin = np.array([(shape if factored is None else factored).start(source) for source in sources])
     quadratic = convex_counterpart(Z / unit, labels, weights, shape.degree)
@@ -210,8 +213,8 @@ def convex_counterpart(Z: Array, Y: Array, weights: Array, degree: int) -> Quadr
 def _route(
     shape: Shape, Z: Array, Y: Array, weights: Array, quadratic: Quadratic | None, gamma: float
 ) -> Evaluate:
-    """Function space for two layers when the samples are at least half as many as the features."""
-    if shape.depth == 2 and quadratic is not None and 2 * len(Z) >= len(quadratic.gram):
+    """Function space or samples, as `in_forms` says."""
+    if quadratic is not None and in_forms(shape, len(Z)):
         return in_function_space(shape, quadratic, gamma)
     return on_samples(shape, Z, Y, weights, gamma)
 

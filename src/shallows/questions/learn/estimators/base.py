@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from shallows.questions.learn.fitting.ridge_path import SAMPLED_ROWS, chosen_penalty
-from shallows.questions.learn.fitting.solve import METHODS, choose_method
+from shallows.questions.learn.fitting.solve import METHODS, choose_method, require_fit
 from shallows.support.budget import require
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
@@ -32,6 +32,7 @@ class FormEstimator(BaseEstimator):
         if not isinstance(self.alpha, str):
             return float(self.alpha)
         method = choose_method(self.method, len(X), X.shape[1] + self.affine, degree)
+        require_fit(method, len(X), X.shape[1] + self.affine, degree, Y.shape[1])
         limit = SAMPLED_ROWS if method == "conjugate" else None
         return chosen_penalty(X, Y, weights, self.affine, degree, self.alpha, limit)
 

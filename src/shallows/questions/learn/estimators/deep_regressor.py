@@ -84,7 +84,7 @@ class DeepQuadraticRegressor(FormRegressor):
     def _solve(self, X: Array, Y: Array, weights: Array, depth: int) -> None:
         if depth > DEEPEST:
             raise InvalidProblem(
-                f"layers={depth} is a polynomial of degree {2**depth}; depths up to {DEEPEST} are solved globally. "
+                f"layers={depth} is a polynomial of degree 2^{depth}; depths up to {DEEPEST} are solved globally. "
                 "Give hidden sizes, such as layers=(20, 20), to train a deeper network."
             )
         self.alpha_ = self._chosen_alpha(X, Y, weights, 2**depth)

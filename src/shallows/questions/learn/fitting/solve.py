@@ -26,6 +26,10 @@ from shallows.support.errors import InvalidProblem
 METHODS = ("auto", "dense", "conjugate", "statistics")
 #: Seconds an operation on dense matrices; and forms of all inputs that conjugate gradients and their proof hold.
 WORK_SECONDS, FORMS = 2e-10, 8
+#: Matrices of all pairs of features that statistics hold: those so far, those of a chunk, their sum, a factor.
+GRAMS = 4
+#: Numbers are written out below this: a thousand billion.
+READABLE = 10**12
 #: The dense method is taken up to so many operations (a second or two) and numbers (200 MB).
 DENSE_WORK, DENSE_MEMORY = 2_000_000_000, 25_000_000
 
@@ -63,7 +67,7 @@ def solve(
     inputs = X.shape[1] + affine
     size = coordinates.dimension(inputs, degree)
     method = choose_method(method, len(X), inputs, degree)
-    _require_fits(method, len(X), inputs, size, Y.shape[1])
+    require_fit(method, len(X), inputs, degree, Y.shape[1])
     scarce = len(X) - affine < size - affine and alpha == 0
     if method == "dense" and scarce:
         solution = fewer_samples(X, Y, weights, affine, degree)
@@ -84,12 +88,16 @@ def frame_of_fit(X: Array, weights: Array, affine: bool, alpha: float) -> Frame:
     return (Frame.standardising if alpha else Frame.whitening)(X, weights, affine)
 
 
-def _require_fits(method: str, samples: int, inputs: int, size: int, outputs: int) -> None:
-    """Refuse a fit that takes too much: a dense one has a table of features, a conjugate one forms of all inputs."""
-    numbers = size * (samples + min(samples, size)) if method == "dense" else FORMS * outputs * inputs**2
-    work = max(samples, size) * min(samples, size) ** 2 if method == "dense" else inputs**3
+def require_fit(method: str, samples: int, inputs: int, degree: int, outputs: int) -> None:
+    """Refuse a fit that takes too much: tables of features, their Gram matrix, or (conjugate) forms of all inputs."""
+    size = coordinates.dimension(inputs, degree)
+    numbers, work = {
+        "dense": (size * (samples + min(samples, size)), max(samples, size) * min(samples, size) ** 2),
+        "statistics": (GRAMS * size**2, (samples + size) * size**2),
+        "conjugate": (FORMS * outputs * inputs**2, inputs**3),
+    }[method]
     require(
-        f"Fitting {size:,} features of {inputs:,} columns",
+        f"Fitting {f'{size:,}' if size < READABLE else f'{size:.1e}'} features of {inputs:,} columns",
         seconds=WORK_SECONDS * float(work),
         size=8.0 * numbers,
         fix="Use fewer columns, or project them.",
