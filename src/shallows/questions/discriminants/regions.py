@@ -252,7 +252,9 @@ def _points(given: Axis, resolution: int) -> tuple[str, int]:
 def _axis(given: Axis, resolution: int) -> Array:
     """The points of an axis."""
     name, *values = given
-    return axis(str(name), np.linspace(*map(float, values), resolution) if len(values) == 2 else values[0])
+    if len(values) == 2:
+        return axis(str(name), np.linspace(float(values[0]), float(values[1]), resolution))
+    return axis(str(name), values[0])
 
 
 def _counts(
