@@ -93,6 +93,14 @@ def not_installed(name):
     raise PackageNotFoundError(name)
 
 
+#: Modules that need a framework which the other tests do without.
+FRAMEWORKS = {
+    "shallows.model.frameworks.jax_loss": "jax",
+    "shallows.model.frameworks.torch_loss": "torch",
+    "shallows.model.frameworks.torch_modules": "torch",
+}
+
+
 def modules():
     return [
         m.name for m in pkgutil.walk_packages(sh.__path__, "shallows.") if not m.name.endswith("__main__")
@@ -101,6 +109,8 @@ def modules():
 
 @pytest.mark.parametrize("name", modules())
 def test_docstring_examples(name):
+    if name in FRAMEWORKS:
+        pytest.importorskip(FRAMEWORKS[name], reason="make test-frameworks installs it")
     module = importlib.import_module(name)
     names = {**vars(module), **{key: getattr(sh, key) for key in sh.__all__}, "np": np, "sh": sh}
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -47,6 +47,13 @@ class SymmetricPoint:
     """A block-symmetric critical point: its form, its loss in bounds (E, not ½E), and all k² Hessian eigenvalues.
 
     `spectrum` has (eigenvalue, multiplicity, representation), ascending; `rows` is the number of distinct rows.
+
+    >>> for point in sh.relu.symmetric_chart(6, [6]).symmetric:     # αI + β11ᵀ: four, two of them with equal rows
+    ...     print(f"{point.half_loss:.9f}", point.rows, point.signature)
+    0.000000000 6 (36, 0, 0)
+    0.055668581 6 (36, 0, 0)
+    1.171273148 1 (6, 5, 25)
+    3.708141487 1 (1, 5, 30)
     """
 
     form: BlockForm

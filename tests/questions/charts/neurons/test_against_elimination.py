@@ -79,8 +79,8 @@ def compare(kind, n, law, seed):
         if not getattr(point, "limit", False):
             gradient = np.abs(problem.gradient(point.network)).max()
             assert gradient <= 1e-8 * max(chart.losses[-1], 1.0), told
-    # with a bias a teacher of one input may be even under N(0, 1): paths are lost at its symmetric points, which the chart
-    # says; its list is compared all the same
+    # with a bias a teacher of one input may be even under N(0, 1): paths are lost at its symmetric points, which the
+    # chart says; its list is compared all the same
     assert chart.completeness != "sampled" or (law == "gaussian" and n == 1 and "bias" in kind), told
     return chart
 
