@@ -48,6 +48,9 @@ class Place(_type):  # type: ignore[misc]
         self.kind = kind
         self.fields = dict(zip(kind._fields, fields, strict=True))
         self.points = [isinstance(field, types.CPointer) for field in fields]
+        self.entries = [
+            np.dtype(str(field.dtype)) if to else None for to, field in zip(self.points, fields, strict=True)
+        ]
         self.offsets = {name: 8 * place for place, name in enumerate(kind._fields)}
         self.layout = ", ".join(f"{name}: {field}" for name, field in self.fields.items())
         digest = hashlib.sha256(self.layout.encode()).hexdigest()[:8]
@@ -69,11 +72,10 @@ class Held:
         self._words = np.zeros(len(values), np.int64)
         self.address = int(self._words.ctypes.data)
         numbers = self._words.view(np.float64)
-        for at, (name, kind, value) in enumerate(
-            zip(place.fields, place.fields.values(), values, strict=True)
-        ):
-            if isinstance(kind, types.CPointer):
-                self._words[at] = _first_entry(value, kind, name)
+        given = zip(place.fields.items(), place.entries, values, strict=True)
+        for at, ((name, kind), entries, value) in enumerate(given):
+            if entries is not None:
+                self._words[at] = _first_entry(value, entries, name)
             elif kind == types.float64:
                 numbers[at] = value
             else:
@@ -112,8 +114,7 @@ class Room:
         at = list(self._place.fields).index(name)
         base = int(self._memory.ctypes.data)
         place = int(self._memory[(self.address - base) // 8 + at])
-        kind = np.dtype(str(self._place.fields[name].dtype))
-        return self._memory[(place - base) // 8 :][: self._fields[at]].view(kind)
+        return self._memory[(place - base) // 8 :][: self._fields[at]].view(self._place.entries[at])
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -121,15 +122,10 @@ class Room:
         )
 
 
-def _first_entry(array: np.ndarray, kind: Any, name: str) -> int:
+def _first_entry(array: np.ndarray, kind: np.dtype[Any], name: str) -> int:
     """Where the entries of an array begin; they must be of the kind that is pointed to, one after the other."""
-    if (
-        array.dtype != (np.float64 if kind.dtype == types.float64 else np.int64)
-        or not array.flags.c_contiguous
-    ):
-        raise TypeError(
-            f"{name} is {array.dtype} in strides {array.strides}; expected contiguous {kind.dtype}."
-        )
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"{name} is {array.dtype} in strides {array.strides}; expected contiguous {kind}.")
     return int(array.__array_interface__["data"][0])
 
 

@@ -109,10 +109,10 @@ def _inspected(homotopy: Homotopy, paths: Paths) -> _Inspected:
     matrices = np.zeros((count, size, size), np.complex128)
     values = np.zeros((count, size), np.complex128)
     steps = np.where(paths.status == PathStatus.ARRIVED, np.abs(paths.error), -1.0)
+    memory = room(homotopy.system(), homotopy.mode, size, size, homotopy.work, homotopy.scratch)
     inspect_block(
-        homotopy.system(),
-        room(size, size, homotopy.work, homotopy.scratch),
-        (homotopy.mode, size, homotopy.work, homotopy.scratch),
+        memory.equations.address,
+        memory.spare,
         homotopy.noise,
         ends,
         (paths.status == PathStatus.CONVERGED) & (paths.winding == 1),

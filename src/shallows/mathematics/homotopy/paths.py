@@ -5,6 +5,7 @@ Each path depends on its own start point only, so the result is the same whateve
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
@@ -57,14 +58,14 @@ class Homotopy:
 
     def at(self, point: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         """The value and the extended Jacobian [∂H/∂x | ∂H/∂t] at the point (x, t)."""
-        from shallows.mathematics.homotopy._compiled.blocks import evaluate_point, room
+        from shallows.mathematics.homotopy._compiled.blocks import evaluate_point
 
         equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
         value = np.zeros(equations, np.complex128)
         jacobian = np.zeros((equations, self.unknowns + 1), np.complex128)
         place = np.ascontiguousarray(point, dtype=np.complex128)
-        memory = room(self.unknowns, 0, self.work, self.scratch)
-        evaluate_point(self.system(), memory, place, value, jacobian)
+        work, scratch = np.zeros(self.work, np.complex128), np.zeros(self.scratch)
+        evaluate_point(self.system(), work, scratch, place, value, jacobian)
         return value, jacobian
 
     def system(self) -> tuple[Any, ...]:
@@ -217,12 +218,18 @@ def track(
     codes = np.zeros((count, 3), np.int64)
     figures = np.zeros((count, 2))
 
+    spaces = threading.local()
+
     def block(rows: slice) -> None:
         own = charts[rows] if homotopy.mode == PROJECTIVE else charts
+        memory = getattr(spaces, "room", None)
+        if memory is None:
+            memory = room(system, homotopy.mode, size, charts.shape[1], homotopy.work, homotopy.scratch)
+            spaces.room = memory
         track_block(
-            system,
-            room(size, charts.shape[1], homotopy.work, homotopy.scratch),
-            (homotopy.mode, size, homotopy.work, homotopy.scratch),
+            memory.equations.address,
+            memory.history.address,
+            memory.spare,
             ends[rows],
             own,
             options,

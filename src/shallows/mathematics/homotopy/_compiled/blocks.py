@@ -5,7 +5,9 @@ Importing this module imports numba: do it inside functions.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,10 +35,13 @@ from shallows.mathematics.homotopy._compiled.kinds import (
     Equations,
     History,
     Settings,
+    equations_at,
+    history_at,
 )
 from shallows.mathematics.homotopy._compiled.predictor import REMEMBERED
 from shallows.mathematics.homotopy._compiled.tracker import follow
-from shallows.support.compiling import behind, constants, entry, part, pointer, several, unit
+from shallows.support.compiling import behind, constants, entry, pointer, several, unit
+from shallows.support.in_memory import Held
 
 #: The first step tried on a path, as a share of the way.
 FIRST_STEP = 0.02
@@ -52,68 +57,34 @@ DEFICIENT_ERROR = 1e-9
 MARKS, DECADES = 4, 6
 
 
-def room(size: int, chart: int, work: int, scratch: int) -> tuple[Any, Any, Any]:
-    """Memory for one path of so many unknowns at a time: what `equations_in` and `history_in` divide up."""
-    places = work + chart + (size + 1) + size * (size + 1) + size * size + 2 * size
-    places += 2 * REMEMBERED * size + size + (size + 1) + 5 * size
-    return (
-        np.zeros(places, np.complex128),
-        np.zeros(scratch + REMEMBERED + MARKS + DECADES),
-        np.zeros(size, np.int64),
+class Room(NamedTuple):
+    """Memory for one path at a time, and behind it room for five points: it must be alive while compiled code runs."""
+
+    equations: Held
+    history: Held
+    spare: np.ndarray
+
+
+def room(system: tuple[Any, ...], mode: int, size: int, chart: int, work: int, scratch: int) -> Room:
+    """Memory for so many unknowns, a chart of so many numbers, and an evaluator's work and scratch."""
+    remembered = REMEMBERED * size
+    places = (work, chart, size + 1, size * (size + 1), size * size, size, size)
+    places += (remembered, remembered, size, size + 1, 5 * size)
+    complexes = _divided(np.complex128, places)
+    floats = _divided(np.float64, (scratch, REMEMBERED, MARKS, DECADES))
+    own, patch, point, buffer, matrix, value, drift, points, tangents, trial, saved, spare = complexes
+    pivots = np.zeros(size, np.int64)
+    equations = Equations(
+        *system, own, floats[0], mode, size, patch, point, buffer, matrix, value, drift, pivots
     )
+    history = History(points, points[remembered - size :], tangents, floats[1], trial, saved, *floats[2:])
+    return Room(Held(EQUATIONS, equations), Held(HISTORY, history), spare)
 
 
-@part
-def equations_in(memory: Any, system: Any, sizes: Any, chart: int) -> Any:
-    """Equations whose intermediate results are in `memory`, a chart of so many numbers among them."""
-    evaluate, complexes, reals, program = system
-    mode, size, work, _ = sizes
-    places, numbers, pivots = memory
-    patch = behind(pointer(places), work)
-    point = behind(patch, chart)
-    buffer = behind(point, size + 1)
-    matrix = behind(buffer, size * (size + 1))
-    value = behind(matrix, size * size)
-    return Equations(
-        evaluate,
-        pointer(complexes),
-        pointer(reals),
-        pointer(program),
-        pointer(places),
-        pointer(numbers),
-        mode,
-        size,
-        patch,
-        point,
-        buffer,
-        matrix,
-        value,
-        behind(value, size),
-        pointer(pivots),
-    )
-
-
-@part
-def history_in(memory: Any, equations: Any, scratch: int) -> Any:
-    """An empty history, behind the equations in `memory`, and behind it room for five points."""
-    size = equations.size
-    points = behind(equations.drift, size)
-    tangents = behind(points, REMEMBERED * size)
-    trial = behind(tangents, REMEMBERED * size)
-    saved = behind(trial, size)
-    nodes = behind(pointer(memory[1]), scratch)
-    marks = behind(nodes, REMEMBERED)
-    history = History(
-        points,
-        behind(points, (REMEMBERED - 1) * size),
-        tangents,
-        nodes,
-        trial,
-        saved,
-        marks,
-        behind(marks, MARKS),
-    )
-    return history, behind(saved, size + 1)
+def _divided(kind: type, sizes: Sequence[int]) -> list[np.ndarray]:
+    """Arrays of these sizes, one after the other in one piece of memory, all zero."""
+    memory, ends = np.zeros(sum(sizes), kind), list(accumulate(sizes))
+    return [memory[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
 
 @unit(
@@ -154,40 +125,36 @@ def whole_path(
     return status, winding, error, radius, steps
 
 
-#: An evaluator's address with its constant data; memory as from `room`; mode, unknowns, work and scratch.
+#: An evaluator's address with its constant data.
 SYSTEM = several(INT, constants(COMPLEX), constants(FLOAT), constants(INT))
-MEMORY = several(COMPLEX[::1], FLOAT[::1], INT[::1])
-SIZES = several(INT, INT, INT, INT)
 
 
 @entry(
     VOID(
-        SYSTEM, MEMORY, SIZES, COMPLEX[:, ::1], COMPLEX[:, ::1], constants(FLOAT), INT, COMPLEX, COMPLEX,
+        INT, INT, COMPLEX[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], constants(FLOAT), INT, COMPLEX, COMPLEX,
         INT[:, ::1], FLOAT[:, ::1],
     )
 )  # fmt: skip
 def track_block(
-    system: Any, memory: Any, sizes: Any, ends: Any, charts: Any, options: Any, most: int, start: complex,
-    end: complex, codes: Any, figures: Any,
+    equations_place: int, history_place: int, spare: Any, ends: Any, charts: Any, options: Any, most: int,
+    start: complex, end: complex, codes: Any, figures: Any,
 ) -> None:  # fmt: skip
     """Track every row of `ends` from t = start to t = end in place, with winding numbers up to `most`.
 
     `charts` has a row for each path of a PROJECTIVE homotopy, else one. `codes` gets (status, winding, steps) and
     `figures` (|t| reached, error of the end point).
     """
-    mode, size, _, scratch = sizes
+    equations, history = equations_at(equations_place), history_at(history_place)
+    mode, size, width = equations.mode, equations.size, charts.shape[1]
     settings = Settings(
         options[0], options[1], options[2], options[3], options[4], options[5], options[6], options[7]
     )
-    width = charts.shape[1]
-    equations = equations_in(memory, system, sizes, width)
-    history, spare = history_in(memory, equations, scratch)
     for path in range(len(ends)):
         own = behind(pointer(charts), path * width if mode == PROJECTIVE else 0)
         copy(own, equations.chart, width)
         x = behind(pointer(ends), path * size)
         status, winding, error, radius, steps = whole_path(
-            equations, settings, x, start, end, most, history, spare
+            equations, settings, x, start, end, most, history, pointer(spare)
         )
         codes[path, 0], codes[path, 1], codes[path, 2] = status, winding, steps
         figures[path, 0], figures[path, 1] = radius, error
@@ -196,18 +163,17 @@ def track_block(
 
 
 @entry(
-    VOID(SYSTEM, MEMORY, SIZES, FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1])
+    VOID(INT, COMPLEX[::1], FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1])
 )  # fmt: skip
 def inspect_block(
-    system: Any, memory: Any, sizes: Any, noise: float, ends: Any, newton: Any, matrices: Any, values: Any, steps: Any
+    equations_place: int, spare: Any, noise: float, ends: Any, newton: Any, matrices: Any, values: Any, steps: Any
 ) -> None:  # fmt: skip
     """Jacobian and value at t = 0 of every row of `ends`, after a few Newton steps where `newton` says so.
 
     `steps` gets the last relative Newton step, −1 where Newton did not converge (that row is left alone).
     """
-    mode, size, _, scratch = sizes
-    equations = equations_in(memory, system, sizes, size)
-    _, trial = history_in(memory, equations, scratch)
+    equations, trial = equations_at(equations_place), pointer(spare)
+    mode, size = equations.mode, equations.size
     for row in range(len(ends)):
         x = behind(pointer(ends), row * size)
         if mode == PROJECTIVE:
@@ -225,8 +191,8 @@ def inspect_block(
         copy(equations.value, behind(pointer(values), row * size), size)
 
 
-@entry(VOID(SYSTEM, MEMORY, constants(COMPLEX), COMPLEX[::1], COMPLEX[:, ::1]))
-def evaluate_point(system: Any, memory: Any, point: Any, value: Any, jacobian: Any) -> None:
+@entry(VOID(SYSTEM, COMPLEX[::1], FLOAT[::1], constants(COMPLEX), COMPLEX[::1], COMPLEX[:, ::1]))
+def evaluate_point(system: Any, work: Any, scratch: Any, point: Any, value: Any, jacobian: Any) -> None:
     """One call of an evaluator."""
     evaluate, complexes, reals, program = system
     evaluate_at(
@@ -235,8 +201,8 @@ def evaluate_point(system: Any, memory: Any, point: Any, value: Any, jacobian: A
         pointer(complexes),
         pointer(reals),
         pointer(program),
-        pointer(memory[0]),
-        pointer(memory[1]),
+        pointer(work),
+        pointer(scratch),
         pointer(value),
         pointer(jacobian),
     )

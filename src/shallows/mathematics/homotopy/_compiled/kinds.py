@@ -1,4 +1,5 @@
-"""The types of what the compiled loops hand to each other: numbers, and pointers into arrays that `blocks` owns.
+"""The types of what compiled loops hand to each other: numbers, pointers into arrays that `blocks` owns, and records in
+memory.
 
 A pointer is one word where an array is seven with a reference count: what takes records of arrays compiles five times
 as long and runs no faster. Importing this module imports numba: do it inside functions.
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from shallows.support.compiling import record, several
+from shallows.support.in_memory import at, in_memory
 
 _pointer: Any = types.CPointer
 INT, FLOAT, COMPLEX, BOOL = types.int64, types.float64, types.complex128, types.boolean
@@ -71,9 +73,10 @@ class Settings(NamedTuple):
     noise: float
 
 
-EQUATIONS = record(
+EQUATIONS = in_memory(
     Equations, INT, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS, INT, INT, COMPLEXES, COMPLEXES, COMPLEXES,
     COMPLEXES, COMPLEXES, COMPLEXES, INTEGERS,
 )  # fmt: skip
-HISTORY = record(History, COMPLEXES, COMPLEXES, COMPLEXES, FLOATS, COMPLEXES, COMPLEXES, FLOATS, FLOATS)
+HISTORY = in_memory(History, COMPLEXES, COMPLEXES, COMPLEXES, FLOATS, COMPLEXES, COMPLEXES, FLOATS, FLOATS)
+equations_at, history_at = at(EQUATIONS), at(HISTORY)
 SETTINGS = record(Settings, *(FLOAT,) * len(Settings._fields))
