@@ -48,7 +48,7 @@ class Place(_type):  # type: ignore[misc]
         self.kind = kind
         self.fields = dict(zip(kind._fields, fields, strict=True))
         self.points = [isinstance(field, types.CPointer) for field in fields]
-        self.entries = [
+        self.entries: list[Any] = [
             np.dtype(str(field.dtype)) if to else None for to, field in zip(self.points, fields, strict=True)
         ]
         self.offsets = {name: 8 * place for place, name in enumerate(kind._fields)}

@@ -68,23 +68,21 @@ class Room(NamedTuple):
 def room(system: tuple[Any, ...], mode: int, size: int, chart: int, work: int, scratch: int) -> Room:
     """Memory for so many unknowns, a chart of so many numbers, and an evaluator's work and scratch."""
     remembered = REMEMBERED * size
-    places = (work, chart, size + 1, size * (size + 1), size * size, size, size)
-    places += (remembered, remembered, size, size + 1, 5 * size)
-    complexes = _divided(np.complex128, places)
+    sizes = [work, chart, size + 1, size * (size + 1), size * size, size, size]
+    sizes += [remembered, remembered, size, size + 1, 5 * size]
+    complexes = _divided(np.complex128, sizes)
     floats = _divided(np.float64, (scratch, REMEMBERED, MARKS, DECADES))
     own, patch, point, buffer, matrix, value, drift, points, tangents, trial, saved, spare = complexes
-    pivots = np.zeros(size, np.int64)
-    equations = Equations(
-        *system, own, floats[0], mode, size, patch, point, buffer, matrix, value, drift, pivots
-    )
+    made = (patch, point, buffer, matrix, value, drift, np.zeros(size, np.int64))
+    equations = Equations._make((*system, own, floats[0], mode, size, *made))
     history = History(points, points[remembered - size :], tangents, floats[1], trial, saved, *floats[2:])
     return Room(Held(EQUATIONS, equations), Held(HISTORY, history), spare)
 
 
 def _divided(kind: type, sizes: Sequence[int]) -> list[np.ndarray]:
     """Arrays of these sizes, one after the other in one piece of memory, all zero."""
-    memory, ends = np.zeros(sum(sizes), kind), list(accumulate(sizes))
-    return [memory[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    memory: np.ndarray = np.zeros(sum(sizes), kind)
+    return [memory[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 @unit(
