@@ -24,7 +24,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from tests.oracle import msolve, sturm
+from tests.oracle import limits, msolve, sturm
 from tests.oracle.exact import Given, power_entries
 from tests.oracle.kinds import allowed
 from tests.oracle.newton import DIGITS, Precise, Refined, number
@@ -35,6 +35,8 @@ CLAIMS = ("proved", "count-matched", "trace-tested")
 #: Words by which a chart that is not proved says that real points may have met.
 MET = re.compile(r"\bmet\b|\bmeet|discriminant|degenerate|multiplicit|too close", re.I)
 MOST_POINTS = 120
+#: A loss is lower than another one beyond doubt when it is so by this share.
+SURE_GAP = 1e-9
 SAME, NEAR = 1e-20, 1e-4
 #: Cosines of what is critical exactly, after Newton steps with 70 digits; and the point they reach is not quite the
 #: nearest one: so many times as far away as that.
@@ -97,7 +99,8 @@ class Examination:
         self.given, self.chart = given, chart
         self.precise, self.units = Precise(given), Units.of(given)
         self.rng = np.random.default_rng(seed)
-        self.points = list(chart.points)
+        self.points = [point for point in chart.points if not point.limit]
+        self.limits = [point for point in chart.points if point.limit]
         self.families = list(chart.families)
         self.truths: list[
             tuple[Any, Refined | None]
@@ -119,6 +122,7 @@ class Examination:
         for family in self.families:
             self._family(family)
         self._counts()
+        self._limits(seed=int(self.rng.integers(2**31)))
         if any(self.given.target):
             self._search()
             if self._top() >= 1:
@@ -377,6 +381,17 @@ class Examination:
             listed = sum(point.rank == rank for point in self.points)
             if count != listed:
                 self._say(f"real_count says {count} points of rank {rank}, and {listed} are listed")
+
+    def _limits(self, seed: int) -> None:
+        """Limits of two merged neurons are what they are said to be, and `attained` says which is lowest."""
+        if self.limits and self.given.width == 2:
+            for text in limits.complaints(self.given, self.limits[:MOST_POINTS], seed):
+                self._say(text)
+        lowest = min((point.loss for point in self.points), default=np.inf)
+        if self.chart.attained is False and any(p.kind == "global minimum" for p in self.points):
+            self._say("the infimum is not attained, and a network is called the global minimum")
+        if self.limits and self.chart.attained and self.limits[0].loss < lowest * (1 - SURE_GAP):
+            self._say("the infimum is called attained, and a limit is lower than every network")
 
     # -- what is missing -------------------------------------------------------------------------------------
 
