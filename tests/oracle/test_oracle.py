@@ -40,7 +40,7 @@ RIGHT = {
 
 def tampered(point: Any, **changes: Any) -> Any:
     """A point of a chart with some of its attributes changed."""
-    names = ("loss", "rank", "signature", "kind", "tensor", "network", "certificate")
+    names = ("loss", "rank", "signature", "kind", "tensor", "network", "certificate", "limit")
     return SimpleNamespace(**({name: getattr(point, name) for name in names} | changes))
 
 
@@ -62,6 +62,7 @@ def changed(chart: Any, points: list[Any] | None = None, families: Any = None, *
         "real_count": real,
         "notes": chart.notes,
         "minimum": min(listed, key=lambda p: p.loss),
+        "attained": chart.attained,
     }
     return SimpleNamespace(**(parts | more))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,8 +46,12 @@ class Landscape:
 
     @classmethod
     def of(cls, chart: Chart, problem: Problem) -> Landscape:
-        """`problem` is the chart's own, on (1, x) where it has a bias."""
-        return cls(chart, problem, NeuronLoss.of(problem))
+        """`problem` is the chart's own, on (1, x) where it has a bias.
+
+        Limits that no network attains are left out: paths run to them, and such a valley has no minimum.
+        """
+        networks = chart.critical.where(~chart.critical.table.limit)
+        return cls(replace(chart, critical=networks), problem, NeuronLoss.of(problem))
 
     def __len__(self) -> int:
         return len(self.chart.critical)
