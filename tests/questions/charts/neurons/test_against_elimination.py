@@ -29,6 +29,11 @@ KINDS = {
 }
 
 
+#: Problems whose lists are right and claim little: paths are lost, and the chart says "sampled". Why they are lost was
+#: not looked into; a mend takes a row out of here.
+LOSES_PATHS = {("z+z² with bias", 1, "gaussian", 10), ("1+z² with bias", 1, "gaussian", 10)}
+
+
 def compare(kind, n, law, seed):
     coefficients, bias, outer = KINDS[kind]
     rng = np.random.default_rng([seed, n, len(kind)])
@@ -79,9 +84,7 @@ def compare(kind, n, law, seed):
         if not getattr(point, "limit", False):
             gradient = np.abs(problem.gradient(point.network)).max()
             assert gradient <= 1e-8 * max(chart.losses[-1], 1.0), told
-    # with a bias a teacher of one input may be even under N(0, 1): paths are lost at its symmetric points, which the
-    # chart says; its list is compared all the same
-    assert chart.completeness != "sampled" or (law == "gaussian" and n == 1 and "bias" in kind), told
+    assert chart.completeness != "sampled" or (kind, n, law, seed) in LOSES_PATHS, told
     return chart
 
 
