@@ -8,7 +8,7 @@ their directions by interval arithmetic and proves that there are exactly four, 
 whose neurons are all turned around, and two in which all k rows are equal.
 """
 
-# sphinx_gallery_thumbnail_path = '_static/thumbnails/plot_13_every_symmetric_point.png'
+# sphinx_gallery_thumbnail_path = '_static/thumbnails/plot_14_every_symmetric_point.png'
 import plotly.graph_objects as go
 
 import shallows as sh
