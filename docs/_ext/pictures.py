@@ -13,7 +13,8 @@ from typing import Any
 
 import plotly.io as pio
 from plotly.io._base_renderers import ExternalRenderer
-from plotly.offline import get_plotlyjs
+
+from shallows.support.plotly_script import plotly_script
 
 RENDERER = "site"
 HEIGHT = 430
@@ -85,4 +86,4 @@ def scrape(block: tuple[Any, ...], block_vars: dict[str, Any], gallery_conf: dic
 def copy_library(static: Path) -> None:
     """Write plotly.js beside the other static files of the built site."""
     static.mkdir(parents=True, exist_ok=True)
-    (static / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+    (static / "plotly.min.js").write_text(plotly_script(), encoding="utf-8")

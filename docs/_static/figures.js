@@ -7,8 +7,7 @@
   if (!places.length) return;
   const narrow = window.matchMedia("(max-width: 46rem)");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const config = { responsive: true, displaylogo: false, displayModeBar: "hover",
-                   modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+  const config = { responsive: true, displayModeBar: "hover" };
   const figures = places.map((place) => JSON.parse(place.querySelector("script").textContent));
 
   function isDark() {

@@ -34,16 +34,29 @@ def is_tensor(value: Any) -> bool:
     return hasattr(value, "detach") and hasattr(value, "shape")
 
 
+#: How the last letters of a noun change; all others take an s.
+_PLURALS = {"imum": "ima", "ily": "ilies", "try": "tries", "leaf": "leaves", "box": "boxes"}
+
+
+def plural(noun: str) -> str:
+    """ "runs", "local minima", "families", "leaves"; "degenerate" is short for a degenerate point."""
+    if noun.endswith("degenerate"):
+        return f"{noun} points"
+    for ending, many in _PLURALS.items():
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + many
+    return f"{noun}s"
+
+
+def noun_for(count: int, noun: str) -> str:
+    """The noun that goes with a number that stands elsewhere."""
+    one = f"{noun} point" if noun.endswith("degenerate") else noun
+    return one if count == 1 else plural(noun)
+
+
 def counted(count: int, noun: str) -> str:
     """ "1 run", "2 runs", "3 local minima", "4 families"."""
-    many = (
-        f"{noun[:-2]}a"
-        if noun.endswith("imum")
-        else f"{noun[:-1]}ies"
-        if noun.endswith("ily")
-        else f"{noun}s"
-    )
-    return f"{count} {noun if count == 1 else many}"
+    return f"{count} {noun_for(count, noun)}"
 
 
 def positive_integer(name: str, value: Any, minimum: int = 1) -> int:

@@ -41,6 +41,8 @@ KIND_SYMBOLS = {
 }
 #: Diverging, centred at zero: vermillion below, blue above.
 DIVERGING = [[0.0, "#A33F00"], [0.25, "#E9A67C"], [0.5, "#F4F4F2"], [0.75, "#7FB4D6"], [1.0, "#004F7C"]]
+#: From light to dark blue: amounts. Losses are drawn the other way round, darker is lower.
+SEQUENTIAL = [[0.0, "#F3F7FA"], [0.25, "#C3DCEB"], [0.5, "#7FB4D6"], [0.75, "#2F86BC"], [1.0, "#004F7C"]]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 #: `meta` of traces whose lines are drawn in the colour of the page's text.
 INK = {"ink": True}

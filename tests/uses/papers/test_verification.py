@@ -48,7 +48,7 @@ def test_the_summary_counts_by_paper(few: Verification) -> None:
     assert few.holds
     assert few.summary().splitlines() == [
         "000: 2 claims: 1 holds, 1 holds with a correction; 1 proved at every instance",
-        "003: 1 claims: 1 holds; 0 proved at every instance",
+        "003: 1 claim: 1 holds; 0 proved at every instance",
     ]
 
 

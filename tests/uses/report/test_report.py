@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import shallows as sh
+from shallows.support.checks import counted
 from shallows.uses.report.build import chart_report, charts_report, ensemble_report
 from shallows.uses.report.entries import chart_entries, minima_entries, shares_of
 from shallows.uses.report.figures import landscape
 from shallows.uses.report.mathematics import form, number, problem_html
 from shallows.uses.report.page import figure_json
-from shallows.uses.report.words import counted, joined, percent, training_sentences
+from shallows.uses.report.words import joined, percent, training_sentences
 
 recipes = import_module("shallows.uses.report.recipe")
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.support.checks import counted
 from shallows.support.errors import NotConverged
 from shallows.support.tolerances import EPSILON, TINY
 
@@ -38,7 +39,7 @@ class Collector:
             self.add(root)
 
     def __repr__(self) -> str:
-        return f"Collector({len(self)} certified {'root' if len(self) == 1 else 'roots'})"
+        return f"Collector({counted(len(self), 'certified root')})"
 
     def __len__(self) -> int:
         return len(self.roots)

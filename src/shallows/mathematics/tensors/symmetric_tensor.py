@@ -225,5 +225,5 @@ class SymmetricTensor(Constructed):
         return self.constructed(entries=self.entries, n=self.n, degree=self.degree)
 
     def __repr__(self) -> str:
-        entries = "1 entry" if len(self.entries) == 1 else f"{len(self.entries)} entries"
+        entries = counted(len(self.entries), "entry")
         return f"SymmetricTensor(degree={self.degree}, n={self.n}, {entries})"

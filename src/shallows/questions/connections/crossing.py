@@ -12,6 +12,7 @@ from shallows.model.network import Network
 from shallows.questions.charts.points.networks import realise
 from shallows.questions.connections.landscape import Landscape
 from shallows.questions.connections.neuron_loss import Neurons
+from shallows.support.checks import counted
 from shallows.support.errors import IncompleteChart
 from shallows.support.theme import BLUE, GREY, styled
 
@@ -49,7 +50,7 @@ class Crossing:
 
     def __repr__(self) -> str:
         ends = f"{self.losses[0]:.8g} → {self.losses[self.top]:.8g} → {self.losses[-1]:.8g}"
-        return f"Crossing({len(self.networks)} networks, loss {ends})"
+        return f"Crossing({counted(len(self.networks), 'network')}, loss {ends})"
 
 
 def crossing(tree: MergeTree, number: int) -> Crossing:

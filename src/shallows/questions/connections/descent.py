@@ -13,7 +13,7 @@ import numpy as np
 from shallows.questions.connections.lower_link import LowerLink, Way
 from shallows.questions.connections.neuron_loss import NeuronLoss, Neurons
 from shallows.questions.connections.segments import coefficients
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.tolerances import EPSILON, TINY
 
 #: Steps at most: from index-one points of random problems 10 to 60 are taken.
@@ -52,7 +52,7 @@ class Descent:
 
     def __repr__(self) -> str:
         state = "runs away" if self.runaway else "converged" if self.converged else "not converged"
-        return f"Descent({len(self.places)} places, {state})"
+        return f"Descent({counted(len(self.places), 'place')}, {state})"
 
 
 def first_step(loss: NeuronLoss, link: LowerLink, way: Way) -> Neurons | None:

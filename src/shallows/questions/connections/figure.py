@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shallows.support.checks import counted
 from shallows.support.theme import CYCLE, GREY, INK, KIND_SYMBOLS, styled
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def network_text(node: Any) -> str:
     """The neurons of a leaf or join, for reading: a line each."""
     net = node.point.network
     if net.W.size > SHOWN_ENTRIES:
-        return f"{net.width} neurons in {net.n} inputs"
+        return f"{counted(net.width, 'neuron')} in {counted(net.n, 'input')}"
     rows = ["(" + ", ".join(f"{x:.3g}" for x in row) + ")" for row in net.W.tolist()]
     return "<br>".join(f"a={a}, w={row}" for a, row in zip(_weights(net), rows, strict=True))
 

@@ -63,7 +63,7 @@ class LowerLink:
     reason: str = ""
 
     def __repr__(self) -> str:
-        return f"LowerLink({self.pieces} pieces, {len(self.ways)} ways down)"
+        return f"LowerLink({self.pieces} pieces, {counted(len(self.ways), 'way')} down)"
 
 
 def lower_link(problem: Problem, loss: NeuronLoss, point: CriticalPoint) -> LowerLink:

@@ -24,7 +24,7 @@ def tree_text(tree: MergeTree) -> str:
     space = {"function": "function space", "parameters": "parameter space"}[tree.space]
     lines = [f"Connections of {tree.chart.title or 'a chart'}"]
     lines.append(f"  {space}, {tree.known}: {KNOWN[tree.known]}")
-    leaves = "1 leaf" if len(tree.leaves) == 1 else f"{len(tree.leaves)} leaves"
+    leaves = counted(len(tree.leaves), "leaf")
     lines.append(f"  {leaves}, {counted(len(tree.edges), 'join')}")
     lines += [f"  note: {note}" for note in tree.notes]
     if len(tree.leaves) > SHOWN:

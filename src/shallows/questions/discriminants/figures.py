@@ -12,7 +12,7 @@ from shallows.questions.discriminants.envelope import focal_curve, gram_array, l
 from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.theme import CYCLE, GREY, REGIONS, TEXT, VERMILLION
 from shallows.support.tolerances import TINY
 
@@ -211,7 +211,8 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
     )  # fmt: skip
     for k, (count, minima) in enumerate(kinds):
         figure.add_scatter(
-            x=[None], y=[None], mode="markers", name=f"{count} critical points, {minima} local minima",
+            x=[None], y=[None], mode="markers",
+            name=f"{counted(count, 'critical point')}, {counted(minima, 'local minimum')}",
             marker={"size": 12, "symbol": "square", "color": REGIONS[k % len(REGIONS)]},
         )  # fmt: skip
     P = regions.discriminant

@@ -19,7 +19,7 @@ import numpy as np
 
 from shallows.model.activations import Activation
 from shallows.model.network import Network
-from shallows.support.checks import Array, describe, finite_number, positive_integer
+from shallows.support.checks import Array, counted, describe, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 
 State = tuple[Array, Array]
@@ -236,7 +236,8 @@ class Path:
     def __repr__(self) -> str:
         a, W = self.segments[0].start
         names = ", ".join(name for name in dict.fromkeys(self.labels) if name != ROUNDING_GAP)
-        return f"Path(width={len(a)}, n={W.shape[1]}, {len(self.segments)} segments, length={self.length:.4g}: {names})"
+        parts = counted(len(self.segments), "segment")
+        return f"Path(width={len(a)}, n={W.shape[1]}, {parts}, length={self.length:.4g}: {names})"
 
 
 def energy(net: Network) -> float:

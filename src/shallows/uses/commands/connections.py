@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shallows.support.checks import noun_for
 from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
 from shallows.uses.commands.destinations import destinations
 
@@ -18,6 +19,7 @@ EXAMPLES = (
     "shallows connections problem.toml --space parameters --json",
     "shallows connections problem.toml --out tree",
 )
+LEAD = "Which valleys of the loss meet, at which critical point, and how high: the merge tree of its sublevel sets."
 FILES = {".html": "connections.html", ".json": "connections.json"}
 
 
@@ -51,8 +53,31 @@ def connections(
     if ".json" in places:
         output.wrote(tree.save(places[".json"]))
     if ".html" in places:
-        tree.figure().write_html(places[".html"])
+        places[".html"].write_text(_page(tree, written.title or file.stem, file), encoding="utf-8")
         output.wrote(places[".html"])
+
+
+def _page(tree: MergeTree, title: str, file: Path) -> str:
+    """The tree as a page: its picture, its leaves in words, and how to make it again."""
+    from shlex import join
+
+    from shallows.uses.report.connections import tree_caption
+    from shallows.uses.report.page import Picture, Section, render
+
+    section = Section(
+        title=title,
+        pictures=[Picture("How minima connect", tree.figure(), tree_caption(tree))],
+        tiles=[
+            (str(len(tree.leaves)), noun_for(len(tree.leaves), "valley")),
+            (str(len(tree.edges)), noun_for(len(tree.edges), "join")),
+            (tree.known, "the tree is"),
+        ],
+        notes=tree.notes,
+        shell=join(
+            ["shallows", "connections", file.name, "--space", tree.space, "--out", "connections.html"]
+        ),
+    )
+    return render(title, LEAD, [section])
 
 
 def _document(tree: MergeTree) -> dict[str, Any]:

@@ -90,7 +90,12 @@ def discriminant(
         output.show(_summary(P))
         _write(P, places, output)
         if ".html" in places:
-            _draw(_whole_slice(P if metric else _specialized(P, LAW), resolution), places[".html"], output)
+            law = metric or LAW
+            specialized = P if metric else _specialized(P, law)
+            chosen = _whole_slice(specialized)
+            ranges, numbers = _read_slice(chosen)
+            regions = landscape_regions(specialized, *ranges, resolution=resolution, **numbers)
+            _draw(regions, places[".html"], output, _command(kind, degree, p, q, law, chosen, resolution))
     else:
         ranges, numbers = _read_slice(slice_)
         regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
@@ -100,7 +105,7 @@ def discriminant(
         output.show(repr(regions))
         _write(regions.discriminant, places, output)
         if ".html" in places:
-            _draw(regions, places[".html"], output)
+            _draw(regions, places[".html"], output, _command(kind, degree, p, q, metric, slice_, resolution))
     if tried is not None:
         output.show(str(tried))
         if not tried.passed:
@@ -213,28 +218,39 @@ def _summary(P: Discriminant) -> str:
     return "\n".join(lines)
 
 
-def _whole_slice(P: Discriminant, resolution: int) -> LandscapeRegions:
+def _whole_slice(P: Discriminant) -> str:
     """The slice of a picture that nobody described: the first two entries of the teacher vary, the others are 1.
 
     The critical points of the ellipse x²/p + y²/q = 1 change on its evolute, which reaches ((p − q)/√p, 0) and
     (0, (q − p)/√q).
     """
     from shallows.questions.discriminants.curves import EllipseCurve
-    from shallows.questions.discriminants.regions import landscape_regions
 
     reach = RANGE
     if isinstance(P.curve, EllipseCurve):
         half_axes, gap = P.curve.roots, float(abs(P.curve.p - P.curve.q))
         reach = ceil(max(max(axis, gap / axis) for axis in half_axes))
     first, second, *others = P.teacher
-    ranges = [(name, -reach, reach) for name in (first, second)]
-    rest: dict[str, Any] = dict.fromkeys(others, 1)
-    return landscape_regions(P, *ranges, resolution=resolution, **rest)
+    return ", ".join(
+        [*(f"{name}={-reach}:{reach}" for name in (first, second)), *(f"{name}=1" for name in others)]
+    )
 
 
-def _draw(regions: LandscapeRegions, path: Path, output: Output) -> None:
-    """The picture of a slice."""
-    regions.figure().write_html(path, include_plotlyjs=True)
+def _command(kind: str, degree: int, p: str, q: str, metric: str | None, chosen: str, resolution: int) -> str:
+    """The command that draws a slice again, with what was chosen for it."""
+    from shlex import join
+
+    curve = ["--p", p, "--q", q] if kind == "ellipse" else ["--degree", str(degree)]
+    law = [] if metric is None else ["--metric", metric]
+    picture = ["--slice", chosen, "--resolution", str(resolution), "--out", "slice.html"]
+    return join(["shallows", "discriminant", kind, *curve, *law, *picture])
+
+
+def _draw(regions: LandscapeRegions, path: Path, output: Output, command: str) -> None:
+    """The page of a slice: its picture, its regions, and how to make it again."""
+    from shallows.uses.report.slices import slice_html
+
+    path.write_text(slice_html(regions, command), encoding="utf-8")
     output.show(
         f"the picture: {regions.horizontal} and {regions.vertical} vary; --metric and --slice choose another"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import ANSWER_IS_NO, DONE, MISSING, Json, Output, Quiet, Seed, table
 from shallows.uses.commands.destinations import destinations
@@ -118,7 +119,7 @@ def _show_evidence(
         done += 1
         output.show(_line(finished, evidence, done, len(chosen)))
 
-    with output.working(f"{len(chosen)} claims"):
+    with output.working(counted(len(chosen), "claim")):
         result = verify_claims(chosen, seed, effort, jobs, tell)
     output.show("", result.summary())
     output.document(result.to_dict())
@@ -154,10 +155,11 @@ def _show_seeds(chosen: list[Claim], seeds: range, effort: Effort, jobs: int | N
         mark = MARKS["not checked" if found.unchecked else "holds" if found.holds else "fails"]
         output.show(f"{mark} {found!r}")
 
-    with output.working(f"{len(chosen)} claims at {len(seeds)} seeds"):
+    with output.working(f"{counted(len(chosen), 'claim')} at {len(seeds)} seeds"):
         result = over_seeds(chosen, seeds, effort, jobs, tell)
     failing = sum(not found.holds for found in result)
-    output.show(f"{failing} of {len(result)} claims fail at one of {len(seeds)} seeds")
+    verb = "fails" if failing == 1 else "fail"
+    output.show(f"{failing} of {counted(len(result), 'claim')} {verb} at one of {len(seeds)} seeds")
     output.document({"holds": not failing, "claims": [found.to_dict() for found in result]})
     if failing:
         return ANSWER_IS_NO
@@ -168,7 +170,7 @@ def _show_mutants(chosen: list[Claim], seed: int, effort: Effort, jobs: int | No
     """A row a wrong version; the exit status: whether all were noticed."""
     from shallows.uses.papers.mutants import all_mutants
 
-    with output.working(f"{len(chosen)} claims with wrong functions"):
+    with output.working(f"{counted(len(chosen), 'claim')} with wrong functions"):
         found = all_mutants(chosen, seed, effort, jobs)
     rows = table()
     for heading in ("claim", "function", "wrong version", "", "noticed by"):

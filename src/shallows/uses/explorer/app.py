@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from shallows.support.errors import MissingExtra, ShallowsError
+from shallows.support.plotly_script import plotly_script
 
 try:
     import dash
@@ -143,12 +144,13 @@ def _is_callback(given: object) -> bool:
 
 def _drawing(server: Any) -> None:
     """Plotly's JavaScript, once for all pages; its address has its version, so a browser keeps it."""
-    from flask import send_file
-
-    file = resources.files("plotly") / "package_data" / "plotly.min.js"
+    from flask import Response, request
 
     def plotly() -> Any:
-        return send_file(str(file), mimetype="text/javascript", conditional=True, max_age=86_400)
+        answer = Response(plotly_script(), mimetype="text/javascript")
+        answer.cache_control.max_age = 86_400
+        answer.add_etag()
+        return answer.make_conditional(request)
 
     server.add_url_rule(PLOTLY, "plotly", plotly)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
-from shallows.uses.papers.library import OWN, PAPERS
+from shallows.support.checks import counted
+from shallows.uses.papers.claim import Claim
+from shallows.uses.papers.library import OWN, PAPERS, claims, findings
 from shallows.uses.papers.verification import Verification
 from shallows.uses.report.recipe import versions
 
@@ -22,7 +24,8 @@ def verification_page(result: Verification) -> str:
     open_ones = sum(found.status == "not checked" for found in result.evidence)
     return environment.from_string(_resource("shallows.uses.papers", "claims.html")).render(
         papers=_papers(result),
-        total=len(result.claims),
+        total=counted(len(result.claims), "numbered statement"),
+        command=_command(result),
         verdict=("all hold" if not failing else f"{failing} fail")
         + (f", {open_ones} could not be checked" if open_ones else ""),
         seed=first.seed,
@@ -31,6 +34,18 @@ def verification_page(result: Verification) -> str:
         style=_resource("shallows.uses.report", "style.css"),
         script=_resource("shallows.uses.report", "page.js"),
     )
+
+
+def _command(result: Verification) -> str:
+    """What makes the page again: everything, a paper, our own findings, or the claims that were named."""
+    chosen, first = [claim.key for claim in result.claims], result.evidence[0]
+    own_ones: list[Claim] = list(findings())
+    whole = {"": claims(), "--findings": own_ones} | {f"--paper {p.number}": claims(p.number) for p in PAPERS}
+    own = "--findings " if result.claims[0].paper == OWN.number else ""
+    named = own + " ".join(f"--claim {key}" for key in chosen)
+    which = next((flag for flag, known in whole.items() if [claim.key for claim in known] == chosen), named)
+    words = ["shallows verify", which, f"--effort {first.effort} --seed {first.seed} --out claims.html"]
+    return " ".join(word for word in words if word)
 
 
 def _papers(result: Verification) -> list[dict[str, Any]]:

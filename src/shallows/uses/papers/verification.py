@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from shallows.support.checks import counted
 from shallows.support.cores import available
 from shallows.support.errors import MissingExtra
 from shallows.uses.papers.claim import Claim
@@ -52,7 +53,7 @@ class Verification:
         lines = []
         for paper, counts in self.by_paper().items():
             parts = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-            total = counts.total() if paper == FINDINGS else f"{counts.total()} claims"
+            total = counts.total() if paper == FINDINGS else counted(counts.total(), "claim")
             lines.append(f"{paper}: {total}: {parts}; {self.proved(paper)} proved at every instance")
         return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
-from shallows.support.checks import positive_integer
+from shallows.support.checks import counted, noun_for, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.uses.report import drawings, figures, words
 from shallows.uses.report.connections import connection_pictures
@@ -194,8 +194,13 @@ def _chart_tiles(chart: Chart, entries: Sequence[Entry], training: Training) -> 
     minima = sum("minimum" in entry.kind for entry in entries)
     certified = sum(entry.proof == "point and signature" for entry in entries)
     tiles = [
-        (str(len(entries)), "real critical points" if not chart.families else "critical points and families"),
-        (str(minima), "minimum" if minima == 1 else "minima"),
+        (
+            str(len(entries)),
+            "critical points and families"
+            if chart.families
+            else noun_for(len(entries), "real critical point"),
+        ),
+        (str(minima), noun_for(minima, "minimum")),
         (f"{certified}/{len(entries)}", "certified"),
         (chart.completeness, "completeness"),
     ]
@@ -207,8 +212,8 @@ def _chart_tiles(chart: Chart, entries: Sequence[Entry], training: Training) -> 
 
 def _training_tiles(runs: Ensemble, entries: Sequence[Entry]) -> list[tuple[str, str]]:
     return [
-        (f"{len(runs):,}", "runs"),
-        (str(len(entries)), "distinct end points"),
+        (f"{len(runs):,}", noun_for(len(runs), "run")),
+        (str(len(entries)), noun_for(len(entries), "distinct end point")),
         (words.percent(runs.share_of_global), "of runs reach the lowest loss"),
         (f"{runs.global_loss:.5g}", "lowest loss"),
     ]
@@ -256,8 +261,8 @@ def _pictures(
                 Picture(
                     "The way of training",
                     figures.ways_figure(training.ways, entries),
-                    f"The loss along {len(training.ways)} runs of gradient descent. Dotted lines are the losses of "
-                    "critical points: a plateau on one is a run that lingers near a saddle.",
+                    f"The loss along {counted(len(training.ways), 'run')} of gradient descent. Dotted lines are the "
+                    "losses of critical points: a plateau on one is a run that lingers near a saddle.",
                 )
             )
         if any(entry.share for entry in entries):
@@ -265,8 +270,8 @@ def _pictures(
                 Picture(
                     "Where runs end",
                     figures.shares_figure(entries, len(training.runs)),
-                    f"The share of {len(training.runs)} runs at each end point, with binomial standard errors; the "
-                    "colour is the kind of the point.",
+                    f"The share of {counted(len(training.runs), 'run')} at each end point, with binomial standard "
+                    "errors; the colour is the kind of the point.",
                 )
             )
     if any(entry.eigenvalues is not None for entry in entries):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from shallows.questions.charts.result import Chart
+from shallows.questions.connections.tree import MergeTree
 from shallows.support.errors import ShallowsError
 from shallows.uses.report.page import Picture
 
@@ -29,8 +30,12 @@ def connection_pictures(chart: Chart, shares: Mapping[int, float] | None) -> lis
         ]
         tree = replace(tree, leaves=tuple(rows))
     wide = "; a trunk is the wider the more training runs end there" if shares is not None else ""
-    caption = (
-        f"Each trunk is a minimum, up to the loss at which its valley meets another ({tree.known}){wide}. Diamonds are "
+    return [Picture("How minima connect", tree.figure(), tree_caption(tree, wide))]
+
+
+def tree_caption(tree: MergeTree, more: str = "") -> str:
+    """What the picture of a tree shows."""
+    return (
+        f"Each trunk is a minimum, up to the loss at which its valley meets another ({tree.known}){more}. Diamonds are "
         "the critical points at which valleys meet."
     )
-    return [Picture("How minima connect", tree.figure(), caption)]

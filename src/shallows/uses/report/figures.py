@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from shallows.support.checks import plural
 from shallows.support.theme import BLUE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, VERMILLION, styled
 from shallows.support.tolerances import SAME_LOSS, TINY
 from shallows.uses.report.entries import Entry
 from shallows.uses.report.training import FLAT, Way
-from shallows.uses.report.words import percent, plural
+from shallows.uses.report.words import percent
 
 #: More points than this are thinned in a figure; the table has them all.
 LARGEST_DRAWN = 5_000

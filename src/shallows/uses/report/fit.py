@@ -11,6 +11,7 @@ import numpy as np
 
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.theme import CYCLE, INK, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -175,72 +176,74 @@ def _direction(filters: dict[str, float]) -> str:
 
 def write_report(path: Path, model: QuadraticNetRegressor, X: Any, y: Any, notes: list[str]) -> None:
     """One HTML page with the tables and two pictures: eigenvalues, and predictions against targets."""
-    from jinja2 import Environment
+    from shallows.uses.report.page import Cell, Picture, Section, render
 
-    environment = Environment(autoescape=True)
-    page = environment.from_string(_PAGE).render(
-        fit=_fit_rows(model, X, y),
-        certificate=_certificate_rows(model),
-        neurons=_neuron_cells(model),
+    def cell(text: str, numeric: bool) -> Cell:
+        return Cell(text, float(text) if numeric else text, numeric)
+
+    numeric = (True, True, False, True)
+    section = Section(
+        title=TITLE,
+        tiles=[(value, label) for label, value in _fit_rows(model, X, y)],
+        sentences=[f"{label[0].upper()}{label[1:]}: {value}." for label, value in _certificate_rows(model)],
         notes=notes,
-        figures=[_eigenvalue_figure(model, True), _prediction_figure(model, X, y)],
+        pictures=[
+            Picture("Eigenvalues", _eigenvalue_figure(model), EIGENVALUES),
+            Picture("Prediction against target", _prediction_figure(model, X, y), PREDICTIONS),
+        ],
+        table=(
+            ("output", "eigenvalue", "direction (largest columns)", "constant"),
+            [[cell(*each) for each in zip(row, numeric, strict=True)] for row in _neuron_cells(model)],
+        ),
+        table_caption="Filters: a neuron a row. Click a heading to sort.",
     )
-    path.write_text(page, encoding="utf-8")
+    path.write_text(render(TITLE, LEAD, [section]), encoding="utf-8")
 
 
-def _eigenvalue_figure(model: QuadraticNetRegressor, script: bool) -> str:
+TITLE = "Quadratic network fit"
+LEAD = "A network with quadratic neurons, fitted to a table by global least squares, with what is proved about the fit."
+EIGENVALUES = "How strongly each neuron counts, and with which sign."
+PREDICTIONS = "A dot a row of the table; on the line a prediction is its target."
+
+
+def _eigenvalue_figure(model: QuadraticNetRegressor) -> Any:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for m, values in enumerate(np.atleast_2d(model.eigenvalues_)):
-        figure.add_bar(x=np.arange(1, len(values) + 1), y=values, name=f"output {m + 1}")
-    figure.update_layout(
-        title="Eigenvalues: how strongly each neuron counts, and with which sign",
-        xaxis={"title": "neuron"},
-        yaxis={"title": "eigenvalue"},
-        template="plotly_white",
-    )
-    return str(figure.to_html(full_html=False, include_plotlyjs=script))
+    outputs = np.atleast_2d(model.eigenvalues_)
+    for m, values in enumerate(outputs):
+        colour = CYCLE[m % len(CYCLE)]
+        figure.add_bar(
+            x=np.arange(1, len(values) + 1), y=values, name=f"output {m + 1}", marker={"color": colour}
+        )
+    styled(figure, legend=len(outputs) > 1)
+    figure.update_xaxes(title_text="neuron")
+    figure.update_yaxes(title_text="eigenvalue", zeroline=True)
+    return figure
 
 
-def _prediction_figure(model: QuadraticNetRegressor, X: Any, y: Any, most: int = 2000) -> str:
+def _prediction_figure(model: QuadraticNetRegressor, X: Any, y: Any, most: int = 2000) -> Any:
     import plotly.graph_objects as go
 
     rows: Any = np.linspace(0, len(X) - 1, min(len(X), most)).astype(int)
     predicted = _columns(model.predict(X))[rows]
     targets = _columns(y)[rows]
     figure = go.Figure()
-    for m in range(targets.shape[1]):
-        figure.add_scattergl(
-            x=targets[:, m], y=predicted[:, m], mode="markers", name=f"output {m + 1}", marker={"size": 4}
-        )
-    figure.update_layout(
-        title="Prediction against target",
-        xaxis={"title": "target"},
-        yaxis={"title": "prediction"},
-        template="plotly_white",
+    ends = [float(targets.min()), float(targets.max())]
+    figure.add_scatter(
+        x=ends, y=ends, mode="lines", line={"width": 1}, meta=INK, showlegend=False, hoverinfo="skip"
     )
-    return str(figure.to_html(full_html=False, include_plotlyjs=False))
+    for m in range(targets.shape[1]):
+        figure.add_scatter(
+            x=targets[:, m], y=predicted[:, m], mode="markers", name=f"output {m + 1}",
+            marker={"size": 5, "color": CYCLE[m % len(CYCLE)], "opacity": 0.6},
+        )  # fmt: skip
+    styled(figure, legend=targets.shape[1] > 1)
+    figure.update_xaxes(title_text="target")
+    figure.update_yaxes(title_text="prediction")
+    return figure
 
 
 def _columns(values: Any) -> Array:
     array = np.asarray(values, dtype=np.float64)
     return array[:, None] if array.ndim == 1 else array
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Quadratic network fit</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
-table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .75rem;border-bottom:1px solid #ddd;text-align:left}
-</style></head><body>
-<h1>Quadratic network fit</h1>
-{% for heading, rows in (("Fit", fit), ("Certificate", certificate)) %}<h2>{{ heading }}</h2><table>
-{% for name, value in rows %}<tr><th scope="row">{{ name }}</th><td>{{ value }}</td></tr>{% endfor
-%}</table>{% endfor %}
-{% for note in notes %}<p><strong>Note.</strong> {{ note }}</p>{% endfor %}
-<h2>Filters</h2>
-<table><tr><th>output</th><th>eigenvalue</th><th>direction (largest columns)</th><th>constant</th></tr>
-{% for row in neurons %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</table>
-{% for figure in figures %}{{ figure | safe }}{% endfor %}
-</body></html>
-"""

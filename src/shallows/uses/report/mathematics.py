@@ -18,7 +18,7 @@ from shallows.model.data.radial import Radial, Sphere
 from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.support.checks import Array, counted
+from shallows.support.checks import Array, counted, noun_for
 
 #: Larger matrices are described in words.
 LARGEST_SHOWN = 7
@@ -159,7 +159,8 @@ def target_formula(problem: Problem) -> str:
         return math(row(left, xtx, sign(","), "<mspace width='1em'/>", shown))
     if len(target.entries) <= LONGEST_FORM:
         return math(row(left, form(target)))
-    return f"<p>The target is a symmetric tensor of degree {target.degree} with {len(target.entries)} entries.</p>"
+    entries = counted(len(target.entries), "entry")
+    return f"<p>The target is a symmetric tensor of degree {target.degree} with {entries}.</p>"
 
 
 def form(tensor: SymmetricTensor) -> str:
@@ -208,7 +209,7 @@ def data_formula(data: InnerProduct) -> str:
 def _gaussian(data: Gaussian) -> str:
     if data.n > LARGEST_SHOWN:
         law = "standard normal" if data.white and data.centred else "normal with a given mean and covariance"
-        return f"<p>x is {law} in {data.n} dimensions.</p>"
+        return f"<p>x is {law} in {counted(data.n, 'dimension')}.</p>"
     mean = "<mn>0</mn>" if data.centred else matrix(data.mean[:, None])
     spread = sub(name("I"), f"<mn>{data.n}</mn>") if data.white else matrix(data.covariance)
     return math(row(name("x"), sign("∼"), name("𝒩"), fenced(row(mean, sign(","), spread))))
@@ -234,7 +235,7 @@ def _iid(data: IID) -> str:
 
 @data_formula.register
 def _samples(data: Samples) -> str:
-    return f"<p>x runs over {data.count:,} samples in {data.n} dimensions.</p>"
+    return f"<p>x runs over {data.count:,} {noun_for(data.count, 'sample')} in {counted(data.n, 'dimension')}.</p>"
 
 
 @data_formula.register
@@ -251,7 +252,7 @@ def _metric(data: Metric) -> str:
 
 @data_formula.register
 def _radial(data: Radial) -> str:
-    return f"<p>x has a rotation-invariant law in {data.n} dimensions, given by its radial moments.</p>"
+    return f"<p>x has a rotation-invariant law in {counted(data.n, 'dimension')}, given by its radial moments.</p>"
 
 
 @data_formula.register

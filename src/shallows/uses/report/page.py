@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from shallows.support.plotly_script import plotly_script
 from shallows.uses.report.recipe import versions
 
 
@@ -33,26 +34,25 @@ class Cell:
 
 @dataclass(frozen=True)
 class Section:
-    """One problem's part of the page."""
+    """One problem's part of the page; what is empty is left out. `shell` is a command that makes it again."""
 
     title: str
-    tiles: Sequence[tuple[str, str]]
-    mathematics: str
-    sentences: Sequence[str]
-    notes: Sequence[str]
-    table: tuple[Sequence[str], Sequence[Sequence[Cell]]]
-    left_out: int
-    table_caption: str
     pictures: Sequence[Picture]
-    python: str
-    toml: str
-    provenance: Sequence[tuple[str, str]]
+    tiles: Sequence[tuple[str, str]] = ()
+    mathematics: str = ""
+    sentences: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    table: tuple[Sequence[str], Sequence[Sequence[Cell]]] = ((), ())
+    left_out: int = 0
+    table_caption: str = ""
+    python: str = ""
+    toml: str = ""
+    shell: str = ""
+    provenance: Sequence[tuple[str, str]] = ()
 
 
 def render(title: str, lead: str, sections: Sequence[Section]) -> str:
     """The page as text."""
-    from plotly.offline import get_plotlyjs
-
     text: str = _template().render(
         title=title,
         lead=lead,
@@ -61,7 +61,7 @@ def render(title: str, lead: str, sections: Sequence[Section]) -> str:
         versions=versions(),
         style=_resource("style.css"),
         script=_resource("page.js"),
-        plotly=_unclosed(get_plotlyjs()),
+        plotly=plotly_script(),
         figure_json=figure_json,
     )
     return text
@@ -79,11 +79,6 @@ def figure_json(figure: Any) -> str:
     """The figure as JSON that is safe inside a <script>: no text in it can end the element."""
     text: str = figure.to_json()
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _unclosed(script: str) -> str:
-    """JavaScript that may stand inside <script>: a closing tag in a string would end it."""
-    return script.replace("</script", "<\\/script")
 
 
 @lru_cache(maxsize=1)

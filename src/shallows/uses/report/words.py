@@ -11,24 +11,8 @@ from shallows.questions.charts.completeness import COMPLETENESS
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.geometry.ranks.widths import regime
+from shallows.support.checks import counted
 from shallows.uses.report.entries import Entry
-
-_PLURALS = {"global minimum": "global minima", "local minimum": "local minima", "local maximum": "local maxima",
-            "minimum": "minima", "degenerate minimum": "degenerate minima", "saddle": "saddles",
-            "degenerate": "degenerate points", "lowest minimum": "lowest minima",
-            "lowest degenerate minimum": "lowest (degenerate) minima"}  # fmt: skip
-
-
-def plural(kind: str) -> str:
-    """ "saddles", "global minima"."""
-    return _PLURALS.get(kind, f"{kind}s")
-
-
-def counted(count: int, kind: str) -> str:
-    """ "1 saddle", "3 saddles", "2 global minima"."""
-    if count == 1:
-        return f"1 {'degenerate point' if kind == 'degenerate' else kind}"
-    return f"{count} {plural(kind)}"
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -96,14 +80,14 @@ def _proof_sentence(entries: Sequence[Entry]) -> str:
     if not full and not some:
         return "No point is certified: positions and signatures are floating-point results."
     return (
-        f"Of {total} points, {full} are proved with their signature, {some} without it, and {count['no']} are "
-        "floating-point results."
+        f"Of {counted(total, 'point')}, {full} are proved with their signature, {some} without it, and "
+        f"{count['no']} are floating-point results."
     )
 
 
 def training_sentences(runs: Ensemble, entries: Sequence[Entry], elsewhere: float) -> list[str]:
     """What share of runs ends where."""
-    opening = f"Of {len(runs)} runs of {_METHODS.get(runs.method, runs.method)}"
+    opening = f"Of {counted(len(runs), 'run')} of {_METHODS.get(runs.method, runs.method)}"
     sentences = []
     by_kind: dict[str, float] = {}
     for entry in entries:

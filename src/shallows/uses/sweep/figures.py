@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shallows.support.errors import InvalidProblem
-from shallows.support.theme import CYCLE
+from shallows.support.theme import CYCLE, DIVERGING, SEQUENTIAL, styled
+from shallows.uses.report.page import Picture, Section, render, write
 from shallows.uses.sweep.file import FigureSection
 from shallows.uses.sweep.pooling import is_boolean, pooled
 from shallows.uses.sweep.results import load_sweep, sweep_status
@@ -17,6 +17,8 @@ from shallows.uses.sweep.store import load_plan
 
 PAGE = "figures.html"
 FEW = 20
+HEIGHT = 520
+LEAD = "The figures of a sweep, from the rows that it has so far."
 
 
 def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None = None) -> Any:
@@ -66,7 +68,7 @@ def heat_map(frame: Any, x: str, y: str, value: str) -> Any:
 
     table = pooled(frame, [x, y], value)
     xs, ys, z = _grid(table, x, y, "value")
-    figure = go.Figure(go.Heatmap(x=xs, y=ys, z=z, colorscale="Viridis", colorbar_title=value))
+    figure = go.Figure(go.Heatmap(x=xs, y=ys, z=z, colorscale=SEQUENTIAL, colorbar_title=value))
     figure.update_traces(hovertemplate=f"{x} = %{{x}}<br>{y} = %{{y}}<br>{value} = %{{z:.6g}}<extra></extra>")
     _axes(figure, x, y, xs, ys)
     return figure
@@ -99,7 +101,7 @@ def phase_diagram(frame: Any, x: str, y: str, value: str, trials: str | None = N
             z=share,
             zmin=0,
             zmax=1,
-            colorscale="RdBu",
+            colorscale=DIVERGING,
             text=text,
             texttemplate="%{text}",
             colorbar_title=value,
@@ -126,37 +128,45 @@ def draw(frame: Any, section: FigureSection) -> Any:
         figure.update_xaxes(type="log")
     if section.log_y:
         figure.update_yaxes(type="log")
-    figure.update_layout(
-        title=section.title or f"{section.value or section.y} by {section.x}", template="simple_white"
-    )
-    return figure
+    return styled(figure, height=HEIGHT, legend=bool(section.by)).update_layout(title=_title(section))
 
 
 def write_figures(path: str | Path, out: str | Path | None = None) -> Path:
     """Draw the figures of a sweep's file from the rows there are, as one page without outside parts."""
-    import plotly.io
-
     plan = load_plan(path)
     if not plan.section.figures:
         raise InvalidProblem(
             f"The sweep in {path} has no [[figures]]; add some to its file and run it again."
         )
     frame = load_sweep(path)
-    drawn = [draw(frame, section) for section in plan.section.figures]
-    bodies = [
-        plotly.io.to_html(figure, full_html=False, include_plotlyjs=i == 0, default_height="520px")
-        for i, figure in enumerate(drawn)
-    ]
-    title = html.escape(plan.section.title or Path(path).name)
-    facts = html.escape(repr(sweep_status(path)))
-    target = Path(path) / PAGE if out is None else Path(out)
-    target.write_text(
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
-        f'<body style="font-family: sans-serif; max-width: 70em; margin: auto"><h1>{title}</h1>{"".join(bodies)}'
-        f"<pre>{facts}\nseed {plan.section.seed}</pre></body></html>",
-        encoding="utf-8",
+    title = plan.section.title or Path(path).name
+    section = Section(
+        title=title,
+        pictures=[
+            Picture(_title(each), draw(frame, each).update_layout(title=None), _caption(each))
+            for each in plan.section.figures
+        ],
+        sentences=[repr(sweep_status(path)), f"Seed {plan.section.seed}."],
     )
-    return target
+    target = Path(path) / PAGE if out is None else Path(out)
+    return write(target, render(title, LEAD, [section]))
+
+
+def _title(section: FigureSection) -> str:
+    return section.title or f"{section.value or section.y} by {section.x}"
+
+
+def _caption(section: FigureSection) -> str:
+    """What the picture shows."""
+    if section.kind == "line":
+        apart = f", a line for each {section.by}" if section.by else ""
+        return f"{section.y} against {section.x}{apart}; bars are 95% intervals over repeats."
+    over = f"over {section.x} and {section.y}; cells without a row stay empty"
+    return (
+        f"The mean of {section.value} {over}."
+        if section.kind == "heat-map"
+        else (f"The share {section.value} {over}, each with its 95% binomial interval.")
+    )
 
 
 def _grid(table: Any, x: str, y: str, value: str) -> tuple[list[Any], list[Any], np.ndarray]:

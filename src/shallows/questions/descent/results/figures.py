@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.questions.descent.results.run import Run, Trajectory
-from shallows.support.checks import Array, finite_array
+from shallows.support.checks import Array, counted, finite_array
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
@@ -43,7 +43,7 @@ def shares(runs: Ensemble) -> Any:
     figure.update_layout(
         xaxis_title="loss of the end point", yaxis_title="share of runs", yaxis_tickformat=".0%"
     )
-    figure.update_layout(title=f"{len(runs)} runs by {runs.method}", xaxis_type="category")
+    figure.update_layout(title=f"{counted(len(runs), 'run')} by {runs.method}", xaxis_type="category")
     return figure
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shallows.support.checks import counted
+
 if TYPE_CHECKING:
     from shallows.questions.descent.results.ensemble import Ensemble
 
@@ -37,7 +39,9 @@ def minima_table(runs: Ensemble) -> Any:
     """The distinct end points as a rich table, with the chart's points where there is a chart."""
     from rich.table import Table
 
-    table = Table(title=f"{len(runs)} runs by {runs.method}, seed {runs.seed}", title_justify="left")
+    table = Table(
+        title=f"{counted(len(runs), 'run')} by {runs.method}, seed {runs.seed}", title_justify="left"
+    )
     headings = ["count", "share", "loss", "rank", "(+, 0, −)", "λ min"]
     matched = None if runs.chart is None else runs.match(strict=False)
     if matched is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.questions.discriminants.polynomial import Discriminant
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -42,7 +42,7 @@ class Event:
         low, high = self.local_minima
         return (
             f"Event({self.kind} at {self.position:.12g}: {before} -> {after} real critical points, "
-            f"{low} -> {high} local minima, discriminant {self.signs[0]:+d} -> {self.signs[1]:+d})"
+            f"{low} -> {counted(high, 'local minimum')}, discriminant {self.signs[0]:+d} -> {self.signs[1]:+d})"
         )
 
 

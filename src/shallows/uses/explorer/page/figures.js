@@ -3,7 +3,6 @@
 // canvas cannot show (surfaces, maps, points outside the axes) is drawn in full, as often as the machine can afford.
 // A full drawing while moving waits for this many times what the last one took; surfaces have no other way to move.
 const AFFORDABLE = { plane: 4, space: 1 };
-const GRAPH = { displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
 const dark = window.matchMedia("(prefers-color-scheme: dark)"), narrow = window.matchMedia("(max-width: 40rem)");
 const drawing = new Promise((done) => {
   const script = document.getElementById("plotly");
@@ -45,7 +44,7 @@ async function drawAll() {
 function draw(place) {
   const { names, layout } = figures[place], plot = plotAt(place), begin = performance.now();
   endLive(plot, layout.meta);
-  window.Plotly.react(plot, names.map(inked), { ...painted(layout), width: plot.clientWidth }, GRAPH);
+  window.Plotly.react(plot, names.map(inked), { ...painted(layout), width: plot.clientWidth });
   const known = { names, layout, frame: frameOf(layout, true), stale: false };
   const clock = () => Object.assign(known, { end: performance.now(), cost: performance.now() - begin });
   drawn[place] = known;

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shallows.questions.discriminants.students import CriticalStudent
+from shallows.support.checks import noun_for
 from shallows.support.theme import KIND_COLOURS, KIND_SYMBOLS, VERMILLION
 from shallows.support.tolerances import SAME_LOSS
 from shallows.uses.explorer.fields import State
@@ -61,8 +62,8 @@ def counts(students: Sequence[CriticalStudent]) -> list[tuple[str, str]]:
     """The facts every view of rank-one students shows."""
     minima = sum(student.kind == "local minimum" for student in students)
     return [
-        (str(len(students)), "real critical points"),
-        (str(minima), "minimum" if minima == 1 else "minima"),
+        (str(len(students)), noun_for(len(students), "real critical point")),
+        (str(minima), noun_for(minima, "minimum")),
     ]
 
 

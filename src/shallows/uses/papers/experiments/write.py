@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from shallows.support.files import whole
+from shallows.support.plotly_script import plotly_script
 from shallows.uses.papers.experiments.experiment import Result
 from shallows.uses.papers.library import PAPERS
 from shallows.uses.report.page import figure_json
@@ -38,7 +39,6 @@ def write_page(result: Result, out: Path) -> Path:
 def page(result: Result) -> str:
     """The page as text; plotly is inlined once, nothing is loaded from anywhere."""
     from jinja2 import Environment, StrictUndefined
-    from plotly.offline import get_plotlyjs
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -54,7 +54,7 @@ def page(result: Result) -> str:
         versions=versions(),
         style=_resource("shallows.uses.report", "style.css"),
         script=_resource("shallows.uses.report", "page.js"),
-        plotly=get_plotlyjs().replace("</script", "<\\/script"),
+        plotly=plotly_script(),
         figure_json=figure_json,
     )
 

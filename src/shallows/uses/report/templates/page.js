@@ -3,8 +3,7 @@
 (function () {
   const narrow = window.matchMedia("(max-width: 46rem)");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const config = { responsive: true, displaylogo: false, displayModeBar: "hover",
-                   modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"] };
+  const config = { responsive: true, displayModeBar: "hover" };
 
   // Paper is white, also when the reader's screen is dark and the page's width changes while it prints.
   let printing = false;
