@@ -6,9 +6,12 @@ critical point runs to infinity at finite g: its direction s would satisfy Gs âŸ
 is a polynomial in g, homogeneous of degree 1 because critical points scale with g: it is linear, which
 `linear_trace_test` checks at the cost of two paths a point.
 
-Among special metrics monodromy is told the number of solutions where that is a theorem: rank one. Otherwise the paths
-from a generic metric are followed to a special one: as many as there are special solutions end, the others run to
-infinity, and every one is accounted for; monodromy among the special metrics then finds no more.
+Among special metrics monodromy is told the number of solutions where that is a theorem: rank one. Otherwise critical
+points may run to infinity at finite g, and their sum is a rational function of g, which `rational_trace_test` checks:
+the pairs of g and a critical point are a vector bundle over the students, hence irreducible, and no subset has such a
+sum. Where that test does not pass, or would take long, the paths from a generic metric are followed to a special one:
+as many as there are special solutions end, the others run to infinity, and every one is accounted for; monodromy among
+the special metrics then finds no more.
 """
 
 from __future__ import annotations
@@ -19,9 +22,11 @@ from typing import TypeVar
 import numpy as np
 
 from shallows.mathematics.homotopy.monodromy import monodromy
+from shallows.mathematics.homotopy.rational_trace import rational_trace_test
 from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
 from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import (
+    Complex,
     CriticalEquations,
     Member,
     SolvedMember,
@@ -32,6 +37,7 @@ from shallows.questions.charts.continuation.lost_paths import SETTINGS, Ways, se
 from shallows.questions.charts.continuation.metrics import KindOfMetrics, OneMetric
 from shallows.questions.charts.limits import most_points
 from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
 
@@ -43,9 +49,13 @@ COUNTING = 7
 #: Members of the graph that looks for a known number of solutions.
 MOST = 40
 #: Random members among special metrics that are tried, by seed; the next where a path is lost. Measured: from the first
-#: no path of up to three cubic neurons is lost; of two quintic ones 18 of 34 creep to infinity, seconds each way, and
-#: detours lose them all.
+#: no path of up to three cubic neurons is lost.
 SPECIAL_SEEDS = (3, 2)
+#: The rational trace test is for so many solutions: three paths a sample and solution, 5 s for 43 of degree 7. Paths
+#: from a generic metric, of two quintic neurons for instance, may creep to infinity for seconds, and be lost there.
+MOST_BY_TRACE = 45
+#: Members of the graph whose solutions are tested by their trace.
+TESTED = 8
 #: Parameters of special metrics have so few binary digits that every u_j A_j is exact.
 DIGITS = 2.0**20
 #: The members that were solved in this process, by equations and kind of metrics.
@@ -143,6 +153,10 @@ def _solve_special(
     gram = special.at(u).high
     x, g = equations.first(gram, rng)
     count = equations.special_count(special)
+    if count is None:
+        tested = _by_trace(equations, special, u, x, g, seed, tell)
+        if tested is not None:
+            return tested
     starts, completeness = x[None, :], "count-matched"
     if count is None:
         member, wanted = generic_member(equations, tell), Member.of(gram, g)
@@ -163,6 +177,41 @@ def _solve_special(
     if found.count != (len(starts) if count is None else count):
         completeness = "sampled"
     return SolvedMember(found.parameters, found.points, completeness)
+
+
+def _by_trace(
+    equations: CriticalEquations,
+    special: KindOfMetrics,
+    u: Complex,
+    x: Complex,
+    g: Complex,
+    seed: int,
+    tell: Shown,
+) -> SolvedMember | None:
+    """The member (u, g), from its solution x, when all solutions are few and the sum of all is a rational function."""
+    fixed = family(equations, OneMetric(special.at(u).high))
+
+    def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
+        return rational_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
+
+    try:
+        found = monodromy(
+            family(equations, special),
+            x[None, :],
+            np.concatenate([u, g]),
+            rng=seed,
+            invariants=equations.tensors,
+            limit=MOST_BY_TRACE,
+            trace=test,
+            max_members=TESTED,
+            settings=SETTINGS,
+            progress=tell,
+        )
+    except InvalidProblem:  # more than the limit
+        return None
+    if found.completeness == "sampled":
+        return None
+    return SolvedMember(found.parameters, found.points, found.completeness)
 
 
 def solved_target(equations: CriticalEquations, metric: OneMetric, seed: int, tell: Shown) -> SolvedMember:
