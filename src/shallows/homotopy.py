@@ -5,6 +5,7 @@
 """
 
 from shallows.mathematics.homotopy.families import CompiledFamily, PolynomialFamily, check_homotopy
+from shallows.mathematics.homotopy.mixed_cells import mixed_volume
 from shallows.mathematics.homotopy.monodromy import MonodromyResult, monodromy
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
@@ -30,6 +31,7 @@ __all__ = [
     "TrackerSettings",
     "check_homotopy",
     "linear_trace_test",
+    "mixed_volume",
     "monodromy",
     "random_rank_one",
     "solve",

@@ -81,6 +81,14 @@ class Certification:
         roots = tuple(self.roots[k] for k in kept)
         return kept, replace(self, roots=roots, distinct=distinct, repeated=())
 
+    def off_the_axes(self) -> Certification:
+        """The proofs of roots none of whose coordinates can be zero; `bound` must be one for such roots."""
+        roots = tuple(
+            None if root is None or any(entry.contains(0) for entry in root.box) else root for root in self.roots
+        )
+        distinct = tuple(k for k in self.distinct if roots[k] is not None)
+        return replace(self, roots=roots, distinct=distinct)
+
     def __repr__(self) -> str:
         one, many = ("pair ±v", "pairs ±v") if self.sign_symmetric else ("root", "roots")
         lines = [

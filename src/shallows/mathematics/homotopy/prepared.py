@@ -9,22 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.paths import Homotopy, Paths
+from shallows.mathematics.homotopy.polyhedral import polyhedral_start
 from shallows.mathematics.homotopy.sparse import scaled, scaling, straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem, linear_product, total_degree, unit
+from shallows.mathematics.homotopy.starts import Start
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.support.progress import Shown
 
 if TYPE_CHECKING:
     from shallows.mathematics.homotopy.multiple_precision import PreciseHomotopy
 
 
 class SparseProblem:
-    """A polynomial system with a total-degree or a multihomogeneous start system."""
+    """A polynomial system with a start system: total degree, unless another one is given."""
 
-    def __init__(self, system: PolynomialSystem, groups: Sequence[Sequence[str]] | None = None) -> None:
-        self.system, self.groups, self.n = system, groups, system.n
-        self.start = "total degree" if groups is None else "multihomogeneous"
-        self.path_count = system.bezout_number if groups is None else system.multihomogeneous_number(groups)
+    def __init__(
+        self,
+        system: PolynomialSystem,
+        start: Start | None = None,
+        threads: int | None = None,
+        progress: Shown = False,
+    ) -> None:
+        self.system, self.n = system, system.n
+        self._chosen = start or Start("total degree", system.bezout_number)
+        self._threads, self._progress = threads, progress
+        self.start, self.path_count = self._chosen.name, self._chosen.paths
         self._scaling = scaling(system)
+        self._solved: tuple[Any, StartSystem, Any] | None = None
 
     def prepare(self, rng: np.random.Generator) -> tuple[Homotopy, NDArray[np.complex128]]:
         """(1−t)·F + γ t·G, homogenised, and the solutions of G."""
@@ -63,15 +74,33 @@ class SparseProblem:
         return PolynomialSystem(self.system.variables, tuple(exact))
 
     def _start(self, rng: np.random.Generator) -> tuple[StartSystem, complex]:
-        if self.groups is None:
-            start = total_degree(self.system.degrees, rng)
+        if self._chosen.cells is not None:
+            start = self._polyhedral(rng)
+        elif self._chosen.groups is not None:
+            start = linear_product(self.system, self._chosen.groups, rng)
         else:
-            start = linear_product(self.system, self.groups, rng)
+            start = total_degree(self.system.degrees, rng)
         return start, complex(unit(rng))
+
+    def _polyhedral(self, rng: np.random.Generator) -> StartSystem:
+        """A generic system with all its roots; the last one is kept for those who come with the same rng again."""
+        assert self._chosen.cells is not None
+        state = rng.bit_generator.state
+        if self._solved is not None and self._solved[0] == state:
+            rng.bit_generator.state = self._solved[2]
+            return self._solved[1]
+        start = polyhedral_start(self._chosen.cells, rng, self._threads, self._progress)
+        self._solved = (state, start, rng.bit_generator.state)
+        return start
 
     def unscale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """From the scaled coordinates of the tracker to the user's."""
         return self._scaling.out(points)
+
+    def rescale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """From the user's coordinates to the scaled ones."""
+        return self._scaling.into(points)
+
 
 
 def _lifted(start: StartSystem) -> NDArray[np.complex128]:

@@ -174,6 +174,7 @@ class Solutions:
     start: str = "total degree"
     notes: tuple[str, ...] = ()
     steps: int = field(default=0)
+    zeros: Literal["included", "excluded"] = "included"
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -212,14 +213,15 @@ class Solutions:
 
         if self.system is None:
             raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")
-        return certify(self.system, self.finite.points, digits=digits, bound=self._proved_bound())
+        proof = certify(self.system, self.finite.points, digits=digits, bound=self._proved_bound())
+        return proof.off_the_axes() if self.zeros == "excluded" else proof
 
     def _proved_bound(self) -> int | None:
         """A proved upper bound on the number of isolated solutions, when the system has one."""
         bound = getattr(self.system, "root_bound", None)
         if bound is not None:
             return int(bound)
-        return self.paths if self.start in ("total degree", "multihomogeneous") else None
+        return self.paths if self.start in ("total degree", "multihomogeneous", "polyhedral") else None
 
     def __repr__(self) -> str:
         isolated = self.isolated

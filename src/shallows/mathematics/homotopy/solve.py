@@ -16,7 +16,9 @@ from shallows.mathematics.homotopy.classify import Ends, classify
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solutions, Status
+from shallows.mathematics.homotopy.starts import StartName, Zeros, choose_start
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.zero_coordinates import without_zeros
 from shallows.mathematics.same_points import nearest_chordal
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
@@ -45,6 +47,8 @@ def solve(
     *,
     variables: Sequence[str] | None = None,
     groups: Sequence[Sequence[str]] | None = None,
+    start: StartName = "auto",
+    zeros: Zeros = "included",
     max_paths: int = 100_000,
     on_incomplete: Literal["raise", "return"] = "raise",
     threads: int | None = None,
@@ -68,6 +72,11 @@ def solve(
         The order of the variables; names that are not in it are refused.
     groups:
         Variable groups for a multihomogeneous start system, often far fewer paths than Π deg fᵢ.
+    start:
+        "total degree", "multihomogeneous" (the best groups are found), "polyhedral" (as many paths as the mixed volume
+        says), or "auto": the fewest paths.
+    zeros:
+        "excluded" when only solutions without a zero coordinate are wanted: often fewer paths.
     max_paths:
         More paths than this are refused before any work starts.
     on_incomplete:
@@ -92,10 +101,12 @@ def solve(
             raise InvalidProblem(
                 f"the system has parameters {system.parameters}. Fix: use specialize, or solve_family"
             )
-        prepared = SparseProblem(system, groups)
+        prepared = SparseProblem(system, choose_start(system, start, groups, zeros), threads, progress)
     check_limit(prepared.path_count, max_paths)
     run = settle(prepared, seed, settings, threads, progress)
     result = proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
+    if zeros == "excluded":
+        result = without_zeros(result, prepared)
     result = replace(result, seconds=time.perf_counter() - started)
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(

@@ -33,6 +33,10 @@ class Scaling:
         """From scaled coordinates y to x."""
         return np.asarray(points * np.exp2(self.variables.astype(float)))
 
+    def into(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """From x to scaled coordinates y."""
+        return np.asarray(points * np.exp2(-self.variables.astype(float)))
+
 
 def scaling(system: PolynomialSystem) -> Scaling:
     """The scaling that brings all coefficients closest to 1, by least squares on their logarithms.

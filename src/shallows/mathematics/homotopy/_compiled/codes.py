@@ -48,3 +48,7 @@ _SENTENCES = {
 ARRIVED, STEP_TOO_SMALL, TOO_MANY_STEPS, HANDED_OVER = (k.value for k in list(PathStatus)[:4])
 DIVERGED, CONVERGED, UNCLOSED, INFINITE = (k.value for k in list(PathStatus)[4:8])
 GOING = -1
+
+#: How an exploration of mixed cells ended (`tropical`): done; not enough room; two walls at once; whole numbers too
+#: large; more work than allowed.
+DONE, FULL, TIED, TOO_LARGE, SPENT = range(5)

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import types
 
-from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, FLOATS, INTEGERS
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, FLOATS, INT, INTEGERS
 from shallows.support.compiling import behind, call_at, unit
 
 SIGNATURE = types.void(COMPLEXES, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS, COMPLEXES, COMPLEXES)
@@ -31,26 +32,17 @@ evaluate_at = call_at(SIGNATURE)
 HEADER = 12
 
 
-@unit(SIGNATURE)
-def sparse(
-    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
-) -> None:
-    """Sparse polynomials whose coefficients, and whose parameters, are affine in t.
+@unit(INT(COMPLEXES, COMPLEXES, INTEGERS, COMPLEXES))
+def monomials(point: Any, complexes: Any, program: Any, work: Any) -> int:
+    """Every distinct monomial of a sparse program once, with its partial derivatives: where their values begin in `work`.
 
-    Powers of every symbol come first, then every distinct monomial once with its partial derivatives
-    (prefix and suffix products), then one sparse dot product an equation.
+    Powers of every symbol come first, then values, then derivatives, one a factor (prefix and suffix products).
     """
-    equations, unknowns, parameters, monomials = program[0], program[1], program[2], program[3]
+    unknowns, parameters, count = program[1], program[2], program[3]
     at_degree, at_pointer, at_symbol, at_exponent = program[4], program[5], program[6], program[7]
-    at_row, at_term = program[8], program[9]
-    at_target, at_slope = program[10], program[11]
-    symbols = unknowns + parameters
-    width = unknowns + 1
     t = point[unknowns]
-
-    # work: table of powers | monomial values | monomial derivatives, one a factor
     offset = 0
-    for symbol in range(symbols):
+    for symbol in range(unknowns + parameters):
         x = point[symbol] if symbol < unknowns else complexes[symbol - unknowns]
         if symbol >= unknowns:
             x = x + t * complexes[parameters + symbol - unknowns]
@@ -59,9 +51,8 @@ def sparse(
             work[offset] = power
             power = power * x
             offset += 1
-    at_values = offset
-    at_derivatives = at_values + monomials
-    for k in range(monomials):
+    at_derivatives = offset + count
+    for k in range(count):
         first, last = program[at_pointer + k], program[at_pointer + k + 1]
         prefix = 1.0 + 0.0j
         for f in range(first, last):
@@ -69,13 +60,29 @@ def sparse(
             exponent = program[at_exponent + f]
             work[at_derivatives + f] = prefix * (exponent * work[base + exponent - 1])
             prefix = prefix * work[base + exponent]
-        work[at_values + k] = prefix
+        work[offset + k] = prefix
         suffix = 1.0 + 0.0j
         for back in range(last - first):
             f = last - 1 - back
             work[at_derivatives + f] = work[at_derivatives + f] * suffix
             suffix = suffix * work[program[at_symbol + f] + program[at_exponent + f]]
-    at_index = at_exponent + program[at_pointer + monomials]  # which symbol a factor belongs to
+    return offset
+
+
+@unit(SIGNATURE)
+def sparse(
+    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
+) -> None:
+    """Sparse polynomials whose coefficients, and whose parameters, are affine in t: one dot product an equation."""
+    equations, unknowns, parameters = program[0], program[1], program[2]
+    at_pointer, at_exponent = program[5], program[7]
+    at_row, at_term = program[8], program[9]
+    at_target, at_slope = program[10], program[11]
+    width = unknowns + 1
+    t = point[unknowns]
+    at_values = monomials(point, complexes, program, work)
+    at_derivatives = at_values + program[3]
+    at_index = at_exponent + program[at_pointer + program[3]]  # which symbol a factor belongs to
     for i in range(equations):
         row = i * width
         for j in range(width):
@@ -95,6 +102,45 @@ def sparse(
                     jacobian[row + symbol] += change
                 else:
                     drift += change * complexes[parameters + symbol - unknowns]
+        value[i] = total
+        jacobian[row + unknowns] = drift
+
+
+@unit(SIGNATURE)
+def toric(
+    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
+) -> None:
+    """Sparse polynomials whose terms are damped: Σ c exp(−w τ(t)) x^a, the weights w ≥ 0 in `reals`, one a term.
+
+    Behind the weights are κ and s: τ(t) = s (exp(κ t) − 1) spreads weights of different sizes evenly over t.
+    """
+    equations, unknowns = program[0], program[1]
+    at_pointer, at_exponent, at_row, at_term, at_target = (
+        program[5], program[7], program[8], program[9], program[10],
+    )  # fmt: skip
+    width = unknowns + 1
+    at_values = monomials(point, complexes, program, work)
+    at_derivatives = at_values + program[3]
+    at_index = at_exponent + program[at_pointer + program[3]]
+    terms = program[at_row + equations]
+    rate, scale = reals[terms], reals[terms + 1]
+    grown = scale * np.exp(rate * point[unknowns].real)
+    time = grown - scale
+    for i in range(equations):
+        row = i * width
+        for j in range(width):
+            jacobian[row + j] = 0.0
+        total = 0.0 + 0.0j
+        drift = 0.0 + 0.0j
+        for k in range(program[at_row + i], program[at_row + i + 1]):
+            monomial = program[at_term + k]
+            weight = reals[k]
+            coefficient = complexes[at_target + k] * np.exp(-weight * time)
+            term = coefficient * work[at_values + monomial]
+            total += term
+            drift -= weight * rate * grown * term
+            for f in range(program[at_pointer + monomial], program[at_pointer + monomial + 1]):
+                jacobian[row + program[at_index + f]] += coefficient * work[at_derivatives + f]
         value[i] = total
         jacobian[row + unknowns] = drift
 

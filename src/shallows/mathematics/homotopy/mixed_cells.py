@@ -1,0 +1,185 @@
+"""Mixed cells and mixed volumes of supports, exactly: whole numbers only, and a volume that must add up.
+
+The supports come in one after the other. Before A is exchanged for the unit simplex Δ in one place, that place holds
+d·Δ ∪ A with d the degree of A: its mixed volume with the others is d times the last one, since A lies in d·Δ. Then the
+vertices of d·Δ are lifted to infinity, and the cells that are left without them are those of A (A. Jensen, "Tropical
+homotopy continuation", arXiv 1601.02818, section 5: tropical regeneration). The cells on the way must have the known
+volume together, which proves that none was missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy._compiled.codes import DONE, FULL, SPENT, TIED, TOO_LARGE
+from shallows.support.errors import InvalidProblem, NotConverged
+
+Whole = NDArray[np.int64]
+#: Liftings are random whole numbers below this: two walls at once then have a chance of one in a million a pair, and
+#: are noticed.
+HIGHEST = 2**20
+#: So many liftings are tried.
+LIFTINGS = 5
+#: Cells and waiting cells for which there is room at first; both grow.
+ROOM = 1_024
+#: Work without a limit.
+UNLIMITED = 2**62
+
+
+@dataclass(frozen=True)
+class MixedCells:
+    """The mixed cells of n supports in Zⁿ for one lifting.
+
+    edges[k, i] are the two points, by number, of the i-th support in the k-th cell; lifts[i] the lifting of the i-th
+    support; volumes[k] = |det of the edges|, whose sum is the mixed volume. `work`: how many tables were looked at.
+    """
+
+    supports: tuple[Whole, ...]
+    lifts: tuple[Whole, ...]
+    edges: Whole
+    volumes: Whole
+    work: int
+
+    @property
+    def mixed_volume(self) -> int:
+        """The number of solutions without a zero coordinate of a generic system with these supports."""
+        return int(self.volumes.sum())
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(len(support)) for support in self.supports)
+        return f"MixedCells: mixed volume {self.mixed_volume:,} in {len(self.edges):,} cells, supports of {sizes} points"
+
+
+class OutOfBudget(Exception):
+    """The mixed cells take more work than was allowed, or larger numbers than can be held."""
+
+
+def mixed_cells(
+    supports: Sequence[Any], rng: np.random.Generator | int = 0, budget: int = UNLIMITED
+) -> MixedCells:
+    """The mixed cells of n supports in Zⁿ with entries ≥ 0 for a random lifting.
+
+    >>> from shallows.mathematics.homotopy.mixed_cells import mixed_cells
+    >>> square, segment = [[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 0], [1, 1]]
+    >>> mixed_cells([square, segment]).mixed_volume
+    2
+    """
+    tables = tuple(_table(support, len(supports)) for support in supports)
+    generator = np.random.default_rng(rng)
+    for _ in range(LIFTINGS):
+        found = _Regeneration(tables, generator, budget).run()
+        if found is not None:
+            return found
+    raise NotConverged(f"none of {LIFTINGS} random liftings was generic. Fix: give another rng")
+
+
+def _table(support: Any, n: int) -> Whole:
+    table = np.unique(np.asarray(support, dtype=np.int64).reshape(-1, n), axis=0)
+    if not len(table) or (table < 0).any():
+        raise InvalidProblem("a support needs points with whole coordinates ≥ 0. Fix: multiply by a monomial")
+    return table
+
+
+class _Regeneration:
+    """The supports in the order in which they come in, simplices for those to come, and the cells so far."""
+
+    def __init__(self, supports: tuple[Whole, ...], rng: np.random.Generator, budget: int) -> None:
+        self.given, self.rng, self.n = supports, rng, len(supports)
+        self.budget, self.work = budget, 0
+        degrees = [int(support.sum(axis=1).max()) for support in supports]
+        self.order = sorted(range(self.n), key=lambda i: (degrees[i], len(supports[i])))
+        self.degrees = [degrees[i] for i in self.order]
+        simplex = np.vstack([np.zeros((1, self.n), np.int64), np.eye(self.n, dtype=np.int64)])
+        self.points = [simplex] * self.n
+        self.lifts = self._first_lifts()
+        edge = np.stack([np.zeros(self.n, np.int64), np.arange(1, self.n + 1)], axis=1)
+        self.cells, self.volumes = edge[None], np.ones(1, np.int64)
+
+    def _first_lifts(self) -> list[Whole]:
+        """Liftings of n simplices whose only cell has the edges (0, eᵢ): α makes them lowest, and no other point."""
+        n, rng = self.n, self.rng
+        alpha = rng.integers(1, HIGHEST, n)
+        lifts = []
+        for i in range(n):
+            above = rng.integers(1, HIGHEST, n)
+            above[i] = 0
+            lifts.append(rng.integers(1, HIGHEST) + np.concatenate([[0], above - alpha]))
+        return lifts
+
+    def run(self) -> MixedCells | None:
+        """All supports; None when the lifting is not generic."""
+        for place in range(self.n):
+            if not self._bring_in(place):
+                return None
+        back = np.argsort(self.order)
+        lifts = tuple(self.lifts[k] - self.lifts[k].min() for k in back)
+        return MixedCells(self.given, lifts, self.cells[:, back], self.volumes, self.work)
+
+    def _bring_in(self, place: int) -> bool:
+        """Exchange the simplex at `place` for the support whose turn it is."""
+        support, degree, n = self.given[self.order[place]], self.degrees[place], self.n
+        if len(support) == 1:  # a monomial has no edge
+            self.cells, self.volumes = self.cells[:0], self.volumes[:0]
+            self.points[place], self.lifts[place] = support, np.zeros(1, np.int64)
+            return True
+        corners = degree * self.points[place]
+        high = degree * self.lifts[place]
+        own = int(high.max()) + self.rng.integers(1, HIGHEST, len(support))
+        self.points[place] = np.vstack([corners, support])
+        self.lifts[place] = np.concatenate([high, own])
+        slopes = [np.zeros(len(table), np.int64) for table in self.points]
+        slopes[place][: n + 1] = self.rng.integers(HIGHEST // 2, HIGHEST, n + 1)
+        expected = degree * int(self.volumes.sum())
+        if len(self.cells) and not self._explore(slopes, expected):
+            return False
+        self.cells[:, place] -= n + 1
+        self.points[place], self.lifts[place] = support, own
+        return True
+
+    def _explore(self, slopes: list[Whole], expected: int) -> bool:
+        """The cells when the points with a slope have gone to infinity; False when the lifting is not generic."""
+        from shallows.mathematics.homotopy._compiled.tropical import explore
+
+        n = self.n
+        firsts = np.concatenate([[0], np.cumsum([len(table) for table in self.points])])
+        coordinates = np.ascontiguousarray(np.vstack(self.points))
+        starts = np.ascontiguousarray((self.cells + firsts[:-1, None]).reshape(len(self.cells), 2 * n))
+        memory = np.zeros(len(coordinates) * (n + 2) + 3 * n, np.int64)
+        room = max(ROOM, 4 * len(starts))
+        while True:
+            cells, stack = np.zeros((room, 2 * n), np.int64), np.zeros((room, 2 * n), np.int64)
+            volumes = np.zeros(room, np.int64)
+            status, count, volume, work = explore(
+                coordinates, firsts, np.concatenate(self.lifts), np.concatenate(slopes), starts,
+                cells, volumes, stack, memory, self.budget - self.work,
+            )  # fmt: skip
+            if status != FULL:
+                break
+            room *= 4
+        self.work += work
+        if status in (SPENT, TOO_LARGE):
+            what = "more work than allowed" if status == SPENT else "larger whole numbers than 64 bits hold"
+            raise OutOfBudget(f"the mixed cells take {what}")
+        if status == TIED:
+            return False
+        if status != DONE or volume != expected:
+            raise AssertionError(f"mixed cells of volume {volume} where {expected} is known: some were missed")
+        self.cells = cells[:count].reshape(count, n, 2) - firsts[:-1, None]
+        self.volumes = volumes[:count]
+        return True
+
+
+def mixed_volume(supports: Sequence[Any], rng: np.random.Generator | int = 0) -> int:
+    """The mixed volume of n supports in Zⁿ, exactly: n!·vol for n equal ones.
+
+    >>> sh.homotopy.mixed_volume([[[0, 0], [2, 0], [0, 2]], [[0, 0], [3, 0], [0, 3]]])     # Bézout: 2·3
+    6
+    >>> sh.homotopy.mixed_volume([[[0, 0], [1, 1]], [[0, 0], [1, 1], [1, 0]]])
+    1
+    """
+    return mixed_cells(supports, rng).mixed_volume

@@ -1,0 +1,97 @@
+"""Which start system: the one with the fewest paths that loses no isolated solution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from shallows.mathematics.homotopy.mixed_cells import UNLIMITED, MixedCells, OutOfBudget, mixed_cells
+from shallows.mathematics.homotopy.partitions import best_groups
+from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.zero_coordinates import zero_free
+from shallows.support.errors import InvalidProblem
+
+StartName = Literal["auto", "total degree", "multihomogeneous", "polyhedral"]
+Zeros = Literal["included", "excluded"]
+#: Work for mixed cells that is worth it: tables (microseconds each) for every path (a millisecond) of the total degree,
+#: and the least and the most of it (half a minute).
+TABLES_A_PATH, LEAST_TABLES, MOST_TABLES = 50, 20_000, 5_000_000
+
+
+@dataclass(frozen=True)
+class Start:
+    """A kind of start system, its number of paths, and what it is made from."""
+
+    name: str
+    paths: int
+    groups: Sequence[Sequence[str]] | None = None
+    cells: MixedCells | None = None
+
+
+def choose_start(
+    system: PolynomialSystem,
+    start: StartName = "auto",
+    groups: Sequence[Sequence[str]] | None = None,
+    zeros: Zeros = "included",
+) -> Start:
+    """The start system that was asked for, or the one with the fewest paths.
+
+    The mixed volume of the supports, with the origin added unless no coordinate of a solution can be zero, is never more
+    than a multihomogeneous number, and that of one group is the total degree; at equal numbers the simpler one is taken.
+
+    >>> from shallows.mathematics.homotopy.starts import choose_start
+    >>> choose_start(sh.homotopy.PolynomialSystem.read(["x^3 + y^2 - 5", "x*y - 2"])).paths
+    5
+    """
+    _check(start, groups, zeros)
+    if groups is not None:
+        return Start("multihomogeneous", system.multihomogeneous_number(groups), groups)
+    if start == "multihomogeneous":
+        found, count = best_groups(system)
+        return Start("multihomogeneous", count, found)
+    total = Start("total degree", system.bezout_number)
+    if start == "total degree":
+        return total
+    if start == "polyhedral" or zeros == "excluded":
+        cells = mixed_cells(_supports(system, zeros), budget=UNLIMITED)
+        return Start("polyhedral", cells.mixed_volume, cells=cells)
+    if _is_dense(system):
+        return total
+    budget = min(max(TABLES_A_PATH * total.paths, LEAST_TABLES), MOST_TABLES)
+    try:
+        cells = mixed_cells(_supports(system, zeros), budget=budget)
+    except OutOfBudget:
+        found, count = best_groups(system)
+        return Start("multihomogeneous", count, found) if count < total.paths else total
+    # of a mixed volume of zero one learns that there are no isolated solutions, and nothing about others
+    return Start("polyhedral", cells.mixed_volume, cells=cells) if 0 < cells.mixed_volume < total.paths else total
+
+
+def _check(start: str, groups: object, zeros: str) -> None:
+    names = ("auto", "total degree", "multihomogeneous", "polyhedral")
+    if start not in names:
+        raise InvalidProblem(f"start={start!r}. Fix: use one of {', '.join(names)}")
+    if zeros not in ("included", "excluded"):
+        raise InvalidProblem(f'zeros={zeros!r}. Fix: use "included" or "excluded"')
+    if groups is not None and start not in ("auto", "multihomogeneous"):
+        raise InvalidProblem(f"groups are for multihomogeneous starts, not for start={start!r}. Fix: leave one out")
+    if zeros == "excluded" and (groups is not None or start not in ("auto", "polyhedral")):
+        raise InvalidProblem('zeros="excluded" needs the polyhedral start. Fix: leave start and groups out')
+
+
+def _supports(system: PolynomialSystem, zeros: Zeros) -> list[list[Exponents]]:
+    """The exponents of each equation; with the origin, where a coordinate may be zero and that is wanted."""
+    supports = [list(terms) for terms in system.equations]
+    if zeros == "excluded" or zero_free(supports):
+        return supports
+    return [[*support, (0,) * system.n] for support in supports]
+
+
+def _is_dense(system: PolynomialSystem) -> bool:
+    """Whether every Newton polytope is a full simplex: then the mixed volume is the total degree."""
+    n = system.n
+    for degree, terms in zip(system.degrees, system.equations, strict=True):
+        if not all(tuple(degree if k == j else 0 for k in range(n)) in terms for j in range(n)):
+            return False
+    return True

@@ -1,0 +1,81 @@
+"""Solutions with a zero coordinate: when a system cannot have any, and how they are left out.
+
+Bernstein's bound counts solutions without one. With the origin added to every support the mixed volume bounds all
+isolated solutions (T. Y. Li, X. Wang, "The BKK root count in Cⁿ", Math. Comput. 65, 1996). It need not be added where
+the equations say that no coordinate is zero: put zeros in for some variables, and an equation of which one term is left
+makes another variable zero, until a constant is left of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status
+from shallows.mathematics.homotopy.systems import Exponents
+
+#: So many sets of variables are tried before it stays open whether they can be zero.
+MOST_SETS = 20_000
+#: A coordinate is zero when it is below so many times the accuracy of the point, which is an estimate.
+ZERO = 10.0
+
+
+def zero_free(supports: Sequence[Sequence[Exponents]]) -> bool:
+    """Whether it is proved, by looking at exponents alone, that no solution has a zero coordinate.
+
+    >>> from shallows.mathematics.homotopy.zero_coordinates import zero_free
+    >>> zero_free([[(1, 0), (0, 1)], [(1, 1), (0, 0)]])        # x + y and xy − 1
+    True
+    >>> zero_free([[(2, 0), (1, 0)], [(0, 1), (0, 0)]])        # x² − x and y − 1
+    False
+    """
+    n = len(supports[0][0]) if supports and supports[0] else 0
+    left = [MOST_SETS]
+    refuted: set[frozenset[int]] = set()
+
+    def possible(zeros: frozenset[int]) -> bool:
+        """Whether these variables, and perhaps others, may all be zero."""
+        if zeros in refuted:
+            return False
+        left[0] -= 1
+        if left[0] < 0:
+            return True
+        for support in supports:
+            rest = [key for key in support if not any(key[j] for j in zeros)]
+            if len(rest) == 1:
+                more = [j for j in range(n) if rest[0][j]]
+                if any(possible(zeros | {j}) for j in more):
+                    return True
+                refuted.add(zeros)
+                return False
+        return True
+
+    return n > 0 and not any(possible(frozenset([j])) for j in range(n))
+
+
+def without_zeros(solutions: Solutions, prepared: Any) -> Solutions:
+    """The solutions none of whose coordinates is zero to their accuracy; a note says how many paths ended at others."""
+
+    def off_the_axes(solution: Solution) -> bool:
+        sizes = np.abs(prepared.rescale(solution.point[None])[0])
+        return bool(sizes.min() > ZERO * solution.accuracy * sizes.max())
+
+    kept = {
+        name: SolutionSet(tuple(s for s in getattr(solutions, name) if off_the_axes(s)), solutions.finite.n)
+        for name in ("finite", "singular", "continuum")
+    }
+    ends = sum(
+        sum(getattr(solutions, name).multiplicities) - sum(kept[name].multiplicities) for name in kept
+    )
+    status = solutions.status
+    if status is Status.POSITIVE_DIMENSIONAL and not kept["continuum"]:
+        status = Status.COMPLETE
+    if status is Status.UNDECIDED and not any(s.note for name in kept for s in kept[name]):
+        status = Status.COMPLETE
+    notes = solutions.notes
+    if ends:
+        notes += (f"{ends} paths end at points with a zero coordinate, which are left out",)
+    return replace(solutions, **kept, status=status, notes=notes, zeros="excluded")
