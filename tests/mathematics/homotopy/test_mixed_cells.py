@@ -24,7 +24,10 @@ def supports(rows, origin=False):
 #: J. Verschelde, "Algorithm 795: PHCpack", 1999, and the list of polynomial systems that comes with it; cyclic n-roots:
 #: I. Emiris, J. Canny, J. Symbolic Comput. 20, 1995.
 PUBLISHED = [
-    *[(f"cyclic-{n}", cyclic(n), count) for n, count in ((3, 6), (4, 16), (5, 70), (6, 156), (7, 924), (8, 2560))],
+    *[
+        (f"cyclic-{n}", cyclic(n), count)
+        for n, count in ((3, 6), (4, 16), (5, 70), (6, 156), (7, 924), (8, 2560))
+    ],
     *[(f"noon-{n}", noon(n), 3**n - 2 * n) for n in (3, 4, 5, 6)],
     *[(f"eco-{n}", eco(n), 2 ** (n - 2)) for n in (4, 5, 8, 10)],
 ]

@@ -30,10 +30,9 @@ class Certification:
     repeated: positions of points proved to belong to a root already listed.
     complete: True when the distinct roots are as many as `bound` allows: then there are no others.
 
-    >>> proof = sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"]).certify()
-    >>> proof
+    >>> sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"]).certify()           # Bernstein's bound: mixed volume 5
     Certification: 5 distinct roots proved (3 real, 2 not real, 0 undecided)
-      completeness not proved by counting: up to 6 are possible
+      complete: no more than 5 are possible
     """
 
     roots: tuple[CertifiedRoot | None, ...]
@@ -84,7 +83,8 @@ class Certification:
     def off_the_axes(self) -> Certification:
         """The proofs of roots none of whose coordinates can be zero; `bound` must be one for such roots."""
         roots = tuple(
-            None if root is None or any(entry.contains(0) for entry in root.box) else root for root in self.roots
+            None if root is None or any(entry.contains(0) for entry in root.box) else root
+            for root in self.roots
         )
         distinct = tuple(k for k in self.distinct if roots[k] is not None)
         return replace(self, roots=roots, distinct=distinct)

@@ -19,8 +19,8 @@ def unit_roots(matrix: NDArray[np.int64], angles: Sequence[Fraction]) -> NDArray
 
     >>> from shallows.mathematics.homotopy.binomials import unit_roots
     >>> roots = unit_roots(np.array([[2, 0], [1, 3]]), [Fraction(0), Fraction(1, 2)])
-    >>> len(roots), np.abs(roots[:, 0] ** 2 - 1).max() < 1e-12, np.abs(roots[:, 0] * roots[:, 1] ** 3 + 1).max() < 1e-12
-    (6, True, True)
+    >>> len(roots), bool(np.abs(roots[:, 0] * roots[:, 1] ** 3 + 1).max() < 1e-12)
+    (6, True)
     """
     from flint import fmpz_mat
 

@@ -52,7 +52,8 @@ class MixedCells:
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(len(support)) for support in self.supports)
-        return f"MixedCells: mixed volume {self.mixed_volume:,} in {len(self.edges):,} cells, supports of {sizes} points"
+        cells = f"{len(self.edges):,} cells"
+        return f"MixedCells: mixed volume {self.mixed_volume:,} in {cells}, supports of {sizes} points"
 
 
 class OutOfBudget(Exception):
@@ -168,7 +169,9 @@ class _Regeneration:
         if status == TIED:
             return False
         if status != DONE or volume != expected:
-            raise AssertionError(f"mixed cells of volume {volume} where {expected} is known: some were missed")
+            raise AssertionError(
+                f"mixed cells of volume {volume} where {expected} is known: some were missed"
+            )
         self.cells = cells[:count].reshape(count, n, 2) - firsts[:-1, None]
         self.volumes = volumes[:count]
         return True

@@ -26,8 +26,10 @@ class Homotopy:
 
     `evaluate` is a `numba.cfunc` with the signature `Homotopy.signature()`, or anything with the `address` of such
     a function; `unknowns` counts the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is
-    nothing but rounding, 0 when it is not known. Points with a coordinate larger than `sharp_beyond` have residuals of
-    twice the precision. Where it is `sign_symmetric`, x and −x are one solution: two paths that end there have met.
+    nothing but rounding, 0 when it is not known. Steps are measured in each coordinate relative to its own size, but to
+    `floor` times that of the point at least: 1 is the maximum norm. Points with a coordinate larger than `sharp_beyond`
+    have residuals of twice the precision. Where it is `sign_symmetric`, x and −x are one solution: two paths that end
+    there have met.
 
     A family makes one for every pair of its members:
 
@@ -46,6 +48,7 @@ class Homotopy:
     unknowns: int
     mode: int = AFFINE
     noise: float = 0.0
+    floor: float = 1.0
     sharp_beyond: float = float("inf")
     sign_symmetric: bool = False
 
@@ -201,7 +204,7 @@ def track(
         given = {"settings": asdict(settings), "chart": chart, "endgame": endgame, "start": start, "end": end}
         table = np.array(starts, np.complex128, ndmin=2)
         return Paths(*batches.track(track_batch, homotopy, table, given, progress))
-    options = np.append(settings.array(), homotopy.noise)
+    options = np.append(settings.array(), [homotopy.noise, homotopy.floor])
     if not endgame:
         options[5] = 0.0
     ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)

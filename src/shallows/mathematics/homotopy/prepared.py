@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,11 @@ from shallows.support.progress import Shown
 
 if TYPE_CHECKING:
     from shallows.mathematics.homotopy.multiple_precision import PreciseHomotopy
+
+
+#: Roots of sparse systems have coordinates of very different sizes: steps are measured in all of those above this share
+#: of the largest (HomotopyContinuation.jl's weighted norm has 10⁻⁴ too, its `scale_min`).
+SMALL_COORDINATE = 1e-4
 
 
 class SparseProblem:
@@ -41,6 +47,8 @@ class SparseProblem:
         """(1−t)·F + γ t·G, homogenised, and the solutions of G."""
         start, gamma = self._start(rng)
         homotopy = straight_line(scaled(self.system, self._scaling), start.times(gamma), self.n)
+        if self._chosen.cells is not None:
+            homotopy = replace(homotopy, floor=SMALL_COORDINATE)
         return homotopy, _lifted(start)
 
     def precisely(self, rng: np.random.Generator, rows: NDArray[np.int64], steps: int) -> Paths:
@@ -75,7 +83,7 @@ class SparseProblem:
 
     def _start(self, rng: np.random.Generator) -> tuple[StartSystem, complex]:
         if self._chosen.cells is not None:
-            start = self._polyhedral(rng)
+            return self._polyhedral(rng), 1.0  # generic in itself: no γ, which would turn coefficients away
         elif self._chosen.groups is not None:
             start = linear_product(self.system, self._chosen.groups, rng)
         else:
@@ -89,7 +97,9 @@ class SparseProblem:
         if self._solved is not None and self._solved[0] == state:
             rng.bit_generator.state = self._solved[2]
             return self._solved[1]
-        start = polyhedral_start(self._chosen.cells, rng, self._threads, self._progress)
+        start = polyhedral_start(
+            self._chosen.cells, scaled(self.system, self._scaling), rng, self._threads, self._progress
+        )
         self._solved = (state, start, rng.bit_generator.state)
         return start
 
@@ -100,7 +110,6 @@ class SparseProblem:
     def rescale(self, points: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """From the user's coordinates to the scaled ones."""
         return self._scaling.into(points)
-
 
 
 def _lifted(start: StartSystem) -> NDArray[np.complex128]:

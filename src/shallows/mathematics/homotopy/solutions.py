@@ -152,10 +152,10 @@ class Solutions:
 
     >>> sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"])
     Solutions: complete — every path ended at a point that is accounted for
-      paths tracked                6   start system: total degree
+      paths tracked                5   start system: polyhedral
       finite, regular              5
       singular                     0
-      at infinity                  1   paths
+      at infinity                  0
       failed                       0
       real                         3   2 not real, 0 undecided
       worst residual         ...
@@ -174,8 +174,8 @@ class Solutions:
     start: str = "total degree"
     notes: tuple[str, ...] = ()
     steps: int = field(default=0)
-    zeros: Literal["included", "excluded"] = "included"
     seconds: float = field(default=0.0, compare=False)
+    zeros: Literal["included", "excluded"] = "included"
 
     @property
     def real(self) -> SolutionSet:
@@ -213,8 +213,24 @@ class Solutions:
 
         if self.system is None:
             raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")
-        proof = certify(self.system, self.finite.points, digits=digits, bound=self._proved_bound())
+        proof = certify(self.system, self._sharp_points(), digits=digits, bound=self._proved_bound())
         return proof.off_the_axes() if self.zeros == "excluded" else proof
+
+    def _sharp_points(self) -> NDArray[np.complex128]:
+        """The finite solutions; the one that is nearly 0 is 0 where that solves the equations exactly.
+
+        Of a point that is nothing but rounding no proof can know the size.
+        """
+        points = self.finite.points
+        equations = getattr(self.system, "equations", None)
+        if equations is None or not len(points) or any((0,) * self.finite.n in terms for terms in equations):
+            return points
+        sizes = np.abs(points).max(axis=1)
+        smallest = int(sizes.argmin())
+        others = np.delete(sizes, smallest)
+        if sizes[smallest] < DUST * float(others.min(initial=1.0)):
+            points[smallest] = 0.0
+        return points
 
     def _proved_bound(self) -> int | None:
         """A proved upper bound on the number of isolated solutions, when the system has one."""

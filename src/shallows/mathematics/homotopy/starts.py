@@ -37,8 +37,8 @@ def choose_start(
 ) -> Start:
     """The start system that was asked for, or the one with the fewest paths.
 
-    The mixed volume of the supports, with the origin added unless no coordinate of a solution can be zero, is never more
-    than a multihomogeneous number, and that of one group is the total degree; at equal numbers the simpler one is taken.
+    The mixed volume of the supports, with the origin added unless no coordinate of a solution can be zero, is never
+    more than a multihomogeneous number, and that of one group is the total degree; of equal ones the simpler is taken.
 
     >>> from shallows.mathematics.homotopy.starts import choose_start
     >>> choose_start(sh.homotopy.PolynomialSystem.read(["x^3 + y^2 - 5", "x*y - 2"])).paths
@@ -65,7 +65,11 @@ def choose_start(
         found, count = best_groups(system)
         return Start("multihomogeneous", count, found) if count < total.paths else total
     # of a mixed volume of zero one learns that there are no isolated solutions, and nothing about others
-    return Start("polyhedral", cells.mixed_volume, cells=cells) if 0 < cells.mixed_volume < total.paths else total
+    return (
+        Start("polyhedral", cells.mixed_volume, cells=cells)
+        if 0 < cells.mixed_volume < total.paths
+        else total
+    )
 
 
 def _check(start: str, groups: object, zeros: str) -> None:
@@ -75,7 +79,9 @@ def _check(start: str, groups: object, zeros: str) -> None:
     if zeros not in ("included", "excluded"):
         raise InvalidProblem(f'zeros={zeros!r}. Fix: use "included" or "excluded"')
     if groups is not None and start not in ("auto", "multihomogeneous"):
-        raise InvalidProblem(f"groups are for multihomogeneous starts, not for start={start!r}. Fix: leave one out")
+        raise InvalidProblem(
+            f"groups are for multihomogeneous starts, not for start={start!r}. Fix: leave one out"
+        )
     if zeros == "excluded" and (groups is not None or start not in ("auto", "polyhedral")):
         raise InvalidProblem('zeros="excluded" needs the polyhedral start. Fix: leave start and groups out')
 

@@ -63,19 +63,26 @@ def without_zeros(solutions: Solutions, prepared: Any) -> Solutions:
         sizes = np.abs(prepared.rescale(solution.point[None])[0])
         return bool(sizes.min() > ZERO * solution.accuracy * sizes.max())
 
-    kept = {
-        name: SolutionSet(tuple(s for s in getattr(solutions, name) if off_the_axes(s)), solutions.finite.n)
-        for name in ("finite", "singular", "continuum")
-    }
-    ends = sum(
-        sum(getattr(solutions, name).multiplicities) - sum(kept[name].multiplicities) for name in kept
-    )
+    def left(given: SolutionSet) -> SolutionSet:
+        return SolutionSet(tuple(s for s in given if off_the_axes(s)), given.n)
+
+    finite, singular, continuum = left(solutions.finite), left(solutions.singular), left(solutions.continuum)
+    before = solutions.isolated.multiplicities + solutions.continuum.multiplicities
+    ends = sum(before) - sum(finite.multiplicities + singular.multiplicities + continuum.multiplicities)
     status = solutions.status
-    if status is Status.POSITIVE_DIMENSIONAL and not kept["continuum"]:
+    if status is Status.POSITIVE_DIMENSIONAL and not continuum:
         status = Status.COMPLETE
-    if status is Status.UNDECIDED and not any(s.note for name in kept for s in kept[name]):
-        status = Status.COMPLETE
+    if status is Status.UNDECIDED and not any(s.note for s in (*finite, *singular)):
+        status = Status.POSITIVE_DIMENSIONAL if continuum else Status.COMPLETE
     notes = solutions.notes
     if ends:
         notes += (f"{ends} paths end at points with a zero coordinate, which are left out",)
-    return replace(solutions, **kept, status=status, notes=notes, zeros="excluded")
+    return replace(
+        solutions,
+        finite=finite,
+        singular=singular,
+        continuum=continuum,
+        status=status,
+        notes=notes,
+        zeros="excluded",
+    )

@@ -211,6 +211,7 @@ def finish(
         0.0,  # no endgame within the endgame
         settings.divergence,
         settings.noise,
+        settings.floor,
     )
     centred(equations, x, history)
     before, error, winding, steps = 0, 1.0, 0, 0

@@ -97,6 +97,21 @@ def largest(vector: Any, size: int) -> float:
     return float(np.sqrt(best))
 
 
+@unit(FLOAT(COMPLEXES, COMPLEXES, INT, FLOAT, FLOAT))
+def relative(step: Any, x: Any, size: int, scale: float, floor: float) -> float:
+    """The largest |stepⱼ| / max(|xⱼ|, floor·scale): steps in small coordinates count too."""
+    if floor >= 1.0:
+        return float(largest(step, size) / scale)
+    best = 0.0
+    least = (floor * scale) ** 2
+    for j in range(size):
+        own = max(x[j].real * x[j].real + x[j].imag * x[j].imag, least)
+        square = (step[j].real * step[j].real + step[j].imag * step[j].imag) / own
+        if not (square <= best):  # also true for NaN
+            best = square
+    return float(np.sqrt(best))
+
+
 @unit(FLOAT(COMPLEXES, INT))
 def length(vector: Any, size: int) -> float:
     """The squared Euclidean norm."""

@@ -34,7 +34,7 @@ HEADER = 12
 
 @unit(INT(COMPLEXES, COMPLEXES, INTEGERS, COMPLEXES))
 def monomials(point: Any, complexes: Any, program: Any, work: Any) -> int:
-    """Every distinct monomial of a sparse program once, with its partial derivatives: where their values begin in `work`.
+    """Every distinct monomial of a sparse program once, with its derivatives: where their values begin in `work`.
 
     Powers of every symbol come first, then values, then derivatives, one a factor (prefix and suffix products).
     """

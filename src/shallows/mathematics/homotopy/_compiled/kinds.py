@@ -61,7 +61,7 @@ class History(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """`TrackerSettings` as compiled code sees them, in the order of its `array`; `noise` is the homotopy's."""
+    """`TrackerSettings` as compiled code sees them, in the order of its `array`; the last two are the homotopy's."""
 
     prediction: float
     contraction: float
@@ -71,6 +71,7 @@ class Settings(NamedTuple):
     endgame: float
     divergence: float
     noise: float
+    floor: float
 
 
 EQUATIONS = in_memory(

@@ -34,6 +34,7 @@ from shallows.mathematics.homotopy._compiled.equations import (
     largest,
     length,
     newton_step,
+    relative,
 )
 from shallows.mathematics.homotopy._compiled.infinity import (
     exponent,
@@ -85,8 +86,9 @@ HAND_OVER = 1e-9
 AT_INFINITY, AT_INFINITY_EXPONENT = 1e-14, 0.25
 #: ... when it would be handed over, at |t| = 10⁻¹¹ or so: x₀ ~ t^v with v > 0.45 is as near; ...
 HAND_OVER_NEAR, HAND_OVER_EXPONENT = 1e-5, 0.1
-#: ... and when its step has become too small, ill-conditioned because it is nearly there.
-STUCK_NEAR, STUCK_EXPONENT = 1e-6, 0.25
+#: ... and when its step has become too small, ill-conditioned because it is nearly there; at this |t| at most, since at
+#: a larger one it has rather come upon solutions at infinity that it does not belong to.
+STUCK_NEAR, STUCK_EXPONENT, STUCK_BELOW = 1e-6, 0.25, 0.1
 
 
 @unit(several(BOOL, FLOAT, FLOAT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, FLOAT, BOOL))
@@ -104,7 +106,7 @@ def correct(
         solved, residual = newton_step(equations, trial, t)
         if not solved:
             return False, first, ratio
-        delta = largest(value, size) / scale
+        delta = relative(value, trial, size, scale, settings.floor)
         if not (delta < 1.0):
             return False, first, ratio
         for j in range(size):
@@ -178,7 +180,7 @@ def stuck(equations: Any, settings: Any, history: Any, radius: float, otherwise:
 
     A projective path near infinity has no reason to take many steps: one that does is not taken as infinite.
     """
-    near = STUCK_NEAR if otherwise == STEP_TOO_SMALL else 0.0
+    near = STUCK_NEAR if otherwise == STEP_TOO_SMALL and radius < STUCK_BELOW else 0.0
     mode, size = equations.mode, equations.size
     extent = largest(history.newest, size)
     if settings.endgame > 0.0 and runs_away(mode, size, history, radius, extent, near, STUCK_EXPONENT):

@@ -39,7 +39,7 @@ def largest_entry(numbers: Any, count: int) -> float:
 
 @unit(BOOL(INTEGERS, INT, INT, INT, INTEGERS, INT))
 def pivot(table: Any, points: int, n: int, det: int, edge: Any, place: int) -> bool:
-    """Put a new edge, det·λ of it in `edge`, at `place`; its determinant is edge[place]. False when it gets too large."""
+    """Put a new edge, det·λ of it in `edge`, at `place`; the determinant is edge[place]. False: too large."""
     if largest_entry(table, points * n) * largest_entry(edge, n) > EXACT:
         return False
     new = edge[place]
@@ -130,7 +130,7 @@ def wall(n: int, det: int, cell: Any, firsts: Any, still: Any, moving: Any) -> t
         begin, end = cell[2 * i], cell[2 * i + 1]
         for c in range(firsts[i], firsts[i + 1]):
             falls = -sign * (moving[c] - moving[begin])
-            if c == begin or c == end or falls <= 0:
+            if c in (begin, end) or falls <= 0:
                 continue
             height = sign * (still[c] - still[begin])
             order = -1 if which < 0 else compared(height, falls, above, below)
@@ -165,10 +165,10 @@ def crossed(n: int, det: int, i: int, new: int, cell: Any, table: Any, other: An
 @unit(BOOL(INTEGERS, INT, INTEGERS))
 def rests(cell: Any, n: int, slopes: Any) -> bool:
     """Whether none of the cell's points moves."""
+    moving = 0
     for k in range(2 * n):
-        if slopes[cell[k]] != 0:
-            return False
-    return True
+        moving += slopes[cell[k]] != 0
+    return bool(moving == 0)
 
 
 @entry(
@@ -188,7 +188,11 @@ def explore(
     """
     points, n = coordinates.shape
     table = pointer(memory)
-    still, moving, room = behind(table, points * n), behind(table, points * (n + 1)), behind(table, points * (n + 2))
+    still, moving, room = (
+        behind(table, points * n),
+        behind(table, points * (n + 1)),
+        behind(table, points * (n + 2)),
+    )
     found, volume, work = 0, 0, 0
     for number in range(len(starts)):
         for k in range(2 * n):

@@ -1,0 +1,212 @@
+"""Start systems: which is chosen, and that none of them loses a solution that another one finds."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from shallows.homotopy import PolynomialSystem, Status, solve
+from shallows.mathematics.homotopy.binomials import unit_roots
+from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon
+from shallows.mathematics.homotopy.mixed_cells import mixed_cells
+from shallows.mathematics.homotopy.partitions import best_groups
+from shallows.mathematics.homotopy.polyhedral import polyhedral_start
+from shallows.mathematics.homotopy.starts import choose_start
+from shallows.mathematics.homotopy.zero_coordinates import zero_free
+from shallows.support.errors import InvalidProblem
+
+
+def same_points(first, second, tolerance=1e-7):
+    """Whether two lists of points are the same, each point once."""
+    if len(first) != len(second):
+        return False
+    if not len(first):
+        return True
+    gaps = np.abs(first[:, None] - second[None]).max(axis=2) / (1 + np.abs(first).max(axis=1))[:, None]
+    return bool((gaps.min(axis=1) < tolerance).all() and (gaps.min(axis=0) < tolerance).all())
+
+
+def random_sparse(rng):
+    """Few terms, small exponents, whole coefficients; the constant is often missing, so zero is often a coordinate."""
+    n = int(rng.integers(2, 4))
+    rows = []
+    for _ in range(n):
+        keys = rng.integers(0, 3, (int(rng.integers(2, 5)), n))
+        row = {tuple(int(e) for e in key): int(rng.integers(1, 9)) * int(rng.choice([-1, 1])) for key in keys}
+        if len(row) < 2 or not any(map(any, row)):
+            row = {(1,) * n: 2, (0,) * n: -3}
+        rows.append(row)
+    return rows
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(1, 9), *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(9, 60))]
+)
+def test_polyhedral_finds_what_total_degree_finds(seed):
+    rng = np.random.default_rng([31, seed])
+    rows = random_sparse(rng)
+    dense = solve(rows, rng=seed, start="total degree", on_incomplete="return")
+    sparse = solve(rows, rng=seed, start="polyhedral", on_incomplete="return")
+    settled = (Status.COMPLETE, Status.POSITIVE_DIMENSIONAL)
+    assert dense.paths >= sparse.paths
+    if dense.status in settled and sparse.status in settled:
+        assert same_points(sparse.finite.points, dense.finite.points)
+        assert sorted(sparse.singular.multiplicities) == sorted(dense.singular.multiplicities)
+        assert sum(sparse.isolated.multiplicities) <= sparse.paths
+    off = dense.finite.points[(np.abs(dense.finite.points) > 1e-9).all(axis=1)]
+    torus = solve(rows, rng=seed, zeros="excluded", on_incomplete="return")
+    if dense.status is Status.COMPLETE and torus.status is Status.COMPLETE:
+        assert same_points(torus.finite.points, off)
+
+
+def test_zero_is_a_solution_and_is_not_lost():
+    both = solve(["x^2 - x"])
+    assert sorted(both.finite.points[:, 0].real.round(9)) == [0, 1] and both.certify().complete
+    alone = solve(["x^2 - x"], zeros="excluded")
+    assert alone.paths == alone.finite.count == 1 and alone.certify().complete
+    assert "left out" not in repr(alone)
+    crossed = solve(["x*y - x", "x^2 + y^2 - 4 + 2*x"], rng=2)
+    assert crossed.finite.count == 4 and crossed.certify().complete, "(0, ±2), (−3, 1) and (1, 1)"
+    apart = solve(["x*y - x", "x^2 + y^2 - 4 + 2*x"], zeros="excluded")
+    assert sorted(apart.finite.points.round(8).real.tolist()) == [[-3.0, 1.0], [1.0, 1.0]]
+    assert apart.certify().complete
+
+
+def test_cyclic_roots_are_complete():
+    five = solve(cyclic(5))
+    assert five.start == "polyhedral" and five.paths == five.finite.count == 70
+    proof = five.certify()
+    assert proof.complete and proof.count == 70 and proof.real_count == 2 + 8
+    seven = solve(cyclic(7), rng=1)
+    assert (
+        seven.paths == seven.finite.count == 924 and not seven.at_infinity and seven.status is Status.COMPLETE
+    )
+
+
+def test_the_fewest_paths_are_chosen():
+    chosen = {
+        "total degree": [katsura(4), ["x^2 + y^2 - 5", "x^2 - 3*y^2 + x*y - 2"]],
+        "polyhedral": [noon(4), eco(6), cyclic(4), ["x^3 + y^2 - 5", "x*y - 2"]],
+    }
+    for name, systems in chosen.items():
+        for rows in systems:
+            assert choose_start(PolynomialSystem.read(rows)).name == name
+    eigen = PolynomialSystem.read(["2*x + y - s*x", "x + 3*y - s*y", "x + y - 1"])
+    assert choose_start(eigen).paths == choose_start(eigen, "multihomogeneous").paths == 2
+    line = solve(
+        ["x^2 - 1", "x^2 + x"], variables=["x", "y"]
+    )  # mixed volume 0, and the line x = −1 of solutions
+    assert line.start == "total degree" and line.status is Status.POSITIVE_DIMENSIONAL
+
+
+def partitions(items):
+    if not items:
+        yield []
+        return
+    for rest in partitions(items[1:]):
+        yield [[items[0]], *rest]
+        for k in range(len(rest)):
+            yield [*rest[:k], [items[0], *rest[k]], *rest[k + 1 :]]
+
+
+@pytest.mark.parametrize("rows", [eco(5), noon(3), ["a*b - c", "b*c*d - 1", "a + d - 2", "c*d - a"]])
+def test_the_best_groups_are_the_best(rows):
+    system = PolynomialSystem.read(rows)
+    groups, count = best_groups(system)
+    everything = [system.multihomogeneous_number(p) for p in partitions(list(system.variables))]
+    assert count == system.multihomogeneous_number(groups) == min(everything)
+
+
+def test_a_search_for_groups_of_many_variables():
+    rows = [f"x{k}*y{k} - {k + 2}" for k in range(4)] + [
+        f"x{k} + x{(k + 1) % 4} + y{k} - 1" for k in range(4)
+    ]
+    groups, count = best_groups(PolynomialSystem.read(rows))
+    assert count <= 16 and sorted(len(group) for group in groups) != []
+
+
+def brute_force_zero_free(supports):
+    """Every set of coordinates: is some equation a single term there, which cannot vanish off the axes?"""
+    n = len(supports[0][0])
+    for zeros in product([False, True], repeat=n):
+        if not any(zeros):
+            continue
+        rest = [[k for k in s if not any(z and e for z, e in zip(zeros, k, strict=True))] for s in supports]
+        if not any(len(terms) == 1 for terms in rest):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_zero_free_against_all_sets_of_coordinates(seed):
+    rng = np.random.default_rng([7, seed])
+    n = int(rng.integers(1, 5))
+    supports = [
+        [tuple(map(int, key)) for key in np.unique(rng.integers(0, 2, (int(rng.integers(1, 5)), n)), axis=0)]
+        for _ in range(n)
+    ]
+    if seed % 2:
+        supports[0] = [(1,) * n, (0,) * n]
+    # a proof by terms is a proof by sets of coordinates
+    assert zero_free(supports) <= brute_force_zero_free(supports)
+    if seed % 2:
+        assert zero_free(supports)
+
+
+def test_binomials_have_all_their_roots():
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        n = int(rng.integers(1, 5))
+        matrix = rng.integers(-4, 5, (n, n))
+        det = round(abs(np.linalg.det(matrix)))
+        if not det:
+            continue
+        angles = [Fraction(int(k), 97) for k in rng.integers(0, 97, n)]
+        roots = unit_roots(matrix, angles)
+        values = np.prod(roots[:, None, :] ** matrix[None].astype(float), axis=2)
+        assert (
+            len(roots) == det and np.abs(values - np.exp(2j * np.pi * np.array(angles, float))).max() < 1e-11
+        )
+        assert len(np.unique(roots.round(7), axis=0)) == det
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_generic_system_is_solved(seed):
+    system = PolynomialSystem.read(noon(4))
+    target = [{key: complex(value) for key, value in terms.items()} for terms in system.equations]
+    cells = mixed_cells([list(terms) for terms in target], rng=seed)
+    start = polyhedral_start(cells, target, np.random.default_rng(seed))
+    values = [
+        [sum(c * np.prod(x ** np.array(e)) for e, c in row.items()) for row in start.equations]
+        for x in start.points
+    ]
+    assert len(start.points) == 73 and np.abs(values).max() < 1e-9
+    gaps = np.abs(start.points[:, None] - start.points[None]).max(axis=2) + np.eye(73)
+    assert gaps.min() > 1e-4
+
+
+def test_bad_choices_are_refused():
+    for given in ({"start": "best"}, {"zeros": "no"}, {"start": "total degree", "zeros": "excluded"},
+                  {"start": "polyhedral", "groups": [["x"], ["y"]]}):  # fmt: skip
+        with pytest.raises(InvalidProblem, match="Fix"):
+            solve(["x*y - 1", "x + y - 3"], **given)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [
+        (cyclic(5), 70),
+        (cyclic(6), 156),
+        (cyclic(7), 924),
+        (noon(6), 717),
+        (eco(10), 256),
+        (katsura(10), 1024),
+    ],
+    ids=["cyclic-5", "cyclic-6", "cyclic-7", "noon-6", "eco-10", "katsura-10"],
+)
+def test_a_hundred_seeds_lose_no_root(rows, count, seed):
+    result = solve(rows, rng=seed)
+    assert result.finite.count == count and result.status is Status.COMPLETE
