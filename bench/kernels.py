@@ -12,9 +12,15 @@ from shallows.support.checks import Array
 
 
 def run() -> list[Row]:
-    """The three promises of the foundation."""
+    """The promises of the foundation."""
     rng = np.random.default_rng(0)
-    return [relu_gradient(rng), *iid_kernel(rng), iid_growth(rng), *quadratic_statistics(rng)]
+    return [
+        relu_gradient(rng),
+        *smooth_gradients(rng),
+        *iid_kernel(rng),
+        iid_growth(rng),
+        *quadratic_statistics(rng),
+    ]
 
 
 def relu_gradient(rng: np.random.Generator) -> Row:
@@ -33,6 +39,31 @@ def relu_gradient(rng: np.random.Generator) -> Row:
         lambda: [plain_relu_gradient(W, teacher.W) for W in students],
         target=10,
     )
+
+
+def smooth_gradients(rng: np.random.Generator) -> list[Row]:
+    """Gradients and Hessians at n = 4, width 3 against ReLU's, at weights not seen before: at most 5 times as long."""
+    rows = []
+    for name, order in [("tanh", 1), ("gelu", 1), ("erf", 2), ("softplus", 2)]:
+        activations = {"ours": sh.Smooth(name), "theirs": sh.ReLU()}
+        teacher = rng.standard_normal((3, 4))
+        calls = {}
+        for side, activation in activations.items():
+            problem = sh.Problem(sh.Network(teacher, activation=activation), sh.Gaussian(4), 3)
+            calls[side] = fresh_derivatives(problem, order, np.random.default_rng(1))
+        what = "gradient" if order == 1 else "Hessian"
+        rows.append(
+            compare(
+                f"{what} of {name}, n=4, width 3, against ReLU's", calls["ours"], calls["theirs"], target=0.2
+            )
+        )
+    return rows
+
+
+def fresh_derivatives(problem: sh.Problem, order: int, rng: np.random.Generator) -> Callable[[], object]:
+    """A call that takes the derivative at another network each time."""
+    derivative = problem.gradient if order == 1 else problem.hessian
+    return lambda: derivative(problem.unpack(rng.standard_normal(problem.size)))
 
 
 def plain_relu_gradient(W: Array, V: Array) -> Array:
