@@ -215,6 +215,46 @@ def test_a_shared_url_restores_the_view(shown, watched):
         assert page.locator("input[type=radio][value=laplace]").is_checked()
 
 
+PLACE = "() => document.querySelector('.js-plotly-plot').getBoundingClientRect().top"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_warning_moves_nothing(shown, width):
+    page = shown("ellipse", m12=0.9)
+    page.set_viewport_size({"width": width, "height": 844})
+    try:
+        page.wait_for_function("document.documentElement.dataset.busy === 'false'")
+        before = page.evaluate(PLACE)
+        set_slider(page, "m12", 1.2)
+        page.locator("#message", has_text="not positive definite").wait_for()
+        assert page.evaluate(PLACE) == before
+        box = page.locator("#message").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        assert page.locator(".js-plotly-plot").first.is_visible()
+    finally:
+        page.set_viewport_size(SIZE)
+
+
+def test_a_circle_shows_itself_when_its_page_is_opened(explorer, watched):
+    with watched(f"{explorer}/?view=ellipse&p=1&q=1&x=0&y=0") as page:
+        page.locator("#message", has_text="every point of it is critical").wait_for()
+        page.wait_for_function("document.querySelectorAll('.scatterlayer .trace').length >= 3")
+        assert fact(page, "real critical points") == "–"
+
+
+def test_a_slider_without_a_meaning_is_not_there(shown):
+    page = shown("binary")
+    fourth = page.locator('[data-field="c4"]')
+    assert not fourth.is_visible() and page.locator('[data-field="c3"]').is_visible()
+    page.locator("input[type=radio][name=degree][value='4']").check()
+    assert fourth.is_visible() and page.locator('[data-field="m8"]').is_visible()
+    rows = page.locator("tbody").inner_text()
+    set_slider(page, "c4", 2.5)
+    page.wait_for_function("(rows) => document.querySelector('tbody').innerText !== rows", arg=rows)
+    page.locator("input[type=radio][name=degree][value='3']").check()
+    assert not fourth.is_visible()
+
+
 BAD = {
     "abc": "expected a number",
     "99": "from -3 to 3",

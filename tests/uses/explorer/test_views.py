@@ -161,6 +161,51 @@ def test_relu_steps_do_not_depend_on_the_way_there():
     np.testing.assert_allclose(bit_by_bit[1], theta, rtol=1e-9, atol=1e-12)
 
 
+def test_a_run_in_pieces_looks_like_one_that_is_loaded():
+    relu.MEMORY._known.clear()
+    at_once = relu.descents(state_of(relu, k=5.0, runs=2.0, steps=1940.0, split=700.0))
+    relu.MEMORY._known.clear()
+    for steps in range(0, 1941, 20):  # as the button makes them
+        split = {"split": 700.0} if steps >= 700 else {}
+        in_pieces = relu.descents(state_of(relu, k=5.0, runs=2.0, steps=float(steps), **split))
+    assert at_once.times == in_pieces.times and len(at_once.times) >= relu.MOST_POINTS // 2
+    np.testing.assert_array_equal(at_once.losses, in_pieces.losses)
+    gaps = np.diff(at_once.times)  # early points are as close as late ones
+    assert at_once.times[0] == 0 and at_once.times[-1] == 1940 and gaps.max() <= 16
+
+
+@pytest.mark.parametrize(("k", "width"), [(4, 4), (6, 7), (12, 12)])
+def test_the_view_steps_as_the_library_does(k, width):
+    """The curve is that of `sh.descend` from the same start; a loss belongs to the weights of its own step."""
+    problem = sh.relu_problem(k, width)
+    theta = sh.starts(problem, 1, "xavier", 0)[0]
+    run = sh.descend(problem, theta, "gd", iterations=200, record=1, polish=False)
+    known = dict(zip(run.trajectory.times.tolist(), run.trajectory.losses.tolist(), strict=True))
+    begin = relu.Progress(0, theta[None], (0,), (problem.value(theta[None]),), width)
+    drawn = relu._advanced(begin, k, 200)
+    shown = {step: float(loss[0]) for step, loss in zip(drawn.times, drawn.losses, strict=True)}
+    assert len(shown) == 201
+    for step in (0, 1, 2, 50, 199):
+        assert shown[step] == pytest.approx(known[step], rel=1e-9)
+    assert shown[200] == pytest.approx(float(problem.value(drawn.thetas)[0]), rel=1e-12)
+
+
+def test_a_circle_and_a_bad_metric_have_a_picture():
+    for values, said in (
+        ({"p": 1.0, "q": 1.0, "x": 0.0, "y": 0.0}, "every point of it is critical"),
+        ({"x": 1.5, "y": 0.0}, "on a wall"),  # the cusp (4 − 1)/2 of the evolute
+        ({"m12": 1.5}, "not positive definite"),
+        ({"p": 1.0, "q": 1.0}, ""),
+    ):
+        scene = ellipse.draw(state_of(ellipse, **values))
+        assert said in scene.remark and bool(said) == bool(scene.remark)
+        assert {trace.get("name") for trace in scene.figures[0].data} >= {"students", "teacher (drag it)"}
+    names = [trace.get("name") for trace in scene.figures[0].data]
+    assert "focal point" in names and "focal curve" not in names
+    answer = asked("ellipse", p="1", q="1", x="0", y="0")
+    assert "centre of the circle" in answer["message"] and answer["figures"]
+
+
 def test_a_split_keeps_the_loss_and_adds_a_neuron():
     before = relu.descents(state_of(relu, k=6.0, runs=4.0, steps=50.0))
     after = relu.descents(state_of(relu, k=6.0, runs=4.0, steps=50.0, split=50.0, neuron=2.0))

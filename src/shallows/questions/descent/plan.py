@@ -188,7 +188,7 @@ def plan_for(
         goal = lower_bound(problem) + options.loss_tolerance
     evaluate = evaluator(problem)
     iterations = options.iterations or ITERATIONS.get(method, MOST_ITERATIONS)
-    step = step if step is not None else _default_step(problem, method, evaluate, starts, iterations)
+    step = step if step is not None else default_step(problem, method, evaluate, starts, iterations)
     return Plan(problem, method, step, options, Stopping(tolerance, iterations, goal, scale), evaluate)
 
 
@@ -216,7 +216,7 @@ def _far_longer(problem: Problem, starts: Array, teacher: Network) -> bool:
     return bool(np.linalg.norm(W, axis=-1).mean() > 3 * np.linalg.norm(teacher.W, axis=-1).mean())
 
 
-def _default_step(
+def default_step(
     problem: Problem, method: str, evaluate: Evaluate, starts: Array, iterations: int
 ) -> float | None:
     """2.5/k for ReLU against k teacher neurons (paper 003: 5/k for ½E); a line search or a share of 1/λ otherwise.

@@ -20,7 +20,7 @@ from flint import fmpq_mpoly
 from numpy.typing import NDArray
 
 from shallows.mathematics.exact import binary_forms
-from shallows.questions.discriminants.curves import RankOneCurve, StudentCurve, integral
+from shallows.questions.discriminants.curves import EllipseCurve, RankOneCurve, StudentCurve, integral
 from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.questions.discriminants.signs import joint_tables, table_values
 from shallows.support.checks import Array
@@ -79,7 +79,7 @@ def count_at(
     if not isinstance(curve, RankOneCurve):
         value = curve.discriminant(gram, target)
         if not value:
-            return LandscapeCount(0, 0, on_discriminant=True)
+            return LandscapeCount(0, 0, on_discriminant=True, infinite=_from_the_centre(curve, gram, target))
         (count,) = curve.counts(1 if value > 0 else -1)
         return LandscapeCount(count, count // 2)
     if not any(target):
@@ -95,6 +95,15 @@ def count_at(
     if multiple:
         return LandscapeCount(count, 0, on_discriminant=True, at_vertex=vertex)
     return LandscapeCount(count, (count + zeros) // 2, at_vertex=vertex)
+
+
+def _from_the_centre(
+    curve: StudentCurve, gram: Sequence[Sequence[Fraction]], target: Sequence[Fraction]
+) -> bool:
+    """Whether all points of an ellipse have one loss: a circle of the metric (p m11 = q m22, m12 = 0) at its centre."""
+    if not isinstance(curve, EllipseCurve) or gram[0][1] or any(target):
+        return False
+    return bool(curve.p * gram[0][0] == curve.q * gram[1][1])
 
 
 def count_zeros(form: Array, sizes: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

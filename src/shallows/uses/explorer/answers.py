@@ -55,7 +55,7 @@ def _encoded(view: View, state: State, scene: Scene, known: Collection[str]) -> 
             traces.append(f'["{name}",{"null" if name in known else text}]')
         figures.append(f'{{"data":[{",".join(traces)}],"layout":{json.dumps(figure.layout)}}}')
     rest = {
-        "message": "",
+        "message": scene.remark,
         "facts": scene.facts,
         "headings": scene.headings,
         "rows": scene.rows,

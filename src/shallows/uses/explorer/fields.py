@@ -22,6 +22,7 @@ class Field:
     """A number with a slider; `choices` makes it a choice instead, whose value is a place in that list.
 
     `selects`: the choice (field, value) under which alone this number matters; the page makes it when the number moves.
+    `needs`: a choice under which alone there is such a number; the page shows its slider then.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Field:
     default: float
     choices: tuple[str, ...] = ()
     selects: tuple[str, str] | None = None
+    needs: tuple[str, str] | None = None
 
     @property
     def whole(self) -> bool:

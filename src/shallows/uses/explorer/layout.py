@@ -62,7 +62,8 @@ def _menu(current: str) -> Any:
 def _fields(view: View, state: State) -> str:
     """The controls as the page makes them (`page/controls.js`)."""
     shown = [{"name": f.name, "label": f.label, "value": f.text(state[f.name]), "low": f.low, "high": f.high,
-              "step": f.step, "choices": f.choices, "selects": f.selects} for f in view.fields]  # fmt: skip
+              "step": f.step, "choices": f.choices, "selects": f.selects, "needs": f.needs}
+             for f in view.fields]  # fmt: skip
     return json.dumps(shown)
 
 

@@ -21,7 +21,10 @@ def require_time(seconds: float, advice: str) -> None:
 
 @dataclass(frozen=True)
 class Scene:
-    """One state, drawn. `facts` are (value, label); `code` is the Python that computes the same."""
+    """One state, drawn. `facts` are (value, label); `code` is the Python that computes the same.
+
+    `remark`: what is to be said beside the picture.
+    """
 
     figures: Sequence[Sketch]
     facts: Sequence[tuple[str, str]]
@@ -29,6 +32,7 @@ class Scene:
     rows: Sequence[Sequence[str]]
     code: str
     problem: Problem | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ async function answer(path, question) {
 
 function show(found) {
   write(document.getElementById("message"), found.message);
-  if (found.message) return;
+  if (!found.figures) return; // a remark comes with its picture, a refusal leaves the last one
   scene = found;
   showFacts(scene.facts);
   receive(scene.figures);

@@ -15,10 +15,16 @@ function make(type, properties = {}, children = []) {
 function furnish(panel) {
   const fields = JSON.parse(panel.dataset.fields);
   panel.querySelector(".controls").append(...fields.map((field) => (field.choices.length ? choiceOf(field) : numberOf(field))));
+  relevant();
+}
+
+// A number that the present choices leave without a meaning has no slider.
+function relevant() {
+  for (const { needs, place } of controls.values()) if (needs) place.hidden = controls.get(needs[0]).get() !== needs[1];
 }
 
 function choiceOf({ name, label, value, choices }) {
-  const inputs = choices.map((text) => make("input", { type: "radio", name, value: text, checked: text === value, onchange: ask }));
+  const inputs = choices.map((text) => make("input", { type: "radio", name, value: text, checked: text === value, onchange: () => { relevant(); ask(); } }));
   const labels = inputs.map((input) => make("label", {}, [input, input.value]));
   controls.set(name, {
     get: () => inputs.find((input) => input.checked).value,
@@ -28,7 +34,7 @@ function choiceOf({ name, label, value, choices }) {
   return make("div", { className: "field" }, [make("span", { className: "name", textContent: label }), group]);
 }
 
-function numberOf({ name, label, value, low, high, step, selects }) {
+function numberOf({ name, label, value, low, high, step, selects, needs }) {
   const box = make("input", { type: "text", className: "box", id: `box-${name}`, value, inputMode: "decimal", autocomplete: "off" });
   const slider = make("input", { type: "range", className: "slider", min: low, max: high, step, value, ariaLabel: label });
   let waiting = 0;
@@ -38,9 +44,10 @@ function numberOf({ name, label, value, low, high, step, selects }) {
     clearTimeout(waiting);
     waiting = setTimeout(() => { follow(slider, box.value); choose(); ask(); }, DEBOUNCE);
   });
-  controls.set(name, { slider, get: () => box.value, set: (text) => { box.value = text; follow(slider, text); } });
   const top = make("div", { className: "top" }, [make("label", { htmlFor: box.id, textContent: label }), box]);
-  return make("div", { className: "field", data: { field: name } }, [top, slider]);
+  const place = make("div", { className: "field", data: { field: name } }, [top, slider]);
+  controls.set(name, { slider, needs, place, get: () => box.value, set: (text) => { box.value = text; follow(slider, text); } });
+  return place;
 }
 
 // A slider goes where its box says, when that is a number.
@@ -53,6 +60,7 @@ const values = () => Object.fromEntries([...controls].map(([name, control]) => [
 // Several controls at once, so that no state is asked for in which only some have moved.
 function move(texts) {
   for (const [name, text] of Object.entries(texts)) controls.get(name).set(text);
+  relevant();
   ask();
 }
 

@@ -177,10 +177,12 @@ VIEW = View(
         Field("c1", "teacher entry 1", -3, 3, 0.01, 0.1),
         Field("c2", "teacher entry 2", -3, 3, 0.01, -0.9),
         Field("c3", "teacher entry 3", -3, 3, 0.01, 0.2),
-        Field("c4", "teacher entry 4 (degree 4 only)", -3, 3, 0.01, -0.5),
+        Field("c4", "teacher entry 4 (x₂⁴)", -3, 3, 0.01, -0.5, needs=("degree", "4")),
         Field("m4", "fourth moment μ₄ (Gauss: 3)", 1.05, 12, 0.05, 3, selects=("law", OWN)),
         Field("m6", "sixth moment, over its least μ₄²", 1.02, 4, 0.01, 1.67, selects=("law", OWN)),
-        Field("m8", "eighth, over its least (degree 4)", 1.02, 4, 0.01, 1.3, selects=("law", OWN)),
+        Field(
+            "m8", "eighth, over its least", 1.02, 4, 0.01, 1.3, selects=("law", OWN), needs=("degree", "4")
+        ),
         TRAIN,
         SEED,
     ),

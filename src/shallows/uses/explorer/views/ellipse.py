@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from shallows.questions.discriminants.counting import landscape_at
 from shallows.questions.discriminants.envelope import FocalCurve, focal_curve
 from shallows.questions.discriminants.known import ellipse
 from shallows.questions.discriminants.polynomial import Discriminant
-from shallows.questions.discriminants.students import critical_students
+from shallows.questions.discriminants.students import CriticalStudent, critical_students
 from shallows.support.errors import InvalidProblem
 from shallows.support.theme import GREY, INK, VERMILLION, styled
 from shallows.uses.explorer.costs import constant
@@ -21,24 +22,44 @@ from shallows.uses.explorer.sketch import Sketch
 from shallows.uses.explorer.views.marks import HEADINGS, STEADY, add_students, add_teacher, counts, rows_of
 
 REACH = 3.2
+ALL_CRITICAL = (
+    "The teacher is at the centre of the circle: every point of it is critical, and has the same loss."
+)
+#: The facts where no critical points are listed.
+UNKNOWN = (("–", "real critical points"), ("–", "minima"))
+#: A focal curve of at most this extent is a point to the eye: a circle's is its centre.
+ONE_POINT = 1e-3
 
 
 def draw(state: State) -> Scene:
     """The picture at one teacher, ellipse and metric."""
-    metric = {name: state[name] for name in ("m11", "m12", "m22")}
-    if metric["m12"] ** 2 >= metric["m11"] * metric["m22"]:
-        raise InvalidProblem(
-            "The metric is not positive definite: m12² must be below m11·m22. Move m12 towards 0."
-        )
-    P, curve = _specialized(*(state[name] for name in ("p", "q", *metric)))
-    students = critical_students(P, **{name: Fraction(str(state[name])) for name in ("x", "y")})
+    curve, students, remark = _found(state)
+    lowest = f"{students[0].loss:.4g}" if students else "–"
     return Scene(
         figures=[_figure(curve, state, students)],
-        facts=[*counts(students), (f"{students[0].loss:.4g}", "lowest loss")],
+        facts=[*(counts(students) if students else UNKNOWN), (lowest, "lowest loss")],
         headings=HEADINGS,
         rows=rows_of(students),
         code=_code(state),
+        remark=remark,
     )
+
+
+def _found(state: State) -> tuple[FocalCurve | None, list[CriticalStudent], str]:
+    """The focal curve, the critical points, and what is to be said where there are none to list."""
+    metric = {name: state[name] for name in ("m11", "m12", "m22")}
+    if metric["m12"] ** 2 >= metric["m11"] * metric["m22"]:
+        return (
+            None,
+            [],
+            "The metric is not positive definite: m12² must be below m11·m22. Move m12 towards 0.",
+        )
+    P, curve = _specialized(*(state[name] for name in ("p", "q", *metric)))
+    at: dict[str, object] = {name: Fraction(str(state[name])) for name in ("x", "y")}
+    try:
+        return curve, critical_students(P, **at), ""
+    except InvalidProblem as wall:
+        return curve, [], ALL_CRITICAL if landscape_at(P, **at).infinite else str(wall)
 
 
 @lru_cache(maxsize=64)
@@ -49,17 +70,15 @@ def _specialized(*values: float) -> tuple[Discriminant, FocalCurve]:
     return P, focal_curve(P, samples=800)
 
 
-def _figure(curve: FocalCurve, state: State, students: Any) -> Any:
+def _figure(curve: FocalCurve | None, state: State, students: Any) -> Any:
     theta = np.linspace(0, 2 * np.pi, 300)
     figure = Sketch()
     figure.add_scatter(
         x=np.sqrt(state["p"]) * np.cos(theta), y=np.sqrt(state["q"]) * np.sin(theta), mode="lines", name="students",
         meta=INK, line={"width": 2.5}, hoverinfo="skip",
     )  # fmt: skip
-    figure.add_scatter(
-        x=curve.x, y=curve.y, mode="lines", name="focal curve", line={"color": VERMILLION, "width": 1.8},
-        hoverinfo="skip",
-    )  # fmt: skip
+    if curve is not None:
+        _add_focal(figure, curve)
     for student in students:
         figure.add_scatter(
             x=[state["x"], student.entries[0]], y=[state["y"], student.entries[1]], mode="lines", showlegend=False,
@@ -69,9 +88,24 @@ def _figure(curve: FocalCurve, state: State, students: Any) -> Any:
     add_teacher(figure, state, ("x", "y"))
     styled(figure, height=560)
     figure.update_layout(margin=STEADY)
-    figure.update_xaxes(range=[-REACH, REACH], title_text="x")
-    figure.update_yaxes(range=[-REACH, REACH], title_text="y", scaleanchor="x")
+    figure.update_xaxes(range=[-REACH, REACH], title_text="x", constrain="domain")
+    figure.update_yaxes(range=[-REACH, REACH], title_text="y", scaleanchor="x", constrain="domain")
     return figure
+
+
+def _add_focal(figure: Sketch, curve: FocalCurve) -> None:
+    """The focal curve as a line; a circle has a single focal point."""
+    extent = max(float(np.nanmax(values) - np.nanmin(values)) for values in (curve.x, curve.y))
+    if extent > ONE_POINT:
+        line = {"color": VERMILLION, "width": 1.8}
+        figure.add_scatter(
+            x=curve.x, y=curve.y, mode="lines", name="focal curve", line=line, hoverinfo="skip"
+        )
+        return
+    mark = {"color": VERMILLION, "symbol": "x", "size": 9}
+    figure.add_scatter(
+        x=curve.x[:1], y=curve.y[:1], mode="markers", name="focal point", marker=mark, hoverinfo="skip"
+    )
 
 
 def _code(state: State) -> str:

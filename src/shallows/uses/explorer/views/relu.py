@@ -18,6 +18,7 @@ import numpy as np
 
 from shallows.model.problem import Problem
 from shallows.questions.descent.evaluate import evaluator
+from shallows.questions.descent.plan import default_step
 from shallows.questions.descent.starts import starts
 from shallows.questions.relu.setting import relu_problem
 from shallows.support.budget import slowness
@@ -34,7 +35,10 @@ KEPT = 24
 JITTER = 1e-3
 #: Below this loss a run is at (or on its way to) the teacher.
 SOLVED = 1e-4
+#: A curve has at most so many points (and twice as many at first): its steps are thinned by powers of two.
 MOST_POINTS = 240
+#: Steps over which a stable step is looked for where 2.5/k is too long (k = 2): the steepest part is at the beginning.
+STEADY_STEPS = 1000
 #: Losses are drawn down to here; below is rounding.
 FLOOR = 1e-14
 #: Processor seconds on the reference machine, measured at k = 2 … 20 and 1 … 24 runs: drawing, and drawing a run.
@@ -52,6 +56,7 @@ class Progress:
     times: tuple[int, ...]
     losses: tuple[Array, ...]
     width: int
+    split: int = 0
 
 
 class Memory:
@@ -149,7 +154,7 @@ def _split(progress: Progress, k: int, neuron: int, state: State) -> Progress:
     nets = [problem.unpack(theta).split(neuron, state["alpha"]) for theta in progress.thetas]
     thetas = np.array([wider.pack(net) for net in nets])
     thetas += JITTER * np.random.default_rng(int(state["seed"])).standard_normal(thetas.shape)
-    return Progress(progress.step, thetas, progress.times, progress.losses, k + 1)
+    return Progress(progress.step, thetas, progress.times, progress.losses, k + 1, progress.step)
 
 
 def _continued(leg: Leg, k: int, first: Callable[[], Progress]) -> Progress:
@@ -161,21 +166,36 @@ def _continued(leg: Leg, k: int, first: Callable[[], Progress]) -> Progress:
 
 
 def _advanced(progress: Progress, k: int, steps: int) -> Progress:
-    """Gradient descent at the step of paper 003 (5/k on ½E), shortened for a wider student."""
+    """Gradient descent at the library's own step; points of the curve are at fixed times, whoever asked when."""
     width = progress.width
-    evaluate, step = evaluator(relu_problem(k, width)), min(2.5 / max(k, 3), 3.0 / width)
-    thetas, times, losses = progress.thetas.copy(), list(progress.times), list(progress.losses)
-    todo = steps - progress.step
-    every = max(1, todo // 60)
-    for i in range(progress.step + 1, steps + 1):
+    evaluate, step = evaluator(relu_problem(k, width)), step_of(k, width)
+    every = spacing(steps)
+    known = [pair for pair in zip(progress.times, progress.losses, strict=True) if pair[0] < progress.step]
+    points = [(time, loss) for time, loss in known if time % every == 0 or time == progress.split]
+    thetas = progress.thetas.copy()
+    for i in range(progress.step, steps + 1):
         loss, gradient = evaluate(thetas)
-        thetas -= step * gradient
-        if (i - progress.step) % every == 0 or i == steps:
-            times.append(i)
-            losses.append(loss)
-    while len(times) > MOST_POINTS:
-        times, losses = times[::2] + times[-1:], losses[::2] + losses[-1:]
-    return Progress(steps, thetas, tuple(times), tuple(losses), width)
+        if i % every == 0 or i in (progress.split, steps):
+            points.append((i, loss))
+        if i < steps:
+            thetas -= step * gradient
+    times, losses = zip(*points, strict=True)
+    return Progress(steps, thetas, times, losses, width, progress.split)
+
+
+def spacing(steps: int) -> int:
+    """Every how many steps a curve of `steps` steps has a point: a power of two, so that a longer curve's points are
+    among a shorter one's, and a run looks the same however it was cut into pieces."""
+    return int(2 ** max(0, int(np.ceil(np.log2(max(steps, 1) / MOST_POINTS)))))
+
+
+@lru_cache(maxsize=256)
+def step_of(k: int, width: int) -> float:
+    """The step of `descend` and `ensemble`; where they search a line, that of their methods with a fixed one."""
+    problem = relu_problem(k, width)
+    evaluate, begin = evaluator(problem), starts(problem, 16, "xavier", 0)
+    found = [default_step(problem, method, evaluate, begin, STEADY_STEPS) for method in ("gd", "perturbed")]
+    return next(step for step in found if step is not None)
 
 
 def draw(state: State) -> Scene:
