@@ -64,7 +64,7 @@ def at_rest(page):
 
 
 # lines, dashes, circles, stars, triangles; diamonds over a map; ink and a moved path
-CASES = [("ellipse", 0, {"x": "1.4", "y": "0.9"}), ("cone", 0, {"t00": "-1"}), ("flow", 1, {"t1": "-1.2"})]
+CASES = [("ellipse", 0, {"x": "1.4", "y": "0.9"}), ("cone", 0, {"t11": "-1"}), ("flow", 1, {"t1": "-1.2"})]
 
 
 @pytest.mark.parametrize(("name", "figure", "change"), CASES)

@@ -156,7 +156,7 @@ def request(address, x, known=(), view="ellipse", name="x", **values):
 #: Every view has its turn: exact algebra, certified charts, integration, descents.
 MOVES = [
     (0.3, 1.8, {"view": "ellipse", "name": "x"}),
-    (0.3, 1.8, {"view": "cone", "name": "t00"}),
+    (0.3, 1.8, {"view": "cone", "name": "t11"}),
     (0.3, 1.8, {"view": "quadratic", "name": "t11"}),
     (1.1, 9.0, {"view": "binary", "name": "m4", "law": "moments"}),
     (0.3, 1.8, {"view": "flow", "name": "t1"}),

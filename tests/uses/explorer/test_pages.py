@@ -146,12 +146,12 @@ def test_a_phone_shows_picture_and_controls_together(shown):
 
 
 def test_the_teacher_of_the_cone_is_dragged_in_its_slice(shown):
-    page = shown("cone", t00=1, t11=1)
+    page = shown("cone", t11=1, t22=1)
     x, y, along, up = lift(page)
     page.mouse.move(x - 2 * along, y + up, steps=6)  # pixels grow downwards: `up` is negative
-    page.wait_for_function("Math.abs(new URLSearchParams(location.search).get('t00') - -1) < 0.03")
+    page.wait_for_function("Math.abs(new URLSearchParams(location.search).get('t11') - -1) < 0.03")
     page.mouse.up()
-    assert state_in_url(page)["t11"] == pytest.approx(2, abs=0.03)
+    assert state_in_url(page)["t22"] == pytest.approx(2, abs=0.03)
 
 
 def test_the_curve_of_a_form_is_pulled_at_one_direction(shown):

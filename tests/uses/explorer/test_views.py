@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import struct
 import time
+import zlib
 from base64 import b64decode
 
 import numpy as np
@@ -57,7 +59,7 @@ def test_quadratic_counts(kurtosis, count):
 def test_cone_and_binary_agree_with_the_chart():
     for module, changes in (
         (cone, {}),
-        (cone, {"t00": -1.0, "kurtosis": 4.0}),
+        (cone, {"t11": -1.0, "kurtosis": 4.0}),
         (binary, {}),
         (binary, {"law": 2.0}),
     ):
@@ -75,6 +77,50 @@ def test_ellipse_counts_inside_and_outside_the_astroid():
         inside = np.cbrt(2 * x) ** 2 + np.cbrt(y) ** 2 < 3 ** (2 / 3)
         scene = ellipse.draw(state_of(ellipse, x=x, y=y))
         assert facts(scene)["real critical points"] == ("4" if inside else "2")
+
+
+def image_codes(image):
+    """The codes of a map, row 0 lowest, from the bytes of its PNG: width and height, and lines after a filter byte."""
+    data = b64decode(image["source"].partition(",")[2])
+    width, height = struct.unpack(">II", data[16:24])
+    place = data.index(b"IDAT")
+    (length,) = struct.unpack(">I", data[place - 4 : place])
+    lines = np.frombuffer(zlib.decompress(data[place + 4 : place + 4 + length]), np.uint8)
+    return lines.reshape(height, width + 1)[::-1, 1:]
+
+
+def test_the_map_of_the_cone_follows_its_curve_without_stairs():
+    """A tenth of a unit beside the focal curve the colour is that of the exact count: a coarse map fails this."""
+    background = cone._background(9.0, 0.2)
+    codes, image = image_codes(background.image), background.image
+    kinds = [None, *cone.FILLS]
+    P = cone._discriminant(9.0)
+    checked = 0
+    for x in np.linspace(-2.9, 2.9, 24).round(4):
+        for y in np.linspace(-2.9, 2.9, 24).round(4):
+            near = {
+                landscape_at(P, t00=x + a, t01="1/5", t11=y + b)
+                for a, b in ((0, 0), (0.02, 0.02), (-0.02, -0.02))
+            }
+            if len(near) > 1:
+                continue
+            (count,) = near
+            column = int((x - image["x"]) / image["sizex"] * codes.shape[1])
+            row = int((y - (image["y"] - image["sizey"])) / image["sizey"] * codes.shape[0])
+            assert kinds[codes[row, column]] == (count.real_count, count.local_minima), (x, y)
+            checked += 1
+    assert checked > 500
+    assert image["sizex"] / codes.shape[1] < 0.04  # a cell: half the width of a drawn point
+
+
+def test_the_cone_has_a_legend_of_regions_and_faces_to_look_through():
+    scene = cone.draw(state_of(cone))
+    slice_, space = scene.figures
+    regions = [trace["name"] for trace in slice_.data if trace.get("legend") == "legend2"]
+    assert regions == ["2 points, 1 minimum", "2 points, 2 minima", "4 points, 2 minima"]
+    assert all(trace["opacity"] <= 0.4 for trace in space.data if trace["type"] == "mesh3d")
+    texts = json.dumps([view_of(name).lead + str(view_of(name).fields) for name in NAMES], ensure_ascii=False)
+    assert "₀" not in texts and "entry 0" not in texts  # entries are counted from 1 on every page
 
 
 def test_the_count_changes_across_the_drawn_focal_surface():
@@ -290,7 +336,7 @@ def test_a_report_is_answered_with_its_name_or_a_sentence(client):
     assert report["message"] == "" and report["name"] == "shallows-cone.html"
     assert report["text"].startswith("<!doctype html>") or report["text"].startswith("<!DOCTYPE html>")
     assert asked(view="ellipse", values={})["name"] == "shallows-ellipse.html"
-    assert "from -3 to 3" in asked(view="cone", values={"t00": "99"})["message"]
+    assert "from -3 to 3" in asked(view="cone", values={"t11": "99"})["message"]
     form = client.post("/report", data="{}", content_type="text/plain", headers={"Host": "127.0.0.1"})
     assert "not understood" in form.json["message"]
 

@@ -173,11 +173,11 @@ VIEW = View(
     fields=(
         choice("degree", "degree", DEGREES, "3"),
         choice("law", "data", LAWS, "gaussian"),
-        Field("c0", "teacher entry 0 (x₁ᵈ)", -3, 3, 0.01, 1),
-        Field("c1", "teacher entry 1", -3, 3, 0.01, 0.1),
-        Field("c2", "teacher entry 2", -3, 3, 0.01, -0.9),
-        Field("c3", "teacher entry 3", -3, 3, 0.01, 0.2),
-        Field("c4", "teacher entry 4 (x₂⁴)", -3, 3, 0.01, -0.5, needs=("degree", "4")),
+        Field("c0", "teacher at x₁ᵈ", -3, 3, 0.01, 1),
+        Field("c1", "teacher at x₁ᵈ⁻¹x₂", -3, 3, 0.01, 0.1),
+        Field("c2", "teacher at x₁ᵈ⁻²x₂²", -3, 3, 0.01, -0.9),
+        Field("c3", "teacher at x₁ᵈ⁻³x₂³", -3, 3, 0.01, 0.2),
+        Field("c4", "teacher at x₂⁴", -3, 3, 0.01, -0.5, needs=("degree", "4")),
         Field("m4", "fourth moment μ₄ (Gauss: 3)", 1.05, 12, 0.05, 3, selects=("law", OWN)),
         Field("m6", "sixth moment, over its least μ₄²", 1.02, 4, 0.01, 1.67, selects=("law", OWN)),
         Field(

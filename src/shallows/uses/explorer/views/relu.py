@@ -327,8 +327,8 @@ def _report_seconds(state: State) -> float:
 VIEW = View(
     name="relu",
     title="ReLU",
-    lead="k ReLU neurons learn k orthonormal ones, from random starts. Press Run: most descents reach the teacher, "
-    "some stop at a spurious minimum (from k = 6 on). Split a neuron there: the minimum becomes a saddle.",
+    lead="k ReLU neurons learn k orthonormal ones, from random starts. Press Run: some descents reach the teacher, "
+    "others stop at a spurious minimum (from k = 6 on). Split a neuron there: the minimum becomes a saddle.",
     fields=(
         Field("k", "teacher neurons k", 2, 20, 1, 12),
         Field("runs", "descents", 1, 100, 1, 16),
