@@ -79,3 +79,25 @@ def test_the_root_of_a_gram_matrix_has_its_rank(rng):
     root = gram_root(gram)
     assert root.shape == (6, 3)
     np.testing.assert_allclose(root @ root.T, gram, atol=1e-13)
+
+
+def test_exact_fits_of_badly_conditioned_squares_end_in_few_steps() -> None:
+    """Six samples determine four quadratic neurons in three inputs, at a condition of 1e4: good steps raise the
+    gradient long before rounding hides that ‖r‖² falls. (It took more than 100,000 steps.)"""
+    W = np.array([[2.3, -1.1, 1.0], [-1.3, 0.8, 0.9], [0.0, 1.2, 3.5], [-0.5, -1.0, -1.2]])
+    X = np.array(
+        [[-96, -17, -102], [-170, -42, 103], [17, -83, -57], [51, 13, -27], [71, 19, -25], [-1, 20, 81]],
+        float,
+    )
+    y = np.sum((X @ W.T) ** 2, axis=1)
+
+    def misfit(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        neurons = theta.reshape(-1, 4, 3)
+        values = np.einsum("bmi,ni->bnm", neurons, X)
+        slopes = 2 * np.einsum("bnm,ni->bnmi", values, X)
+        return np.sum(values**2, axis=2) - y, slopes.reshape(len(theta), 6, 12)
+
+    runs = LevenbergMarquardt(misfit, np.random.default_rng(0).standard_normal((6, 12)))
+    for _ in range(1500):
+        runs.step(float(y @ y))
+    assert np.all(runs.squares() < 1e-20 * (y @ y))

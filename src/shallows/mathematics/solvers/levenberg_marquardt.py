@@ -20,8 +20,10 @@ Residual = Callable[[Array], tuple[Array, Array]]
 
 #: The first damping, as a share of the largest squared column of J (Madsen, Nielsen and Tingleff 2004, (3.14): τ).
 FIRST_DAMPING = 1e-3
-#: A predicted decrease below this share of the scale of ‖r‖² is hidden by rounding: gradients decide instead. Measured
-#: sums of squares carry errors of 1e-15 to 1e-13 of it.
+#: Residuals carry roundings of about ε√scale, where `scale` is the size of ‖r‖² far from a minimum, and their sum of
+#: squares about 2ε√scale‖r‖ (measured where ‖r‖² ≈ scale: 1e-15 to 1e-13). A predicted decrease below this share of
+#: √scale‖r‖ is hidden by them: gradients decide instead. They must not decide earlier: where the fit is exact and J
+#: badly conditioned, good steps raise the gradient.
 RESOLUTION = 1e-12
 #: Eigenvalues of a Gram matrix below this share of the largest one are rounding: those of G are exact to N ε ‖G‖, and
 #: N is 50 or so.
@@ -66,7 +68,7 @@ class LevenbergMarquardt:
     def step(self, scale: float = 0.0) -> None:
         """One damped step for all runs; those refused stay, with more damping.
 
-        A step is taken when ‖r‖² falls, or, where rounding of sums of squares of size `scale` hides that, when the
+        A step is taken when ‖r‖² falls, or, where the rounding of residuals of size √scale hides that, when the
         gradient does.
         """
         self.damping = np.maximum(self.damping, smallest_damping(self.J))
@@ -77,7 +79,7 @@ class LevenbergMarquardt:
         gradient = 2 * np.einsum("bri,br->bi", J, r)
         drop = self.squares() - np.sum(r**2, axis=1)
         predicted = row_dots(step, self.damping[:, None] * step - self.gradient / 2)
-        hidden = predicted < RESOLUTION * scale
+        hidden = predicted <= RESOLUTION * np.sqrt(scale * self.squares())
         calmer = row_norms(gradient) <= row_norms(self.gradient)
         taken = np.where(hidden, calmer, drop > 0) & np.isfinite(drop)
         gain = np.where(hidden, 1.0, drop / np.maximum(predicted, TINY))

@@ -21,8 +21,8 @@ from shallows.uses.papers.gamarnik.population import ROTATION, gaussian_risk, pl
 from shallows.uses.papers.mutations import DOUBLED, OFF_BY_ONE, OPPOSITE, Mutation, of_field
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof
 
-#: Draws of samples of which the best conditioned one is taken.
-DRAWS = 12
+#: How far from QW* some of the trainings begin.
+NEAR = 0.2
 SPAN = "shallows.questions.quadratic.sample_span.spans_symmetric"
 THRESHOLD = "shallows.questions.quadratic.sample_span.sample_threshold"
 BAD = "shallows.questions.quadratic.interpolation.bad_interpolator"
@@ -52,17 +52,11 @@ def _exact_span(X: Any) -> int:
 
 
 def _spanning_integers(trial: Trial, d: int) -> Array:
-    """d(d+1)/2 integer samples whose outer products are independent, exactly: of several draws the one with the best
-    conditioned products, because from nearly dependent ones descent finds no exact fit."""
-    upper = np.triu_indices(d)
-    found: list[tuple[float, np.ndarray]] = []
+    """d(d+1)/2 integer samples whose outer products are independent, exactly."""
     for _ in range(200):
         X = np.asarray(trial.rng.integers(-5, 6, size=(d * (d + 1) // 2, d)))
         if _exact_span(X) == len(X):
-            values = np.linalg.svd(np.einsum("ni,nj->nij", X, X)[:, *upper].astype(float), compute_uv=False)
-            found.append((float(values[-1] / values[0]), X))
-        if len(found) == DRAWS:
-            return np.asarray(max(found, key=lambda pair: pair[0])[1])
+            return X
     raise NotConverged("200 draws of integer samples did not span the symmetric matrices.")
 
 
@@ -74,12 +68,7 @@ def _interpolators(trial: Trial, W: Array, X: Array, count: int) -> list[sh.Netw
     energy = float(problem.value(np.zeros(problem.size)))
     Q, _ = np.linalg.qr(trial.rng.standard_normal((m, m)))
     starts = [sh.Network(trial.rng.standard_normal((m, d))) for _ in range(count)]
-    for size in (
-        0.2,
-        0.02,
-        0.002,
-    ):  # integer samples can be badly conditioned: from farther off descent may stall
-        starts += [sh.Network(Q @ (W + size * trial.rng.standard_normal((m, d)))) for _ in range(count)]
+    starts += [sh.Network(Q @ (W + NEAR * trial.rng.standard_normal((m, d)))) for _ in range(count)]
     runs = [sh.descend(problem, start, method="lm", tolerance=None) for start in starts]
     fits = [run.network for run in runs if run.loss < 1e-16 * energy]
     if _exact_span(X) < d * (d + 1) // 2:
