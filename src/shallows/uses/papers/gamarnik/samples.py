@@ -51,7 +51,7 @@ def _exact_span(X: Any) -> int:
     return integer_rank(np.array(rows, dtype=object))
 
 
-def _spanning_integers(trial: Trial, d: int) -> Array:
+def _spanning_integers(trial: Trial, d: int) -> np.ndarray:
     """d(d+1)/2 integer samples whose outer products are independent, exactly."""
     for _ in range(200):
         X = np.asarray(trial.rng.integers(-5, 6, size=(d * (d + 1) // 2, d)))
