@@ -61,6 +61,7 @@ def _encoded(view: View, state: State, scene: Scene, known: Collection[str]) -> 
         "rows": scene.rows,
         "code": scene.code,
         "query": query(view.name, view.fields, state),
+        "landscape": scene.landscape,
     }
     return f'{json.dumps(rest)[:-1]},"figures":[{",".join(figures)}]}}'
 

@@ -25,7 +25,10 @@ from shallows.uses.explorer.fields import defaults, read_state
 from shallows.uses.explorer.layout import frame, page
 from shallows.uses.explorer.reports import ReportLine
 from shallows.uses.explorer.scene import View
+from shallows.uses.explorer.glossary import glossary_html
 from shallows.uses.explorer.views import NAMES, view_of
+from shallows.uses.landscape.picture import script as landscape_script
+from shallows.uses.landscape.picture import style as landscape_style
 
 #: The largest request: a page sends a few hundred bytes.
 LARGEST_REQUEST = 256 * 1024
@@ -35,7 +38,7 @@ POLICY = (
     "img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 #: What the page does by itself: these files, one after the other, in one scope.
-SCRIPTS = ("words", "controls", "live", "figures", "handles", "asking")
+SCRIPTS = ("words", "controls", "live", "figures", "handles", "linking", "tour", "memory", "asking")
 #: Where Dash asks for the page of a URL, and what it says has changed.
 CALLBACK = "/_dash-update-component"
 CHANGED: tuple[list[str] | None, ...] = ([], ["url.search"], None)
@@ -49,8 +52,8 @@ def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
         "shallows", title="shallows explorer", update_title="", serve_locally=True, suppress_callback_exceptions=True,
         assets_folder="no-assets", include_assets_files=False,
     )  # fmt: skip
-    index = _resource("index.html").replace("STYLE", _resource("explorer.css"))
-    script = "".join(_resource(f"{name}.js") for name in SCRIPTS)
+    index = _resource("index.html").replace("STYLE", landscape_style() + _resource("explorer.css"))
+    script = landscape_script() + "".join(_resource(f"{name}.js") for name in SCRIPTS)
     app.index_string = index.replace("PLOTLY", PLOTLY).replace("SCRIPT", script)
     app.layout = frame
     app.server.config.update(MAX_CONTENT_LENGTH=LARGEST_REQUEST, TRUSTED_HOSTS=list(hosts))
@@ -58,6 +61,7 @@ def make_app(hosts: tuple[str, ...] = ("127.0.0.1", "localhost")) -> Any:
     _refusals(app.server)
     _answers(app.server)
     _drawing(app.server)
+    _words(app.server)
     _pages(app)
     return app
 
@@ -153,6 +157,14 @@ def _drawing(server: Any) -> None:
         return answer.make_conditional(request)
 
     server.add_url_rule(PLOTLY, "plotly", plotly)
+
+
+def _words(server: Any) -> None:
+    """The page that explains the words, at /words."""
+    from flask import Response
+
+    page = glossary_html(_resource("explorer.css"))
+    server.add_url_rule("/words", "words", lambda: Response(page, mimetype="text/html"))
 
 
 def state_of_url(search: str) -> tuple[View, Values, str]:

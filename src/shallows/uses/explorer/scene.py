@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from shallows.model.problem import Problem
 from shallows.support.budget import require
@@ -24,6 +25,7 @@ class Scene:
     """One state, drawn. `facts` are (value, label); `code` is the Python that computes the same.
 
     `remark`: what is to be said beside the picture.
+    `landscape`: the picture of `uses.landscape`, whose points are the rows of the table.
     """
 
     figures: Sequence[Sketch]
@@ -33,6 +35,26 @@ class Scene:
     code: str
     problem: Problem | None = None
     remark: str = ""
+    landscape: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a guided opening: what to see, at which values, and a slider that Play moves (field, from, to)."""
+
+    title: str
+    text: str
+    values: Mapping[str, str]
+    play: tuple[str, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A state worth seeing; of another view when it names one. Without values the page draws random ones."""
+
+    label: str
+    values: Mapping[str, str]
+    view: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,7 +63,8 @@ class View:
 
     `captions`: one a figure. `seconds`: the processor time that drawing a state will take, known before it starts;
     `advice`: what to change when it is too much. `live`: the view computes step by step (Run, Split).
-    `report`: the report of a state, None for a view without a training problem.
+    `report`: the report of a state, None for a view without a training problem. `pictured`: the caption of the
+    landscape, for a view that has one; `tour` and `presets`: what a newcomer is shown.
     """
 
     name: str
@@ -54,6 +77,9 @@ class View:
     advice: str = "Reset the view by its name in the menu."
     live: bool = False
     report: Report | None = None
+    pictured: str = ""
+    tour: tuple[Step, ...] = ()
+    presets: tuple[Preset, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ function show(found) {
   if (!found.figures) return; // a remark comes with its picture, a refusal leaves the last one
   scene = found;
   showFacts(scene.facts);
+  showLandscape(scene.landscape);
+  news(scene);
   receive(scene.figures);
   if (visible(document.getElementById("table"))) showTable(scene.headings, scene.rows);
   if (performance.now() > noted + LATEST) note();
@@ -79,6 +81,7 @@ async function rest() {
 
 function note() {
   noted = performance.now();
+  keep("state", scene.query);
   if (location.search !== scene.query) history.replaceState(null, "", scene.query);
 }
 
@@ -102,8 +105,11 @@ function start() {
   if (!panel) return false;
   view = panel.dataset.view;
   furnish(panel);
+  words = JSON.parse(panel.dataset.words);
+  recallMenu();
+  openTour();
   document.querySelector("nav [aria-current]").scrollIntoView({ block: "nearest", inline: "center" });
-  for (const [id, action] of [["run", press], ["split", split], ["report", download]]) {
+  for (const [id, action] of [["run", press], ["split", split], ["report", download], ["reset", reset]]) {
     const button = document.getElementById(id);
     if (button) button.addEventListener("click", () => action(button));
   }

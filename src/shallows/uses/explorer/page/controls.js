@@ -3,6 +3,7 @@
 const DEBOUNCE = 300; // milliseconds after the last key until a box is read
 
 const controls = new Map(); // field's name -> { get, set, slider }
+let initial = {}; // the texts with which a view begins
 
 function make(type, properties = {}, children = []) {
   const { data = {}, ...rest } = properties;
@@ -14,6 +15,7 @@ function make(type, properties = {}, children = []) {
 
 function furnish(panel) {
   const fields = JSON.parse(panel.dataset.fields);
+  initial = Object.fromEntries(fields.map((field) => [field.name, field.initial]));
   panel.querySelector(".controls").append(...fields.map((field) => (field.choices.length ? choiceOf(field) : numberOf(field))));
   relevant();
 }

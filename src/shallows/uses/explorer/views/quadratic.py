@@ -1,4 +1,4 @@
-"""One quadratic neuron, three inputs, Gaussian to heavy-tailed data: 3 to 13 points (paper 000, Theorem 36)."""
+"""The landscape of one quadratic neuron, three inputs, Gaussian to heavy-tailed data (paper 000, Theorem 36)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,15 @@ import numpy as np
 from shallows.model.data.iid import IID
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart import chart as make_chart
-from shallows.questions.charts.points.networks import spectral_terms
-from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
-from shallows.support.theme import KIND_COLOURS, plain_scene, styled
-from shallows.support.tolerances import TINY
 from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
-from shallows.uses.explorer.scene import Scene, View
+from shallows.uses.explorer.scene import Preset, Scene, Step, View
 from shallows.uses.explorer.sketch import Sketch
-from shallows.uses.report.drawings import REACH, level_surface
+from shallows.uses.landscape.picture import landscape
 from shallows.uses.report.entries import chart_entries, listed_kind
 from shallows.uses.report.figures import draw_landscape
 from shallows.uses.report.recipe import python_of
-
-#: Points a side of the cube in which the teacher's surface is drawn: enough for a quadric, and quick to draw again.
-POINTS = 15
 
 
 def problem_of(state: State) -> Problem:
@@ -38,27 +30,28 @@ def problem_of(state: State) -> Problem:
 
 
 def draw(state: State) -> Scene:
-    """The certified chart and the neurons in space."""
+    """The certified chart on its landscape, and every point by index and loss."""
     problem = problem_of(state)
     chart = make_chart(problem)
-    minima = sum("minimum" in kind for kind in chart.critical.table.kind)
-    rank_one = chart.real_count.get(1, 0)
+    kinds = chart.critical.table.kind
+    minima = sum("minimum" in kind for kind in kinds)
     proved = sum(p.certificate is not None and p.certificate.signature_certified for p in chart.critical)
     return Scene(
-        figures=[_landscape(chart), _neurons(problem, chart)],
+        figures=[_by_index(chart)],
         facts=[
-            (str(rank_one), "critical points of rank one"),
+            (str(chart.real_count.get(1, 0)), "critical points of rank one"),
             (str(minima), "minimum" if minima == 1 else "minima"),
-            (f"{proved}/{len(chart.critical)}", "certified"),
+            (f"{proved}/{len(chart.critical)}", "certified, with the zero network"),
             (chart.completeness, "completeness"),
         ],
-        headings=("loss", "kind", "signature", "neuron"),
+        headings=("loss", "kind", "index", "signature", "neuron"),
         rows=[
-            [f"{p.loss:.6g}", listed_kind(p), "({}, {}, {})".format(*p.signature), _neuron(p)]
+            [f"{p.loss:.6g}", listed_kind(p), str(p.index), "({}, {}, {})".format(*p.signature), _neuron(p)]
             for p in chart.critical
         ],
         code=python_of(problem),
         problem=problem,
+        landscape=landscape(chart),
     )
 
 
@@ -69,53 +62,60 @@ def _neuron(point: Any) -> str:
     return sign + ", ".join(f"{x:.3g}" for x in point.network.W[0])
 
 
-def _drawn(point: CriticalPoint, size: float) -> list[Array]:
-    """The neuron of a point, or those of some points of a family, in units of the teacher's size."""
-    tensors = point.samples if isinstance(point, CriticalFamily) else (point.tensor,)
-    terms = [spectral_terms(tensor.to_matrix(), 1)[0][0] for tensor in tensors]
-    return [vector / np.sqrt(size) for vector in terms]
-
-
-def _landscape(chart: Chart) -> Any:
-    entries = chart_entries(chart, None, eigenvalues=False)
+def _by_index(chart: Chart) -> Any:
+    entries = [entry for entry in chart_entries(chart, None, eigenvalues=False) if entry.rank]
     figure = draw_landscape(Sketch(), entries, (), "the rank stratum")
     figure.update_xaxes(range=[-0.6, 2.6])
     figure.update_layout(height=440)
     return figure
 
 
-def _neurons(problem: Problem, chart: Chart) -> Any:
-    """The neurons ±w√|a| of all rank-one points around the teacher's level surface."""
-    target = problem.target_tensor()
-    size = max(float(np.abs(target.entries).max()), TINY)
-    figure = Sketch()
-    figure.add_trace({**level_surface(target, size, POINTS), "opacity": 0.25})
-    for kind in chart.kinds():
-        vectors = [w for p in chart.critical if p.kind == kind and p.rank for w in _drawn(p, size)]
-        if not vectors:
-            continue
-        ends = np.concatenate([[s * v, [0, 0, 0], [np.nan] * 3] for v in vectors for s in (1, -1)])
-        figure.add_scatter3d(
-            x=ends[:, 0], y=ends[:, 1], z=ends[:, 2], mode="lines+markers", name=f"{kind} ({len(vectors)})",
-            line={"color": KIND_COLOURS[kind], "width": 4}, marker={"size": 3.5, "color": KIND_COLOURS[kind]},
-            hoverinfo="skip",
-        )  # fmt: skip
-    styled(figure, height=480)
-    figure.update_layout(
-        scene=plain_scene(REACH, x="x₁", y="x₂", z="x₃"),
-        margin={"l": 0, "r": 0, "t": 24, "b": 0},
-        uirevision="q",
-    )
-    return figure
-
+#: The teacher of the front page, and its entries off the diagonal.
+TEACHER = {"t11": "2", "t22": "1.5", "t33": "1", "t12": "0", "t13": "0", "t23": "0"}
+TOUR = (
+    Step(
+        "One neuron, all its directions",
+        "Each place on the disc is a direction of the neuron’s weights; dark blue is a low loss. Gaussian data: three "
+        "critical points, one valley (star), one pass and one top (diamonds). Training always finds the valley.",
+        {**TEACHER, "kurtosis": "3"},
+    ),
+    Step(
+        "Now heavier tails",
+        "The same teacher, data with more outliers: the fourth moment goes from 3 (Gauss) to 30. Watch valleys split. "
+        "Nothing else changes.",
+        {**TEACHER, "kurtosis": "3"},
+        ("kurtosis", 3, 30),
+    ),
+    Step(
+        "Points meet and are gone",
+        "Now the data stays and the teacher moves: its third entry goes from 1 to −1. Where critical points meet, the "
+        "teacher crosses the discriminant, and their number drops.",
+        {**TEACHER, "kurtosis": "30"},
+        ("t33", 1, -1),
+    ),
+    Step(
+        "Where does training end?",
+        "Four valleys, equally deep here. Shaded are their basins, dashed the borders between them; the bold lines "
+        "are the lowest ways from valley to valley. Press Train, then move anything you like.",
+        {**TEACHER, "kurtosis": "30"},
+    ),
+)
+PRESETS = (
+    Preset("identity teacher", {**TEACHER, "t22": "1", "t11": "1", "kurtosis": "3"}),
+    Preset("random teacher", {}),
+    Preset("one neuron", {"t11": "1.44", "t22": "0.36", "t33": "0.25", "t12": "0.72", "t13": "-0.6", "t23": "-0.3",
+                          "kurtosis": "9"}),
+    Preset("on the discriminant", {**TEACHER, "t11": "2.2", "t22": "1.8", "kurtosis": "6"}),
+    Preset("ReLU, k = 6", {"k": "6"}, view="relu"),
+)  # fmt: skip
 
 VIEW = View(
     name="quadratic",
-    title="Quadratic, n = 3",
-    lead="One quadratic neuron learns a 3×3 matrix from data with independent coordinates. With Gaussian data (fourth "
-    "moment 3) there are 3 critical points of rank one; heavier tails add more, up to 13.",
+    title="Landscape",
+    lead="One neuron a(w·x)² learns a 3×3 matrix. Its loss is a landscape over the directions of w: training rolls "
+    "down it and can only stop at critical points. How many there are depends on the data.",
     fields=(
-        Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 60, 0.1, 30),
+        Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 60, 0.1, 3),
         Field("t11", "teacher t₁₁", -3, 3, 0.01, 2),
         Field("t22", "teacher t₂₂", -3, 3, 0.01, 1.5),
         Field("t33", "teacher t₃₃", -3, 3, 0.01, 1),
@@ -125,11 +125,15 @@ VIEW = View(
         TRAIN,
         SEED,
     ),
+    pictured="The loss of the best neuron in each direction (w and −w are one). Dashed lines part each basin; bold "
+    "lines are the joins of the merge tree. Balls are runs of gradient descent on w and a.",
     captions=(
-        "Every critical point by index and loss: stars are global minima, circles local ones, diamonds saddles.",
-        "The critical neurons as vectors ±w√|a|, scaled to the teacher, around a level surface of the teacher’s form.",
+        "The same points by index and loss: the more ways down, the farther right. Point at one, here, in the table or "
+        "on the landscape.",
     ),
+    tour=TOUR,
+    presets=PRESETS,
     draw=draw,
-    seconds=constant(0.02),
-    report=report_of("Quadratic, n = 3", problem_of, 0.25, quick_descent),
+    seconds=constant(0.045),
+    report=report_of("One quadratic neuron, n = 3", problem_of, 0.25, quick_descent),
 )
