@@ -22,10 +22,10 @@ except ImportError:
 from shallows.uses.explorer.answers import asked_report, scene_json
 from shallows.uses.explorer.fields import State as Values
 from shallows.uses.explorer.fields import defaults, read_state
+from shallows.uses.explorer.glossary import glossary_html
 from shallows.uses.explorer.layout import frame, page
 from shallows.uses.explorer.reports import ReportLine
 from shallows.uses.explorer.scene import View
-from shallows.uses.explorer.glossary import glossary_html
 from shallows.uses.explorer.views import NAMES, view_of
 from shallows.uses.landscape.picture import script as landscape_script
 from shallows.uses.landscape.picture import style as landscape_style

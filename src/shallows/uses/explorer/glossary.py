@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-#: Word -> one sentence; longer words first, so that "rank stratum" is not read as "rank". `docs/start/words.md` has them too.
+#: Word -> one sentence; longer words first, so that "rank stratum" is not read as "rank". `docs/start/words.md` too.
 WORDS = {
     "critical points": "Places where the loss has no slope: training can come to rest only there.",
-    "fourth moment": "How heavy the tails of the data are: 3 for Gaussian data, 1.8 for uniform data, 6 for Laplace data.",
+    "fourth moment": "How heavy the tails of the data are: 3 for Gaussian data, 1.8 for uniform, 6 for Laplace.",
     "rank stratum": "All functions that need exactly so many neurons. Curvature is measured among them.",
     "merge tree": "Which valleys flow together as water rises, and at which loss: leaves are minima, joins are passes.",
     "signature": "How many directions curve up, are flat, and curve down at a critical point: (up, flat, down).",

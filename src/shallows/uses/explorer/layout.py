@@ -42,7 +42,11 @@ def page(view: View, state: State, message: str) -> list[Any]:
                     id="panel",
                     className="panel",
                     children=[html.Div(className="controls"), _buttons(view)],
-                    **{"data-view": view.name, "data-fields": _fields(view, state), "data-words": json.dumps(WORDS)},
+                    **{
+                        "data-view": view.name,
+                        "data-fields": _fields(view, state),
+                        "data-words": json.dumps(WORDS),
+                    },
                 ),
                 html.Div(_stage(view, message), className="stage"),
             ],
@@ -98,9 +102,7 @@ def _opening(view: View) -> list[Any]:
     """The guided opening and the presets, which `page/tour.js` brings to life."""
     if not view.tour and not view.presets:
         return []
-    steps = [
-        {"title": s.title, "text": s.text, "values": dict(s.values), "play": s.play} for s in view.tour
-    ]
+    steps = [{"title": s.title, "text": s.text, "values": dict(s.values), "play": s.play} for s in view.tour]
     presets = [{"label": p.label, "values": dict(p.values), "view": p.view} for p in view.presets]
     data = {"data-tour": json.dumps(steps), "data-presets": json.dumps(presets)}
     return [html.Section(id="opening", **data, **{"aria-label": "Guided opening"})]

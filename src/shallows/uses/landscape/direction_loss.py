@@ -49,7 +49,11 @@ class DirectionLoss:
             return None
         if isinstance(problem.activation, Power):
             return cls._of_power(problem)
-        if not isinstance(problem.activation, PolynomialActivation) or problem.bias or problem.outer is not None:
+        if (
+            not isinstance(problem.activation, PolynomialActivation)
+            or problem.bias
+            or problem.outer is not None
+        ):
             return None
         n, d = problem.n + 1, problem.activation.degree
         if n not in DIMENSIONS or d not in DEGREES:

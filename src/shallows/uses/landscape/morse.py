@@ -28,7 +28,7 @@ AWAY, FARTHEST = 0.1, 0.02
 DIFFERENCE = 1e-5
 #: Places a side of the coarse map of basins; each refinement doubles them, and asks only where neighbours differ.
 COARSE, REFINEMENTS = 25, 2
-#: Radians of a step of the basins' descent, and how many steps: no place of a projective plane is farther than π/2 from another.
+#: Radians of a step of the basins' descent, and how many: two directions, up to sign, are at most π/2 apart.
 STRIDE, STRIDES = 0.14, 36
 #: Each stride is shorter than the one before: all together reach 2 radians, and the last is 0.016.
 SHORTER = 0.94
@@ -94,7 +94,9 @@ def _followed(
             goal = distance[:, targets]
             for i in np.flatnonzero(open_ & (goal.min(axis=1) < NEAR)):
                 ends[i], open_[i] = (targets[int(goal[i].argmin())], count), False
-        if sense > 0:  # where p = 0 the best neuron is the zero network: a line that has climbed so high has ended
+        if (
+            sense > 0
+        ):  # where p = 0 the best neuron is the zero network: a line that has climbed so high has ended
             for i in np.flatnonzero(open_ & (loss.values(u) > (1 - TOP) * loss.zero)):
                 ends[i], open_[i] = (None, count), False
         if not open_.any():
@@ -129,7 +131,7 @@ def curvature(loss: DirectionLoss, u: Array) -> tuple[Array, Array]:
 
 
 def _direction(loss: DirectionLoss, u: Array, up: bool) -> Array:
-    return curvature(loss, u)[1][-1 if up else 0]
+    return np.asarray(curvature(loss, u)[1][-1 if up else 0])
 
 
 def basins(loss: DirectionLoss, frame: Array, minima: Array) -> NDArray[np.uint8]:

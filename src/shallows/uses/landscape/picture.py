@@ -162,13 +162,19 @@ def _flow(loss: DirectionLoss, frame: Array, marks: list[Mark], radius: float) -
             "end": None if line.end is None else single[line.end].row + 1,
             "join": line.start in joins,
             "line": _rounded(line.places),
-            "lengths": [round(_length(loss, place), DECIMALS) for place in line.places] if loss.n == 2 else None,
+            "lengths": [round(_length(loss, place), DECIMALS) for place in line.places]
+            if loss.n == 2
+            else None,
         }
         for line in down
     ]
     text = base64.b64encode(np.ascontiguousarray(labels).tobytes()).decode("ascii")
     numbers = [single[i].row + 1 for i in minima]
-    return {"paths": paths, "borders": borders, "basins": {"side": len(labels), "labels": text, "numbers": numbers}}
+    return {
+        "paths": paths,
+        "borders": borders,
+        "basins": {"side": len(labels), "labels": text, "numbers": numbers},
+    }
 
 
 def _joins(marks: list[Mark], minima: list[int], lines: list[Line]) -> set[int]:
@@ -185,11 +191,13 @@ def _runs(neuron: Neuron, thetas: Array) -> list[dict[str, Any]]:
     """The ways of training runs: directions, and lengths on a plane."""
     flat = thetas.reshape(-1, thetas.shape[-1])
     shape = thetas.shape[:2]
-    u = _rounded(neuron.direction(flat).reshape(*shape, -1).swapaxes(0, 1))
-    if neuron.loss.n == 3:
-        return [{"line": line, "lengths": None} for line in u]
-    lengths = _rounded(neuron.length(flat).reshape(shape).T)
-    return [{"line": line, "lengths": length} for line, length in zip(u, lengths, strict=True)]
+    u = _rounded(neuron.direction(flat).reshape(*shape, neuron.loss.n).swapaxes(0, 1))
+    died = neuron.died(thetas[-1]).tolist()
+    lengths = _rounded(neuron.length(flat).reshape(shape).T) if neuron.loss.n == 2 else [None] * len(u)
+    return [
+        {"line": line, "lengths": length, "died": dead}
+        for line, length, dead in zip(u, lengths, died, strict=True)
+    ]
 
 
 def _rounded(values: Array) -> Any:

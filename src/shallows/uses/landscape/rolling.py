@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.questions.descent.methods.stable_step import stable_step
+from shallows.questions.descent.methods.gradient import line_search
+from shallows.questions.descent.results.run import Batch
 from shallows.questions.descent.starts import starts
+from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 from shallows.uses.landscape.direction_loss import DirectionLoss
 
 #: Steps of gradient descent, and how many of them are shown: more at the beginning, where a run moves.
-STEPS, SHOWN = 240, 40
+STEPS, SHOWN = 150, 40
+#: Runs end at this gradient norm: beyond it nothing is seen to move.
+ENOUGH = 1e-6
+
+
+#: A neuron whose function is smaller than this share of the teacher's at the end of a run is drawn as one that died.
+DIED = 0.05
 
 
 class Neuron:
@@ -50,19 +60,23 @@ class Neuron:
         w, a = self.parts(thetas)
         return np.asarray(np.abs(a) ** (1 / self.loss.degree) * np.linalg.norm(w, axis=-1))
 
+    def died(self, thetas: Array) -> Array:
+        """Which of these neurons are nearly the zero network: ‖a w^⊗d‖ is a small part of the teacher's size."""
+        w, a = self.parts(thetas)
+        size = np.abs(a) * np.sqrt(self.loss.forms(w)[1])
+        return np.asarray(size < DIED * np.sqrt(max(self.loss.zero, TINY)))
+
     def rolled(self, count: int, seed: int) -> Array:
         """θ at some steps of `count` runs of gradient descent, (steps, count, parameters).
 
-        All from Glorot starts, with the longest step that is stable from there.
+        All from Glorot starts, with the line search that `ensemble` has too.
         """
         if not count:
             return np.zeros((1, 0, self.trained.size))
         thetas = self.problem.lift(starts(self.problem, count, "xavier", seed))
-        step = stable_step(self.evaluate, thetas, STEPS)
-        shown = set(np.geomspace(1, STEPS, SHOWN).astype(int).tolist())
         kept = [thetas]
-        for i in range(1, STEPS + 1):
-            thetas = thetas - step * self.evaluate(thetas)[1]
-            if i in shown:
-                kept.append(thetas)
+        for stage, following in pairwise([0, *np.unique(np.geomspace(1, STEPS, SHOWN).astype(int)).tolist()]):
+            batch = Batch.start(kept[-1])
+            line_search(self.evaluate, batch, Stopping(ENOUGH, following - stage))
+            kept.append(batch.thetas)
         return np.array(kept)

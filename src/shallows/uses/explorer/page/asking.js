@@ -118,4 +118,4 @@ function start() {
 }
 new MutationObserver((_, observer) => { if (start()) observer.disconnect(); }).observe(document.body, { childList: true, subtree: true });
 
-window.shallows = { move };
+window.shallows = { move, landscape: () => pictured };

@@ -1,6 +1,6 @@
 // What stands on the terrain: critical points, paths over passes, borders of basins, balls. Drawn by a pen that knows
 // where a direction is in the picture.
-const BALL = "#D55E00";
+const BALL = "#D55E00", DEAD = "#8a8f98";
 const spikes = (count, radius) => Array.from({ length: count }, (_, i) => {
   const angle = 2 * Math.PI * i / count - Math.PI / 2;
   return [radius(i) * Math.cos(angle), radius(i) * Math.sin(angle)];

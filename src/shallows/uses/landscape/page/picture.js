@@ -128,7 +128,8 @@ function landscape(host, first) {
     }
     labelAxes(brush);
   }
-  function paintRun(brush, { line: places, lengths }, line) {
+  function paintRun(brush, { line: places, lengths, died }, line) {
+    const colour = died ? DEAD : BALL;
     const at = rolling * (places.length - 1), whole = Math.floor(at), part = at - whole;
     const trail = places.slice(0, whole + 1), long = lengths ? lengths.slice(0, whole + 1) : null;
     if (whole + 1 < places.length) { // between two steps, the short way round
@@ -137,9 +138,9 @@ function landscape(host, first) {
       trail.push(mixed.map((value) => value / size));
       if (long) long.push(lengths[whole] + part * (lengths[whole + 1] - lengths[whole]));
     }
-    line(trail, long, { width: 1.3, colour: BALL, alpha: rolling < 1 ? 0.75 : 0.35 });
+    line(trail, long, { width: 1.3, colour, alpha: rolling < 1 ? 0.75 : 0.35 });
     const end = trail.length - 1;
-    for (const [x, y] of placesOf(trail[end], long ? long[end] : 0).slice(0, picture.n === 2 ? 1 : 2)) stampMark(brush, x, y, rolling < 1 ? 4.5 : 3, "circle", BALL, "#fff", rolling < 1 ? 1 : 0.7);
+    for (const [x, y] of placesOf(trail[end], long ? long[end] : 0).slice(0, picture.n === 2 ? 1 : 2)) stampMark(brush, x, y, rolling < 1 ? 4.5 : 3, "circle", colour, "#fff", rolling < 1 ? 1 : 0.7);
   }
   function labelAxes(brush) {
     if (picture.n === 2 && shown.mode === "map") return;
@@ -179,12 +180,16 @@ function landscape(host, first) {
     if (picture.points.some((point) => point.family)) items.push(element("span", { textContent: "dots: a whole family of critical points" }));
     const joins = picture.paths.filter((path) => path.join).length / 2;
     if (joins) items.push(element("span", { className: "landscape-item" }, [element("i", { className: "landscape-stroke" }), "lowest path between two valleys"]));
+    const dead = picture.runs.filter((run) => run.died).length;
+    if (picture.runs.length) items.push(element("span", { className: "landscape-item" }, [dotOf(BALL), "training"]));
+    if (dead) items.push(element("span", { className: "landscape-item", title: "Its outer weight began with the wrong sign: the neuron shrinks to nothing, at the zero network." }, [dotOf(DEAD), `ended at the zero network (${dead})`]));
     const [low, high] = picture.range;
     items.push(element("span", { className: "landscape-scale" }, [shortNumber(low), element("i"), shortNumber(high), " loss"]));
     legend.replaceChildren(...items);
     const text = [...kinds].map(([kind, count]) => `${count} × ${kind}`).join(", ");
     stage.setAttribute("aria-label", `Landscape of the loss over all directions of the neuron: ${text || "every direction is alike"}. Arrow keys go through the points, or turn it.`);
   }
+  const dotOf = (colour) => element("i", { className: "landscape-dot", style: `background:${colour}` });
   function symbolOf(kind) {
     const canvas = element("canvas", { width: 36, height: 36 }), brush = canvas.getContext("2d");
     stampMark(brush, 18, 18, 13, picture.styles[kind][1], picture.styles[kind][0], "rgba(255,255,255,0.9)");
@@ -264,5 +269,5 @@ function landscape(host, first) {
   if (first) update(first);
   return { update, highlight, roll, onhover: (call) => { listener = call; }, setMode,
            state: () => ({ ...shown }), restore: (given) => { Object.assign(shown, given); for (const [name] of LAYERS) boxes[name].checked = shown[name]; setMode(shown.mode); },
-           places: () => picture.points.filter((point) => point.u).map((point) => ({ ...point, places: placesOf(point.u, point.length) })), rolling: () => rolling };
+           places: () => picture.points.filter((point) => point.u).map((point) => ({ ...point, places: placesOf(point.u, point.length) })), rolling: () => rolling, lossAt: (...u) => loss(...u) };
 }
