@@ -168,6 +168,6 @@ def test_families_and_what_has_no_picture():
         sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), 1),
     ):
         assert DirectionLoss.of(problem) is None
-    degenerate = sh.chart(sh.Problem(np.diag([2.2, 1.8, 1.0]), heavy(6.0), 1))  # on the discriminant
+    degenerate = sh.chart(sh.Problem(np.diag([2.25, 1.75, 1.0]), heavy(6.0), 1))  # on the discriminant
     assert landscape(degenerate)["points"]
     assert landscape(sh.chart(sh.Problem(np.zeros((3, 3)), sh.Gaussian(3), 1))) is not None

@@ -44,13 +44,13 @@ async function drawAll() {
 function draw(place) {
   const { names, layout } = figures[place], plot = plotAt(place), begin = performance.now();
   endLive(plot, layout.meta);
-  window.Plotly.react(plot, names.map(inked), { ...painted(layout), width: plot.clientWidth });
+  window.Plotly.react(plot, names.map(inked), { ...zoomed(painted(layout), place), width: plot.clientWidth });
   const known = { names, layout, frame: frameOf(layout, true), stale: false };
   const clock = () => Object.assign(known, { end: performance.now(), cost: performance.now() - begin });
   const first = !drawn[place];
   drawn[place] = known;
   linkPlot(plot);
-  if (first) { recallZoom(plot, place); keepZoom(plot, place); }
+  if (first) keepZoom(plot, place);
   ringPlots();
   clock();
   requestAnimationFrame(() => requestAnimationFrame(clock)); // with what the browser spends on painting
@@ -94,7 +94,7 @@ function inked(name) {
 // A layout in the colours and the size of the page.
 function painted(layout) {
   const ink = inkOf(), [grid, line] = dark.matches ? ["#2b3138", "#77808b"] : ["#e4e6e9", "#8a8f98"];
-  const result = { uirevision: view, ...layout, font: { ...layout.font, color: ink, size: narrow.matches ? 11 : layout.font.size },
+  const result = { ...layout, font: { ...layout.font, color: ink, size: narrow.matches ? 11 : layout.font.size },
                    modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: ink } };
   // margins that do not follow the legend leave room for as many rows as a phone needs
   if (narrow.matches && layout.margin.autoexpand === false) result.margin = { ...layout.margin, l: 40, r: 10, t: 1.4 * layout.margin.t };

@@ -25,13 +25,21 @@ window.addEventListener("pagehide", () => { if (pictured) keep("landscape", pict
 const ZOOM = /^([xy]axis\d?\.(range(\[\d\])?|autorange)|scene\.camera)$/;
 function keepZoom(plot, place) {
   plot.on("plotly_relayout", (changed) => {
-    const kept_ = recall("zoom") || {}, mine = Object.entries(changed).filter(([name]) => ZOOM.test(name));
+    const zooms = recall("zoom") || {}, mine = Object.entries(changed).filter(([name]) => ZOOM.test(name));
     if (!mine.length) return;
-    kept_[place] = mine.some(([name]) => name.endsWith("autorange")) ? {} : { ...kept_[place], ...Object.fromEntries(mine) };
-    keep("zoom", kept_);
+    zooms[place] = mine.some(([name]) => name.endsWith("autorange")) ? {} : { ...zooms[place], ...Object.fromEntries(mine) };
+    keep("zoom", zooms);
   });
 }
-function recallZoom(plot, place) {
-  const mine = (recall("zoom") || {})[place];
-  if (mine && Object.keys(mine).length) window.Plotly.relayout(plot, mine);
+// A layout as the hand has left it; every full drawing begins from here.
+function zoomed(layout, place) {
+  const mine = (recall("zoom") || {})[place] || {}, result = { ...layout };
+  for (const [name, value] of Object.entries(mine)) {
+    const [, part, key, end] = name.match(/^(\w+)\.(\w+)(?:\[(\d)\])?$/);
+    if (!result[part]) continue;
+    const old = [...(result[part][key] || [])];
+    if (end !== undefined) old[Number(end)] = value;
+    result[part] = { ...result[part], [key]: end === undefined ? value : old, ...(key === "range" ? { autorange: false } : {}) };
+  }
+  return result;
 }

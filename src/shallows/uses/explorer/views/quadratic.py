@@ -105,7 +105,7 @@ PRESETS = (
     Preset("random teacher", {}),
     Preset("one neuron", {"t11": "1.44", "t22": "0.36", "t33": "0.25", "t12": "0.72", "t13": "-0.6", "t23": "-0.3",
                           "kurtosis": "9"}),
-    Preset("on the discriminant", {**TEACHER, "t11": "2.2", "t22": "1.8", "kurtosis": "6"}),
+    Preset("on the discriminant", {**TEACHER, "t11": "2.25", "t22": "1.75", "kurtosis": "6"}),
     Preset("ReLU, k = 6", {"k": "6"}, view="relu"),
 )  # fmt: skip
 
