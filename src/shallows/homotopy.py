@@ -10,6 +10,8 @@ from shallows.mathematics.homotopy.monodromy import MonodromyResult, monodromy
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.rank_one import RankOneSystem, random_rank_one
+from shallows.mathematics.homotopy.sets.components import Component
+from shallows.mathematics.homotopy.sets.decomposition import Decomposition, decompose, load_decomposition
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.homotopy.systems import PolynomialSystem
@@ -17,6 +19,8 @@ from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test, tr
 
 __all__ = [
     "CompiledFamily",
+    "Component",
+    "Decomposition",
     "Homotopy",
     "MonodromyResult",
     "Paths",
@@ -30,7 +34,9 @@ __all__ = [
     "TraceTest",
     "TrackerSettings",
     "check_homotopy",
+    "decompose",
     "linear_trace_test",
+    "load_decomposition",
     "mixed_volume",
     "monodromy",
     "random_rank_one",

@@ -73,6 +73,17 @@ def fat_point(system: PolynomialSystem, point: NDArray[np.complex128], count: in
         return Neighbourhood((CloseRoot(rounded.real + 0j if real else rounded, count, real),), True)
 
 
+def local_multiplicity(system: PolynomialSystem, point: NDArray[np.complex128], most: int) -> int | None:
+    """The multiplicity of an isolated point of any system with at least as many equations as unknowns, up to `most`;
+    None when it is larger, the point is not found to hundreds of digits, or the work too much."""
+    with precision(2 * separation_bits(system) + _SPARE_BITS):
+        place = _deflated(system, point)
+        if place is None:
+            return None
+        multiplicity = _multiplicity(system, place, most)
+        return multiplicity if multiplicity is not None and multiplicity <= most else None
+
+
 # -- where ---------------------------------------------------------------------------------------------------
 
 

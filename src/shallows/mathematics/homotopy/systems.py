@@ -43,8 +43,13 @@ class PolynomialSystem:
         polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem,
         variables: Sequence[str] | None = None,
         parameters: Sequence[str] = (),
+        *,
+        square: bool = True,
     ) -> PolynomialSystem:
-        """From strings (`"x^2*y - 3*y + 1"`) or {exponents: coefficient} dictionaries; checked here."""
+        """From strings (`"x^2*y - 3*y + 1"`) or {exponents: coefficient} dictionaries; checked here.
+
+        With `square=False` there may be more or fewer equations than variables.
+        """
         if isinstance(polynomials, PolynomialSystem):
             return polynomials
         if isinstance(polynomials, (str, Mapping)):
@@ -66,7 +71,7 @@ class PolynomialSystem:
             raise InvalidProblem(
                 f"the equations are of types {kinds}. Fix: give all of them as strings, or all as dictionaries"
             )
-        _check(system)
+        _check(system, square)
         return system
 
     @property
@@ -256,9 +261,9 @@ def _from_dictionaries(
     return PolynomialSystem(names, tuple(equations), parameters)
 
 
-def _check(system: PolynomialSystem) -> None:
+def _check(system: PolynomialSystem, square: bool = True) -> None:
     n = system.n
-    if len(system.equations) != n:
+    if square and len(system.equations) != n:
         more = (
             "more equations than variables" if len(system.equations) > n else "fewer equations than variables"
         )

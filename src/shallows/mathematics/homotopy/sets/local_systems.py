@@ -1,0 +1,152 @@
+"""Equations that are regular along a component, whatever its multiplicity.
+
+Where the Jacobian of F has rank r < n − d at the points of a component of dimension d, equations are added that hold on
+it and make it simpler: with a random n × (r+1) matrix B and a random vector h there is one λ with
+
+    J(x) B λ = 0,   h·λ = 1
+
+at each of its points, and (x, λ) solves the larger system with a smaller multiplicity; after a few rounds it is regular,
+and paths can be tracked on it (A. Leykin, J. Verschelde, A. Zhao, Theoret. Comput. Sci. 359, 2006; for components A.
+Sommese, C. Wampler, "The Numerical Solution of Systems of Polynomials", 2005, section 13.3.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, partial
+from shallows.mathematics.homotopy.start_systems import unit
+from shallows.support.tolerances import EPSILON
+
+Vector = NDArray[np.complex128]
+#: Newton steps, the relative step at which they have converged (quadratically: the error is the square of it), and how
+#: far the point may have been: ends of the Cauchy endgame are known to 10⁻⁶, those of multiple roots to 10⁻⁴.
+NEWTON, CONVERGED, NEAR = 12, 1e-11, 1e-2
+#: A point is regular when the smallest singular value of the equations with the slice is above this share of the
+#: largest, or of 1, the size of coefficients: a double root splits to √ε = 10⁻⁸ in doubles, and leaves singular values of that size.
+REGULAR = 1e-7
+#: Singular values that may be those of a kernel at a point known to 10⁻⁶.
+KERNEL = 1e-3
+#: Rounds of deflation, the most unknowns of the last, and its most terms: the work is proportional to them.
+ROUNDS, MOST_UNKNOWNS, MOST_TERMS = 6, 60, 20_000
+
+Ranks = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LocalPoint:
+    """A point of a slice of a component, with the multipliers λ after the coordinates, and the ranks that led there."""
+
+    place: Vector
+    ranks: Ranks
+
+
+@dataclass
+class LocalSystems:
+    """All deflations of one system by the ranks that they were made for; `()` is the system itself."""
+
+    system: NumericSystem
+    seed: int
+    made: dict[Ranks, NumericSystem] = field(default_factory=dict)
+
+    def of(self, ranks: Ranks) -> NumericSystem:
+        """The system deflated once for each of these ranks."""
+        if not ranks:
+            return self.system
+        if ranks not in self.made:
+            before = self.of(ranks[:-1])
+            self.made[ranks] = _deflated(before, *self._random(before.unknowns, ranks))
+        return self.made[ranks]
+
+    def _random(self, unknowns: int, ranks: Ranks) -> tuple[Vector, Vector]:
+        """B and h, the same whenever they are asked for."""
+        rng = np.random.default_rng([self.seed, *ranks, len(ranks)])
+        return unit(rng, (unknowns, ranks[-1] + 1)), unit(rng, ranks[-1] + 1)
+
+    def regular(self, point: Vector, forms: Vector) -> LocalPoint | None:
+        """The point, refined, if the system itself is regular there; the rows of `forms` are those of the slice."""
+        place = refined(self.system, point, forms)
+        return None if place is None else LocalPoint(place, ())
+
+    def deflated(self, point: Vector, forms: Vector) -> LocalPoint | None:
+        """The point, refined, with the deflation that is regular there; None where there is none."""
+        place, ranks = np.asarray(point, np.complex128), ()
+        for _ in range(ROUNDS):
+            current = self.of(ranks)
+            slope = current.jacobian(place)
+            rank = _rank(slope, current.unknowns - len(forms) - 1)
+            terms = sum(map(len, current.equations)) * ((rank or 0) + 2)
+            if rank is None or current.unknowns + rank + 1 > MOST_UNKNOWNS or terms > MOST_TERMS:
+                return None
+            matrix, weights = self._random(current.unknowns, (*ranks, rank))
+            kernel = np.linalg.svd(slope @ matrix)[2][-1].conj()
+            scale = weights @ kernel
+            if abs(scale) < KERNEL:
+                return None
+            ranks = (*ranks, rank)
+            place = np.concatenate([place, kernel / scale])
+            found = refined(self.of(ranks), place, forms)
+            if found is not None:
+                moved = float(np.abs(found[: len(point)] - point).max())
+                return LocalPoint(found, ranks) if moved < NEAR * max(1.0, float(np.abs(point).max())) else None
+        return None
+
+
+def _rank(slope: Vector, most: int) -> int | None:
+    """The number of singular values before the widest gap, at most `most`; None where there is no gap."""
+    values = np.linalg.svd(slope, compute_uv=False)
+    values = np.concatenate([values, np.zeros(max(0, slope.shape[1] - len(values)))])
+    shares = values / max(float(values[0]), 1.0)
+    possible = [k for k in range(min(most, len(shares) - 1) + 1) if shares[k] < KERNEL]
+    if not possible:
+        return None
+    before = {k: (shares[k - 1] if k else 1.0) / max(float(shares[k]), EPSILON) for k in possible}
+    return max(possible, key=lambda k: before[k])
+
+
+def refined(system: NumericSystem, point: Vector, forms: Vector) -> Vector | None:
+    """The regular solution of the system on a slice next to a point, by Gauss and Newton; None where there is none."""
+    n, place = forms.shape[1] - 1, np.asarray(point, np.complex128)
+    flat = np.zeros((len(forms), system.unknowns), np.complex128)
+    flat[:, :n] = forms[:, :n]
+    last = np.inf
+    for _ in range(NEWTON):
+        value = np.concatenate([system.value(place), forms[:, :n] @ place[:n] + forms[:, n]])
+        slope = np.vstack([system.jacobian(place), flat])
+        if not (np.isfinite(value).all() and np.isfinite(slope).all()):
+            return None
+        step, _, _, values = np.linalg.lstsq(slope, value, rcond=None)
+        if len(slope) < system.unknowns or values[-1] < REGULAR * max(values[0], 1.0):
+            return None
+        place = place - step
+        last = float(np.abs(step).max()) / max(1.0, float(np.abs(place).max()))
+        if last < CONVERGED:
+            break
+    near = float(np.abs(place[:n] - point[:n]).max()) < NEAR * max(1.0, float(np.abs(point[:n]).max()))
+    return place if last < CONVERGED and near and (system.share(place) < ZERO).all() else None
+
+
+#: What is left of an equation at a point of its zero set that is known to rounding: a few hundred ε.
+ZERO = 1e-9
+
+
+def _deflated(system: NumericSystem, matrix: Vector, weights: Vector) -> NumericSystem:
+    """F, J B λ and h·λ − 1 in the unknowns (x, λ)."""
+    n, more = system.unknowns, len(weights)
+    nothing = (0,) * more
+    rows: list[Row] = [{(*key, *nothing): value for key, value in row.items()} for row in system.equations]
+    for row in system.equations:
+        fresh: Row = {}
+        for j in range(n):
+            for key, value in partial(row, j).items():
+                for k in range(more):
+                    place = (*key, *(int(i == k) for i in range(more)))
+                    fresh[place] = fresh.get(place, 0j) + value * complex(matrix[j, k])
+        if fresh:
+            rows.append(fresh)
+    last: Row = {(*((0,) * n), *(int(i == k) for i in range(more))): complex(weights[k]) for k in range(more)}
+    last[(0,) * (n + more)] = -1.0 + 0j
+    return NumericSystem(n + more, (*rows, last))
