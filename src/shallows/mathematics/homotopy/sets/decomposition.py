@@ -15,7 +15,7 @@ from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.sets.breakup import Part, break_up
 from shallows.mathematics.homotopy.sets.components import Component
 from shallows.mathematics.homotopy.sets.intersection import Stage
-from shallows.mathematics.homotopy.sets.local_systems import LocalSystems
+from shallows.mathematics.homotopy.sets.local_systems import LINEAR, LocalSystems, linear_system
 from shallows.mathematics.homotopy.sets.membership import WitnessSet
 from shallows.mathematics.homotopy.sets.multiplicity import component_multiplicity
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, degree
@@ -28,8 +28,6 @@ from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
 
 FORMAT = Format("shallows-decomposition", 1)
-#: Components that are listed one by one in the printed form.
-LISTED = 12
 
 
 @dataclass(frozen=True)
@@ -104,6 +102,9 @@ class Decomposition:
         }
         arrays = {f"places_{k}": c.witness.places for k, c in enumerate(self.components)}
         arrays |= {f"slice_{k}": c.slice for k, c in enumerate(self.components)}
+        for k, c in enumerate(self.components):
+            if c.witness.ranks[:1] == (LINEAR,):
+                arrays[f"linear_{k}"] = c.systems.of(c.witness.ranks).jacobian(np.zeros(self.system.n, complex))
         return FORMAT.save(path, document, arrays)
 
     def __repr__(self) -> str:
@@ -189,11 +190,10 @@ def decompose(
     stage = Stage(nothing, flag, random, settings, threads, progress, max_paths, [everything])
     for row in sorted(exact.equations, key=lambda row: (degree(row), len(row))):
         stage = stage.cut(row)
-    systems = LocalSystems(exact, seed)
     parts = [
         part for witness in stage.sets for part in break_up(witness, stage.systems, random, settings, threads)
     ]
-    components = [_component(part, system, systems) for part in parts]
+    components = [_component(part, system, stage.systems) for part in parts]
     components.sort(key=lambda c: (-c.dimension, -c.degree, c.multiplicity or 0))
     tally = stage.tally
     seconds = time.perf_counter() - started
@@ -228,6 +228,9 @@ def load_decomposition(path: str | Path) -> Decomposition:
             if forms.shape != (dimension, system.n + 1) or places.shape[1] < system.n:
                 raise ValueError(f"component {k}: shapes {forms.shape}, {places.shape}")
             defect = float("inf") if entry["trace_defect"] is None else float(entry["trace_defect"])
+            if ranks[:1] == (LINEAR,):
+                normals = contents.arrays[f"linear_{k}"]
+                systems.made[ranks] = linear_system(np.hstack([normals, -normals @ places[:1].T]))
             witness = WitnessSet(dimension, ranks, places, forms)
             components.append(
                 Component(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings
-from shallows.mathematics.homotopy.sets.local_systems import ZERO, LocalPoint, LocalSystems
+from shallows.mathematics.homotopy.sets.local_systems import ZERO, LocalPoint, LocalSystems, linear_system
 from shallows.mathematics.homotopy.sets.membership import Membership, WitnessSet
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, degree
 from shallows.mathematics.homotopy.solve import follow_all
@@ -138,11 +138,12 @@ class Stage:
         padding = (0,) * (size - self.n)
         goal: Row = {(*key, *padding): value for key, value in equation.items()}
         last = {(*((0,) * (size - 1)), 1): turn}
-        homotopy = straight_line([*fixed, last, goal], start, size)
+        projective = system.unknowns == self.n  # multipliers make a bad infinity
+        homotopy = straight_line([*fixed, last, goal], start, size, projective)
         roots = np.exp(2j * np.pi * np.arange(high) / high)
         count = len(witness.places)
         starts = np.hstack([np.repeat(witness.places, high, axis=0), np.tile(roots, count)[:, None]])
-        return homotopy, np.hstack([starts, np.ones((count * high, 1))])
+        return homotopy, np.hstack([starts, np.ones((count * high, 1))]) if projective else starts
 
     def _sorted_out(self, dimension: int, kept: list[Vector], new: list[Vector]) -> list[WitnessSet]:
         """Witness sets of one dimension: each point once, none of them on a set of higher dimension."""
@@ -159,7 +160,7 @@ class Stage:
             if local is None:
                 self.tally.unresolved += 1
                 continue
-            found.append(local)
+            found.append(self.systems.straightened(local, forms))
         return [
             WitnessSet(dimension, ranks, places, forms) for ranks, places in _grouped(found, self.n).items()
         ]
@@ -182,10 +183,9 @@ def _near(point: Vector, others: list[Vector]) -> bool:
 
 
 def _linear(form: Vector, size: int) -> Row:
-    row: Row = {(0,) * size: complex(form[-1])}
-    for j, value in enumerate(form[:-1]):
-        row[tuple(int(i == j) for i in range(size))] = complex(value)
-    return row
+    """The form as an equation in more unknowns."""
+    padding = np.zeros(size - len(form) + 1, np.complex128)
+    return linear_system(np.concatenate([form[:-1], padding, form[-1:]])[None]).equations[0]
 
 
 def _grouped(found: Iterable[LocalPoint], n: int) -> dict[tuple[int, ...], Vector]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, partial
 from shallows.mathematics.homotopy.start_systems import unit
+from shallows.support.seeds import complex_normal
 from shallows.support.tolerances import EPSILON
 
 Vector = NDArray[np.complex128]
@@ -32,6 +33,9 @@ REGULAR = 1e-7
 KERNEL = 1e-3
 #: Rounds of deflation, the most unknowns of the last, and its most terms: the work is proportional to them.
 ROUNDS, MOST_UNKNOWNS, MOST_TERMS = 6, 60, 20_000
+
+#: In place of ranks: a linear space with equations of its own; and the points at which that is tested.
+LINEAR, TRIES = -1, 3
 
 Ranks = tuple[int, ...]
 
@@ -93,6 +97,33 @@ class LocalSystems:
                 moved = float(np.abs(found[: len(point)] - point).max())
                 return LocalPoint(found, ranks) if moved < NEAR * max(1.0, float(np.abs(point).max())) else None
         return None
+
+
+    def straightened(self, local: LocalPoint, forms: Vector) -> LocalPoint:
+        """The same point with linear equations, where its component is a linear space: the tangent space, if all
+        equations vanish on it. Multiple components often are, and then no multipliers are needed."""
+        dimension, n = len(forms), forms.shape[1] - 1
+        if not dimension or not local.ranks:
+            return local
+        point = local.place[:n]
+        kernel = np.linalg.svd(self.of(local.ranks).jacobian(local.place))[2][-dimension:].conj().T
+        tangent, triangle = np.linalg.qr(kernel[:n])
+        if np.abs(np.diag(triangle)).min() < KERNEL:
+            return local
+        rng = np.random.default_rng(self.seed)
+        if any((self.system.share(point + tangent @ c) > ZERO).any() for c in complex_normal(rng, TRIES, dimension)):
+            return local
+        normals = np.linalg.svd(tangent)[0][:, dimension:].conj().T
+        ranks = (LINEAR, len(self.made))
+        self.made[ranks] = linear_system(np.hstack([normals, -(normals @ point)[:, None]]))
+        return LocalPoint(point, ranks)
+
+
+def linear_system(forms: Vector) -> NumericSystem:
+    """Rows (a, a₀) as equations a·x + a₀ = 0."""
+    n = forms.shape[1] - 1
+    units = [*(tuple(int(i == j) for i in range(n)) for j in range(n)), (0,) * n]
+    return NumericSystem(n, tuple(dict(zip(units, map(complex, form), strict=True)) for form in forms))
 
 
 def _rank(slope: Vector, most: int) -> int | None:
