@@ -46,7 +46,7 @@ class Status(Enum):
             Status.UNDECIDED: "some ends could not be resolved: each may be a multiple solution, several close "
             "ones, or a point of a larger set",
             Status.POSITIVE_DIMENSIONAL: "there are infinitely many solutions: some ends lie on curves or "
-            "larger sets; isolated solutions are listed as usual",
+            "larger sets, which sh.homotopy.decompose finds; isolated solutions are listed as usual",
         }[self]
 
 

@@ -9,7 +9,7 @@ decomposing solution sets of polynomial systems", SIAM J. Numer. Anal. 40, 2002)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def _bends(
     settings: TrackerSettings,
     threads: int | None,
 ) -> Vector:
-    """Columns T(−h) − T(0) and T(h) − T(0) of a random functional T, a row a point; not a number where a path is lost."""
+    """T(−h) − T(0) and T(h) − T(0) of a random functional T, a row a point; not a number where a path is lost."""
     functional = complex_normal(rng, witness.n)
     columns = []
     for way in (-SHIFT, SHIFT):
@@ -107,9 +107,13 @@ def _around(
     threads: int | None,
 ) -> list[set[int]]:
     """The parts after one loop of slices: what is carried onto each other is in one."""
-    corners = [witness.forms, *(random_slice(witness.n, witness.dimension, rng) for _ in range(2)), witness.forms]
+    corners = [
+        witness.forms,
+        *(random_slice(witness.n, witness.dimension, rng) for _ in range(2)),
+        witness.forms,
+    ]
     rows, table = np.arange(len(points)), points.points
-    for begin, end in zip(corners[:-1], corners[1:], strict=True):
+    for begin, end in pairwise(corners):
         paths = sliced.move(table, begin, end, settings, threads)
         rows, table = rows[paths.status == 0], paths.ends[paths.status == 0]
     numbers = points.place(table)
@@ -128,7 +132,9 @@ def _put_together(parts: list[set[int]], bends: Vector) -> list[set[int]]:
     left = [part for part in parts if _defect(bends, part) >= STRAIGHT]
     size = 2
     while size <= len(left) <= MOST_PARTS:
-        unions = (chosen for chosen in combinations(left, size) if _defect(bends, set().union(*chosen)) < STRAIGHT)
+        unions = (
+            chosen for chosen in combinations(left, size) if _defect(bends, set().union(*chosen)) < STRAIGHT
+        )
         found = next(unions, None)
         if found is None:
             size += 1

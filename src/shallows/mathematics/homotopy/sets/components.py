@@ -68,7 +68,7 @@ class Component:
         place = np.asarray(point, np.complex128)
         if place.shape != (self.witness.n,) or not np.isfinite(place).all():
             raise InvalidProblem(
-                f"point has shape {place.shape}; expected {self.witness.n} finite coordinates, in the order of the variables"
+                f"point has shape {place.shape}; expected {self.witness.n} finite coordinates, in the variables' order"
             )
         if (self.systems.system.share(place) > NOT_ZERO).any():
             return False

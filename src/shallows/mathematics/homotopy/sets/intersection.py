@@ -19,8 +19,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import PROJECTIVE
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings
+from shallows.mathematics.homotopy.sets.diverging import diverging
 from shallows.mathematics.homotopy.sets.local_systems import ZERO, LocalPoint, LocalSystems, linear_system
 from shallows.mathematics.homotopy.sets.membership import Membership, WitnessSet
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, degree
@@ -34,8 +36,8 @@ from shallows.support.progress import Shown
 Vector = NDArray[np.complex128]
 #: So many choices of γ while paths are lost.
 ATTEMPTS = 3
-#: A singular end further out than this may be one at infinity, of which the endgame knows five digits; it is finite when
-#: another γ has it within this share of its size.
+#: A singular end further out than this may be one at infinity, of which the endgame knows five digits; it is finite
+#: when another γ has it within this share of its size.
 FAR, SAME_END = 1e3, 1e-2
 
 
@@ -75,7 +77,15 @@ class Stage:
         """One equation more."""
         grown = LocalSystems(self.systems.system.with_equations([equation]), self.systems.seed)
         after = Stage(
-            grown, self.flag, self.rng, self.settings, self.threads, self.progress, self.max_paths, [], self.tally
+            grown,
+            self.flag,
+            self.rng,
+            self.settings,
+            self.threads,
+            self.progress,
+            self.max_paths,
+            [],
+            self.tally,
         )
         alone = NumericSystem(self.n, (equation,))
         staying: dict[int, list[Vector]] = {}
@@ -108,20 +118,25 @@ class Stage:
         far = [np.abs(point).max() > FAR for point in best.singular]
         if any(far):  # at infinity, perhaps: then another γ puts it elsewhere
             other = self._ends(witness, equation).singular
-            best.singular = [p for p, away in zip(best.singular, far, strict=True) if not away or _near(p, other)]
+            best.singular = [
+                p for p, away in zip(best.singular, far, strict=True) if not away or _near(p, other)
+            ]
         return best.regular + best.singular
 
     def _ends(self, witness: WitnessSet, equation: Row) -> _Ends:
         """Finite ends for one γ; singular ones that coincide once."""
         homotopy, starts = self._homotopy(witness, equation)
-        ends, _ = follow_all(homotopy, starts, self.settings, self.threads, self.progress)
+        ends, paths = follow_all(homotopy, starts, self.settings, self.threads, self.progress)
         self.tally.paths += len(starts)
         singular = []
         for number in np.unique(ends.cluster[ends.kind == SINGULAR]):
             rows = (ends.cluster == number) & (ends.kind == SINGULAR)
             singular.append(ends.points[rows, : self.n].mean(axis=0))
         regular = list(ends.points[ends.kind == REGULAR, : self.n])
-        return _Ends(int(np.count_nonzero(ends.kind == LOST)), regular, singular)
+        lost = np.flatnonzero(ends.kind == LOST)
+        if homotopy.mode == PROJECTIVE and len(lost):
+            lost = lost[~diverging(homotopy, starts[lost], paths.radius[lost], self.settings)]
+        return _Ends(len(lost), regular, singular)
 
     def _homotopy(self, witness: WitnessSet, equation: Row) -> tuple[Homotopy, Vector]:
         """The homotopy above in the unknowns (x, λ, u), and its start points."""

@@ -5,9 +5,9 @@ it and make it simpler: with a random n × (r+1) matrix B and a random vector h 
 
     J(x) B λ = 0,   h·λ = 1
 
-at each of its points, and (x, λ) solves the larger system with a smaller multiplicity; after a few rounds it is regular,
-and paths can be tracked on it (A. Leykin, J. Verschelde, A. Zhao, Theoret. Comput. Sci. 359, 2006; for components A.
-Sommese, C. Wampler, "The Numerical Solution of Systems of Polynomials", 2005, section 13.3.2).
+at each of its points, and (x, λ) solves the larger system with a smaller multiplicity; after a few rounds it is
+regular, and paths can be tracked on it (A. Leykin, J. Verschelde, A. Zhao, Theoret. Comput. Sci. 359, 2006; for
+components A. Sommese, C. Wampler, "The Numerical Solution of Systems of Polynomials", 2005, section 13.3.2).
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ Vector = NDArray[np.complex128]
 #: far the point may have been: ends of the Cauchy endgame are known to 10⁻⁶, those of multiple roots to 10⁻⁴.
 NEWTON, CONVERGED, NEAR = 12, 1e-11, 1e-2
 #: A point is regular when the smallest singular value of the equations with the slice is above this share of the
-#: largest, or of 1, the size of coefficients: a double root splits to √ε = 10⁻⁸ in doubles, and leaves singular values of that size.
+#: largest, or of 1, the size of coefficients: a double root splits to √ε = 10⁻⁸ in doubles, and leaves
+#: singular values of that size.
 REGULAR = 1e-7
 #: Singular values that may be those of a kernel at a point known to 10⁻⁶.
 KERNEL = 1e-3
@@ -77,7 +78,8 @@ class LocalSystems:
 
     def deflated(self, point: Vector, forms: Vector) -> LocalPoint | None:
         """The point, refined, with the deflation that is regular there; None where there is none."""
-        place, ranks = np.asarray(point, np.complex128), ()
+        place = np.asarray(point, np.complex128)
+        ranks: Ranks = ()
         for _ in range(ROUNDS):
             current = self.of(ranks)
             slope = current.jacobian(place)
@@ -95,9 +97,10 @@ class LocalSystems:
             found = refined(self.of(ranks), place, forms)
             if found is not None:
                 moved = float(np.abs(found[: len(point)] - point).max())
-                return LocalPoint(found, ranks) if moved < NEAR * max(1.0, float(np.abs(point).max())) else None
+                return (
+                    LocalPoint(found, ranks) if moved < NEAR * max(1.0, float(np.abs(point).max())) else None
+                )
         return None
-
 
     def straightened(self, local: LocalPoint, forms: Vector) -> LocalPoint:
         """The same point with linear equations, where its component is a linear space: the tangent space, if all
@@ -111,7 +114,10 @@ class LocalSystems:
         if np.abs(np.diag(triangle)).min() < KERNEL:
             return local
         rng = np.random.default_rng(self.seed)
-        if any((self.system.share(point + tangent @ c) > ZERO).any() for c in complex_normal(rng, TRIES, dimension)):
+        if any(
+            (self.system.share(point + tangent @ c) > ZERO).any()
+            for c in complex_normal(rng, TRIES, dimension)
+        ):
             return local
         normals = np.linalg.svd(tangent)[0][:, dimension:].conj().T
         ranks = (LINEAR, len(self.made))

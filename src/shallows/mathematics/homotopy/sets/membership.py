@@ -41,7 +41,7 @@ class WitnessSet:
     @property
     def n(self) -> int:
         """The number of coordinates of a point."""
-        return self.forms.shape[1] - 1
+        return int(self.forms.shape[1]) - 1
 
     @property
     def points(self) -> Vector:

@@ -48,7 +48,7 @@ class NumericSystem:
         return self._summed(coefficients * np.prod(point**exponents, axis=1), places)
 
     def share(self, point: NDArray[np.complex128]) -> NDArray[np.float64]:
-        """|value| over Σ |c_α| max(1, ‖x‖)^|α|, an equation: what is left of it by cancellation, or by small factors."""
+        """|value| over Σ |c_α| max(1, ‖x‖)^|α|, an equation: what cancellation or small factors leave of it."""
         exponents, coefficients, places = self._tables
         terms = coefficients * np.prod(point**exponents, axis=1)
         sizes = np.zeros(len(self.equations))
@@ -67,9 +67,7 @@ class NumericSystem:
             result[:, j] = self._summed(terms, places)
         return result
 
-    def _summed(
-        self, terms: NDArray[np.complex128], places: NDArray[np.int64]
-    ) -> NDArray[np.complex128]:
+    def _summed(self, terms: NDArray[np.complex128], places: NDArray[np.int64]) -> NDArray[np.complex128]:
         total = np.zeros(len(self.equations), np.complex128)
         np.add.at(total, places, terms)
         return total
@@ -97,9 +95,7 @@ class NumericSystem:
 
 def partial(row: Row, j: int) -> Row:
     """∂/∂xⱼ."""
-    return {
-        (*key[:j], key[j] - 1, *key[j + 1 :]): value * key[j] for key, value in row.items() if key[j]
-    }
+    return {(*key[:j], key[j] - 1, *key[j + 1 :]): value * key[j] for key, value in row.items() if key[j]}
 
 
 def degree(row: Row) -> int:

@@ -36,7 +36,12 @@ class Sliced:
     """Equations of which a component is a regular solution set, with d forms whose coefficients are parameters."""
 
     def __init__(
-        self, system: NumericSystem, n: int, dimension: int, rng: np.random.Generator, projective: bool = False
+        self,
+        system: NumericSystem,
+        n: int,
+        dimension: int,
+        rng: np.random.Generator,
+        projective: bool = False,
     ) -> None:
         self.n, self.dimension, self.projective = n, dimension, projective
         rows = system.squared(system.unknowns - dimension, rng)
