@@ -246,6 +246,13 @@ def test_generated_blocks(page: Path, site: Any) -> None:
     assert source[0].count("site-figure") >= len(drawn)
 
 
+def test_the_front_page_has_the_landscape_that_reports_and_the_explorer_have(site: Any) -> None:
+    source = [(DOCS / "index.md").read_text(encoding="utf-8")]
+    site.replace(None, "index", source)
+    assert source[0].count('class="site-landscape"') == 2 and "const shallowsLandscape" in source[0]
+    assert "http" not in source[0].partition("<script>{")[2].partition("</script>")[0]
+
+
 def test_a_draw_block_without_a_figure_is_an_error(site: Any) -> None:
     with pytest.raises(ValueError, match="shows no figure"):
         site.replace(None, "page", ["```{draw} nothing\nx = 1\n```\n"])

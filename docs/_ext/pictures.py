@@ -58,6 +58,25 @@ def fragment(figure: dict[str, Any], name: str | None = None) -> str:
     )
 
 
+def landscapes(charts: dict[str, Any]) -> str:
+    """The landscapes of charts beside each other, by the script that reports and the explorer have too."""
+    from shallows.uses.landscape.picture import landscape, safe_json, script, style
+
+    places = "".join(
+        f'<figure><figcaption>{escape(title)}</figcaption><div class="site-landscape">'
+        f'<script type="application/json">{safe_json(landscape(chart) or {})}</script></div></figure>'
+        for title, chart in charts.items()
+    )
+    begin = (
+        "for (const place of document.querySelectorAll('.site-landscape')) { const picture = shallowsLandscape(place, "
+        "JSON.parse(place.firstChild.textContent)); picture.roll(); }"
+    )
+    return (
+        f'<style>{style()}</style><div class="site-landscapes">{places}</div>'
+        f"<script>{{ {script()}\n{begin} }}</script>"
+    )
+
+
 def _rounded(value: Any) -> Any:
     """Numbers to the digits that a screen can show: a page of focal surfaces is half as large."""
     if isinstance(value, float):

@@ -3,6 +3,7 @@
 A fenced block of one of these kinds is replaced, before Sphinx reads the page, by Markdown or HTML:
 
     ```{draw}            Python; its figures (`figure.show()`) appear below the code
+    ```{landscape}       Python that makes `charts`, titles and charts of one neuron: their landscapes appear
     ```{names}           public names, one a line: signature and docstring
     ```{claims} 000      the numbered statements of a paper and what their checks found
     ```{experiments} 000 the tables and figures of a paper, computed here or stored
@@ -24,7 +25,7 @@ import names_text
 import pictures
 
 BLOCK = re.compile(
-    r"^(?P<fence>`{3,})\{(?P<kind>draw|names|claims|experiments|help)\}[ ]*(?P<argument>[^\n]*)\n"
+    r"^(?P<fence>`{3,})\{(?P<kind>draw|landscape|names|claims|experiments|help)\}[ ]*(?P<argument>[^\n]*)\n"
     r"(?P<body>.*?)^(?P=fence)[ ]*$",
     re.M | re.S,
 )
@@ -51,11 +52,19 @@ class PageText:
         code = f":::{{folded}}\n```python\n{body}```\n:::\n"
         return f"{figures}\n{caption}\n{code}"
 
+    def landscape(self, argument: str, body: str) -> str:
+        """Run the code and show the landscapes of its `charts` beside each other; the argument is the caption."""
+        exec(compile(body, f"{self.page} (landscape)", "exec"), self.names)
+        caption = f"{{.caption}}\n{argument}\n" if argument else ""
+        code = f":::{{folded}}\n```python\n{body}```\n:::\n"
+        return f"```{{raw}} html\n{pictures.landscapes(self.names['charts'])}\n```\n\n{caption}\n{code}"
+
     def block(self, match: re.Match[str]) -> str:
         """What replaces one block."""
         argument, body = match["argument"].strip(), match["body"]
         kinds: dict[str, Callable[[], str]] = {
             "draw": lambda: self.draw(argument, body),
+            "landscape": lambda: self.landscape(argument, body),
             "names": lambda: names_text.names(body.split()),
             "claims": lambda: claims_text.claims_of(argument),
             "experiments": lambda: experiments_text.experiments_of(argument),

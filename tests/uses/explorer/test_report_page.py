@@ -73,3 +73,25 @@ def test_paper_is_white_and_shows_the_whole_table(opened):
     assert table.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() > 0
+
+
+def test_the_landscape_is_the_first_picture_of_a_report_and_knows_its_table(watched, tmp_path):
+    chart = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1))
+    file = chart.report(tmp_path / "landscape.html", train=10)
+    assert file.stat().st_size < 6_000_000
+    with watched(file.as_uri(), reduced_motion="reduce") as page:
+        first = page.locator("section.picture").first
+        assert "direction by direction" in first.inner_text()
+        assert "saddle (9)" in first.inner_text()
+        row = page.locator("table.sortable tbody tr").nth(4)
+        row.hover()
+        page.locator(".landscape-tip", has_text="5: saddle, loss 41.6").wait_for()
+        page.locator(".landscape-stage").focus()
+        page.keyboard.press("ArrowRight")
+        page.locator("tr.linked").first.wait_for()
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert 300 < page.locator(".landscape-stage").bounding_box()["width"] <= 390
+    wide = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.Gaussian(3), 2))
+    text = wide.report(tmp_path / "two.html", train=0).read_text(encoding="utf-8")
+    assert "const shallowsLandscape" not in text  # two neurons have no disc

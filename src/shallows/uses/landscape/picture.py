@@ -24,6 +24,14 @@ from shallows.uses.landscape.morse import Line, basins, saddle_lines
 from shallows.uses.landscape.plane import circle_basins, radius_of, ridges
 from shallows.uses.landscape.rolling import Neuron
 
+#: What is to be seen, in two and in three dimensions.
+CAPTIONS = {
+    2: "Each place on the disc is a neuron, scaled by its outer weight; dark is a low loss, and the middle is the zero "
+    "network. Shades are the basins of its directions, and balls are runs of gradient descent.",
+    3: "The loss of the best neuron in each direction (a neuron and its negative are one): dark is low. Dashed lines "
+    "part the basins of steepest descent over directions, bold lines are the lowest ways between valleys, balls are "
+    "runs of gradient descent.",
+}
 #: Training runs that a picture shows.
 RUNS = 24
 #: Decimals of directions: a thousandth of a pixel.

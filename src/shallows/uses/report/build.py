@@ -10,6 +10,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.support.checks import counted, noun_for, positive_integer
 from shallows.support.errors import InvalidProblem
+from shallows.uses.landscape.picture import landscape
 from shallows.uses.report import drawings, figures, words
 from shallows.uses.report.connections import connection_pictures
 from shallows.uses.report.entries import Entry, chart_entries, listed_kind, minima_entries, shares_of
@@ -19,6 +20,8 @@ from shallows.uses.report.recipe import NoRecipe, python_of, toml_of
 from shallows.uses.report.training import Training, same_problem, train_runs, with_ways
 
 RUNS = 200
+#: Training runs that roll over the landscape of a chart.
+DRAWN_RUNS = 24
 LARGEST_TABLE = 2_000
 CHART_LEAD = (
     "Every critical point of a loss that the methods of this chart find: its loss, its curvature, what is proved about "
@@ -145,6 +148,7 @@ def _chart_section(title: str, chart: Chart, training: Training) -> Section:
         ],
         python=_recipe(problem, f"chart = sh.chart(problem, rng={chart.seed})\nprint(chart)", python_of),
         toml=_recipe(problem, title, toml_of),
+        landscape=landscape(chart, DRAWN_RUNS if training.runs is not None else 0),
         provenance=[
             ("method", chart.method),
             ("completeness", chart.completeness),

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shallows.support.plotly_script import plotly_script
+from shallows.uses.landscape.picture import CAPTIONS, safe_json
+from shallows.uses.landscape.picture import script as landscape_script
+from shallows.uses.landscape.picture import style as landscape_style
 from shallows.uses.report.recipe import versions
 
 
@@ -34,7 +37,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Section:
-    """One problem's part of the page; what is empty is left out. `shell` is a command that makes it again."""
+    """One problem's part of the page; what is empty is left out. `shell` is a command that makes it again.
+
+    `landscape`: the picture of `uses.landscape`, which comes first; its points are the rows of the table.
+    """
 
     title: str
     pictures: Sequence[Picture]
@@ -49,18 +55,22 @@ class Section:
     toml: str = ""
     shell: str = ""
     provenance: Sequence[tuple[str, str]] = ()
+    landscape: dict[str, Any] | None = None
 
 
 def render(title: str, lead: str, sections: Sequence[Section]) -> str:
     """The page as text."""
+    pictured = any(section.landscape is not None for section in sections)
     text: str = _template().render(
         title=title,
         lead=lead,
         sections=sections,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions=versions(),
-        style=_resource("style.css"),
-        script=_resource("page.js"),
+        style=_resource("style.css") + landscape_style() * pictured,
+        script=landscape_script() * pictured + _resource("page.js"),
+        landscape_json=safe_json,
+        landscape_captions=CAPTIONS,
         plotly=plotly_script(),
         figure_json=figure_json,
     )

@@ -61,6 +61,7 @@
     }
   }
   draw();
+  document.querySelectorAll("script[data-landscape]").forEach(landscapeOf);
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
   // Paper cannot unfold anything.
@@ -76,6 +77,24 @@
     draw();
     for (const part of unfolded) part.open = false;
   });
+
+  // Pointing at a point of the landscape marks its row, and the other way round.
+  function landscapeOf(script) {
+    const host = document.getElementById(script.dataset.landscape), article = host.closest("article");
+    const picture = shallowsLandscape(host, JSON.parse(script.textContent));
+    const rows = Array.from(article.querySelectorAll("table.sortable tbody tr"));
+    const mark = (number) => rows.forEach((row) => row.classList.toggle("linked", row.cells[0].dataset.value === String(number)));
+    picture.onhover(mark);
+    for (const row of rows) {
+      row.addEventListener("pointerenter", () => { picture.highlight(Number(row.cells[0].dataset.value)); });
+      row.addEventListener("pointerleave", () => picture.highlight(null));
+    }
+    for (const { place } of plots) if (article.contains(place)) {
+      place.on("plotly_hover", ({ points: [point] }) => { if (Array.isArray(point.customdata)) { picture.highlight(point.customdata[0]); mark(point.customdata[0]); } });
+      place.on("plotly_unhover", () => { picture.highlight(null); mark(null); });
+    }
+    new IntersectionObserver((seen, observer) => { if (seen[0].isIntersecting) { picture.roll(); observer.disconnect(); } }).observe(host);
+  }
 
   function sortBy(table, column, direction) {
     const body = table.tBodies[0];
