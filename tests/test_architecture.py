@@ -34,6 +34,7 @@ HAND_OVERS: dict[tuple[str, str], str] = {
     ("questions.charts.result", "questions.connections.connections"): "chart.connections()",
     ("questions.charts.result", "uses.report.build"): "chart.report()",
     ("questions.descent.results.ensemble", "uses.report.build"): "runs.report()",
+    ("questions.diagnosis.diagnosis", "uses.report.diagnosis"): "diagnosis.report()",
 }
 
 

@@ -96,6 +96,7 @@ def not_installed(name):
 #: Modules that need a framework which the other tests do without.
 FRAMEWORKS = {
     "shallows.model.frameworks.jax_loss": "jax",
+    "shallows.model.frameworks.torch_file": "torch",
     "shallows.model.frameworks.torch_loss": "torch",
     "shallows.model.frameworks.torch_modules": "torch",
 }

@@ -52,6 +52,8 @@ from shallows.questions.descent.traps import escape_probability as escape_probab
 from shallows.questions.descent.traps import flow_invariants as flow_invariants
 from shallows.questions.descent.traps import is_trapped as is_trapped
 from shallows.questions.descent.traps import trap_probability as trap_probability
+from shallows.questions.diagnosis.diagnose import diagnose as diagnose
+from shallows.questions.diagnosis.diagnosis import Diagnosis as Diagnosis
 from shallows.questions.discriminants.focal_slices import focal_slice as focal_slice
 from shallows.questions.discriminants.following.follow import follow as follow
 from shallows.questions.discriminants.loci import focal_cloud as focal_cloud

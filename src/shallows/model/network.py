@@ -16,7 +16,7 @@ from shallows.support.errors import InvalidProblem
 from shallows.support.extras import needed
 
 if TYPE_CHECKING:
-    from shallows.model.frameworks.torch_modules import Layers
+    from shallows.model.frameworks.layers import Layers
 
 
 class Network(Constructed):
@@ -188,10 +188,11 @@ class Network(Constructed):
         """
         with needed("torch"):
             from shallows.model.frameworks.torch_modules import layers_of
-        return cls._of_layers(layers_of(module, activation))
+        return cls.of_layers(layers_of(module, activation))
 
     @classmethod
-    def _of_layers(cls, layers: Layers) -> Network:
+    def of_layers(cls, layers: Layers) -> Network:
+        """The network of two linear layers."""
         a = layers.a[0] if len(layers.a) == 1 else layers.a
         return cls(layers.W, a, layers.activation, bias=layers.bias)
 

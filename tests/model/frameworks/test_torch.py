@@ -9,7 +9,10 @@ torch = pytest.importorskip("torch", reason="needs the extra torch: make test-fr
 from torch import nn  # noqa: E402
 
 # PyTorch's forward mode loads parts of PyTorch that warn of others
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:.*torch.jit.script.*:{kind}")
+    for kind in ("DeprecationWarning", "FutureWarning")
+]
 
 X = np.random.default_rng(5).standard_normal((40, 4))
 

@@ -28,6 +28,7 @@ y = "probability"
 WRITTEN = {
     "chart": (["p.toml", "--train", "5"], {"report.html", "chart.json", "chart.npz"}),
     "connections": (["p.toml"], {"connections.html", "connections.json", "connections.npz"}),
+    "diagnose": (["p.toml", "w.npz"], {"diagnosis.html", "diagnosis.json"}),
     "ensemble": (["p.toml", "--runs", "5"], {"report.html", "runs.json", "runs.npz"}),
     "discriminant": (
         ["ellipse", "--trials", "1", "--resolution", "11"],
@@ -47,6 +48,7 @@ WRITTEN = {
 def _inputs(tmp_path, _stay_here):
     (tmp_path / "p.toml").write_text(PROBLEM)
     (tmp_path / "s.toml").write_text(SWEEP)
+    np.savez(tmp_path / "w.npz", W=[[1.0, 0.1]], a=[2.0])
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 2))
     np.savetxt(tmp_path / "d.csv", np.c_[X, X[:, 0] ** 2], delimiter=",", header="a,b,y", comments="")

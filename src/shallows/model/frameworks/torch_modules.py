@@ -1,14 +1,12 @@
 """Networks as PyTorch modules, and PyTorch modules as networks.
 
-Linear, activation, Linear: f(x) = A σ(Wx + b) + c. An output bias c is one more neuron, of weight zero and bias β with
-σ(β) ≠ 0. What a module computes is its own affair (`forward` is code), so a network that was read is held against the
-module at random inputs before it is given out.
+Linear, activation, Linear: f(x) = A σ(Wx + b) + c. What a module computes is its own affair (`forward` is code), so a
+network that was read is held against the module at random inputs before it is given out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from numpy.polynomial import chebyshev, polynomial
 from torch import nn
 
 from shallows.model.activations import Activation, Polynomial, PolynomialActivation, Power, ReLU, Smooth
+from shallows.model.frameworks.layers import Layers, assembled, numbers
 from shallows.model.smooth_functions import NAMED
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
@@ -49,21 +48,6 @@ AGREES = 1e-5
 INPUTS = 32
 
 
-@dataclass(frozen=True)
-class Layers:
-    """A σ(Wx + b), what a network is made of."""
-
-    W: Array
-    a: Array
-    activation: Activation
-    bias: Array | None
-
-    def __call__(self, x: Array) -> Array:
-        """Its values at rows of x, shape (N, M)."""
-        reach = x @ self.W.T
-        return np.asarray(self.activation(reach if self.bias is None else reach + self.bias) @ self.a.T)
-
-
 class PolynomialModule(nn.Module):
     """σ(z) = Σ c_j z^j as a module."""
 
@@ -93,25 +77,9 @@ def layers_of(module: Any, activation: Activation | None = None) -> Layers:
     linear, between = _layers(module)
     scale, sigma = _activation(between, activation)
     first, second = (_numbers(layer) for layer in linear)
-    read = _assembled(first["weight"], first.get("bias"), second["weight"], second.get("bias"), sigma, scale)
+    read = assembled(first["weight"], first.get("bias"), second["weight"], second.get("bias"), sigma, scale)
     _require_same(module, read)
     return read
-
-
-def layers_of_weights(state: Mapping[str, Any], activation: Activation) -> Layers:
-    """What the weights of a `state_dict` of two linear layers make, in their order."""
-    weights = [key for key in state if key.endswith("weight")]
-    if len(weights) != 2 or any(np.ndim(state[key]) != 2 for key in weights):
-        raise InvalidProblem(
-            f"The weights have the keys {', '.join(map(str, state)) or '(none)'}; expected those of two linear layers, "
-            "such as 0.weight, 0.bias, 2.weight, 2.bias."
-        )
-    parts = []
-    for key in weights:
-        bias = state.get(key.removesuffix("weight") + "bias")
-        parts.append((_array(state[key]), None if bias is None else _array(bias)))
-    (W, b), (A, c) = parts
-    return _assembled(W, b, A, c, activation, 1.0)
 
 
 def module_of(net: Network) -> nn.Sequential:
@@ -201,28 +169,6 @@ def _polynomial(module: nn.Module) -> Activation | None:
     return Power(degree) if pure else Polynomial(coefficients.tolist())
 
 
-def _assembled(
-    W: Array, b: Array | None, A: Array, c: Array | None, sigma: Activation, scale: float
-) -> Layers:
-    """A σ(β(Wx + b))/β + c without c and β."""
-    W, A = scale * W, A / scale
-    bias = None if b is None else scale * b
-    if c is not None and np.any(c):
-        level, value = _level(sigma)
-        W = np.concatenate([W, np.zeros((1, W.shape[1]))])
-        bias = np.append(np.zeros(len(W) - 1) if bias is None else bias, level)
-        A = np.concatenate([A, c[:, None] / value], axis=1)
-    return Layers(W, A, sigma, bias)
-
-
-def _level(sigma: Activation) -> tuple[float, float]:
-    """β with σ(β) ≠ 0, and σ(β): 1 wherever it will do."""
-    levels = np.array([1.0, 2.0, -1.0, 3.0, -2.0])
-    values = np.asarray(sigma(levels))
-    best = int(np.argmax(np.abs(values) > np.abs(values).max() / 2))
-    return float(levels[best]), float(values[best])
-
-
 def _require_same(module: nn.Module, read: Layers) -> None:
     """The module and what was read of it agree at random inputs, in the module's own precision."""
     kind = next(module.parameters()).dtype
@@ -268,10 +214,4 @@ def _module(activation: Activation) -> nn.Module:
 
 
 def _numbers(layer: nn.Linear) -> dict[str, Array]:
-    return {name: _array(p) for name, p in layer.named_parameters()}
-
-
-def _array(tensor: Any) -> Array:
-    return np.asarray(
-        tensor.detach().cpu().double().numpy() if isinstance(tensor, torch.Tensor) else tensor, float
-    )
+    return {name: numbers(p) for name, p in layer.named_parameters()}

@@ -138,7 +138,12 @@ def _problem(chart: Chart) -> Problem:
         raise InvalidProblem(
             "This chart was loaded without its problem. Fix: sh.load_chart(path, problem=…)."
         )
-    if not isinstance(problem.activation, Power) or chart.completeness == "sampled":
+    if not isinstance(problem.activation, Power) or problem.norm_neuron or problem.orthogonality:
+        raise IncompleteChart(
+            f"Merge trees are of losses of powers, without norm neuron and penalty; this is {problem!r}. Fix: "
+            "sh.connect(problem, networks), which looks for saddles between given minima and says that it samples."
+        )
+    if chart.completeness == "sampled":
         raise IncompleteChart(
             f"The chart is {chart.completeness!r}: a tree of it would be a guess, since joins may be missing. Fix: "
             "sh.connect(problem, networks), which looks for saddles between given minima and says that it samples."

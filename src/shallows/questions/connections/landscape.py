@@ -115,7 +115,7 @@ class Landscape:
             return None
         path = descend(self.loss, begin, self.loss.value(link.neurons))
         if path.converged:
-            end = self._listed(path.end)
+            end = self.listed(path.end)
             if end is not None:
                 return Hop(row, way, path, end)
         self._note_unlisted(row, path)
@@ -134,7 +134,7 @@ class Landscape:
             )
         raise NotConverged(f"A path down from {begin} did not converge; it reached a loss of {value:.8g}.")
 
-    def _listed(self, end: Neurons) -> int | None:
+    def listed(self, end: Neurons) -> int | None:
         """The row that a path's end belongs to: the nearest point of its loss, or else the family of its loss."""
         table, unit = self.chart.critical.table, self.loss.energy
         excess = self.loss.value(end)

@@ -13,10 +13,12 @@ from shallows.questions.connections.crossing import Crossing, crossing
 from shallows.questions.connections.figure import tree_figure
 from shallows.questions.connections.file import read_tree, save_tree
 from shallows.questions.connections.text import tree_text
+from shallows.questions.connections.valley import Valley, valley
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem, MissingExtra
 
 if TYPE_CHECKING:
+    from shallows.model.network import Network
     from shallows.model.problem import Problem
     from shallows.questions.descent.results.ensemble import Ensemble
 
@@ -198,6 +200,16 @@ class MergeTree:
                 f"edge is {describe(edge)}; this tree has {len(self.edges)} joins, from 0 on."
             )
         return crossing(self, edge)
+
+    def valley(self, net: Network) -> Valley:
+        """The leaf below a network's function, and which leaves its sublevel set holds.
+
+        >>> chart = sh.chart(sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1))
+        >>> tree = chart.connections()
+        >>> tree.valley(sh.Network([[0.1, 0.4]], a=[-1.0]))
+        Valley(Leaf(1: local minimum, loss=10.666667, rank=1), 0.1333 below the way to leaf 0)
+        """
+        return valley(self, net)
 
     def save(self, path: str | Path) -> Path:
         """Write `path`.json and `path`.npz; returns the path of the JSON file."""

@@ -128,8 +128,11 @@ def _newton(problem: Problem, theta: Array) -> Array:
     for _ in range(STEPS):
         net = problem.unpack(theta)
         try:
-            gradient, hessian = problem.gradient(net), problem.hessian(net)
+            with np.errstate(over="ignore", invalid="ignore"):  # a neuron that shrinks to zero, told below
+                gradient, hessian = problem.gradient(net), problem.hessian(net)
         except NotDifferentiable:
+            break
+        if not np.isfinite(hessian).all():
             break
         values, vectors = np.linalg.eigh(hessian)
         largest = float(np.abs(values).max())

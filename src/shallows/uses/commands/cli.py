@@ -33,6 +33,7 @@ from shallows.uses.commands._common import (
 COMMANDS = {
     "chart": "chart",
     "connections": "connections",
+    "diagnose": "diagnose",
     "ensemble": "ensemble",
     "discriminant": "discriminant",
     "verify": "verify",
@@ -101,7 +102,10 @@ class PlainCommand(PlainFlags, TyperCommand):
 
         options = {option.name: option.opts[0] for option in self.params if option.opts[0].startswith("--")}
         return on_the_command_line(
-            text, options, COMMANDS, reads_problem=self.name in ("chart", "connections", "ensemble")
+            text,
+            options,
+            COMMANDS,
+            reads_problem=self.name in ("chart", "connections", "diagnose", "ensemble"),
         )
 
 

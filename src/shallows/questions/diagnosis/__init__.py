@@ -1,0 +1,1 @@
+"""Trained weights, looked at from all sides: what they are, what is proved of them, and what is only sampled."""

@@ -1,0 +1,66 @@
+"""`shallows diagnose`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
+from shallows.uses.commands.destinations import destinations
+
+EXAMPLES = (
+    "shallows diagnose examples/relu.toml weights.npz",
+    "shallows diagnose problem.toml weights.pt --out page.html",
+    "shallows diagnose problem.toml weights.npz --no-chart --json",
+)
+FILES = {".html": "diagnosis.html", ".json": "diagnosis.json"}
+
+
+def diagnose(
+    file: ProblemFile,
+    weights: Annotated[
+        Path,
+        typer.Argument(
+            help="Trained weights: .npz with W (and a, bias, norm), or .pt, a state_dict, read as tensors and nothing "
+            "else."
+        ),
+    ],
+    chart: Annotated[
+        bool | None,
+        typer.Option(
+            help="Chart the problem too, whatever it takes, or do not; by default if it takes about ten seconds."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="X.html: write the page; X.json: the numbers; a folder: both.")
+    ] = None,
+    seed: FileSeed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """One page for trained weights: exact loss, nearest critical point, kind, proof, spectrum, valley, a way out."""
+    from shallows.model.problem_file import load_written
+    from shallows.model.weights_file import load_weights
+    from shallows.questions.diagnosis.diagnose import diagnose as make_diagnosis
+
+    output = Output(json, quiet)
+    places = destinations(out, FILES)
+    written = load_written(file)
+    net = load_weights(weights, written.problem)
+    found = make_diagnosis(
+        written.problem,
+        net,
+        chart=chart,
+        rng=written.seed if seed is None else seed,
+        progress=output.progress,
+    )
+    output.document(found.to_dict())
+    output.show(f"{found!r}")
+    if ".json" in places:
+        output.wrote(found.save(places[".json"]))
+    if ".html" in places:
+        with output.working("writing the page"):
+            path = found.report(places[".html"])
+        output.wrote(path)
