@@ -83,7 +83,7 @@ def test_another_ending_is_refused_with_those_that_are_known(name, tmp_path, inv
 def test_the_example_in_two_files_and_one_report(tmp_path, invoke):
     """What was written beside it, under other names, when OUT was a stem."""
     invoke("chart", "--train", "0", "--out", "r.html")
-    assert {path.name for path in tmp_path.iterdir()} == {"r.html", "p.toml", "s.toml", "d.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"r.html", "p.toml", "s.toml", "d.csv", "w.npz"}
     invoke("chart", "--out", "v1.5.json")
     assert len(sh.load_chart("v1.5-2").points) == 14 and not (tmp_path / "shallows-chart.html").exists()
 

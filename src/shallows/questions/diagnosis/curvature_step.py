@@ -26,7 +26,7 @@ def curvature_step(problem: Problem, net: Network) -> Escape | None:
     >>> problem = sh.relu_problem(2)
     >>> saddle = sh.nearest_critical(problem, sh.Network([[0.8, 0.8], [0.81, 0.8]], activation=sh.ReLU()))
     >>> curvature_step(problem, saddle.network)
-    Escape(strict saddle: the lowest curvature is -0.3...
+    Escape(strict saddle: the lowest curvature is -8.32: a straight step along it, ...)
     """
     theta = problem.pack(net)
     try:

@@ -59,8 +59,8 @@ def diagnose(
     >>> sh.diagnose(sh.relu_problem(6), trained)
     Diagnosis: Problem(Network(width=6, n=6, activation=ReLU()), Gaussian(6), width=6, activation=ReLU(), outer fixed)
       loss            0.0501611..., 0.00645 of that of f = 0
-      gradient        0.000...
-      critical point  0.000428 away, loss 0.0501611620..., 36 positive, 0 flat, 0 negative curvatures
+      gradient        0.00128
+      critical point  0.00043 away, loss 0.0501611620..., 36 positive, 0 flat, 0 negative curvatures
       kind            local minimum; the lowest loss of this width is 0
       certificate     ...a strict local minimum within ... of the network, loss in [0.05016116..., 0.05016116...],
                       Hessian eigenvalues > 0.0094..., 128 bits

@@ -39,7 +39,7 @@ class Spectrum:
 
     >>> spectrum = spectrum_at(sh.relu_problem(2), sh.Network(np.eye(2), activation=sh.ReLU()))
     >>> spectrum
-    Spectrum(4 positive, 0 undecided, 0 negative, from 0.181690114 to 1.81830989, each to 1e-15, proved)
+    Spectrum(4 positive, 0 undecided, 0 negative, from 0.181690114 to 1.81830989, each to ..., proved)
     """
 
     values: Array
