@@ -64,7 +64,7 @@ def diagnose(
       kind            local minimum; the lowest loss of this width is 0
       certificate     ...a strict local minimum within ... of the network, loss in [0.05016116..., 0.05016116...],
                       Hessian eigenvalues > 0.0094..., 128 bits
-      spectrum        36 positive, 0 undecided, 0 negative, from 0.0093... to ..., each to ..., proved
+      spectrum        36 positive, 0 undecided, 0 negative, from 0.00929... to ..., each to ..., proved
       chart           none
       valley          not known
       escape          none: ...
