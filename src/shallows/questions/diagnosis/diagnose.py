@@ -58,7 +58,7 @@ def diagnose(
     >>> trained = sh.Network(minimum.W + 1e-4 * np.cos(np.arange(36.0)).reshape(6, 6), activation=sh.ReLU())
     >>> sh.diagnose(sh.relu_problem(6), trained)
     Diagnosis: Problem(Network(width=6, n=6, activation=ReLU()), Gaussian(6), width=6, activation=ReLU(), outer fixed)
-      loss            0.0501611..., 0.00645 of that of f = 0
+      loss            0.05016141..., 0.00645 of that of f = 0
       gradient        0.00128
       critical point  0.00043 away, loss 0.0501611620..., 36 positive, 0 flat, 0 negative curvatures
       kind            local minimum; the lowest loss of this width is 0
