@@ -4,6 +4,7 @@
 `monodromy` work in families of systems.
 """
 
+from shallows.mathematics.homotopy.expressions import Expression, variables
 from shallows.mathematics.homotopy.families import CompiledFamily, PolynomialFamily, check_homotopy
 from shallows.mathematics.homotopy.mixed_cells import mixed_volume
 from shallows.mathematics.homotopy.monodromy import MonodromyResult, monodromy
@@ -21,6 +22,7 @@ __all__ = [
     "CompiledFamily",
     "Component",
     "Decomposition",
+    "Expression",
     "Homotopy",
     "MonodromyResult",
     "Paths",
@@ -44,4 +46,5 @@ __all__ = [
     "solve_member",
     "trace_test",
     "track",
+    "variables",
 ]

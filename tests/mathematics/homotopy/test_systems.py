@@ -31,9 +31,7 @@ def test_a_float_is_the_binary_number_it_is():
 @pytest.mark.parametrize(
     ("polynomials", "words"),
     [
-        (["x + y - 1"], "not square: 1 equations in 2 variables"),
-        (["x - 1", "x + 1"], "not square: 2 equations in 1 variables"),
-        (["x^2 - 1", "3"], "not square"),
+        (["x^2 - 1", "3"], "constant"),
         ([], "no equations"),
         (5, "sequence of polynomials"),
         (["x", {(1,): 1}], "types"),
@@ -50,6 +48,19 @@ def test_a_float_is_the_binary_number_it_is():
 def test_bad_systems_are_refused(polynomials, words):
     with pytest.raises(InvalidProblem, match=words):
         solve(polynomials)
+
+
+@pytest.mark.parametrize(
+    ("polynomials", "words"),
+    [
+        (["x + y - 1"], "not square: 1 equations in 2 variables"),
+        (["x - 1", "x + 1"], "not square: 2 equations in 1 variables"),
+        (["x^2 - 1", "3"], "not square"),
+    ],
+)
+def test_families_and_certificates_want_square_systems(polynomials, words):
+    with pytest.raises(InvalidProblem, match=words):
+        PolynomialSystem.read(polynomials)
 
 
 def test_constant_equations_and_unknown_symbols():

@@ -28,6 +28,7 @@ class Certification:
     roots: one entry a point, None where no proof was found (which proves nothing about that point).
     distinct: positions of certified roots that are pairwise proved different.
     repeated: positions of points proved to belong to a root already listed.
+    scope: what the roots are roots of, where that is not the system itself.
     complete: True when the distinct roots are as many as `bound` allows: then there are no others.
 
     >>> sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"]).certify()           # Bernstein's bound: mixed volume 5
@@ -40,6 +41,7 @@ class Certification:
     repeated: tuple[int, ...]
     bound: int | None
     sign_symmetric: bool = field(default=False)
+    scope: str = ""
 
     @property
     def certified(self) -> tuple[CertifiedRoot, ...]:
@@ -80,6 +82,10 @@ class Certification:
         roots = tuple(self.roots[k] for k in kept)
         return kept, replace(self, roots=roots, distinct=distinct, repeated=())
 
+    def only_of(self, scope: str) -> Certification:
+        """The same proofs where they are about another system than the one that was asked for: nothing is complete."""
+        return replace(self, bound=None, scope=scope)
+
     def off_the_axes(self) -> Certification:
         """The proofs of roots none of whose coordinates can be zero; `bound` must be one for such roots."""
         roots = tuple(
@@ -96,6 +102,8 @@ class Certification:
             f"({self.real_count} real, {self.nonreal_count} not real, "
             f"{self.count - self.real_count - self.nonreal_count} undecided)"
         ]
+        if self.scope:
+            lines.append(f"  {self.scope}")
         if self.uncertified:
             points = counted(len(self.uncertified), "point")
             lines.append(f"  no proof for {points} (singular, or not close to a root)")

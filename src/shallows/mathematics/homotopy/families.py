@@ -53,9 +53,9 @@ class PolynomialFamily:
 
     @classmethod
     def read(
-        cls, polynomials: Sequence[str], variables: Sequence[str], parameters: Sequence[str]
+        cls, polynomials: Any, variables: Sequence[Any] | None, parameters: Sequence[Any]
     ) -> PolynomialFamily:
-        """From strings; the parameters may enter in any polynomial way."""
+        """From polynomials in any form that `solve` takes; the parameters may enter in any polynomial way."""
         return cls(PolynomialSystem.read(polynomials, variables, parameters))
 
     def __post_init__(self) -> None:

@@ -21,12 +21,9 @@ from fractions import Fraction
 from math import comb, log10
 
 from shallows.mathematics.homotopy.coefficients import ONE, UNIT, Gaussian
+from shallows.mathematics.homotopy.terms import Polynomial, add_to, power, product
 from shallows.support.budget import READING, require
 from shallows.support.errors import InvalidProblem
-
-#: A monomial while reading: sorted pairs (name, exponent).
-Monomial = tuple[tuple[str, int], ...]
-Polynomial = dict[Monomial, Gaussian]
 
 MAX_DEGREE = 10_000
 #: Parentheses may be nested so deep: each level takes five of Python's thousand calls, and callers need theirs.
@@ -115,7 +112,7 @@ class _Reader:
     def equation(self) -> Polynomial:
         left = self.sum()
         if self.take("="):
-            _add_to(left, self.sum(), -1)
+            add_to(left, self.sum(), -1)
         token = self.next
         if token.kind != "end":
             hint = (
@@ -127,7 +124,7 @@ class _Reader:
     def sum(self) -> Polynomial:
         total = self.product()
         while sign := self.take("+", "-"):
-            _add_to(total, self.product(), 1 if sign.text == "+" else -1)
+            add_to(total, self.product(), 1 if sign.text == "+" else -1)
         return total
 
     def product(self) -> Polynomial:
@@ -173,15 +170,15 @@ class _Reader:
             ((monomial, value),) = base.items()
             digits = exponent * _digits(value)
             self.spend(_seconds(digits), digits, f"a number of about {digits:,.0f} digits")
-            return {tuple((name, e * exponent) for name, e in monomial if exponent): _power(value, exponent)}
+            return {tuple((name, e * exponent) for name, e in monomial if exponent): power(value, exponent)}
         self._spend_power(base, exponent)
         result: Polynomial = {(): ONE}
         while exponent:
             if exponent & 1:
-                result = _product(result, base)
+                result = product(result, base)
             exponent >>= 1
             if exponent:
-                base = _product(base, base)
+                base = product(base, base)
         return result
 
     def _spend_power(self, base: Polynomial, exponent: int) -> None:
@@ -234,17 +231,7 @@ class _Reader:
         each = TERM_SECONDS + _seconds(digits)
         terms = min(products, _monomials(left, right))
         self.spend(products * each, terms * (TERM_BYTES + digits), f"{products:,} products of terms")
-        return _product(left, right)
-
-
-def _product(left: Polynomial, right: Polynomial) -> Polynomial:
-    total: Polynomial = {}
-    for a, x in left.items():
-        for b, y in right.items():
-            key = _merge(a, b)
-            value = x * y
-            total[key] = total[key] + value if key in total else value
-    return {monomial: value for monomial, value in total.items() if value}
+        return product(left, right)
 
 
 def _monomials(left: Polynomial, right: Polynomial, power: int = 1) -> int:
@@ -252,39 +239,6 @@ def _monomials(left: Polynomial, right: Polynomial, power: int = 1) -> int:
     names = {name for monomial in (*left, *right) for name, _ in monomial}
     degree = sum(max((sum(e for _, e in monomial) for monomial in side), default=0) for side in (left, right))
     return comb(power * degree + len(names), len(names))
-
-
-def _merge(a: Monomial, b: Monomial) -> Monomial:
-    if not a or not b:
-        return a or b
-    exponents = dict(a)
-    for name, exponent in b:
-        exponents[name] = exponents.get(name, 0) + exponent
-    return tuple(sorted(exponents.items()))
-
-
-def _add_to(total: Polynomial, right: Polynomial, sign: int) -> None:
-    """Add (or subtract) in place: a sum of many terms is not copied for each of them."""
-    for monomial, value in right.items():
-        change = value if sign > 0 else -value
-        change = total[monomial] + change if monomial in total else change
-        if change:
-            total[monomial] = change
-        else:
-            total.pop(monomial, None)
-
-
-def _power(value: Gaussian, exponent: int) -> Gaussian:
-    """By squaring; a real number by Fraction's own power, which cancels nothing."""
-    if not value.imag:
-        return Gaussian(value.real**exponent)
-    result = ONE
-    while exponent:
-        if exponent & 1:
-            result = result * value
-        exponent >>= 1
-        value = value * value if exponent else value
-    return result
 
 
 def _digits(value: Gaussian) -> float:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Realness = Literal["real", "complex", "undecided"]
 #: Shares of a point's size below which a part is printed as 0: rounding, and what Newton's method leaves.
 DUST = 1e-12
+#: Digits to which equations beyond the n-th are looked at (`not_square`).
+HOLDING_DIGITS = 20
 #: A point is real when its imaginary part is below ten times its accuracy, complex above ten thousand times; accuracies
 #: are estimates, and better ones than 50 ε are not believed.
 REAL, NOT_REAL, SHARPEST = 10, 1e4, 1e-14
@@ -149,6 +151,9 @@ class Solutions:
     note says so, and the status is UNDECIDED).
     at_infinity: end directions of diverging paths. failed: lost paths, where they stopped.
     continuum: points on positive-dimensional solution sets, one a path that ended there.
+    dimension: of the set that a system with fewer equations than variables has, 0 otherwise; continuum is then its
+    points on random hyperplanes. given: the system with more equations than variables of which `system` has random
+    combinations, None otherwise. zeros: "excluded" where solutions with a zero coordinate were left out.
 
     >>> sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"])
     Solutions: complete — every path ended at a point that is accounted for
@@ -176,6 +181,8 @@ class Solutions:
     steps: int = field(default=0)
     seconds: float = field(default=0.0, compare=False)
     zeros: Literal["included", "excluded"] = "included"
+    dimension: int = 0
+    given: Any = None
 
     @property
     def real(self) -> SolutionSet:
@@ -214,6 +221,11 @@ class Solutions:
         if self.system is None:
             raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")
         proof = certify(self.system, self._sharp_points(), digits=digits, bound=self._proved_bound())
+        if self.given is not None:
+            proof = proof.only_of(
+                f"of {self.finite.n} random combinations of the {len(self.given.equations)} equations; "
+                f"that all of these hold there is seen to {HOLDING_DIGITS} digits and not proved"
+            )
         return proof.off_the_axes() if self.zeros == "excluded" else proof
 
     def _sharp_points(self) -> NDArray[np.complex128]:
@@ -253,9 +265,16 @@ class Solutions:
             line("singular", self.singular.count, f"multiplicities {shown}")
         else:
             line("singular", 0)
+        if self.dimension:
+            line("dimension", self.dimension, "at least, of every component")
         line("at infinity", self.at_infinity.count, "paths" if self.at_infinity else "")
         if self.continuum:
-            line("on a continuum", self.continuum.count, "paths; positive-dimensional solution set")
+            what = (
+                "points on random hyperplanes"
+                if self.dimension
+                else "paths; positive-dimensional solution set"
+            )
+            line("on a continuum", self.continuum.count, what)
         line("failed", self.failed.count, "paths" if self.failed else "")
         decided = f"{self.nonreal.count} not real, {self.undecided.count} undecided"
         line("real", self.real.count, decided if isolated else "")

@@ -14,10 +14,12 @@ from shallows.mathematics.homotopy.assembly import Run, assemble, proved
 from shallows.mathematics.homotopy.batches import current
 from shallows.mathematics.homotopy.classify import Ends, classify
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
+from shallows.mathematics.homotopy.expressions import name_of
+from shallows.mathematics.homotopy.not_square import Finish, squared
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.mathematics.homotopy.starts import StartName, Zeros, choose_start
-from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.mathematics.homotopy.zero_coordinates import without_zeros
 from shallows.mathematics.same_points import nearest_chordal
 from shallows.support.errors import IncompleteChart, InvalidProblem
@@ -42,10 +44,11 @@ CAME_NEAR = 1e-2
 
 
 def solve(
-    polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem | Any,
+    polynomials: Any,
     rng: int | np.random.Generator = 0,
     *,
-    variables: Sequence[str] | None = None,
+    variables: Sequence[Any] | None = None,
+    parameters: Mapping[Any, object] | None = None,
     groups: Sequence[Sequence[str]] | None = None,
     start: StartName = "auto",
     zeros: Zeros = "included",
@@ -55,7 +58,7 @@ def solve(
     progress: Shown = False,
     settings: TrackerSettings | None = None,
 ) -> Solutions:
-    """All isolated solutions of a square system, by homotopy continuation.
+    """All isolated solutions of a polynomial system, by homotopy continuation.
 
     H(x, t) = (1−t) F(x) + γ t G(x) deforms a system G with known solutions into F; for almost every γ on
     the unit circle the paths are smooth for t > 0 and reach every isolated solution of F as t → 0
@@ -64,12 +67,17 @@ def solve(
     Parameters
     ----------
     polynomials:
-        Strings (`"x^2*y - 3*y + 1"`), {exponents: coefficient} dictionaries, a `PolynomialSystem`, or a
-        structured system such as `RankOneSystem` that brings its own homotopy.
+        Strings (`"x^2*y - 3*y + 1"`), expressions in `variables("x y")`, SymPy expressions or `Poly`, {exponents:
+        coefficient} dictionaries, a function of the variables that returns such, a `PolynomialSystem`, or a
+        structured system such as `RankOneSystem` that brings its own homotopy. Of more equations than variables
+        random combinations are solved, and each end is held against all equations; with fewer the answer is the
+        `dimension` of the solution set and its points on random hyperplanes.
     rng:
         A seed or a NumPy generator. The same seed gives the same result whatever the number of threads.
     variables:
         The order of the variables; names that are not in it are refused.
+    parameters:
+        Numbers for symbols that are no variables, by name or symbol: {"a": 3}, {a: Fraction(1, 3)}.
     groups:
         Variable groups for a multihomogeneous start system, often far fewer paths than Π deg fᵢ.
     start:
@@ -93,20 +101,18 @@ def solve(
     settings = settings or TrackerSettings()
     if hasattr(polynomials, "prepare"):
         prepared: Any = polynomials
+        finish: Finish = _as_it_is
     else:
         from shallows.mathematics.homotopy.prepared import SparseProblem
 
-        system = PolynomialSystem.read(polynomials, variables)
-        if system.parameters:
-            raise InvalidProblem(
-                f"the system has parameters {system.parameters}. Fix: use specialize, or solve_family"
-            )
+        system, finish = squared(_read(polynomials, variables, parameters), seed)
         prepared = SparseProblem(system, choose_start(system, start, groups, zeros), threads, progress)
     check_limit(prepared.path_count, max_paths)
     run = settle(prepared, seed, settings, threads, progress)
     result = proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
     if zeros == "excluded":
         result = without_zeros(result, prepared)
+    result = finish(result)
     result = replace(result, seconds=time.perf_counter() - started)
     if result.status is Status.INCOMPLETE and on_incomplete == "raise":
         raise IncompleteChart(
@@ -115,6 +121,24 @@ def solve(
             'Fix: settings=TrackerSettings(...) with more steps, or on_incomplete="return" to look at what there is'
         )
     return result
+
+
+def _as_it_is(found: Solutions) -> Solutions:
+    return found
+
+
+def _read(
+    polynomials: Any, variables: Sequence[Any] | None, parameters: Mapping[Any, object] | None
+) -> PolynomialSystem:
+    """The system with numbers for its parameters."""
+    values = {name_of(symbol): value for symbol, value in (parameters or {}).items()}
+    system = PolynomialSystem.read(polynomials, variables, tuple(values), square=False)
+    missing = [name for name in system.parameters if name not in values]
+    if missing:
+        raise InvalidProblem(
+            f"the system has parameters {', '.join(missing)} without a value. Fix: give parameters={{name: number}}"
+        )
+    return system.specialize([values[name] for name in system.parameters]) if system.parameters else system
 
 
 def check_limit(count: int, limit: int) -> None:

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.expressions import Expression, called, name_of
 from shallows.mathematics.homotopy.parser import parse
+from shallows.mathematics.homotopy.sympy_rows import from_sympy, is_sympy
 from shallows.support.errors import InvalidProblem
 
 Exponents = tuple[int, ...]
@@ -40,19 +42,26 @@ class PolynomialSystem:
     @classmethod
     def read(
         cls,
-        polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem,
-        variables: Sequence[str] | None = None,
-        parameters: Sequence[str] = (),
+        polynomials: Any,
+        variables: Sequence[Any] | None = None,
+        parameters: Sequence[Any] = (),
         *,
         square: bool = True,
     ) -> PolynomialSystem:
-        """From strings (`"x^2*y - 3*y + 1"`) or {exponents: coefficient} dictionaries; checked here.
+        """From polynomials in any of their forms, or a function that returns them; checked here.
 
-        With `square=False` there may be more or fewer equations than variables.
+        Strings (`"x^2*y - 3*y + 1"`), expressions in `variables("x y")`, SymPy expressions, `Poly` and `Eq`, these also
+        mixed; or {exponents: coefficient} dictionaries. `square`: refuse a system with more or fewer equations than
+        variables.
         """
         if isinstance(polynomials, PolynomialSystem):
             return polynomials
-        if isinstance(polynomials, (str, Mapping)):
+        symbols = tuple(name_of(symbol) for symbol in parameters)
+        names = None if variables is None else [name_of(symbol) for symbol in variables]
+        if callable(polynomials) and not is_sympy(polynomials):
+            polynomials, arguments = called(polynomials, None if names is None else [*names, *symbols])
+            names = [name for name in arguments if name not in symbols]
+        if isinstance(polynomials, (str, Mapping, Expression)) or is_sympy(polynomials):
             polynomials = [polynomials]
         if not isinstance(polynomials, Iterable):
             raise InvalidProblem(
@@ -62,14 +71,15 @@ class PolynomialSystem:
         rows = list(polynomials)
         if not rows:
             raise InvalidProblem("the system has no equations. Fix: give at least one polynomial")
-        if all(isinstance(row, str) for row in rows):
-            system = _from_strings(rows, variables, tuple(parameters))  # type: ignore[arg-type]
+        if all(isinstance(row, (str, Expression)) or is_sympy(row) for row in rows):
+            system = _from_names(rows, names, symbols)
         elif all(isinstance(row, Mapping) for row in rows):
-            system = _from_dictionaries(rows, variables, tuple(parameters))  # type: ignore[arg-type]
+            system = _from_dictionaries(rows, names, symbols)
         else:
             kinds = ", ".join(sorted({type(row).__name__ for row in rows}))
             raise InvalidProblem(
-                f"the equations are of types {kinds}. Fix: give all of them as strings, or all as dictionaries"
+                f"the equations are of types {kinds}. Fix: give strings, expressions in variables(...) or SymPy's, or "
+                "all of them as dictionaries"
             )
         _check(system, square)
         return system
@@ -173,7 +183,7 @@ class PolynomialSystem:
                 total[key] = total[key] + value if key in total else value
             equations.append({key: value for key, value in total.items() if value})
         system = PolynomialSystem(self.variables, tuple(equations))
-        _check(system)
+        _check(system, square=len(self.equations) == self.n)
         return system
 
     def __str__(self) -> str:
@@ -192,11 +202,16 @@ def _show(terms: Terms, names: Sequence[str]) -> str:
     return " + ".join(shown) if shown else "0"
 
 
-def _from_strings(
-    rows: Sequence[str], variables: Sequence[str] | None, parameters: tuple[str, ...]
+def _from_names(
+    rows: Sequence[Any], variables: Sequence[str] | None, parameters: tuple[str, ...]
 ) -> PolynomialSystem:
     declared = [*(variables or ()), *parameters]
-    parsed = [parse(row, f"equation {i + 1}", declared) for i, row in enumerate(rows)]
+    parsed = []
+    for i, row in enumerate(rows):
+        if isinstance(row, Expression):
+            parsed.append(row.terms)
+        else:
+            parsed.append(from_sympy(row) if is_sympy(row) else parse(row, f"equation {i + 1}", declared))
     found = {name for polynomial in parsed for monomial in polynomial for name, _ in monomial}
     names = (
         tuple(variables) if variables is not None else tuple(sorted(found - set(parameters), key=_natural))

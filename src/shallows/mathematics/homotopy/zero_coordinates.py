@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status
+from shallows.mathematics.homotopy.selection import selected
+from shallows.mathematics.homotopy.solutions import Solution, Solutions
 from shallows.mathematics.homotopy.systems import Exponents
 
 #: So many sets of variables are tried before it stays open whether they can be zero.
@@ -63,26 +64,5 @@ def without_zeros(solutions: Solutions, prepared: Any) -> Solutions:
         sizes = np.abs(prepared.rescale(solution.point[None])[0])
         return bool(sizes.min() > ZERO * solution.accuracy * sizes.max())
 
-    def left(given: SolutionSet) -> SolutionSet:
-        return SolutionSet(tuple(s for s in given if off_the_axes(s)), given.n)
-
-    finite, singular, continuum = left(solutions.finite), left(solutions.singular), left(solutions.continuum)
-    before = solutions.isolated.multiplicities + solutions.continuum.multiplicities
-    ends = sum(before) - sum(finite.multiplicities + singular.multiplicities + continuum.multiplicities)
-    status = solutions.status
-    if status is Status.POSITIVE_DIMENSIONAL and not continuum:
-        status = Status.COMPLETE
-    if status is Status.UNDECIDED and not any(s.note for s in (*finite, *singular)):
-        status = Status.POSITIVE_DIMENSIONAL if continuum else Status.COMPLETE
-    notes = solutions.notes
-    if ends:
-        notes += (f"{ends} paths end at points with a zero coordinate, which are left out",)
-    return replace(
-        solutions,
-        finite=finite,
-        singular=singular,
-        continuum=continuum,
-        status=status,
-        notes=notes,
-        zeros="excluded",
-    )
+    kept = selected(solutions, off_the_axes, "points with a zero coordinate")
+    return replace(kept, zeros="excluded")

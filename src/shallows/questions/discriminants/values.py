@@ -10,7 +10,8 @@ from fractions import Fraction
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz_mpoly
 
 from shallows.mathematics.homotopy.coefficients import to_gaussian
-from shallows.mathematics.homotopy.parser import Monomial, parse
+from shallows.mathematics.homotopy.parser import parse
+from shallows.mathematics.homotopy.terms import Monomial
 from shallows.support.errors import InvalidProblem
 
 #: A polynomial as {((name, power), …): rational}.
