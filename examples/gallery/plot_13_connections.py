@@ -23,3 +23,8 @@ tree.figure().show()
 # %%
 # The way over the lowest barrier.
 tree.crossing(0).figure().show()
+
+# %%
+# And the sublevel sets themselves, in the space of the three weights: at the lower level valleys meet in pairs, at the
+# higher one all of them are one. (w and −w are the same function, so every valley stands twice.)
+tree.sublevel_figure().show()

@@ -10,6 +10,7 @@ import numpy as np
 
 from shallows.model.network import Network
 from shallows.questions.charts.points.networks import realise
+from shallows.questions.connections.crossing_animation import crossing_animation
 from shallows.questions.connections.landscape import Landscape
 from shallows.questions.connections.neuron_loss import Neurons
 from shallows.support.checks import counted
@@ -18,6 +19,9 @@ from shallows.support.theme import BLUE, GREY, styled
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import MergeTree
+
+#: Steps of a segment: pictures look smooth.
+STEPS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +52,10 @@ class Crossing:
         figure.update_layout(xaxis={"title": "distance in function space"}, yaxis={"title": "loss E(f − y)²"})
         return styled(figure)
 
+    def animation(self) -> Any:
+        """A Plotly figure with a Play button: the student walks over the barrier, its loss beside it."""
+        return crossing_animation(self)
+
     def __repr__(self) -> str:
         ends = f"{self.losses[0]:.8g} → {self.losses[self.top]:.8g} → {self.losses[-1]:.8g}"
         return f"Crossing({counted(len(self.networks), 'network')}, loss {ends})"
@@ -62,10 +70,10 @@ def crossing(tree: MergeTree, number: int) -> Crossing:
     problem = tree.chart.problem.homogeneous()
     landscape = Landscape.of(tree.chart, problem)
     row = tree.edges[number].row
-    sides = [_down(landscape, row, i) for i in range(len(landscape.link(row).ways))][:2]
+    here = landscape.link(row).neurons
+    sides = [_filled([here, *_down(landscape, row, i)])[1:] for i in range(len(landscape.link(row).ways))][:2]
     if len(sides) < 2:
         raise IncompleteChart("This join has no two paths of its own: all valleys meet at the zero network.")
-    here = landscape.link(row).neurons
     places = [*reversed(sides[0]), here, *sides[1]]
     tensors = np.array([landscape.loss.tensor(place) for place in places])
     steps = [landscape.loss.distance(a, b) for a, b in pairwise(tensors)]
@@ -83,6 +91,17 @@ def _down(landscape: Landscape, row: int, number: int) -> list[Neurons]:
         if hop.end is None or landscape.is_leaf(hop.end):
             break
         hop = landscape.hops(hop.end)[0]
+    return found
+
+
+def _filled(places: list[Neurons]) -> list[Neurons]:
+    """Steps on the segments between neurons of the same signs, which are what was verified; others stay as they are."""
+    found = places[:1]
+    for before, after in pairwise(places):
+        if before.vectors.shape == after.vectors.shape and np.array_equal(before.signs, after.signs):
+            shares = np.linspace(0.0, 1.0, STEPS + 1)[1:-1]
+            found += [after.at((1 - t) * before.vectors + t * after.vectors) for t in shares]
+        found.append(after)
     return found
 
 

@@ -12,6 +12,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.connections.crossing import Crossing, crossing
 from shallows.questions.connections.figure import tree_figure
 from shallows.questions.connections.file import read_tree, save_tree
+from shallows.questions.connections.sublevels import sublevel_figure
 from shallows.questions.connections.text import tree_text
 from shallows.questions.connections.valley import Valley, valley
 from shallows.support.checks import describe
@@ -171,6 +172,15 @@ class MergeTree:
     def figure(self) -> Any:
         """A Plotly figure: the disconnectivity graph, height = loss, colour = rank."""
         return tree_figure(self)
+
+    def sublevel_figure(self) -> Any:
+        """Plotly: the sublevel sets themselves at the joins, for one neuron with two or three weights.
+
+        >>> tree = sh.chart(sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1)).connections()
+        >>> len(tree.sublevel_figure().data) > 2
+        True
+        """
+        return sublevel_figure(self)
 
     def with_runs(self, runs: Ensemble) -> MergeTree:
         """The tree with the share of training runs that end at each leaf, which its figure shows as width.
