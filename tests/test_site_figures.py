@@ -49,17 +49,13 @@ def test_kept_rows_belong_to_experiments() -> None:
     assert KEPT and set(KEPT) <= set(by_name())
 
 
-#: Experiments of which a part is kept, as their pages say: 100 of the 500 runs at k = 100.
-PARTIAL = {"003-figure-1": 25}
-
-
 @pytest.mark.parametrize("name", KEPT)
 def test_kept_comparisons_follow_from_kept_rows(name: str, text: Any) -> None:
     stored = text.stored_result(by_name()[name])
     result = text.result_of(by_name()[name])
     assert result.to_dict()["comparisons"] == stored["comparisons"]
     assert not result.disagreements
-    assert stored["cells"] == PARTIAL.get(name, len(result.experiment.cells(result.plan)))
+    assert stored["cells"] == len(result.experiment.cells(result.plan))
 
 
 def same(first: Any, second: Any) -> bool:

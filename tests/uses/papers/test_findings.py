@@ -62,6 +62,7 @@ def test_a_finding_says_what_it_rests_on_and_is_on_the_page() -> None:
         section = (
             page[page.index(heading) :].split("\n## ")[0] + page[page.index(heading) :].split("\n## ")[1]
         )
+        assert f"shallows verify --findings --claim {f.name}\n" in section
         assert "```{draw}" in section and f"**{f.basis.capitalize()}" in section.replace(
             "**Proof", "**Proved"
         )
