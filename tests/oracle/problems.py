@@ -507,6 +507,7 @@ KNOWN: dict[str, Given] = {
     "a copied metric, identity": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
     "icosahedron": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
     "icosahedron, identity": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
+    "nearly a circle": Given(GaussianLaw(3, mean=(0.0, 0.0, -1.0)), 2, 1, matrix=diagonal(1.0, 1.0 + 1e-9, 3.0)),
     "fourth moment 3 + 1e-7": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3.0000001)), 2, 1, matrix=diagonal(2.0, 1.5)),
     "fourth moment 3 + 2^-51": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3 + 2.0**-51)), 2, 1, matrix=diagonal(2.0, 1.5)),
     "far moved": Given(

@@ -35,8 +35,8 @@ from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON, TINY
 
 Complex = NDArray[np.complex128]
-#: Singular values of the linear system for X below this share of the largest are rounding. Rounded data leave about
-#: n²·ε·cond(G); what is not a symmetry differs from one by far more, or cannot be told from one in double precision.
+#: Singular values of the linear system for X below this share of the largest may be rounding, which leaves about
+#: n²·ε·cond(G). Paths cannot tell such an X from a symmetry either; `charts.shared_symmetry` decides whether it is one.
 NEARLY_SINGULAR = 1e-9
 #: The norm on a complex orbit is at its least when its slope is this small: Newton's method is quadratic, so the
 #: next step would be of the size of rounding.
@@ -76,8 +76,10 @@ def derivation(X: Array, degree: int) -> Array:
     return np.asarray(np.tensordot(X.reshape(-1), _generators(len(X), degree), axes=1))
 
 
-def symmetry_algebra(gram: Array, target: Array, n: int, degree: int) -> Symmetry:
-    """The symmetries that the metric and the target share, to rounding; `exact_algebra` decides exactly.
+def symmetry_algebra(
+    gram: Array, target: Array, n: int, degree: int, share: float = NEARLY_SINGULAR
+) -> Symmetry:
+    """The symmetries that the metric and the target share, to this share of them; `exact_algebra` decides exactly.
 
     >>> circle = symmetry_algebra(np.diag([1.0, 2.0, 1.0]), np.array([1.0, 0.0, 1.0]), 2, 2)   # Frobenius, identity
     >>> circle.dimension, circle.orbit_dimension(np.array([1.0, 0.0, 0.0]))                    # all uuᵀ, ‖u‖ = 1
@@ -94,7 +96,7 @@ def symmetry_algebra(gram: Array, target: Array, n: int, degree: int) -> Symmetr
     moved = (D @ target) / balance / max(float(np.linalg.norm(target / balance)), TINY)
     system = np.concatenate([skew, moved], axis=1).T
     _, values, vectors = np.linalg.svd(system, full_matrices=True)
-    null = np.concatenate([values, np.zeros(n * n - len(values))]) <= NEARLY_SINGULAR * max(values[0], TINY)
+    null = np.concatenate([values, np.zeros(n * n - len(values))]) <= share * max(values[0], TINY)
     basis = vectors[null].reshape(-1, n, n)
     return Symmetry(basis, gram, degree)
 

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.mathematics.tensors.symmetry import Symmetry, symmetry_algebra
+from shallows.mathematics.tensors.symmetry import Symmetry
 from shallows.model.data.metric import Semidefinite
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.orbits import Orbits
 from shallows.questions.charts.points.networks import realise, spectral_terms
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
+from shallows.questions.charts.shared_symmetry import SharedSymmetry
 from shallows.questions.geometry.manifolds.strata import stratum
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
@@ -52,6 +53,8 @@ SAME_FAMILY = 1e-6
 #: Uncertified points closer than this, relatively, are one: multiple roots, of four to ε^{1/4} = 10⁻⁴.
 MULTIPLE = 1e-3
 SAMPLES = 5
+#: What a chart says of ends next to the orbits of what is nearly a symmetry.
+CLOSE = "where a symmetry holds nearly, not exactly: points too close to be told apart are missing"
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,15 @@ class End:
 
 @dataclass(frozen=True)
 class Examined:
-    """What singular ends are: families of critical points, and degenerate points; `on_family` says it of each end."""
+    """What singular ends are: families of critical points, and degenerate points; `on_family` says it of each end.
+
+    `close`: ends next to orbits of what is nearly a symmetry, where isolated points are too close to be told apart.
+    """
 
     families: list[RealFamily]
     points: list[RealPoint]
     on_family: list[bool]
+    close: int = 0
 
 
 def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> Examined:
@@ -111,14 +118,26 @@ def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> 
         return Examined(families, points, on_family)
     orbits = Orbits(problem) if certify else None
     student = Problem(problem.target_tensor(), Semidefinite(problem.n, problem.degree, problem.gram()), rank)
-    symmetry = symmetry_algebra(problem.gram(), problem.target_tensor().entries, problem.n, problem.degree)
+    shared = SharedSymmetry.of(problem)
+    symmetry = shared.own
     for i, end in enumerate(ends):
         for candidate in _candidates(problem, end, symmetry):
             net = _real_point(student, candidate, rank)
-            if net is not None:
+            if net is not None and (end.isolated or not _is_close(student, net, shared)):
                 on_family[i] = _sort_in(student, net, symmetry, orbits, families, points, end.isolated)
                 break
-    return Examined(families, points, on_family)
+    if shared.nearly is None:
+        return Examined(families, points, on_family)
+    close = sum(not (on or end.isolated) for on, end in zip(on_family, ends, strict=True))
+    return Examined(families, points, on_family, close)
+
+
+def _is_close(student: Problem, net: Network, shared: SharedSymmetry) -> bool:
+    """Whether the point has flat directions that only what is nearly a symmetry explains."""
+    if shared.nearly is None:
+        return False
+    point = _real(student, net)
+    return point is not None and point.signature[1] > shared.own.orbit_dimension(net.tensor().entries)
 
 
 def joined(found: list[RealPoint], examined: Examined, degree: int) -> list[RealPoint]:
@@ -136,11 +155,12 @@ def _tensor(point: RealPoint, degree: int) -> Array:
     return np.asarray(point.signs @ coordinates.monomials(point.vectors, degree))
 
 
-def singular_note(rank: int, ends: int, families: int, points: int) -> list[str]:
+def singular_note(rank: int, ends: int, families: int, points: int, close: int = 0) -> list[str]:
     """What a chart says of the singular ends of paths at one rank: where they are, and what that may mean."""
     if not ends:
         return []
-    places = [f"on {counted(families, 'family')}"] if families else []
+    places = [f"{close} {CLOSE}"] if close else []
+    places += [f"on {counted(families, 'family')}"] if families else []
     if points:
         places.append(
             f"at {counted(points, 'degenerate point')} on the discriminant, where real points may have met"

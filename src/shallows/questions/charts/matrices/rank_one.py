@@ -20,7 +20,7 @@ from shallows.mathematics.balls.systems import ball_evaluator
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
 from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
-from shallows.mathematics.same_points import nearest
+from shallows.mathematics.same_points import PointSet, nearest
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, fractions
@@ -35,6 +35,7 @@ from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, REP
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import moved_gaussian
+from shallows.questions.charts.near_orbits import near_solutions
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
     APART,
@@ -46,6 +47,7 @@ from shallows.questions.charts.points.proved_signature import (
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
+from shallows.questions.charts.shared_symmetry import SharedSymmetry
 from shallows.questions.charts.singular_ends import MULTIPLE, End, examine, singular_note
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -81,6 +83,7 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     else:
         count, source = rank_one_count(special.metrics), count_source(special.metrics)
         ends = _solve_special(problem, system, seed, tell)
+    ends = _apart(problem, system, ends, count)
     completeness, notes = ends.completeness, ends.notes
     proof = None
     if certify_points:
@@ -93,12 +96,46 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     examined = examine(problem, 1, [End(v[None], 2) for v in ends.continuum] + singular, certify_points)
     if proof is not None and proof.complete and not examined.families:
         completeness = "proved"
-    if examined.families:  # singular ends on them are no points
+    elif examined.close:
+        completeness = "sampled"
+    if examined.families or examined.close:  # singular ends there are no points
         real = [point for point in real if not point.signature[1]] + examined.points
     degenerate = sum(point.signature[1] > 0 for point in real)
-    notes += singular_note(1, len(examined.on_family), len(examined.families), degenerate)
-    isolated = len(ends.points) - sum(examined.on_family[len(ends.continuum) :])
+    notes += singular_note(1, len(examined.on_family), len(examined.families), degenerate, examined.close)
+    isolated = len(ends.points) - (
+        len(singular) if examined.close else sum(examined.on_family[len(ends.continuum) :])
+    )
     return Stratum(real, Counts(isolated, count, source), examined.families, notes, completeness)
+
+
+def _apart(problem: Problem, system: RankOneSystem, ends: _Ends, count: int) -> _Ends:
+    """Singular ends next to orbits of what is nearly a symmetry give way to the solutions there, when these are all."""
+    first = len(ends.points) - len(ends.multiplicities)
+    alone = np.array(ends.alone, bool)
+    singular = ends.points[first:]
+    suspects = np.concatenate([ends.continuum, singular[~alone]])
+    if not len(suspects):
+        return ends
+    shared = SharedSymmetry.of(problem)
+    if shared.nearly is None or shared.own.dimension:
+        return ends
+    known = PointSet(ends.points[:first], invariants=_squares)
+    known.add(near_solutions(system, suspects[:, None], shared.nearly, _squares))
+    multiplicities = [m for m, own in zip(ends.multiplicities, ends.alone, strict=True) if own]
+    whole = len(known.points) + sum(multiplicities) == count
+    return replace(
+        ends,
+        points=np.concatenate([known.points, singular[alone]]),
+        multiplicities=multiplicities,
+        alone=[True] * len(multiplicities),
+        continuum=suspects[:0] if whole else suspects,
+    )
+
+
+def _squares(points: Complex) -> Complex:
+    """v² of each v: the same for v and −v."""
+    entries: Any = points
+    return np.asarray(coordinates.monomials(entries, 2), np.complex128)
 
 
 def _without_repeated(ends: _Ends, proof: Certification) -> tuple[_Ends, Certification]:

@@ -60,7 +60,8 @@ def low_rank_stratum(
     run = run.sampled if far else run
     matrices = [system.frame @ equations.matrix(x) @ system.frame.T for x in singular]
     examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices], certify_points)
-    note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
+    note = singular_note(rank, len(singular), len(examined.families), len(examined.points), examined.close)
+    run = run.sampled if examined.close else run
     return Stratum(
         joined(found, examined, 2),
         counts,

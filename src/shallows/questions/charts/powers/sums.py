@@ -55,9 +55,10 @@ def powers_stratum(
     singular = [End(x.reshape(rank, problem.n), problem.degree) for x in ends]
     singular += [End(x.reshape(rank, problem.n), problem.degree, isolated=True) for x in resolved.multiple]
     examined = examine(problem, rank, singular, certify_points)
+    run = run.sampled if examined.close else run
     run = run.sampled if result.repeated else run
     counts = _counts(equations, len(points) - result.repeated + len(resolved.multiple), special)
-    note = singular_note(rank, len(singular), len(examined.families), len(examined.points))
+    note = singular_note(rank, len(singular), len(examined.families), len(examined.points), examined.close)
     return Stratum(
         joined(result.found, examined, problem.degree),
         counts,
