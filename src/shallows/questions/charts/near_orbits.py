@@ -50,7 +50,7 @@ FARTHEST = 1e6
 def near_solutions(
     system: Any, ends: Complex, symmetry: Symmetry, tensors: Callable[[Complex], Complex]
 ) -> Complex:
-    """Solutions next to the orbits of these ends under what is nearly a symmetry: neurons one after the other, a row each.
+    """Solutions next to the orbits of these ends under what is nearly a symmetry, one a row.
 
     Each end has its neurons as rows. `system` has a `ball_evaluator`; `tensors` tells students apart. Nothing where the
     symmetry has no period, or is more than one.
