@@ -76,7 +76,8 @@ TOUR = (
     Step(
         "One neuron, all its directions",
         "Each place on the disc is a direction of the neuron’s weights; dark blue is a low loss. Gaussian data: three "
-        "critical points, one valley (star), one pass and one top (diamonds). Training always finds the valley.",
+        "critical points, one valley (star), one pass and one top (diamonds). Training rolls into the valley, "
+        "or dies at the zero network when it starts with the wrong sign.",
         {**TEACHER, "kurtosis": "3"},
     ),
     Step(
