@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class Certification:
     roots: one entry a point, None where no proof was found (which proves nothing about that point).
     distinct: positions of certified roots that are pairwise proved different.
     repeated: positions of points proved to belong to a root already listed.
+    bound_by: what the bound comes from; nonzero: it is one for roots without a zero coordinate, and so is the list.
     scope: what the roots are roots of, where that is not the system itself.
     complete: True when the distinct roots are as many as `bound` allows: then there are no others.
 
@@ -42,6 +44,9 @@ class Certification:
     bound: int | None
     sign_symmetric: bool = field(default=False)
     scope: str = ""
+    bound_by: str = ""
+    nonzero: bool = False
+    system: Any = field(default=None, repr=False, compare=False)
 
     @property
     def certified(self) -> tuple[CertifiedRoot, ...]:
@@ -70,6 +75,21 @@ class Certification:
         return sum(root.real is False for root in self.certified)
 
     @property
+    def positive_count(self) -> int:
+        """How many are proved real with all coordinates above zero."""
+        return sum(root.positive is True for root in self.certified)
+
+    @property
+    def real(self) -> tuple[CertifiedRoot, ...]:
+        """The proofs of real roots."""
+        return tuple(root for root in self.certified if root.real is True)
+
+    @property
+    def positive(self) -> tuple[CertifiedRoot, ...]:
+        """The proofs of real roots with all coordinates above zero."""
+        return tuple(root for root in self.certified if root.positive is True)
+
+    @property
     def complete(self) -> bool:
         """Whether it is proved that there are no other isolated roots."""
         return self.bound is not None and self.count == self.bound
@@ -93,7 +113,21 @@ class Certification:
             for root in self.roots
         )
         distinct = tuple(k for k in self.distinct if roots[k] is not None)
-        return replace(self, roots=roots, distinct=distinct)
+        return replace(self, roots=roots, distinct=distinct, nonzero=True)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the exact system and a box for each root to a JSON file that another program can check.
+
+        >>> proof = sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"]).certify()
+        >>> import json, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     document = json.loads(proof.save(pathlib.Path(folder) / "proof").read_text())
+        >>> document["count"], document["real"], document["positive"], document["bound"]
+        (4, 4, 2, 4)
+        """
+        from shallows.mathematics.balls.exported import FORMAT, document
+
+        return FORMAT.save(path, document(self))
 
     def __repr__(self) -> str:
         one, many = ("pair ±v", "pairs ±v") if self.sign_symmetric else ("root", "roots")
@@ -163,7 +197,9 @@ def certify(
         roots = [root if root is None or _is_pair(root) else None for root in roots]
     repeated = _repeated(roots, symmetric)
     distinct = [k for k, root in enumerate(roots) if root is not None and k not in repeated]
-    return Certification(tuple(roots), tuple(distinct), tuple(sorted(repeated)), bound, symmetric)
+    return Certification(
+        tuple(roots), tuple(distinct), tuple(sorted(repeated)), bound, symmetric, system=system
+    )
 
 
 def _is_pair(root: CertifiedRoot) -> bool:

@@ -96,6 +96,19 @@ class CertifiedRoot:
         size = max(float(abs(entry).abs_upper()) for entry in self.box)
         return float("inf") if self.radius == 0 else float(np.log10(max(size, TINY) / self.radius))
 
+    @cached_property
+    def positive(self) -> bool | None:
+        """True when proved real with all coordinates above zero, False when proved not so, None when not decided."""
+        if self.real is False or any(
+            (entry.real if isinstance(entry, acb) else entry) < 0 for entry in self.box
+        ):
+            return False
+        if self.real is True and all(
+            (entry.real if isinstance(entry, acb) else entry) > 0 for entry in self.box
+        ):
+            return True
+        return None
+
     def refine(self, digits: int) -> CertifiedRoot:
         """The same root in a smaller box: `digits` correct decimals relative to its largest coordinate."""
         if self.digits >= digits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -221,6 +221,7 @@ class Solutions:
         if self.system is None:
             raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")
         proof = certify(self.system, self._sharp_points(), digits=digits, bound=self._proved_bound())
+        proof = replace(proof, bound_by=self.start if proof.bound is not None else "")
         if self.given is not None:
             proof = proof.only_of(
                 f"of {self.finite.n} random combinations of the {len(self.given.equations)} equations; "

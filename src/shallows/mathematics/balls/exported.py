@@ -1,0 +1,75 @@
+"""A certification as a document that another program can check: the exact system, and a box for each root.
+
+Every number is exact: coefficients are fractions, ends of boxes whole multiples of powers of two. A checker needs
+nothing of ours: it evaluates the system and its Jacobian over each box X, takes any approximate inverse Y, and sees
+whether x − Y F(x) + (I − Y J(X)) (X − x) lies inside X and contracts (see `krawczyk`); tests/certificate_checker.py
+does it in 130 lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flint import acb, arb
+
+from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_precisely
+from shallows.mathematics.balls.systems import ball_evaluator, precision
+from shallows.support.errors import InvalidProblem, NotConverged
+from shallows.support.files import Format
+
+if TYPE_CHECKING:
+    from shallows.mathematics.balls.certification import Certification
+
+FORMAT = Format("shallows-certificate", 1, with_arrays=False)
+#: Digits to which roots are refined, and bits at which their boxes are then proved again: the first that work.
+LADDER = ((30, 160), (60, 320), (120, 640), (240, 1280))
+
+
+def document(certification: Certification) -> dict[str, Any]:
+    """What is proved, as numbers, text and lists."""
+    system = certification.system
+    if certification.sign_symmetric or not hasattr(system, "equations"):
+        raise InvalidProblem(
+            "only certificates of polynomial systems can be exported, one root a box. "
+            "Fix: solve and certify system.polynomials()"
+        )
+    equations = [
+        [[list(key), str(value.real), str(value.imag)] for key, value in terms.items()]
+        for terms in system.equations
+    ]
+    return {
+        "variables": list(system.variables),
+        "equations": equations,
+        "roots": [_root(root) for root in certification.certified],
+        "count": certification.count,
+        "real": certification.real_count,
+        "positive": certification.positive_count,
+        "bound": certification.bound,
+        "bound_by": certification.bound_by,
+        "zeros": "excluded" if certification.nonzero else "included",
+        "complete": certification.complete,
+        "scope": certification.scope,
+    }
+
+
+def _root(root: CertifiedRoot) -> dict[str, Any]:
+    """A box that Krawczyk's test accepts as it stands, for the same root."""
+    for digits, bits in LADDER:
+        fine = root.refine(digits)
+        evaluator = ball_evaluator(root.system, bits)
+        with precision(bits):
+            again = certify_precisely(root.system, evaluator, [acb(entry).mid() for entry in fine.box], bits)
+            if again is not None and again.real == root.real and root.contains(again):
+                box = [[_ball(part) for part in _parts(entry)] for entry in again.domain]
+                return {"real": root.real, "positive": root.positive, "box": box, "bits": bits}
+    raise NotConverged(f"{root!r} could not be proved again in a box by itself. Fix: leave it out")
+
+
+def _parts(entry: Any) -> tuple[Any, ...]:
+    """Real, or real and imaginary part."""
+    return (entry.real, entry.imag) if isinstance(entry, acb) else (entry,)
+
+
+def _ball(entry: arb) -> list[str]:
+    """Midpoint and radius as m·2^e: [m, e, m', e']."""
+    return [str(number) for part in (entry.mid(), entry.rad()) for number in part.man_exp()]
