@@ -6,7 +6,11 @@ transparent and texts get their colour from the page (see `page.js`), so that a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
+
+from shallows.support.tolerances import TINY
 
 BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PINK, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8a8f98"
@@ -44,6 +48,8 @@ DIVERGING = [[0.0, "#A33F00"], [0.25, "#E9A67C"], [0.5, "#F4F4F2"], [0.75, "#7FB
 #: From light to dark blue: amounts. Losses are drawn the other way round, darker is lower.
 SEQUENTIAL = [[0.0, "#F3F7FA"], [0.25, "#C3DCEB"], [0.5, "#7FB4D6"], [0.75, "#2F86BC"], [1.0, "#004F7C"]]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
+#: Letters in a line of a figure's title.
+LONGEST_TITLE = 84
 #: `meta` of traces whose lines are drawn in the colour of the page's text.
 INK = {"ink": True}
 
@@ -62,6 +68,7 @@ def styled(figure: Any, height: int = 420, legend: bool = True) -> Any:
         hoverlabel={"font": {"family": FONT}},
     )
     axis = {
+        "exponentformat": "power",  # 2×10⁻¹³, where Plotly would write 200f
         "showline": True,
         "linewidth": 1,
         "ticks": "outside",
@@ -73,6 +80,67 @@ def styled(figure: Any, height: int = 420, legend: bool = True) -> Any:
     figure.update_xaxes(title=title, **axis)
     figure.update_yaxes(title=title, **axis)
     return figure
+
+
+#: Points of lower rank than the width: saddles all, whatever their index on their stratum, and drawn hollow.
+LOWER_RANK = "saddle of lower rank"
+
+
+def mark_of(kind: str, lower: bool = False, size: float = 10) -> tuple[str, dict[str, Any]]:
+    """The name and the marker of a kind of critical point, the same in every figure; `lower`: of lower rank."""
+    colour = KIND_COLOURS[kind]
+    if kind == "saddle" and lower:
+        return LOWER_RANK, {
+            "color": colour,
+            "symbol": "diamond-open",
+            "size": size,
+            "line": {"width": 2, "color": colour},
+        }
+    return kind, {"color": colour, "symbol": KIND_SYMBOLS[kind], "size": size, "line": {"width": 0}}
+
+
+#: A legend below the axis' title whatever the figure's size: at the foot of the figure, which makes room for it.
+LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0}
+
+
+def titled(figure: Any, title: str, height: int = 480, legend: bool = True) -> Any:
+    """The house's look for a figure that stands alone: its title above and its legend below it.
+
+    Lines that take the colour of a page's text (`INK`) are drawn in the colour for white, on white.
+    """
+    styled(figure, height, legend)
+    wide = "<br>".join(wrap(title, LONGEST_TITLE))
+    lines = wide.count("<br>") + 1
+    figure.update_layout(
+        title={"text": wide, "x": 0.02, "xanchor": "left", "y": 0.98, "yref": "container", "yanchor": "top",
+               "font": {"size": 15}},
+        legend=LEGEND_BELOW, paper_bgcolor="white", font={"color": TEXT}, margin={"t": 34 + 20 * lines},
+    )  # fmt: skip
+    figure.update_xaxes(gridcolor="#e4e6e9", linecolor=GREY, tickcolor=GREY, zerolinecolor=GREY)
+    figure.update_yaxes(gridcolor="#e4e6e9", linecolor=GREY, tickcolor=GREY, zerolinecolor=GREY)
+    return figure
+
+
+#: Losses that differ by less than this share of the largest are one level to the eye, and their axis shows no more.
+ONE_LEVEL = 1e-6
+
+
+def loss_range(losses: Sequence[float], scale: float = 0.0) -> list[float]:
+    """The ends of an axis for these losses with some room; rounding around zero is not blown up.
+
+    `scale`: the size of a loss, E y² say; the largest of the losses where it is not known.
+    """
+    low, high = min(losses, default=0.0), max(losses, default=1.0)
+    size = max(scale, abs(low), abs(high))
+    room = 0.12 * max(high - low, ONE_LEVEL * size, TINY)
+    return [float(low - room), float(high + 2 * room)]
+
+
+def untitled(figure: Any) -> Any:
+    """A figure that stood alone, for a page whose heading and caption say what it is; returns it."""
+    return figure.update_layout(
+        title=None, margin={"t": 24}, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)"
+    )
 
 
 def plain_scene(reach: float, **titles: str) -> dict[str, Any]:

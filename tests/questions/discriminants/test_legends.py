@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import shallows as sh
-from shallows.questions.discriminants.figures import LEGEND_BELOW
+from shallows.support.theme import LEGEND_BELOW
 from shallows.uses.papers.experiments.looks import curve, panels
 
 #: How many pixels of a title or of a tick's label the legend covers.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import shallows as sh
-from shallows.uses.report.build import chart_report
+from shallows.uses.report.build import chart_report, charts_report
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +95,37 @@ def test_the_landscape_is_the_first_picture_of_a_report_and_knows_its_table(watc
     wide = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.Gaussian(3), 2))
     text = wide.report(tmp_path / "two.html", train=0).read_text(encoding="utf-8")
     assert "const shallowsLandscape" not in text  # two neurons have no disc
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    teacher = np.diag([2.0, 1.5, 1.0])
+    charts = [
+        ("", sh.chart(sh.Problem(teacher, data, 1))) for data in (sh.Gaussian(3), sh.IID(3, [1, 0, 1, 0, 30]))
+    ]
+    return charts_report(charts, tmp_path_factory.mktemp("two") / "two.html", train=0).as_uri()
+
+
+def test_two_charts_stand_beside_each_other(two, watched):
+    with watched(two) as page:
+        page.locator("html[data-ready=true]").wait_for(state="attached")
+        left, right = (page.locator(".comparison .plot").nth(i).bounding_box() for i in (0, 1))
+        assert abs(left["y"] - right["y"]) < 1 and right["x"] >= left["x"] + left["width"]
+        first, second = (page.locator(".comparison .landscape-stage").nth(i).bounding_box() for i in (0, 1))
+        assert abs(first["y"] - second["y"]) < 1 and second["width"] > 300
+        assert page.evaluate("document.documentElement.scrollHeight") < 2800  # one below the other: 9,000
+        page.locator("nav a").nth(
+            1
+        ).click()  # the rest of the second one unfolds, and its figures have their width
+        page.wait_for_function("document.querySelector('#problem-2 details').open")
+        page.wait_for_function(
+            "[...document.querySelectorAll('#problem-2 .js-plotly-plot')].every((p) => p._fullLayout.width > 700)"
+        )
+        page.set_viewport_size({"width": 390, "height": 844})
+        try:
+            page.wait_for_function("document.documentElement.scrollWidth <= 390")
+            page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
+            left, right = (page.locator(".comparison .plot").nth(i).bounding_box() for i in (0, 1))
+            assert right["y"] > left["y"] + 300 and abs(left["x"] - right["x"]) < 1
+        finally:
+            page.set_viewport_size({"width": 1280, "height": 900})

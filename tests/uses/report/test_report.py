@@ -1,5 +1,6 @@
 """Reports: what they say, that they stand alone, and what is refused."""
 
+import json
 import re
 import xml.etree.ElementTree as xml
 from dataclasses import replace
@@ -10,7 +11,13 @@ import pytest
 
 import shallows as sh
 from shallows.support.checks import counted
-from shallows.uses.report.build import chart_report, charts_report, ensemble_report
+from shallows.uses.report.build import (
+    chart_report,
+    charts_html,
+    charts_report,
+    ensemble_html,
+    ensemble_report,
+)
 from shallows.uses.report.entries import chart_entries, minima_entries, shares_of
 from shallows.uses.report.figures import landscape
 from shallows.uses.report.mathematics import form, number, problem_html
@@ -154,3 +161,63 @@ def test_no_text_in_a_figure_can_end_its_script():
 
     text = figure_json(go.Figure(layout={"title": {"text": "</script><script>alert(1)</script>&"}}))
     assert "<" not in text and "&" not in text
+
+
+def test_a_report_without_a_name_is_headed_by_words():
+    problem = sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1)
+    chart = sh.chart(problem)
+    page = charts_html([("", chart)], train=0)
+    assert "<h1>One quadratic neuron, 3 inputs, independent inputs of kurtosis 30</h1>" in page
+    assert "<h1>mine</h1>" in charts_html([("mine", chart)], train=0)
+    named = replace(chart, title="the author's own")
+    assert "<h1>the author&#39;s own</h1>" in charts_html([("", named)], train=0)
+
+
+def drawn(page):
+    """The figures of a page, in their order."""
+    texts = re.findall(r'<script type="application/json" data-for="[^"]*">(.*?)</script>', page, re.S)
+    return [json.loads(text) for text in texts]
+
+
+def test_indices_of_one_figure_are_of_one_space():
+    """Points of a chart have theirs on a stratum and runs theirs in the parameters: they share no axis."""
+    problem = sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.Gaussian(3), 1)
+    first = drawn(charts_html([("", sh.chart(problem))], train=6))[0]
+    assert "rank stratum" in first["layout"]["xaxis"]["title"]["text"]
+    assert "training" not in [trace["name"] for trace in first["data"]]
+    runs = drawn(ensemble_html(sh.ensemble(problem, runs=6, rng=0)))[0]
+    assert "parameters" in runs["layout"]["xaxis"]["title"]["text"]
+    assert "training" in [trace["name"] for trace in runs["data"]]
+
+
+def test_the_zero_network_is_told_apart_and_all_numbers_agree():
+    chart = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1))
+    page = charts_html([("", chart)], train=0)
+    first = drawn(page)[0]
+    names = [trace["name"] for trace in first["data"]]
+    assert names == ["global minimum (4)", "saddle (9)", "saddle of lower rank (1)"]
+    (lower,) = (trace for trace in first["data"] if "lower" in trace["name"])
+    assert (
+        lower["marker"]["symbol"] == "diamond-open" and lower["x"] == [0] and lower["y"] == [chart.losses[-1]]
+    )
+    assert "Hollow diamonds have a lower rank" in page
+    assert sum(int(re.search(r"[(](.*)[)]", name)[1]) for name in names) == len(chart.points) == 14
+    full = drawn(charts_html([("", sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), 2)))], train=0))[0]
+    assert all(
+        trace["marker"]["symbol"] != "diamond-open" or "lower" in trace["name"] for trace in full["data"]
+    )
+
+
+def test_rounding_is_not_blown_up():
+    """Minima of loss 1e-31 and flat directions of 1e-14: axes that show them as zero, and no prefix of the SI."""
+    problem = sh.Problem(sh.Network(np.eye(3)), sh.Gaussian(3), width=4)
+    figures = drawn(ensemble_html(sh.ensemble(problem, runs=6, rng=0)))
+    for figure in figures:
+        for name, axis in figure["layout"].items():
+            if name[:5] in ("xaxis", "yaxis") and "visible" not in axis and axis.get("type") != "category":
+                assert axis["exponentformat"] == "power"
+                low, high = axis.get("range") or (0, 1)
+                assert high - low > 1e-9
+    titles = [figure["layout"].get("yaxis", {}).get("title", {}).get("text") for figure in figures]
+    curvature = figures[titles.index("smallest Hessian eigenvalues")]
+    assert [trace["name"] for trace in curvature["data"]] == ["flat"]

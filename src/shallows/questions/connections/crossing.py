@@ -15,7 +15,7 @@ from shallows.questions.connections.landscape import Landscape
 from shallows.questions.connections.neuron_loss import Neurons
 from shallows.support.checks import counted
 from shallows.support.errors import IncompleteChart
-from shallows.support.theme import BLUE, GREY, styled
+from shallows.support.theme import INK, TEXT, mark_of, titled
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import MergeTree
@@ -41,16 +41,20 @@ class Crossing:
         import plotly.graph_objects as go
 
         figure = go.Figure()
-        figure.add_scatter(x=self.lengths, y=self.losses, mode="lines", name="loss", line={"color": BLUE})
+        figure.add_scatter(
+            x=self.lengths, y=self.losses, mode="lines", name="loss", line={"color": TEXT}, meta=INK
+        )
         figure.add_scatter(
             x=[self.lengths[self.top]],
             y=[self.losses[self.top]],
             mode="markers",
             name="join",
-            marker={"symbol": "diamond", "size": 10, "color": GREY},
+            marker=mark_of("saddle")[1],
         )
-        figure.update_layout(xaxis={"title": "distance in function space"}, yaxis={"title": "loss E(f − y)²"})
-        return styled(figure)
+        titled(figure, "The way over a join")
+        figure.update_xaxes(title_text="distance in function space")
+        figure.update_yaxes(title_text="loss E(f − y)²")
+        return figure
 
     def animation(self) -> Any:
         """A Plotly figure with a Play button: the student walks over the barrier, its loss beside it."""

@@ -1,11 +1,11 @@
-"""The picture of a merge tree: the disconnectivity graph. Height is the loss, colour the rank, width the share."""
+"""The picture of a merge tree: the disconnectivity graph. Height is the loss, colour the kind, width the share."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from shallows.support.checks import counted
-from shallows.support.theme import CYCLE, GREY, INK, KIND_SYMBOLS, styled
+from shallows.support.theme import GREY, INK, KIND_COLOURS, KIND_SYMBOLS, mark_of, titled
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import Leaf, MergeTree
@@ -35,12 +35,14 @@ def tree_figure(tree: MergeTree) -> Any:
         y=[edge.loss for edge in tree.edges],
         mode="markers",
         name="join",
-        marker={"symbol": KIND_SYMBOLS["saddle"], "size": 9, "color": GREY},
+        marker=mark_of("saddle")[1] | {"color": [KIND_COLOURS[edge.point.kind] for edge in tree.edges]},
         text=[f"{edge.point.kind} of rank {edge.point.rank}<br>{network_text(edge)}" for edge in tree.edges],
         hovertemplate="loss %{y:.6g}<br>%{text}<extra>join</extra>",
     )
-    figure.update_layout(xaxis={"visible": False}, yaxis={"title": "loss E(f − y)²"}, title=None)
-    return styled(figure)
+    titled(figure, "How minima connect")
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(title_text="loss E(f − y)²")
+    return figure
 
 
 def leaf_places(tree: MergeTree) -> dict[int, float]:
@@ -74,13 +76,14 @@ def _lines(tree: MergeTree, place: dict[int, float]) -> list[tuple[list[float], 
 
 
 def _trunks(figure: Any, tree: MergeTree, place: dict[int, float]) -> None:
-    """A trunk a leaf, up to the first join above it, coloured by rank."""
+    """A trunk a leaf, up to the first join above it, coloured by its kind."""
     top = {leaf: edge.loss for edge in reversed(tree.edges) for side in edge.sides for leaf in side}
     seen: set[str] = set()
     for leaf in tree.leaves:
-        x, rank = place[leaf.number], "no minimum" if leaf.point is None else f"rank {leaf.point.rank}"
-        colour = GREY if leaf.point is None else CYCLE[leaf.point.rank % len(CYCLE)]
-        symbol = "circle-open" if leaf.point is None else KIND_SYMBOLS[leaf.point.kind]
+        x, kind = place[leaf.number], None if leaf.point is None else leaf.point.kind
+        rank = "no minimum" if leaf.point is None else f"{kind} of rank {leaf.point.rank}"
+        colour = GREY if kind is None else KIND_COLOURS[kind]
+        symbol = "circle-open" if kind is None else KIND_SYMBOLS[kind]
         figure.add_scatter(
             x=[x, x],
             y=[leaf.loss, top.get(leaf.number, leaf.loss)],

@@ -13,7 +13,7 @@ from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 from shallows.support.checks import Array, counted
-from shallows.support.theme import CYCLE, GREY, REGIONS, TEXT, VERMILLION
+from shallows.support.theme import CYCLE, GREY, REGIONS, SEQUENTIAL, TEXT, VERMILLION, titled
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -25,23 +25,15 @@ if TYPE_CHECKING:
 
 #: Walls: where two critical points meet, and where one goes through the zero tensor.
 FOCAL, VERTEX = VERMILLION, GREY
-#: A legend below the axis' title whatever the figure's size: at the foot of the figure, which makes room for it
-#: (and for the title, if the axis has automargin, as it has in simple_white).
-LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom", "x": 0}
-
+HEIGHT = 560
 #: A ray shorter than this share of the longest has no direction that could be drawn.
 NO_RAY = 1e-12
 
 
 def _layout(figure: Figure, title: str, x: str, y: str) -> Figure:
-    figure.update_layout(
-        title=title,
-        template="simple_white",
-        font={"color": TEXT, "size": 13},
-        legend={"itemsizing": "constant"},
-    )
-    figure.update_xaxes(title=x)
-    figure.update_yaxes(title=y)
+    titled(figure, title, HEIGHT).update_layout(legend={"itemsizing": "constant"})
+    figure.update_xaxes(title_text=x)
+    figure.update_yaxes(title_text=y)
     return figure
 
 
@@ -141,9 +133,8 @@ def figure2_right(moments: Sequence[float] = (1, 2, 4), radius: float = 2.0) -> 
         name = f"focal surface, m0101 = {moment:g}"
         for trace in _cone(focal_rays(moment, phi), radius, color, name, float(opacity)):
             figure.add_trace(trace)
+    titled(figure, "The cone of rank-one matrices and its focal surfaces", HEIGHT)
     figure.update_layout(
-        title="The cone of rank-one matrices and its focal surfaces",
-        template="simple_white",
         scene={
             "xaxis_title": "t00", "yaxis_title": "t01", "zaxis_title": "t11", "aspectmode": "cube",
             "camera": {"eye": {"x": 1.5, "y": -1.6, "z": 0.7}},
@@ -227,9 +218,7 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
             _add_vertex_wall(figure, regions)
     figure.update_xaxes(range=[regions.x[0], regions.x[-1]])
     figure.update_yaxes(range=[regions.y[0], regions.y[-1]])
-    figure = _layout(figure, f"Landscapes: {P.curve.title}", regions.horizontal, regions.vertical)
-    figure.update_layout(legend=LEGEND_BELOW)
-    return figure
+    return _layout(figure, f"Landscapes: {P.curve.title}", regions.horizontal, regions.vertical)
 
 
 def _inside(regions: LandscapeRegions, x: Array, y: Array) -> Any:
@@ -260,8 +249,8 @@ def cloud_figure(cloud: FocalCloud, axes: Sequence[int] = (0, 1, 2)) -> Figure:
 
     names = cloud.names
     columns = [cloud.teachers[:, k] for k in axes]
-    marker: dict[str, Any] = {"size": 3, "color": np.log10(cloud.distances), "colorscale": "Viridis", "showscale": True,
-              "colorbar": {"title": "log10 distance<br>to student"}}  # fmt: skip
+    marker: dict[str, Any] = {"size": 3, "color": np.log10(cloud.distances), "colorscale": SEQUENTIAL,
+              "showscale": True, "colorbar": {"title": "log10 distance<br>to student"}}  # fmt: skip
     figure = go.Figure()
     if len(axes) == 3:
         figure.add_scatter3d(
@@ -293,7 +282,7 @@ def following_figure(following: Following) -> Figure:
             shown = np.where(following.real[:, i] == real, sizes[:, i], np.nan)
             figure.add_scatter(
                 x=following.positions, y=shown, mode="lines", showlegend=False,
-                line={"color": CYCLE[0] if real else VERTEX, "dash": dash},
+                line={"color": TEXT if real else VERTEX, "dash": dash},
             )  # fmt: skip
     for event in following.events:
         color = {"collision": FOCAL, "vertex": CYCLE[2]}.get(event.kind, VERTEX)

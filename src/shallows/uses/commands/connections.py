@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shallows.support.checks import noun_for
+from shallows.support.theme import untitled
 from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
 from shallows.uses.commands.destinations import destinations
 
@@ -66,7 +67,7 @@ def _page(tree: MergeTree, title: str, file: Path) -> str:
 
     section = Section(
         title=title,
-        pictures=[Picture("How minima connect", tree.figure(), tree_caption(tree))],
+        pictures=[Picture("How minima connect", untitled(tree.figure()), tree_caption(tree))],
         tiles=[
             (str(len(tree.leaves)), noun_for(len(tree.leaves), "valley")),
             (str(len(tree.edges)), noun_for(len(tree.edges), "join")),

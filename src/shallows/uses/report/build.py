@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shallows.model.problem import Problem
+from shallows.model.problem_title import problem_title
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.support.checks import counted, noun_for, positive_integer
@@ -17,12 +18,14 @@ from shallows.uses.report.entries import Entry, chart_entries, listed_kind, mini
 from shallows.uses.report.mathematics import problem_html
 from shallows.uses.report.page import Cell, Picture, Section, render, write
 from shallows.uses.report.recipe import NoRecipe, python_of, toml_of
-from shallows.uses.report.training import Training, same_problem, train_runs, with_ways
+from shallows.uses.report.training import Training, Way, same_problem, train_runs, with_ways
 
 RUNS = 200
 #: Training runs that roll over the landscape of a chart.
 DRAWN_RUNS = 24
 LARGEST_TABLE = 2_000
+#: Where indices are counted. Runs of training have theirs in the parameters, and are drawn only among such.
+ON_STRATUM, IN_PARAMETERS = "the rank stratum", "the parameters"
 CHART_LEAD = (
     "Every critical point of a loss that the methods of this chart find: its loss, its curvature, what is proved about "
     "it, and where training ends up."
@@ -40,7 +43,7 @@ def chart_report(
     `runs`: an ensemble of the same problem to show; without one, `train` runs of gradient descent are made (0: none),
     with the chart's seed.
     """
-    return charts_report([(title or chart.title, chart)], path, runs=[runs], train=train)
+    return charts_report([(title, chart)], path, runs=[runs], train=train)
 
 
 def charts_report(
@@ -90,8 +93,13 @@ def ensemble_report(runs: Ensemble, path: str | Path, *, title: str = "") -> Pat
 
 def ensemble_html(runs: Ensemble, *, title: str = "") -> str:
     """The page of an ensemble without a chart, as text."""
-    section = _ensemble_section(title or f"{len(runs)} training runs", runs)
+    runs_of = f"{counted(len(runs), 'training run')}: {_lowered(problem_title(runs.problem))}"
+    section = _ensemble_section(title or runs_of, runs)
     return render(section.title, RUNS_LEAD, [section])
+
+
+def _lowered(title: str) -> str:
+    return title[:1].lower() + title[1:]
 
 
 def _check(chart: Chart, runs: Ensemble | None) -> None:
@@ -130,7 +138,7 @@ def _chart_section(title: str, chart: Chart, training: Training) -> Section:
     if training.failure:
         sentences.append(f"No training is shown. {training.failure}")
     return Section(
-        title=title or "Chart",
+        title=title or _title(chart),
         tiles=_chart_tiles(chart, entries, training),
         mathematics="" if problem is None else problem_html(problem),
         sentences=sentences,
@@ -143,7 +151,7 @@ def _chart_section(title: str, chart: Chart, training: Training) -> Section:
         table_caption="Index and signature (positive, zero, negative) are on the point’s rank stratum in function "
         "space; λ min is the smallest eigenvalue of the Hessian in the parameters. Click a heading to sort.",
         pictures=[
-            *_pictures(entries, training, problem, "the rank stratum"),
+            *_pictures(entries, training, problem, ON_STRATUM),
             *connection_pictures(chart, shares),
         ],
         python=_recipe(problem, f"chart = sh.chart(problem, rng={chart.seed})\nprint(chart)", python_of),
@@ -155,6 +163,12 @@ def _chart_section(title: str, chart: Chart, training: Training) -> Section:
             ("seed", str(chart.seed)),
         ],
     )
+
+
+def _title(chart: Chart) -> str:
+    """What a chart without a name is called: its problem in words, where its title is that problem as code."""
+    own = chart.title if chart.problem is None or chart.title != repr(chart.problem) else ""
+    return own or ("Chart" if chart.problem is None else problem_title(chart.problem))
 
 
 def _ensemble_section(title: str, runs: Ensemble) -> Section:
@@ -171,7 +185,7 @@ def _ensemble_section(title: str, runs: Ensemble) -> Section:
         left_out=max(0, len(entries) - LARGEST_TABLE),
         table_caption="Distinct end points up to symmetry. Index and signature (positive, zero, negative) are of the "
         "Hessian in the parameters. Click a heading to sort.",
-        pictures=_pictures(entries, training, runs.problem, "the parameters"),
+        pictures=_pictures(entries, training, runs.problem, IN_PARAMETERS),
         python=_recipe(runs.problem, call, python_of),
         toml=_recipe(runs.problem, title, toml_of),
         provenance=[
@@ -254,9 +268,13 @@ def _signature(entry: Entry) -> Cell:
 def _pictures(
     entries: Sequence[Entry], training: Training, problem: Problem | None, place: str
 ) -> list[Picture]:
+    ways = training.ways if place == IN_PARAMETERS else ()
+    scale = 0.0 if training.runs is None else training.runs.scale
     pictures = [
         Picture(
-            "The landscape", figures.landscape(entries, training.ways, place), _landscape_caption(training)
+            "The landscape",
+            figures.landscape(entries, ways, place, scale),
+            _landscape_caption(entries, ways, training.runs is not None),
         )
     ]
     if training.runs is not None:
@@ -293,13 +311,16 @@ def _pictures(
     return pictures
 
 
-def _landscape_caption(training: Training) -> str:
+def _landscape_caption(entries: Sequence[Entry], ways: Sequence[Way], trained: bool) -> str:
     text = "Every point by its index and loss; minima are at index 0, and the higher the index, the more ways down."
-    if training.runs is None:
-        return text
-    if any(len(way.indices) for way in training.ways):
+    if any(entry.lower for entry in entries):
+        text += (
+            " Hollow diamonds have a lower rank than the width: their index counts only directions that keep the rank, "
+            "and a further neuron leads down from each, also at index 0."
+        )
+    if any(len(way.indices) for way in ways):
         text += (
             " Grey lines are training runs: their loss against the number of negative Hessian eigenvalues in the "
             "parameters on the way."
         )
-    return text + " Rings mark where runs end, with their share."
+    return f"{text} Rings mark where runs end, with their share." if trained else text

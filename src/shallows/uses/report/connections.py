@@ -8,6 +8,7 @@ from dataclasses import replace
 from shallows.questions.charts.result import Chart
 from shallows.questions.connections.tree import MergeTree
 from shallows.support.errors import ShallowsError
+from shallows.support.theme import untitled
 from shallows.uses.report.page import Picture
 
 #: Larger charts are left out: a path down takes milliseconds, and a tree of hundreds of leaves is not read.
@@ -30,7 +31,7 @@ def connection_pictures(chart: Chart, shares: Mapping[int, float] | None) -> lis
         ]
         tree = replace(tree, leaves=tuple(rows))
     wide = "; a trunk is the wider the more training runs end there" if shares is not None else ""
-    return [Picture("How minima connect", tree.figure(), tree_caption(tree, wide))]
+    return [Picture("How minima connect", untitled(tree.figure()), tree_caption(tree, wide))]
 
 
 def tree_caption(tree: MergeTree, more: str = "") -> str:

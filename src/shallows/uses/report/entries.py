@@ -31,7 +31,10 @@ NEAR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A row: `eigenvalues` are the smallest of the Hessian in parameter space, `share` is of all training runs."""
+    """A row: `eigenvalues` are the smallest of the Hessian in parameter space, `share` is of all training runs.
+
+    `lower`: a saddle of lower rank than the width; its index is on its own stratum, and a further neuron leads down.
+    """
 
     number: int
     loss: float
@@ -43,6 +46,7 @@ class Entry:
     share: float | None
     network: Network
     eigenvalues: Array | None
+    lower: bool = False
 
     @property
     def index(self) -> int | None:
@@ -65,6 +69,7 @@ def chart_entries(chart: Chart, shares: dict[int, float] | None, eigenvalues: bo
             share=None if shares is None else shares.get(i, 0.0),
             network=point.network,
             eigenvalues=_smallest(chart.problem, point.network) if i < rows else None,
+            lower=point.kind == "saddle" and chart.problem is not None and point.rank < chart.problem.width,
         )
         for i, point in enumerate(chart.critical)
     ]
@@ -90,10 +95,19 @@ def minima_entries(minima: Sequence[Minimum]) -> list[Entry]:
             proof="no",
             share=minimum.share,
             network=minimum.network,
-            eigenvalues=minimum.eigenvalues,
+            eigenvalues=_cleared(minimum),
         )
         for i, minimum in enumerate(minima)
     ]
+
+
+def _cleared(minimum: Minimum) -> Array:
+    """Its smallest eigenvalues, with those that its signature counts as zero at zero: they are rounding."""
+    values = np.array(minimum.eigenvalues)
+    if minimum.signature is not None:
+        _, zero, negative = minimum.signature
+        values[negative : negative + zero] = 0.0
+    return values
 
 
 def _proof(point: CriticalPoint) -> str:

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 from shallows.support.checks import plural
-from shallows.support.theme import BLUE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, VERMILLION, styled
-from shallows.support.tolerances import SAME_LOSS, TINY
+from shallows.support.theme import (
+    BLUE,
+    GREY,
+    INK,
+    KIND_COLOURS,
+    ONE_LEVEL,
+    VERMILLION,
+    loss_range,
+    mark_of,
+    styled,
+)
+from shallows.support.tolerances import TINY
 from shallows.uses.report.entries import Entry
 from shallows.uses.report.training import FLAT, Way
 from shallows.uses.report.words import percent
@@ -17,19 +27,21 @@ from shallows.uses.report.words import percent
 #: More points than this are thinned in a figure; the table has them all.
 LARGEST_DRAWN = 5_000
 GUIDES = 12
-#: Losses within this share of the typical first loss are one level to the eye.
-ONE_LEVEL = 1e-6
 
 
-def landscape(entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "the rank stratum") -> Any:
+def landscape(
+    entries: Sequence[Entry], ways: Sequence[Way] = (), place: str = "the rank stratum", scale: float = 0.0
+) -> Any:
     """Loss against index: every point by kind, the ways of training as lines, its end points as rings."""
     import plotly.graph_objects as go
 
-    return draw_landscape(go.Figure(), entries, ways, place)
+    return draw_landscape(go.Figure(), entries, ways, place, scale)
 
 
-def draw_landscape(figure: Any, entries: Sequence[Entry], ways: Sequence[Way], place: str) -> Any:
-    """Draw it on a figure."""
+def draw_landscape(
+    figure: Any, entries: Sequence[Entry], ways: Sequence[Way], place: str, scale: float = 0.0
+) -> Any:
+    """Draw it on a figure; `ways` have their indices in the parameters, and so must the points beside them."""
     for i, way in enumerate(way for way in ways if len(way.indices)):
         figure.add_scatter(
             x=way.indices + 0.24 * ((i + 0.5) / max(len(ways), 1) - 0.5), y=way.index_losses, mode="lines",
@@ -38,12 +50,12 @@ def draw_landscape(figure: Any, entries: Sequence[Entry], ways: Sequence[Way], p
         )  # fmt: skip
     shown = [entry for entry in entries if entry.signature is not None][:LARGEST_DRAWN]
     spread = _spread(shown)
-    for kind in dict.fromkeys(entry.kind for entry in shown):
-        chosen = [i for i, entry in enumerate(shown) if entry.kind == kind]
+    for kind, lower in dict.fromkeys((entry.kind, entry.lower) for entry in shown):
+        chosen = [i for i, entry in enumerate(shown) if (entry.kind, entry.lower) == (kind, lower)]
+        name, marker = mark_of(kind, lower, 11)
         figure.add_scatter(
             x=[(shown[i].index or 0) + spread[i] for i in chosen], y=[shown[i].loss for i in chosen], mode="markers",
-            name=f"{kind} ({len(chosen)})",
-            marker={"color": KIND_COLOURS[kind], "symbol": KIND_SYMBOLS[kind], "size": 11, "line": {"width": 0}},
+            name=f"{name} ({len(chosen)})", marker=marker,
             customdata=[[shown[i].number, "–" if shown[i].rank is None else shown[i].rank] for i in chosen],
             hovertemplate="point %{customdata[0]}<br>loss %{y:.6g}<br>rank %{customdata[1]}<extra>"
             + kind + "</extra>",
@@ -56,9 +68,7 @@ def draw_landscape(figure: Any, entries: Sequence[Entry], ways: Sequence[Way], p
         dtick=max(1, top // 12),
         range=[-0.6, max(top, 1) + 1.6],
     )
-    low, high = (pick(entry.loss for entry in shown) for pick in (min, max)) if shown else (0.0, 1.0)
-    room = 0.12 * max(high - low, SAME_LOSS * abs(high), TINY)
-    figure.update_yaxes(title_text="loss E(f − y)²", range=[low - room, high + 2 * room])
+    figure.update_yaxes(title_text="loss E(f − y)²", range=loss_range([entry.loss for entry in shown], scale))
     return figure
 
 
@@ -182,5 +192,5 @@ def eigenvalues_figure(entries: Sequence[Entry]) -> Any:
         )  # fmt: skip
     styled(figure, height=360)
     figure.update_xaxes(title_text="point, by increasing loss", dtick=max(1, len(shown) // 15))
-    figure.update_yaxes(title_text="smallest Hessian eigenvalues")
+    figure.update_yaxes(title_text="smallest Hessian eigenvalues", range=None if y.any() else [-1, 1])
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shallows.questions.discriminants.regions import LandscapeRegions
 from shallows.support.checks import counted
+from shallows.support.theme import untitled
 from shallows.uses.report.page import Cell, Picture, Section, render
 
 LEAD = (
@@ -19,7 +20,7 @@ CAPTION = (
 
 def slice_html(regions: LandscapeRegions, command: str) -> str:
     """The page as text; `command` draws it again."""
-    figure = regions.figure().update_layout(title=None, height=560)
+    figure = untitled(regions.figure()).update_layout(height=560)
     title = f"Landscapes: {regions.discriminant.curve.title}"
     kinds = {(region.real_count, region.local_minima) for region in regions.regions}
     section = Section(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shallows.support.errors import InvalidProblem
-from shallows.support.theme import CYCLE, DIVERGING, SEQUENTIAL, styled
+from shallows.support.theme import CYCLE, DIVERGING, SEQUENTIAL, titled, untitled
 from shallows.uses.report.page import Picture, Section, render, write
 from shallows.uses.sweep.file import FigureSection
 from shallows.uses.sweep.pooling import is_boolean, pooled
@@ -128,7 +128,7 @@ def draw(frame: Any, section: FigureSection) -> Any:
         figure.update_xaxes(type="log")
     if section.log_y:
         figure.update_yaxes(type="log")
-    return styled(figure, height=HEIGHT, legend=bool(section.by)).update_layout(title=_title(section))
+    return titled(figure, _title(section), HEIGHT, legend=bool(section.by))
 
 
 def write_figures(path: str | Path, out: str | Path | None = None) -> Path:
@@ -143,7 +143,7 @@ def write_figures(path: str | Path, out: str | Path | None = None) -> Path:
     section = Section(
         title=title,
         pictures=[
-            Picture(_title(each), draw(frame, each).update_layout(title=None), _caption(each))
+            Picture(_title(each), untitled(draw(frame, each)), _caption(each))
             for each in plan.section.figures
         ],
         sentences=[repr(sweep_status(path)), f"Seed {plan.section.seed}."],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from shallows.questions.descent.results.run import Run, Trajectory
 from shallows.support.checks import Array, counted, finite_array
 from shallows.support.errors import InvalidProblem
+from shallows.support.theme import BLUE, CYCLE, GREY, KIND_COLOURS, SEQUENTIAL, SKY, TEXT, loss_range, titled
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from shallows.questions.descent.results.ensemble import Ensemble
 
 GRID = 61
+#: Paths over a map in blues are told apart by these.
+PATHS = tuple(colour for colour in CYCLE if colour not in (BLUE, SKY))
 #: Directions at a smaller angle count as parallel.
 PARALLEL = 1e-12
 #: Losses below it are drawn as it: rounding of a loss of size 1.
@@ -36,14 +40,15 @@ def shares(runs: Ensemble) -> Any:
     error = np.sqrt(share * (1 - share) / max(len(runs), 1))
     names = [f"{m.loss:.6g}" + ("" if m.rank is None else f" (rank {m.rank})") for m in minima]
     bars = go.Bar(
-        x=names, y=share, error_y={"type": "data", "array": error}, customdata=[m.count for m in minima]
-    )
+        x=names, y=share, customdata=[m.count for m in minima],
+        error_y={"type": "data", "array": error, "thickness": 1.2, "width": 3, "color": GREY},
+        marker={"color": [KIND_COLOURS["lowest minimum" if i == 0 else m.kind] for i, m in enumerate(minima)]},
+    )  # fmt: skip
     bars.hovertemplate = "loss %{x}<br>%{customdata} runs, %{y:.1%}<extra></extra>"
     figure = go.Figure(bars)
-    figure.update_layout(
-        xaxis_title="loss of the end point", yaxis_title="share of runs", yaxis_tickformat=".0%"
-    )
-    figure.update_layout(title=f"{counted(len(runs), 'run')} by {runs.method}", xaxis_type="category")
+    titled(figure, f"{counted(len(runs), 'run')} by {runs.method}", legend=False)
+    figure.update_xaxes(title_text="loss of the end point", type="category")
+    figure.update_yaxes(title_text="share of runs", tickformat=".0%")
     return figure
 
 
@@ -51,10 +56,12 @@ def losses(runs: Ensemble) -> Any:
     """Final losses of all runs, sorted: plateaus are minima."""
     import plotly.graph_objects as go
 
-    figure = go.Figure(
-        go.Scatter(x=np.arange(1, len(runs) + 1), y=np.sort(runs.losses), mode="lines+markers")
-    )
-    figure.update_layout(xaxis_title="runs, sorted by loss", yaxis_title="final loss")
+    figure = go.Figure()
+    places = np.arange(1, len(runs) + 1)
+    figure.add_scatter(x=places, y=np.sort(runs.losses), mode="lines+markers", marker={"color": TEXT})
+    titled(figure, f"Final losses of {counted(len(runs), 'run')} by {runs.method}", legend=False)
+    figure.update_xaxes(title_text="runs, sorted by loss")
+    figure.update_yaxes(title_text="final loss", range=loss_range(runs.losses.tolist(), runs.scale))
     return figure
 
 
@@ -81,9 +88,14 @@ def loss_curves(runs: Sequence[Run], quantiles: Sequence[float] = (0.1, 0.5, 0.9
         figure.add_scatter(
             x=curve.times, y=curve.losses, mode="lines", line=line, showlegend=False, hoverinfo="skip"
         )
-    for q in quantiles:
-        figure.add_scatter(x=times, y=np.quantile(table, q, axis=0), mode="lines", name=f"{q:.0%} quantile")
-    figure.update_layout(xaxis_title="iteration", yaxis_title="loss", yaxis_type="log")
+    for i, q in enumerate(quantiles):
+        figure.add_scatter(
+            x=times, y=np.quantile(table, q, axis=0), mode="lines", name=f"{q:.0%} quantile",
+            line={"color": CYCLE[i % len(CYCLE)], "width": 2.5},
+        )  # fmt: skip
+    titled(figure, f"The loss along {counted(len(curves), 'run')}")
+    figure.update_xaxes(title_text="iteration")
+    figure.update_yaxes(title_text="loss", type="log")
     return figure
 
 
@@ -170,14 +182,33 @@ def trajectories(problem: Problem, runs: Sequence[Run], plane: Plane | None = No
     drawn = [plane.coordinates(path.thetas) for path in paths]
     grid, values = _contours(problem, plane, np.concatenate(drawn))
     figure = go.Figure(
-        go.Contour(x=grid[0], y=grid[1], z=np.log10(values + SMALLEST_LOSS), colorbar_title="log₁₀ loss")
-    )
-    for run, points in zip(runs, drawn, strict=True):
-        figure.add_scatter(x=points[:, 0], y=points[:, 1], mode="lines", name=f"loss {run.loss:.4g}")
-    title = "a two-dimensional slice"
+        go.Contour(
+            x=grid[0],
+            y=grid[1],
+            z=np.log10(values + SMALLEST_LOSS),
+            colorscale=SEQUENTIAL,
+            reversescale=True,
+            ncontours=24,
+            line={"width": 0.5},
+            hovertemplate="log₁₀ loss %{z:.4g}<extra></extra>",
+            colorbar={"title": {"text": "log₁₀ loss"}, "thickness": 14, "outlinewidth": 0},
+        )
+    )  # fmt: skip
+    ends = [f"ends at loss {run.loss:.4g}" for run in runs]
+    colours = dict(zip(dict.fromkeys(ends), cycle(PATHS), strict=False))
+    for i, (name, points) in enumerate(zip(ends, drawn, strict=True)):
+        figure.add_scatter(
+            x=points[:, 0], y=points[:, 1], mode="lines+markers", name=name, legendgroup=name,
+            showlegend=name not in ends[:i], line={"color": colours[name], "width": 2.5},
+            marker={"size": [0] * (len(points) - 1) + [9], "color": colours[name]},
+        )  # fmt: skip
+    title = "Runs over a two-dimensional slice of the loss"
     if plane.explained is not None:
-        title = f"principal directions: {plane.explained[0]:.1%} and {plane.explained[1]:.1%} of the variance"
-    figure.update_layout(title=title, xaxis_title="first direction", yaxis_title="second direction")
+        title = "Runs over the loss on their principal plane"
+        title += f", {plane.explained[0]:.1%} and {plane.explained[1]:.1%} of their variance"
+    titled(figure, title, height=560)
+    figure.update_xaxes(title_text="first direction", showgrid=False)
+    figure.update_yaxes(title_text="second direction", showgrid=False)
     return figure
 
 

@@ -9,6 +9,7 @@ const SYMBOLS = {
   circle: null,
   star: polygon(10, (i) => 1.4 * (i % 2 ? 0.382 : 1)),
   diamond: polygon(4, () => 1.3),
+  "diamond-open": polygon(4, () => 1.3),
   square: polygon(4, () => Math.SQRT2, Math.PI / 4),
   "triangle-up": [[-2 / Math.sqrt(3), 0.5], [2 / Math.sqrt(3), 0.5], [0, -1]],
   x: [[0, 1], [1, 2], [2, 1], [1, 0], [2, -1], [1, -2], [0, -1], [-1, -2], [-2, -1], [-1, 0], [-2, 1], [-1, 2]].map(([x, y]) => [x * ARM, y * ARM]),
@@ -112,8 +113,7 @@ function stamp(brush, [x, y], { color, size, symbol = "circle", line }) {
   if (!corners) brush.arc(x, y, radius, 0, TURN);
   else for (const [i, [a, b]] of corners.entries()) brush[i ? "lineTo" : "moveTo"](x + radius * a, y + radius * b);
   brush.closePath();
-  brush.fillStyle = color;
-  brush.fill();
+  if (!symbol.endsWith("-open")) { brush.fillStyle = color; brush.fill(); }
   if (!line || !line.width) return;
   Object.assign(brush, { strokeStyle: line.color, lineWidth: line.width, lineJoin: "miter" });
   brush.stroke();

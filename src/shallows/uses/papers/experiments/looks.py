@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from shallows.questions.discriminants.figures import LEGEND_BELOW
-from shallows.support.theme import GREY, styled
+from shallows.support.theme import GREY, LEGEND_BELOW, styled
 
 AGREE = 3.5
 

@@ -14,6 +14,7 @@
 
   function dressed(layout, c) {
     const result = JSON.parse(JSON.stringify(layout));
+    Object.assign(result, { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" });
     result.font = Object.assign({}, result.font, { color: c.ink, size: narrow.matches ? 11 : 13 });
     result.hoverlabel = Object.assign({}, result.hoverlabel, { bgcolor: c.paper, bordercolor: c.line, font: { color: c.ink } });
     for (const key of Object.keys(result)) {
@@ -64,6 +65,18 @@
   document.querySelectorAll("script[data-landscape]").forEach(landscapeOf);
   dark.addEventListener("change", draw);
   narrow.addEventListener("change", draw);
+  // What was folded when it was drawn had no width; a link to a folded part unfolds it.
+  for (const part of document.querySelectorAll("details")) {
+    part.addEventListener("toggle", () => {
+      if (part.open) for (const place of part.querySelectorAll(".js-plotly-plot")) Plotly.Plots.resize(place);
+    });
+  }
+  function unfold() {
+    const part = location.hash && document.querySelector(`${location.hash} > details`);
+    if (part) part.open = true;
+  }
+  unfold();
+  window.addEventListener("hashchange", unfold);
   // Paper cannot unfold anything.
   let unfolded = [];
   window.addEventListener("beforeprint", () => {
@@ -80,7 +93,8 @@
 
   // Pointing at a point of the landscape marks its row, and the other way round.
   function landscapeOf(script) {
-    const host = document.getElementById(script.dataset.landscape), article = host.closest("article");
+    const host = document.getElementById(script.dataset.landscape);
+    const article = document.getElementById(host.id.replace("landscape", "problem")), beside = host.closest(".comparison > div");
     const picture = shallowsLandscape(host, JSON.parse(script.textContent));
     const rows = Array.from(article.querySelectorAll("table.sortable tbody tr"));
     const mark = (number) => rows.forEach((row) => row.classList.toggle("linked", row.cells[0].dataset.value === String(number)));
@@ -89,7 +103,7 @@
       row.addEventListener("pointerenter", () => { picture.highlight(Number(row.cells[0].dataset.value)); });
       row.addEventListener("pointerleave", () => picture.highlight(null));
     }
-    for (const { place } of plots) if (article.contains(place)) {
+    for (const { place } of plots) if (article.contains(place) || (beside && beside.contains(place))) {
       place.on("plotly_hover", ({ points: [point] }) => { if (Array.isArray(point.customdata)) { picture.highlight(point.customdata[0]); mark(point.customdata[0]); } });
       place.on("plotly_unhover", () => { picture.highlight(null); mark(null); });
     }
