@@ -6,6 +6,7 @@ and the loss's derivative is taken along its tangents, all in floating point fro
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,18 @@ def jacobian(theta: np.ndarray, n: int, degree: int) -> np.ndarray:
     return np.array([product(theta + step, n, degree).imag / 1e-30 for step in steps]).T
 
 
+def roots_of(s: np.ndarray, n: int, degree: int) -> list[np.ndarray]:
+    """Starts (w, v) for a binary form: all roots but one, in the mean, are w, that one is v."""
+    if n != 2 or not s[0]:
+        return []
+    roots = np.roots([math.comb(degree, k) * x for k, x in enumerate(s)])
+    starts = []
+    for k in range(degree):
+        w, v = np.delete(roots, k).mean().real, roots[k].real
+        starts.append(np.array([1.0, -w, s[0], -s[0] * v]))
+    return starts
+
+
 def complaints(given: Given, limits: list[Any], seed: int) -> list[str]:
     """What is wrong about listed limits of width 2."""
     n, degree, rng = given.n, given.degree, np.random.default_rng(seed)
@@ -54,12 +67,12 @@ def complaints(given: Given, limits: list[Any], seed: int) -> list[str]:
         fits = [
             least_squares(
                 lambda theta, s=s, size=size: product(theta, n, degree) - s / size,
-                rng.standard_normal(2 * n),
+                start,
                 xtol=1e-15,
                 ftol=1e-15,
                 gtol=1e-15,
             )
-            for _ in range(STARTS)
+            for start in [*rng.standard_normal((STARTS, 2 * n)), *roots_of(s / size, n, degree)]
         ]
         best = min(fits, key=lambda fit: fit.cost)
         if np.sqrt(2 * best.cost) > CLOSE:

@@ -508,6 +508,9 @@ KNOWN: dict[str, Given] = {
     "icosahedron": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
     "icosahedron, identity": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
     "nearly a circle": Given(GaussianLaw(3, mean=(0.0, 0.0, -1.0)), 2, 1, matrix=diagonal(1.0, 1.0 + 1e-9, 3.0)),
+    "a second minimum 2e-9 above": Given(
+        IIDLaw(3, (1.0, 0.0, 2.0, 0.0, 11.0)), 2, 2, matrix=diagonal(1.0, 1.0 + 1e-9, 3.0)
+    ),
     "fourth moment 3 + 1e-7": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3.0000001)), 2, 1, matrix=diagonal(2.0, 1.5)),
     "fourth moment 3 + 2^-51": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3 + 2.0**-51)), 2, 1, matrix=diagonal(2.0, 1.5)),
     "far moved": Given(

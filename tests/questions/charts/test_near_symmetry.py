@@ -65,3 +65,14 @@ def test_which_symmetries_are_shared():
     assert shared.nearly.dimension == 1
     exact = SharedSymmetry.of(sh.Problem(np.diag([1.0, 1.0, 3.0]), MOVED, width=1))
     assert (exact.own.dimension, exact.nearly) == (1, None)
+
+
+def test_a_minimum_slightly_above_another_is_local():
+    """Losses 8.8666666667 and 8.8666666844, both proved: by hand, the smaller of two diagonal entries is dropped."""
+    chart = sh.chart(
+        sh.Problem(np.diag([1.0, 1.0 + 1e-9, 3.0]), sh.IID(3, [1.0, 0.0, 2.0, 0.0, 11.0]), width=2)
+    )
+    low, high = (p for p in chart.points if not p.index and p.kind != "saddle")
+    assert (low.kind, high.kind) == ("global minimum", "local minimum")
+    assert low.tensor.to_matrix()[0, 0] == pytest.approx(0.0, abs=1e-12)
+    assert 1e-8 < high.loss - low.loss < 3e-8

@@ -13,13 +13,20 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
 from shallows.questions.charts.points.inward import inward_slope
-from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds, require_doubles
+from shallows.questions.charts.points.kinds import (
+    PROVED_LOSS,
+    ROUNDINGS,
+    Levels,
+    Signs,
+    kinds,
+    require_doubles,
+)
 from shallows.questions.charts.points.networks import nearly, realise
 from shallows.questions.charts.points.point import Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
-from shallows.support.tolerances import EPSILON
+from shallows.support.tolerances import EPSILON, SAME_LOSS
 
 #: ‖s − t‖² that is less than this share of its terms' sizes loses four of sixteen digits in doubles: twelve must stay.
 CANCELLING = 1e-4
@@ -53,7 +60,7 @@ def chart_of_points(
     entries = np.array([f.entries(problem.n, problem.degree) for f in found])
     slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
     room = signs.room(positive, negative)
-    levels = _levels(problem, entries)
+    levels = _levels(problem, entries, [f.certificate is not None for f in found])
     errors = _slope_errors(problem, found)
     idle = list(zip(room[0].tolist(), room[1].tolist(), strict=True))
     reach = np.array(
@@ -65,7 +72,7 @@ def chart_of_points(
     kept = np.flatnonzero(signs.realisable(positive, negative))
     kind = np.full(len(found), "", dtype="<U14")
     kind[kept] = kinds(
-        Levels(levels.excess[kept], levels.energy),
+        levels[kept],
         signature[kept],
         dimension[kept],
         (room[0][kept], room[1][kept]),
@@ -87,7 +94,7 @@ def chart_of_points(
     limit = pairs[order] > 0
     table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order], limit)
     isolated = rank[order][(dimension[order] == 0) & ~limit]
-    lowest = Levels(levels.excess[order], levels.energy).same(float(levels.excess[order].min()))
+    lowest = levels[order].same(float(levels.excess[order].min()))
     return Chart(
         critical=Points(table, maker, problem),
         completeness=completeness,
@@ -125,7 +132,7 @@ def _numerical_kinds(problem: Problem, kind: NDArray[np.str_], idle: NDArray[np.
     ]
 
 
-def _levels(problem: Problem, entries: Array) -> Levels:
+def _levels(problem: Problem, entries: Array, proved: Sequence[bool]) -> Levels:
     """‖s − t‖² of each tensor, and ‖t‖²; in exact arithmetic where doubles cancel."""
     gap, gram = entries - problem.target_tensor().entries, problem.gram()
     excess = np.einsum("ij,ij->i", gap, gap @ gram)
@@ -134,7 +141,7 @@ def _levels(problem: Problem, entries: Array) -> Levels:
     if len(cancelling):
         with suppress(ZeroDivisionError):  # a metric that is singular in exact arithmetic
             excess[cancelling] = ExactLoss.of(problem).excess(entries[cancelling])
-    return Levels(excess, require_doubles(problem))
+    return Levels(excess, require_doubles(problem), np.where(proved, PROVED_LOSS, SAME_LOSS))
 
 
 def _slope_errors(problem: Problem, found: Sequence[RealPoint]) -> Array:

@@ -37,7 +37,7 @@ from shallows.questions.charts.closed_form.spectrum import (
     enclosure_of,
     exact_rank,
 )
-from shallows.questions.charts.points.kinds import ROUNDINGS, Levels, Signs, kinds
+from shallows.questions.charts.points.kinds import PROVED_LOSS, ROUNDINGS, Levels, Signs, kinds
 from shallows.questions.charts.points.networks import realise
 from shallows.questions.charts.points.point import Certificate, Points, PointTable
 from shallows.questions.charts.result import Chart
@@ -205,7 +205,9 @@ def _assemble(
     energy = float(spectrum.loss(0, spectrum.sigma.sum(), np.asarray(np.sum(spectrum.sigma**2))))
     tolerance = 2 * spectrum.scale * _resolution(spectrum, enclosure)
     room = signs.room(positive, rank - positive)
-    kind = kinds(Levels(excess, energy), signature, dimension, room, (slope[0], slope[1]), tolerance, True)
+    kind = kinds(
+        Levels(excess, energy, PROVED_LOSS), signature, dimension, room, (slope[0], slope[1]), tolerance, True
+    )
     order = np.lexsort((rank, excess))
     owner = [(s, i) for s in kept for i in range(len(s.loss))]
     maker = SpectralMaker(problem, spectrum, [owner[i] for i in order], clusters.labels, enclosure)

@@ -19,6 +19,8 @@ from shallows.support.tolerances import EPSILON, SAME_LOSS
 
 #: How many roundings of ‖t‖ the distance ‖s − t‖ is off by: sums over a few dozen entries.
 ROUNDINGS = 64
+#: Losses of proved points, and those in closed form, that agree to this share are one: rounding of a few sums.
+PROVED_LOSS = 1e-12
 #: Losses are told apart to nine digits of ‖t‖², and their differences must not underflow (below 2e-308).
 SMALLEST_ENERGY = 1e-299
 KINDS = ("global minimum", "local minimum", "saddle", "local maximum", "degenerate")
@@ -61,16 +63,23 @@ class Signs:
 class Levels:
     """Losses above the floor and what they are measured by; two of them are the same when their roots are, to rounding.
 
-    `excess` = ‖s − t‖²: its root is off by rounding of s and t, a few units of ‖t‖ = √energy, however small it is.
+    `excess` = ‖s − t‖²: its root is off by rounding of s and t, a few units of ‖t‖ = √energy, however small it is; and
+    by the `share` of it to which points are known: a proved point, off by r, has its loss to r² (it is critical).
     """
 
     excess: Array
     energy: float
+    share: Array | float = SAME_LOSS
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> Levels:
+        """The levels of these rows."""
+        share = np.broadcast_to(self.share, self.excess.shape)[rows]
+        return Levels(self.excess[rows], self.energy, share)
 
     def same(self, value: float) -> NDArray[np.bool_]:
         """Which levels are this one."""
         roots, root = np.sqrt(np.maximum(self.excess, 0.0)), float(np.sqrt(max(value, 0.0)))
-        room = SAME_LOSS * np.maximum(roots, root) + ROUNDINGS * EPSILON * float(np.sqrt(self.energy))
+        room = self.share * np.maximum(roots, root) + ROUNDINGS * EPSILON * float(np.sqrt(self.energy))
         return np.asarray(np.abs(roots - root) <= room)
 
 
