@@ -19,7 +19,15 @@ from shallows.model.objective.build import build_objective, labels_of, tensors_o
 from shallows.model.objective.function_space import FunctionSpaceObjective
 from shallows.model.parameters import Layout
 from shallows.model.target import checked_target, student_activation
-from shallows.support.checks import Array, counted, describe, finite_array, finite_number, positive_integer
+from shallows.support.checks import (
+    Array,
+    counted,
+    describe,
+    finite_array,
+    finite_number,
+    positive_integer,
+    real_array,
+)
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.extras import needed
@@ -247,8 +255,7 @@ class Problem(Constructed):
 
     def hvp(self, net: Network, direction: ArrayLike) -> Array:
         """∇²L · direction; directions of shape (…, p) are done at once."""
-        vectors = np.asarray(direction, dtype=np.float64)
-        return self.hessian_product(self.pack(net), vectors)
+        return self.hessian_product(self.pack(net), real_array("direction", direction))
 
     def hessian(self, net: Network) -> Array:
         """∇²L, shape (p, p), exactly symmetric."""

@@ -79,17 +79,27 @@ def finite_number(name: str, value: Any, minimum: float | None = None) -> float:
     return number
 
 
+def require_no_graph(name: str, value: Any) -> None:
+    """Refuse what a framework differentiates or compiles: gradients would be cut off in silence."""
+    if is_tensor(value) and getattr(value, "requires_grad", False):
+        raise InvalidProblem(
+            f"{name} is {describe(value)} that requires gradients, which would be cut off in silence. Fix: "
+            f"{name}.detach(), or problem.torch_loss, which is differentiable."
+        )
+    if type(value).__module__.startswith("jax.") and type(value).__name__.endswith("Tracer"):
+        raise InvalidProblem(
+            f"{name} is a tracer of JAX: this is inside jit, grad or vmap, which see only JAX's own functions. Fix: "
+            "problem.jax_loss, which they see through; or call this outside."
+        )
+
+
 def real_array(name: str, value: ArrayLike) -> Array:
     """A float64 copy; what is no array of real numbers is refused, with the way to make it one where there is one."""
     if isinstance(value, np.ndarray | np.generic) and np.iscomplexobj(value):
         raise InvalidProblem(
             f"{name} is {describe(value)}; expected real numbers. Fix: {name}.real, if that is what you mean."
         )
-    if is_tensor(value) and getattr(value, "requires_grad", False):
-        raise InvalidProblem(
-            f"{name} is {describe(value)} that requires gradients, which would be cut off in silence. Fix: "
-            f"{name}.detach(), or problem.torch_loss, which is differentiable."
-        )
+    require_no_graph(name, value)
     try:
         readable = value.detach().cpu().numpy() if is_tensor(value) else value  # type: ignore[union-attr]
         return np.array(readable, dtype=np.float64)

@@ -57,6 +57,46 @@ def test_batches():
     assert jax.vmap(jax.hessian(of_theta))(jnp.asarray(points)).shape == (4, 8, 8)
 
 
+OTHERS = {
+    "bias": sh.Problem(
+        sh.Network(np.eye(2), activation=sh.Smooth("tanh")), sh.Gaussian(2), width=2, bias=True
+    ),
+    "norm, outputs": sh.Problem(
+        sh.Network(np.eye(2), a=np.ones((3, 2))), sh.IID.uniform(2), 2, norm_neuron=True
+    ),
+    "penalty": sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=2, outer="ones", orthogonality=0.1),
+    "samples": sh.Problem(None, sh.Samples(RNG.standard_normal((9, 2)), RNG.standard_normal(9)), width=2),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_part_of_the_parameters(name):
+    problem = OTHERS[name]
+    theta = np.random.default_rng(4).standard_normal(problem.size)
+    net = problem.unpack(theta)
+    given = {"W": net.W, "bias": net.bias, "a": net.a, "norm": net.norm}
+    trained = {"W": True, "bias": problem.bias, "a": problem.outer is None, "norm": problem.norm_neuron}
+    parts = {key: jnp.asarray(value) for key, value in given.items() if trained[key]}
+
+    def loss(values):
+        return problem.jax_loss(**values)
+
+    assert float(jax.jit(loss)(parts)) == pytest.approx(problem.loss(net), rel=1e-14)
+    slopes = jax.jit(jax.grad(loss))(parts)
+    flat = np.concatenate([np.ravel(slopes[key]) for key in parts])
+    np.testing.assert_allclose(flat, problem.gradient(net), atol=1e-12)
+    hessian = jax.jit(jax.hessian(loss))(parts)["W"]["W"].reshape(net.W.size, net.W.size)
+    own = problem.hessian(net)[: net.W.size, : net.W.size]
+    np.testing.assert_allclose(hessian, own, atol=1e-11)
+
+
+@pytest.mark.parametrize("of", [jax.jit, jax.grad, jax.vmap])
+def test_inside_a_transformation_the_way_out_is_named(of):
+    with pytest.raises(sh.InvalidProblem, match=r"problem\.jax_loss"):
+        of(lambda w: PROBLEM.loss(sh.Network(w, a, sh.ReLU())))(jnp.asarray(W))
+    assert np.array_equal(sh.Network(jnp.asarray(W)).W, W)
+
+
 def test_single_precision_is_refused():
     with jax.enable_x64(False), pytest.raises(sh.InvalidProblem, match="jax_enable_x64"):
         PROBLEM.jax_loss(W, a)

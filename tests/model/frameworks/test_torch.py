@@ -147,6 +147,14 @@ PROBLEMS = {
     "fixed": sh.Problem(sh.Network(EYE, activation=sh.ReLU()), sh.Gaussian(2), width=2, outer="ones"),
     "norm": sh.Problem(np.diag([2.0, 1.0]), sh.IID.laplace(2), width=2, norm_neuron=True),
     "bias": sh.Problem(sh.Network(EYE, activation=sh.Smooth("tanh")), sh.Gaussian(2), width=2, bias=True),
+    "relu with bias": sh.Problem(sh.Network(EYE, activation=sh.ReLU()), sh.Gaussian(2), width=2, bias=True),
+    "gelu": sh.Problem(sh.Network(EYE, activation=sh.Smooth("gelu")), sh.Gaussian(2), width=2),
+    "cubic": sh.Problem(sh.Network(EYE, activation=sh.Power(3)), sh.Gaussian(2), width=2),
+    "polynomial": sh.Problem(
+        sh.Network(EYE, activation=sh.Polynomial([1, -1, 0.5])), sh.Gaussian(2), width=2
+    ),
+    "samples": sh.Problem(None, sh.Samples(X[:, :2], X[:, 2]), width=2),
+    "penalty": sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=2, outer="ones", orthogonality=0.1),
     "outputs": sh.Problem(sh.Network(EYE, a=[[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]]), sh.Gaussian(2), width=2),
 }
 
@@ -171,6 +179,21 @@ def test_losses_are_those_of_the_network(name):
     order = [parts[key].reshape(-1) for key in ("W", "bias", "a", "norm") if key in parts]
     net = problem.unpack(torch.cat(order).numpy())
     assert float(problem.torch_loss(**parts)) == problem.loss(net)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_two_axes_of_batches(name):
+    problem = PROBLEMS[name]
+    parts = tensors(problem, batch=(2, 3))
+    whole = problem.torch_loss(**parts)
+    assert whole.shape == (2, 3)
+    whole.sum().backward()
+    single = {key: value.detach()[1, 2].requires_grad_() for key, value in parts.items()}
+    loss = problem.torch_loss(**single)
+    loss.backward()
+    assert float(whole[1, 2].detach()) == pytest.approx(float(loss.detach()), rel=1e-13)
+    for key, value in single.items():
+        torch.testing.assert_close(parts[key].grad[1, 2], value.grad, rtol=1e-11, atol=1e-12)
 
 
 def test_batches_and_transforms_of_functions():
@@ -222,6 +245,32 @@ def test_tensors_stand_for_arrays_and_a_graph_is_not_cut_in_silence():
     assert np.array_equal(net.W, np.eye(2))
     with pytest.raises(sh.InvalidProblem, match=r"W\.detach"):
         sh.Network(torch.eye(2, requires_grad=True))
+
+
+WHERE_ARRAYS_ARE = {
+    "Network": lambda W, x: sh.Network(W),
+    "calls": lambda W, x: sh.Network(np.eye(2))(W),
+    "target": lambda W, x: sh.Problem(W + W.T, sh.Gaussian(2), width=1),
+    "covariance": lambda W, x: sh.Gaussian(2, covariance=W @ W.T),
+    "samples": lambda W, x: sh.Samples(W, x[:2]),
+    "outer": lambda W, x: sh.Problem(np.eye(2), sh.Gaussian(2), width=2, outer=x[:2]),
+    "unpack": lambda W, x: QUADRATIC.unpack(x),
+    "hvp": lambda W, x: QUADRATIC.hvp(sh.Network(np.eye(2)), x),
+    "metric": lambda W, x: sh.Metric(1, 2, W[:1, :1]),
+    "tensor": lambda W, x: sh.SymmetricTensor(x[:3], 2, 2),
+    "starts": lambda W, x: sh.ensemble(QUADRATIC, runs=1, init=x[None]),
+    "fit": lambda W, x: sh.learn.QuadraticNetRegressor(certify=False, alpha=1.0).fit(W, x[:2]),
+    "span": lambda W, x: sh.spans_symmetric(W),
+}
+QUADRATIC = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2)
+
+
+@pytest.mark.parametrize("name", WHERE_ARRAYS_ARE)
+def test_wherever_arrays_are_tensors_will_do_and_graphs_will_not(name):
+    W, x = torch.tensor([[1.0, 0.2], [0.3, 2.0]]), torch.arange(1.0, 7.0)
+    assert WHERE_ARRAYS_ARE[name](W, x) is not None
+    with pytest.raises(sh.InvalidProblem, match="requires gradients"):
+        WHERE_ARRAYS_ARE[name](W.requires_grad_(), x.requires_grad_())
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def _flat(name: str, value: Any, axes: int) -> torch.Tensor:
         value = torch.as_tensor(np.asarray(value))
     if value.is_complex():
         raise InvalidProblem(f"{name} is a complex tensor; expected real numbers.")
-    return value.to("cpu", torch.float64).flatten(-axes)
+    return value.to("cpu", torch.float64).reshape(*value.shape[: value.ndim - axes], -1)
 
 
 def _array(tensor: torch.Tensor) -> Array:

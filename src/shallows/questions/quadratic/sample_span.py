@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.exact.linear_algebra import kernel, matrix
 from shallows.mathematics.tensors import coordinates
-from shallows.support.checks import Array, counted, finite_array, positive_integer
+from shallows.support.checks import Array, counted, finite_array, positive_integer, require_no_graph
 from shallows.support.errors import InvalidProblem
 
 #: Singular values of the scaled features below this share of the largest are zero: they are known to about ε times the
@@ -135,6 +135,7 @@ def spans_symmetric(X: ArrayLike | Sequence[Sequence[Any]]) -> Span:
     >>> sh.spans_symmetric([[1, 0], [0, 1], [2, 0]])
     Span(3 samples: rank 2 of 3, 1 missing, exact)
     """
+    require_no_graph("X", X)
     rational = _as_rational(X)
     return _numerical_span(finite_array("X", X, 2)) if rational is None else _exact_span(rational)
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from shallows.questions.learn.fitting.ridge_path import SAMPLED_ROWS, chosen_penalty
 from shallows.questions.learn.fitting.solve import METHODS, choose_method, require_fit
 from shallows.support.budget import require
-from shallows.support.checks import Array, finite_number
+from shallows.support.checks import Array, finite_number, require_no_graph
 from shallows.support.errors import InvalidProblem
 
 #: Ways to choose the penalty.
@@ -40,6 +40,8 @@ class FormEstimator(BaseEstimator):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool, numeric: bool = True
     ) -> tuple[Array, Any, Array]:
         """X, y and positive weights; rows of weight zero are left out, as if they had not been given."""
+        for name, value in (("X", X), ("y", y), ("sample_weight", sample_weight)):
+            require_no_graph(name, value)
         require_numeric_columns(X)
         X, y = validate_data(
             self,
@@ -63,6 +65,7 @@ class FormEstimator(BaseEstimator):
 
     def _check_inputs(self, X: Any) -> Array:
         check_is_fitted(self)
+        require_no_graph("X", X)
         require_numeric_columns(X)
         return as_dense(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse="csr"))
 
