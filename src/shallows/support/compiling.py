@@ -1,10 +1,10 @@
 """Compiled functions: each once, one at a time, and kept for later processes.
 
 numba links the code of all that a function calls into it and optimises the whole again, for each caller: depth
-multiplies, and a first ReLU ensemble took 69 s. Here
+multiplies, and a first ReLU ensemble took 69 s. `lean_compiler` says what is left out of numba's own work. Here
 
 - a `unit` is compiled for itself, for the one signature it is given; other units call it through its address;
-- an `entry` is a unit that Python calls, too;
+- an `entry` is a unit that Python calls, too; a `callback` is one that is called at its address, as a C function is;
 - a `part` has no code of its own: it becomes part of the units that use it, with their options.
 
 Nothing is compiled before its first call, and then under one lock, after the units it calls: threads that meet at a
@@ -29,6 +29,7 @@ from numba.core.typing.templates import make_intrinsic_template
 from numba.extending import intrinsic
 
 from shallows.support import code_cache
+from shallows.support.lean_compiler import Lean, Light
 from shallows.support.progress import compiling_line
 from shallows.support.recipe import ingredients, names
 
@@ -37,6 +38,9 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 #: The option without which numba counts references to arrays. Nothing here makes or keeps one: callers own them all.
 #: A function that does makes arrays says so (`_nrt=True`).
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
+
+#: How units call each other, as a word for the cache: code from before a change of this is not taken.
+CONVENTION = "numba's own, without C wrappers"
 
 _lock = threading.RLock()
 # numba has types for some of its parts only
@@ -51,10 +55,17 @@ class Unit:
     """A function with one signature, compiled when it is first needed; numba code that names it calls its address."""
 
     def __init__(
-        self, function: Callable[..., Any], signature: Any, python: bool, options: dict[str, Any]
+        self,
+        function: Callable[..., Any],
+        signature: Any,
+        options: dict[str, Any],
+        python: bool = False,
+        c: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
-        self.function, self.signature, self.python, self.options = function, signature, python, options
+        self.function, self.signature, self.python, self.c = function, signature, python, c
+        self.options = {**OPTIONS, **UNCOUNTED, **options}
+        self.compiler = Light if self.options.pop("rare", False) else Lean
         self.symbol = f"{function.__module__}.{function.__qualname__}"
         self._numba_type_ = types.Function(_call_template(self))
         self._ready: Any = None
@@ -73,7 +84,7 @@ class Unit:
 
     @property
     def address(self) -> int:
-        """Where the machine code begins; it takes arguments as numba's C functions do."""
+        """Where the C function of a callback begins."""
         if self._ready is None:
             self.load()
         return self._address
@@ -109,18 +120,20 @@ class Unit:
         options = sorted(
             (name, sorted(value) if isinstance(value, set) else value) for name, value in self.options.items()
         )
-        own = f"{self.signature} {options} {self.python}"
+        own = f"{CONVENTION} {self.compiler.__name__} {self.signature} {options} {self.python} {self.c}"
         return code_cache.CodeCache(code_cache.key(self.symbol, (own, *ingredients(self.function))))
 
     def _compile(self) -> None:
-        options = {**OPTIONS, **UNCOUNTED, **self.options}
-        dispatcher = _compiler(no_cpython_wrapper=not self.python, **options)(self.function)
+        wrappers = {"no_cpython_wrapper": not self.python, "no_cfunc_wrapper": not self.c}
+        dispatcher = _compiler(pipeline_class=self.compiler, **wrappers, **self.options)(self.function)
         dispatcher._cache = self.cache
         dispatcher.compile(self.signature)
         dispatcher.disable_compile()
         result = dispatcher.overloads[self.signature.args]
-        self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
-        binding.add_symbol(self.symbol, self._address)
+        inside = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+        binding.add_symbol(self.symbol, inside)
+        if self.c:
+            self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
         self._ready = dispatcher
 
 
@@ -143,9 +156,12 @@ def _call_template(unit: Unit) -> Any:
     """How numba understands a call of the unit: arguments are cast to its signature, then its symbol is called."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = [context.get_value_type(kind) for kind in signature.args]
-        kind = ir.FunctionType(context.get_value_type(signature.return_type), kinds)
-        return builder.call(_declared(builder.module, kind, unit.symbol), arguments)
+        back, kinds = signature.return_type, signature.args
+        convention = context.call_conv
+        function = _declared(builder.module, convention.get_function_type(back, kinds), unit.symbol)
+        return convention.call_function(builder, function, back, kinds, arguments)[
+            1
+        ]  # [0], a status: none of ours raises
 
     def definition(_context: Any, *_arguments: Any) -> Any:
         return unit.signature, generate
@@ -162,13 +178,18 @@ def _positional(names: Iterable[str]) -> inspect.Signature:
 
 
 def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """A function that compiled code calls."""
-    return lambda function: Unit(function, signature, False, options)
+    """A function that compiled code calls; `rare=True` where little time is spent, so that compiling takes less."""
+    return lambda function: Unit(function, signature, options)
 
 
 def entry(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A function that Python calls."""
-    return lambda function: Unit(function, signature, True, options)
+    return lambda function: Unit(function, signature, options, python=True)
+
+
+def callback(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """A function that compiled code calls at its address (`call_at`), as it does those that users compile."""
+    return lambda function: Unit(function, signature, options, c=True)
 
 
 def part(function: Callable[..., Any]) -> Any:

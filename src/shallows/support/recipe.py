@@ -8,6 +8,7 @@ Comments and line numbers do not count. What cannot be described is refused, so 
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
+@functools.cache
 def names(function: Callable[..., Any]) -> dict[str, Any]:
     """The global and closure variables that a function uses, by name."""
     code = function.__code__

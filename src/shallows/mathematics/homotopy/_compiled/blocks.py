@@ -88,7 +88,8 @@ def _divided(kind: type, sizes: Sequence[int]) -> list[np.ndarray]:
 @unit(
     several(INT, INT, FLOAT, FLOAT, INT)(
         EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, COMPLEX, INT, HISTORY, COMPLEXES
-    )
+    ),
+    rare=True,
 )
 def whole_path(
     equations: Any, settings: Any, x: Any, start: complex, end: complex, most: int, history: Any, spare: Any
@@ -129,10 +130,20 @@ SYSTEM = several(INT, constants(COMPLEX), constants(FLOAT), constants(INT))
 
 @entry(
     VOID(
-        INT, INT, COMPLEX[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], constants(FLOAT), INT, COMPLEX, COMPLEX,
-        INT[:, ::1], FLOAT[:, ::1],
-    )
-)  # fmt: skip
+        INT,
+        INT,
+        COMPLEX[::1],
+        COMPLEX[:, ::1],
+        COMPLEX[:, ::1],
+        constants(FLOAT),
+        INT,
+        COMPLEX,
+        COMPLEX,
+        INT[:, ::1],
+        FLOAT[:, ::1],
+    ),
+    rare=True,
+)
 def track_block(
     equations_place: int, history_place: int, spare: Any, ends: Any, charts: Any, options: Any, most: int,
     start: complex, end: complex, codes: Any, figures: Any,
@@ -161,8 +172,9 @@ def track_block(
 
 
 @entry(
-    VOID(INT, COMPLEX[::1], FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1])
-)  # fmt: skip
+    VOID(INT, COMPLEX[::1], FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1]),
+    rare=True,
+)
 def inspect_block(
     equations_place: int, spare: Any, noise: float, ends: Any, newton: Any, matrices: Any, values: Any, steps: Any
 ) -> None:  # fmt: skip

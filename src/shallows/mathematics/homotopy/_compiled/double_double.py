@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 
 from shallows.mathematics import error_free
 from shallows.mathematics.homotopy._compiled.kinds import COMPLEX, FLOAT, FLOATS, INT
-from shallows.support.compiling import part, unit
+from shallows.support.compiling import part, several, unit
 
 #: Doubles a number takes.
 PLACES = 4
@@ -62,44 +62,56 @@ def multiply(a: float, a_low: float, b: float, b_low: float) -> Any:
     return two_sum(high, lost + (a * b_low + a_low * b))
 
 
-@unit(types.void(FLOATS, INT, COMPLEX))
+@unit(types.void(FLOATS, INT, COMPLEX), rare=True)
 def store(out: Any, at: int, z: complex) -> None:
     """out[at] = z, a double."""
     out[at], out[at + 1], out[at + 2], out[at + 3] = z.real, 0.0, z.imag, 0.0
 
 
-@unit(COMPLEX(FLOATS, INT))
+@unit(COMPLEX(FLOATS, INT), rare=True)
 def rounded(numbers: Any, at: int) -> complex:
     """The nearest complex double."""
     return complex(numbers[at] + numbers[at + 1], numbers[at + 2] + numbers[at + 3])
 
 
-@unit(types.void(FLOATS, INT, INT))
+@unit(types.void(FLOATS, INT, INT), rare=True)
+def add_real(numbers: Any, total: int, a: int) -> None:
+    """numbers[total] += numbers[a], real."""
+    numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], numbers[a], numbers[a + 1])
+
+
+@unit(types.void(FLOATS, INT, INT), rare=True)
 def add_number(numbers: Any, total: int, a: int) -> None:
     """numbers[total] += numbers[a]."""
-    numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], numbers[a], numbers[a + 1])
-    numbers[total + 2], numbers[total + 3] = add(
-        numbers[total + 2], numbers[total + 3], numbers[a + 2], numbers[a + 3]
-    )
+    add_real(numbers, total, a)
+    add_real(numbers, total + 2, a + 2)
 
 
-@unit(types.void(FLOATS, INT, FLOAT))
+@unit(types.void(FLOATS, INT, FLOAT), rare=True)
+def scale_real(numbers: Any, at: int, factor: float) -> None:
+    """numbers[at] *= factor, real, a double."""
+    numbers[at], numbers[at + 1] = multiply(numbers[at], numbers[at + 1], factor, 0.0)
+
+
+@unit(types.void(FLOATS, INT, FLOAT), rare=True)
 def scale(numbers: Any, at: int, factor: float) -> None:
     """numbers[at] *= factor, a double."""
-    numbers[at], numbers[at + 1] = multiply(numbers[at], numbers[at + 1], factor, 0.0)
-    numbers[at + 2], numbers[at + 3] = multiply(numbers[at + 2], numbers[at + 3], factor, 0.0)
+    scale_real(numbers, at, factor)
+    scale_real(numbers, at + 2, factor)
 
 
-@unit(types.void(FLOATS, INT, INT, INT))
+@unit(types.void(FLOATS, INT, several(INT, INT, INT, INT), FLOAT), rare=True)
+def add_two_products(numbers: Any, total: int, factors: Any, sign: float) -> None:
+    """numbers[total] += numbers[a] · numbers[b] + sign · numbers[c] · numbers[d], real, for factors (a, b, c, d)."""
+    a, b, c, d = factors
+    p, p_low = multiply(numbers[a], numbers[a + 1], numbers[b], numbers[b + 1])
+    q, q_low = multiply(numbers[c], numbers[c + 1], numbers[d], numbers[d + 1])
+    p, p_low = add(p, p_low, sign * q, sign * q_low)
+    numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], p, p_low)
+
+
+@unit(types.void(FLOATS, INT, INT, INT), rare=True)
 def add_product(numbers: Any, total: int, a: int, b: int) -> None:
     """numbers[total] += numbers[a] · numbers[b]."""
-    ar, al, ai, am = numbers[a], numbers[a + 1], numbers[a + 2], numbers[a + 3]
-    br, bl, bi, bm = numbers[b], numbers[b + 1], numbers[b + 2], numbers[b + 3]
-    pr, pl = multiply(ar, al, br, bl)
-    qr, ql = multiply(ai, am, bi, bm)
-    pr, pl = add(pr, pl, -qr, -ql)
-    numbers[total], numbers[total + 1] = add(numbers[total], numbers[total + 1], pr, pl)
-    pr, pl = multiply(ar, al, bi, bm)
-    qr, ql = multiply(ai, am, br, bl)
-    pr, pl = add(pr, pl, qr, ql)
-    numbers[total + 2], numbers[total + 3] = add(numbers[total + 2], numbers[total + 3], pr, pl)
+    add_two_products(numbers, total, (a, b, a + 2, b + 2), -1.0)
+    add_two_products(numbers, total + 2, (a, b + 2, a + 2, b), 1.0)

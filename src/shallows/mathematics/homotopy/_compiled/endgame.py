@@ -82,7 +82,7 @@ THERE, NEARLY_THERE, ON_THE_WAY, ON_THE_WAY_AFFINE = 1e-9, 1e-6, 1e-3, 1e-2
 DESCENDING, DESCENDING_ABOVE = 0.05, 1e-8
 
 
-@unit(several(BOOL, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, COMPLEX, FLOAT, HISTORY))
+@unit(several(BOOL, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, COMPLEX, FLOAT, HISTORY), rare=True)
 def corner(
     equations: Any, settings: Any, x: Any, here: complex, there: complex, step: float, history: Any
 ) -> tuple[bool, float, int]:
@@ -92,7 +92,7 @@ def corner(
     return arrived, step, steps
 
 
-@unit(several(INT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, COMPLEXES, COMPLEXES, HISTORY))
+@unit(several(INT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, COMPLEXES, COMPLEXES, HISTORY), rare=True)
 def walk(
     equations: Any, settings: Any, x: Any, radius: float, most: int, mean: Any, origin: Any, history: Any
 ) -> tuple[int, int]:
@@ -125,7 +125,7 @@ def walk(
     return 0, steps
 
 
-@unit(several(FLOAT, FLOAT)(EQUATIONS, COMPLEXES))
+@unit(several(FLOAT, FLOAT)(EQUATIONS, COMPLEXES), rare=True)
 def rank_measure(equations: Any, x: Any) -> tuple[float, float]:
     """Smallest over largest pivot of the Jacobian at t = 0, a cheap measure of its rank; and the residual."""
     matrix, size = equations.matrix, equations.size
@@ -146,7 +146,7 @@ def rank_measure(equations: Any, x: Any) -> tuple[float, float]:
     return low / high, residual
 
 
-@unit(BOOL(EQUATIONS, COMPLEXES, INT, FLOAT, FLOAT))
+@unit(BOOL(EQUATIONS, COMPLEXES, INT, FLOAT, FLOAT), rare=True)
 def solves(equations: Any, mean: Any, loops: int, gap: float, noise: float) -> bool:
     """Whether the mean of a closed walk, known to `gap`, is an end point.
 
@@ -159,7 +159,7 @@ def solves(equations: Any, mean: Any, loops: int, gap: float, noise: float) -> b
     return loops == 1 or ratio < max(DEFICIENT, DEFICIENT_BY_ERROR * gap)
 
 
-@unit(COMPLEX(COMPLEXES, INT, INT))
+@unit(COMPLEX(COMPLEXES, INT, INT), rare=True)
 def inverse_size(x: Any, size: int, mode: int) -> Any:
     """What vanishes at infinity: the homogenising coordinate, or 1/‖x‖ of an affine point."""
     if mode == PROJECTIVE:
@@ -167,7 +167,7 @@ def inverse_size(x: Any, size: int, mode: int) -> Any:
     return 1.0 / max(largest(x, size), TINY) + 0.0j
 
 
-@unit(several(FLOAT, FLOAT)(COMPLEX, COMPLEX, COMPLEX))
+@unit(several(FLOAT, FLOAT)(COMPLEX, COMPLEX, COMPLEX), rare=True)
 def extrapolated(older: complex, newer: complex, here: complex) -> tuple[float, float]:
     """From x₀ (1/‖x‖ when affine) on three circles, zero where there was none: its exponent, and |x₀| at t = 0.
 
@@ -182,7 +182,7 @@ def extrapolated(older: complex, newer: complex, here: complex) -> tuple[float, 
     return outward, limit
 
 
-@unit(VOID(EQUATIONS, COMPLEXES, HISTORY))
+@unit(VOID(EQUATIONS, COMPLEXES, HISTORY), rare=True)
 def centred(equations: Any, x: Any, history: Any) -> None:
     """Put the patch of a projective path at x."""
     if equations.mode == PROJECTIVE:
@@ -192,7 +192,10 @@ def centred(equations: Any, x: Any, history: Any) -> None:
         copy(history.newest, x, size)
 
 
-@unit(several(INT, INT, FLOAT, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, HISTORY, COMPLEXES))
+@unit(
+    several(INT, INT, FLOAT, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, HISTORY, COMPLEXES),
+    rare=True,
+)
 def finish(
     equations: Any, settings: Any, x: Any, radius: float, most: int, history: Any, room: Any
 ) -> tuple[int, int, float, float, int]:

@@ -35,6 +35,24 @@ ROUNDING_STEP = 1e-5
 LAST_STEP = 1e-15
 
 
+@unit(VOID(EQUATIONS, COMPLEXES, COMPLEX), rare=True)
+def _last_row_of_pencil(equations: Any, x: Any, t: complex) -> None:
+    """(s − c)(ℓ + ℓ₀) − its value; chart: ℓ, ℓ₀, s at parameter 0, then their slopes, then c."""
+    matrix, value, drift, chart = equations.matrix, equations.value, equations.drift, equations.chart
+    last = equations.size - 1
+    row = last * equations.size
+    form, slope = chart[last] + t * chart[2 * last + 2], chart[2 * last + 2]
+    offset = x[last] - chart[2 * (last + 2)]
+    for j in range(last):
+        entry = chart[j] + t * chart[last + 2 + j]
+        form += entry * x[j]
+        slope += chart[last + 2 + j] * x[j]
+        matrix[row + j] = offset * entry
+    matrix[row + last] = form
+    value[last] = offset * form - (chart[last + 1] + t * chart[2 * last + 3])
+    drift[last] = offset * slope - chart[2 * last + 3]
+
+
 @unit(VOID(EQUATIONS, COMPLEXES, COMPLEX))
 def assemble(equations: Any, x: Any, t: complex) -> None:
     """Value, Jacobian and t-derivative of the square system of this mode at (x, t)."""
@@ -73,17 +91,7 @@ def assemble(equations: Any, x: Any, t: complex) -> None:
         value[last] = total
         drift[last] = 0.0j
     elif mode == PENCIL:
-        # chart: ℓ, ℓ₀, s at parameter 0, then their slopes, then c
-        form, slope = chart[unknowns] + t * chart[2 * unknowns + 2], chart[2 * unknowns + 2]
-        offset = x[last] - chart[2 * (unknowns + 2)]
-        for j in range(unknowns):
-            entry = chart[j] + t * chart[unknowns + 2 + j]
-            form += entry * x[j]
-            slope += chart[unknowns + 2 + j] * x[j]
-            matrix[row + j] = offset * entry
-        matrix[row + last] = form
-        value[last] = offset * form - (chart[unknowns + 1] + t * chart[2 * unknowns + 3])
-        drift[last] = offset * slope - chart[2 * unknowns + 3]
+        _last_row_of_pencil(equations, x, t)
 
 
 @unit(FLOAT(COMPLEXES, INT))

@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 
 from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, FLOATS, INT, INTEGERS
-from shallows.support.compiling import behind, call_at, unit
+from shallows.support.compiling import behind, call_at, callback, unit
 
 SIGNATURE = types.void(COMPLEXES, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS, COMPLEXES, COMPLEXES)
 #: Calls the evaluator at an address: `evaluate_at(address, point, ..., jacobian)`.
@@ -69,7 +69,7 @@ def monomials(point: Any, complexes: Any, program: Any, work: Any) -> int:
     return offset
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def sparse(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
@@ -106,7 +106,7 @@ def sparse(
         jacobian[row + unknowns] = drift
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def toric(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
@@ -145,7 +145,7 @@ def toric(
         jacobian[row + unknowns] = drift
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def rank_one(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

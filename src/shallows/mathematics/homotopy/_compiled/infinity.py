@@ -37,13 +37,13 @@ STEADY_EXPONENT = 0.08
 STEADY_CHANGE = 0.1
 
 
-@unit(FLOAT(COMPLEXES, INT))
+@unit(FLOAT(COMPLEXES, INT), rare=True)
 def from_infinity(point: Any, size: int) -> float:
     """How far a projective point is from infinity: |x₀|/‖x‖, x₀ the last, homogenising coordinate."""
     return float(abs(point[size - 1]) / np.sqrt(length(point, size)))
 
 
-@unit(VOID(HISTORY, FLOAT, COMPLEXES, INT))
+@unit(VOID(HISTORY, FLOAT, COMPLEXES, INT), rare=True)
 def set_marks(history: Any, radius: float, x: Any, size: int) -> None:
     """The first marks of a path: `marks` holds (|t|, |x₀|/‖x‖) twice, `decades` (|t|, ‖x‖) three times."""
     marks, decades = history.marks, history.decades
@@ -52,14 +52,14 @@ def set_marks(history: Any, radius: float, x: Any, size: int) -> None:
         decades[2 * j], decades[2 * j + 1] = radius, largest(x, size)
 
 
-@unit(VOID(FLOATS, FLOAT, FLOAT))
+@unit(VOID(FLOATS, FLOAT, FLOAT), rare=True)
 def mark(marks: Any, radius: float, away: float) -> None:
     """Keep two marks, the older one (0, 1) well behind."""
     if radius < MARK_EVERY * marks[2]:
         marks[0], marks[1], marks[2], marks[3] = marks[2], marks[3], radius, away
 
 
-@unit(VOID(FLOATS, FLOAT, FLOAT))
+@unit(VOID(FLOATS, FLOAT, FLOAT), rare=True)
 def mark_decade(decades: Any, radius: float, size: float) -> None:
     """Keep three marks of an affine path, each a factor of 100 in |t| behind the next."""
     if radius < DECADE_EVERY * decades[4]:
@@ -68,7 +68,7 @@ def mark_decade(decades: Any, radius: float, size: float) -> None:
         decades[4], decades[5] = radius, size
 
 
-@unit(FLOAT(FLOATS, FLOAT, FLOAT))
+@unit(FLOAT(FLOATS, FLOAT, FLOAT), rare=True)
 def exponent(marks: Any, radius: float, away: float) -> float:
     """The exponent v in x₀ ~ t^v, from the last mark that lies well before: 0 when there is none."""
     if not (marks[0] > MEASURABLE * radius and away > 0.0):
@@ -76,7 +76,7 @@ def exponent(marks: Any, radius: float, away: float) -> float:
     return float(np.log(marks[1] / away) / np.log(marks[0] / radius))
 
 
-@unit(BOOL(FLOATS, FLOAT, FLOAT))
+@unit(BOOL(FLOATS, FLOAT, FLOAT), rare=True)
 def steady(decades: Any, radius: float, size: float) -> bool:
     """Whether ‖x‖ ~ t^(−v) with one v > 0 over the last two stretches of t, each a factor of 100 or more.
 
@@ -91,7 +91,7 @@ def steady(decades: Any, radius: float, size: float) -> bool:
     return bool(now > STEADY_EXPONENT and abs(now - before) < STEADY_CHANGE * now)
 
 
-@unit(BOOL(INT, INT, HISTORY, FLOAT, FLOAT, FLOAT, FLOAT))
+@unit(BOOL(INT, INT, HISTORY, FLOAT, FLOAT, FLOAT, FLOAT), rare=True)
 def runs_away(
     mode: int, size: int, history: Any, radius: float, extent: float, near: float, least: float
 ) -> bool:

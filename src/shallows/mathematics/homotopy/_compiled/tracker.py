@@ -131,7 +131,7 @@ def correct(
     return False, first, ratio
 
 
-@unit(FLOAT(SETTINGS, FLOAT, FLOAT, FLOAT, INT))
+@unit(FLOAT(SETTINGS, FLOAT, FLOAT, FLOAT, INT), rare=True)
 def next_step(settings: Any, step: float, first: float, ratio: float, known: int) -> float:
     """The length of the next step, from how good a prediction of order 2·known was."""
     error = max(first / settings.prediction, ratio / settings.contraction, SMALLEST_ERROR)
@@ -139,7 +139,7 @@ def next_step(settings: Any, step: float, first: float, ratio: float, known: int
     return float(min(step, settings.longest))
 
 
-@unit(INT(EQUATIONS, SETTINGS, HISTORY, FLOAT, FLOAT, BOOL, BOOL))
+@unit(INT(EQUATIONS, SETTINGS, HISTORY, FLOAT, FLOAT, BOOL, BOOL), rare=True)
 def outlook(
     equations: Any, settings: Any, history: Any, radius: float, extent: float, still: bool, done: bool
 ) -> int:
@@ -174,7 +174,7 @@ def outlook(
     return GOING
 
 
-@unit(INT(EQUATIONS, SETTINGS, HISTORY, FLOAT, INT))
+@unit(INT(EQUATIONS, SETTINGS, HISTORY, FLOAT, INT), rare=True)
 def stuck(equations: Any, settings: Any, history: Any, radius: float, otherwise: int) -> int:
     """A path that cannot go on, for the reason `otherwise`, may be at infinity as far as double precision can tell.
 

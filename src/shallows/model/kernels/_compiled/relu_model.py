@@ -58,7 +58,7 @@ MODEL = in_memory(
 model_at = at(MODEL)
 
 
-@entry(VOID(INT, FIXED_ROWS, FIXED))
+@entry(VOID(INT, FIXED_ROWS, FIXED), rare=True)
 def set_teacher(address: int, rows: Array, outer: Array) -> None:
     """Put a teacher into a model with room for it."""
     model, V, b = model_at(address), pointer(rows), pointer(outer)

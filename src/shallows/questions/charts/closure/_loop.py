@@ -16,7 +16,7 @@ from typing import Any
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 from shallows.questions.charts.continuation._loop import gap
 from shallows.questions.charts.powers._loop import FAR, first_order
-from shallows.support.compiling import part, unit
+from shallows.support.compiling import callback, part
 
 
 @part
@@ -78,7 +78,7 @@ def _add_second_order(reals: Any, program: Any, work: Any, at_e: int, jacobian: 
                 jacobian[p * width + q] += weight * _product(work, program, first, last, steps, p, q)
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def merged(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

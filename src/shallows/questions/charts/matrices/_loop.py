@@ -15,7 +15,7 @@ from numba import types
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, INT
 from shallows.questions.charts.continuation._loop import gap
-from shallows.support.compiling import several, unit
+from shallows.support.compiling import callback, several, unit
 
 #: A row and a column.
 PLACE = several(INT, INT)
@@ -133,7 +133,7 @@ def _add_moved_frame(
             equation += step
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def low_rank(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
-from shallows.support.compiling import part, unit
+from shallows.support.compiling import callback, part
 
 #: The length of a neuron from which on its rows are divided by its d-th power over this one's: Newton steps and
 #: tangents stay the same, and a residual that is nothing but rounding does not grow on the way to infinity.
@@ -141,7 +141,7 @@ def _curvature(reals: Any, program: Any, work: Any, i: int, x: int, y: int, at_e
     return total
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def neurons(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

@@ -18,7 +18,7 @@ from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, INT, INTEGERS
 from shallows.questions.charts.continuation._loop import gap
 from shallows.questions.charts.powers._sharp_loop import sharp
-from shallows.support.compiling import unit
+from shallows.support.compiling import callback, unit
 
 #: Lengths of the longest neuron from which on rows are scaled; the value has 31 digits; the Jacobian has them too; and
 #: rows are scaled again. Terms cancel to a share of about ‖w‖⁻ᵈ (`_sharp_loop`): at d = 3 doubles lose three digits of
@@ -110,7 +110,7 @@ def _add_second_order(program: Any, work: Any, at_e: int, jacobian: Any) -> None
                 jacobian[(j * n + x) * width + j * n + y] += total
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def powers(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:

@@ -32,7 +32,7 @@ def places(n: int, r: int, degree: int, size: int) -> int:
     return PLACES * (unknowns * (degree + 1) + 2 * unknowns * size + size * size + 3 * size + 5)
 
 
-@unit(INT(FLOATS, INT, INT, INTEGERS, INT, INT, several(INT, INT, INT, INT)))
+@unit(INT(FLOATS, INT, INT, INTEGERS, INT, INT, several(INT, INT, INT, INT)), rare=True)
 def product_of_powers(
     numbers: Any, first: int, steps: int, program: Any, row: int, n: int, spare: Any
 ) -> int:
@@ -47,7 +47,7 @@ def product_of_powers(
     return int(here)
 
 
-@unit(types.void(COMPLEXES, INTEGERS, FLOATS, THREE))
+@unit(types.void(COMPLEXES, INTEGERS, FLOATS, THREE), rare=True)
 def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
     """Powers of all coordinates, s_I = Σ_j w_j^I and the slopes D = ∂s in all unknowns."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -78,7 +78,7 @@ def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
                     add_number(numbers, slope, found)
 
 
-@unit(types.void(COMPLEXES, FLOATS, INT, INT, INT, several(INT, INT)))
+@unit(types.void(COMPLEXES, FLOATS, INT, INT, INT, several(INT, INT)), rare=True)
 def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: Any) -> None:
     """e = G(t) s − g(t), its derivative in t, and G(t)."""
     square, other, here = size * size, spare[0], spare[1]
@@ -102,7 +102,7 @@ def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: A
             add_product(numbers, drift, other, at_s + PLACES * k)
 
 
-@unit(types.void(INTEGERS, FLOATS, INT, COMPLEXES, THREE))
+@unit(types.void(INTEGERS, FLOATS, INT, COMPLEXES, THREE), rare=True)
 def _derivatives(program: Any, numbers: Any, at_e: int, jacobian: Any, spare: Any) -> None:
     """D G Dᵀ plus, on the diagonal blocks, Σ_I e_I ∂_x∂_y (w_j^I)."""
     n, r, degree, size = program[0], program[1], program[2], program[3]
@@ -135,7 +135,7 @@ def _derivatives(program: Any, numbers: Any, at_e: int, jacobian: Any, spare: An
             jacobian[v * (unknowns + 1) + w] = rounded(numbers, total)
 
 
-@unit(types.void(COMPLEXES, COMPLEXES, INTEGERS, FLOATS, COMPLEXES, COMPLEXES, BOOL))
+@unit(types.void(COMPLEXES, COMPLEXES, INTEGERS, FLOATS, COMPLEXES, COMPLEXES, BOOL), rare=True)
 def sharp(
     point: Any, complexes: Any, program: Any, numbers: Any, value: Any, jacobian: Any, whole: bool
 ) -> None:

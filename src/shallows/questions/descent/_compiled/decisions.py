@@ -26,7 +26,7 @@ from shallows.questions.descent.thresholds import (
 from shallows.support.compiling import several, unit
 
 
-@unit(INT(RUNS, INT, FLOAT, FLOAT, INT))
+@unit(INT(RUNS, INT, FLOAT, FLOAT, INT), rare=True)
 def verdict(runs: Any, row: int, loss: float, norm: float, iteration: int) -> int:
     """The status of a run at its present point; GOING when it goes on."""
     if not (np.isfinite(loss) and np.isfinite(norm)):
@@ -40,14 +40,14 @@ def verdict(runs: Any, row: int, loss: float, norm: float, iteration: int) -> in
     return LIMIT if iteration >= runs.limits[row] else GOING
 
 
-@unit(VOID(RUNS, INT, INT, FLOAT, FLOAT, INT))
+@unit(VOID(RUNS, INT, INT, FLOAT, FLOAT, INT), rare=True)
 def conclude(runs: Any, row: int, code: int, loss: float, norm: float, iterations: int) -> None:
     """Write down where a run ended, and how."""
     runs.losses[row], runs.norms[row], runs.status[row] = loss, norm, code
     runs.iterations[row] += iterations
 
 
-@unit(several(BOOL, INT, FLOAT)(FLOAT, INT, INT, FLOAT, FLOAT))
+@unit(several(BOOL, INT, FLOAT)(FLOAT, INT, INT, FLOAT, FLOAT), rare=True)
 def patience(norm: float, iteration: int, since: int, best: float, scale: float) -> tuple[bool, int, float]:
     """Whether a run with a fixed step is stuck in rounding, since when its gradient had no new low, and that low."""
     if iteration % CHECK == 0:

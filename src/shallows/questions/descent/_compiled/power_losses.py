@@ -15,7 +15,7 @@ from shallows.model.kernels._compiled.kinds import COUNTS, FLOAT, FLOATS, INT, M
 from shallows.model.kernels._compiled.vectors import turn
 from shallows.questions.descent._compiled.lanes import EXACT
 from shallows.support.checks import Array
-from shallows.support.compiling import behind, call_at, entry, pointer, unit
+from shallows.support.compiling import behind, call_at, callback, entry, pointer, unit
 from shallows.support.in_memory import Room, at, in_memory
 
 
@@ -75,7 +75,7 @@ FORM = VOID(MODEL, SPACE, INT, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS)
 evaluate_lanes = call_at(FORM)
 
 
-@unit(FORM, fastmath=EXACT)
+@callback(FORM, fastmath=EXACT)
 def matrix_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any) -> None:
     """With D = Σ aᵢ wᵢwᵢᵀ − T:  L = c₀‖D‖² + c₁ tr(D)², a sum of squares.
 
@@ -238,7 +238,7 @@ def _against_teachers(model: Any, space: Any, lanes: int, W: Any, dW: Any) -> No
                     to[l] -= along[l] * y
 
 
-@unit(FORM, fastmath=EXACT)
+@callback(FORM, fastmath=EXACT)
 def powers_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any) -> None:
     """Students and teachers are one list u = (w, v) with coefficients e = (a, −b).
 
@@ -314,7 +314,7 @@ def _image(model: Any, space: Any, lanes: int, loss: Any) -> None:
             y[l] *= 2
 
 
-@unit(FORM, fastmath=EXACT)
+@callback(FORM, fastmath=EXACT)
 def statistics_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da: Any, loss: Any) -> None:
     """L = (s − s*)ᵀG(s − s*) + floor through its N×N Gram matrix; slopes by one sweep back through the monomials.
 

@@ -63,7 +63,7 @@ LANES = in_memory(Lanes, INT, FLOATS, FLOATS, FLOATS, FLOATS, COUNTS, COUNTS, CO
 points_at, runs_side_by_side_at = at(POINTS), at(LANES)
 
 
-@unit(several(INT, INT, FLOAT)(RUNS, INT, FLOAT, FLOAT, INT, INT, FLOAT))
+@unit(several(INT, INT, FLOAT)(RUNS, INT, FLOAT, FLOAT, INT, INT, FLOAT), rare=True)
 def _verdict(
     runs: Any, row: int, loss: float, norm: float, iteration: int, since: int, best: float
 ) -> tuple[int, int, float]:
@@ -75,7 +75,7 @@ def _verdict(
     return code, since, best
 
 
-@unit(VOID(MODEL, RUNS, ONE_SPACE, POINTS, INT, INT, INT, FLOAT, FLOAT))
+@unit(VOID(MODEL, RUNS, ONE_SPACE, POINTS, INT, INT, INT, FLOAT, FLOAT), rare=True)
 def _one_run(
     model: Any, runs: Any, space: Any, points: Any, at_row: int, iteration: int, since: int, best: float, cap: float
 ) -> None:  # fmt: skip
@@ -113,7 +113,7 @@ def _lanes(k: int, n: int, outer: Array, lanes: int) -> Room:
     return room
 
 
-@unit(VOID(LANES, RUNS, INT, INT))
+@unit(VOID(LANES, RUNS, INT, INT), rare=True)
 def _load(lanes: Any, runs: Any, l: int, row: int) -> None:
     """Put a fresh run into lane l."""
     strided(behind(runs.thetas, row * runs.size), 1, behind(lanes.theta, l), lanes.row, runs.size)
@@ -121,13 +121,13 @@ def _load(lanes: Any, runs: Any, l: int, row: int) -> None:
     lanes.best[l], lanes.cap[l] = np.inf, 0.0
 
 
-@unit(VOID(LANES, RUNS, INT))
+@unit(VOID(LANES, RUNS, INT), rare=True)
 def _unload(lanes: Any, runs: Any, l: int) -> None:
     """Write the point of lane l back."""
     strided(behind(lanes.theta, l), lanes.row, behind(runs.thetas, lanes.run[l] * runs.size), 1, runs.size)
 
 
-@unit(VOID(LANES, INT, INT, INT))
+@unit(VOID(LANES, INT, INT, INT), rare=True)
 def _move(lanes: Any, size: int, source: int, to: int) -> None:
     """Copy one lane, with the slope it has just been given, into another."""
     row = lanes.row
@@ -153,7 +153,7 @@ def _advance(lanes: Any, size: int, active: int, step: float) -> None:
         lanes.iteration[l] += 1
 
 
-@unit(BOOL(LANES, MODEL, RUNS, ONE_SPACE, POINTS, INT))
+@unit(BOOL(LANES, MODEL, RUNS, ONE_SPACE, POINTS, INT), rare=True)
 def _judge(lanes: Any, model: Any, runs: Any, one: Any, points: Any, l: int) -> bool:
     """Whether the run of lane l has ended; a run that blew up is run again alone, which keeps its last sound point."""
     row, iteration = lanes.run[l], lanes.iteration[l]
@@ -173,7 +173,7 @@ def _judge(lanes: Any, model: Any, runs: Any, one: Any, points: Any, l: int) -> 
     return True
 
 
-@entry(VOID(INT, INT, INT, INT, INT, INT))
+@entry(VOID(INT, INT, INT, INT, INT, INT), rare=True)
 def side_by_side(
     model_place: int, runs_place: int, one_place: int, points_place: int, space_place: int, lanes_place: int
 ) -> None:
@@ -221,7 +221,7 @@ def side_by_side(
         )  # fmt: skip
 
 
-@entry(VOID(INT, INT, INT, INT))
+@entry(VOID(INT, INT, INT, INT), rare=True)
 def one_by_one(model_place: int, runs_place: int, one_place: int, points_place: int) -> None:
     """Train all rows one after the other."""
     model, runs, one, points = (

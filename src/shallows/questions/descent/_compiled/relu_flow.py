@@ -177,7 +177,7 @@ def _factor(model: Any, flow: Any, lanes: int) -> None:
         weight[l] = stiff / (1 + stiff * inner[l])
 
 
-@unit(VOID(MODEL, FLOW, LANE_SPACE, ONE_SPACE, INT, FLOATS, FLOATS))
+@unit(VOID(MODEL, FLOW, LANE_SPACE, ONE_SPACE, INT, FLOATS, FLOATS), rare=True)
 def _evaluate(model: Any, flow: Any, space: Any, one: Any, lanes: int, W: Any, slope: Any) -> None:
     """Losses and slopes at W."""
     if flow.row > 1:
@@ -244,7 +244,7 @@ def _move_on(model: Any, flow: Any, lanes: int, accuracy: float) -> None:
             w[l] = to if inner[l] > 0 else w[l]
 
 
-@unit(VOID(FLOW, RUNS, INT, INT, FLOAT))
+@unit(VOID(FLOW, RUNS, INT, INT, FLOAT), rare=True)
 def _load(flow: Any, runs: Any, l: int, at_row: int, step: float) -> None:
     """Put a run into lane l; it has no slope yet."""
     strided(behind(runs.thetas, at_row * runs.size), 1, behind(flow.W, l), flow.row, runs.size)
@@ -253,7 +253,7 @@ def _load(flow: Any, runs: Any, l: int, at_row: int, step: float) -> None:
     flow.h[l], flow.run[l], flow.spent[l] = step, at_row, 0
 
 
-@unit(VOID(FLOW, INT, INT, INT))
+@unit(VOID(FLOW, INT, INT, INT), rare=True)
 def _replace(flow: Any, size: int, l: int, last: int) -> None:
     """Move the last lane into a gap."""
     strided(behind(flow.W, last), flow.row, behind(flow.W, l), flow.row, size)
@@ -262,7 +262,7 @@ def _replace(flow: Any, size: int, l: int, last: int) -> None:
     flow.loss[l], flow.square[l] = flow.loss[last], flow.square[last]
 
 
-@unit(several(INT, BOOL)(RUNS, FLOW, INT, FLOAT, FLOAT))
+@unit(several(INT, BOOL)(RUNS, FLOW, INT, FLOAT, FLOAT), rare=True)
 def _code(runs: Any, flow: Any, l: int, loss: float, norm: float) -> tuple[int, bool]:
     """The status of a run, and whether it stops here; GOING and stopped: plain descent has to go on."""
     if not (np.isfinite(loss) and np.isfinite(norm)):
@@ -272,7 +272,7 @@ def _code(runs: Any, flow: Any, l: int, loss: float, norm: float) -> tuple[int, 
     return code, code != GOING or count >= MOST or flow.h[l] < SHORTEST
 
 
-@unit(VOID(FLOW, RUNS, INT, INT, FLOAT, FLOAT))
+@unit(VOID(FLOW, RUNS, INT, INT, FLOAT, FLOAT), rare=True)
 def _store(flow: Any, runs: Any, l: int, code: int, loss: float, norm: float) -> None:
     """Write a run back."""
     at_row = flow.run[l]
@@ -280,7 +280,7 @@ def _store(flow: Any, runs: Any, l: int, code: int, loss: float, norm: float) ->
     conclude(runs, at_row, code, loss, norm, flow.spent[l])
 
 
-@entry(INT(INT, INT, INT, INT, INT, INTEGERS, VECTOR, INT, FLOAT))
+@entry(INT(INT, INT, INT, INT, INT, INTEGERS, VECTOR, INT, FLOAT), rare=True)
 def follow(
     model_place: int, runs_place: int, one_place: int, space_place: int, flow_place: int, rows: Any, steps: Any,
     fewest: int, accuracy: float,

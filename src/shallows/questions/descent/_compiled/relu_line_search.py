@@ -39,7 +39,7 @@ def _evaluate(model: Any, one: Any, theta: Any, gradient: Any, unused: Any) -> f
     return float(max(value + model.energy, 0.0))
 
 
-@entry(VOID(INT, INT, INT, MATRIX))
+@entry(VOID(INT, INT, INT, MATRIX), rare=True)
 def train(model_place: int, runs_place: int, one_place: int, room: Array) -> None:
     """Train each row in place; `room` has four rows of so many numbers, and as many as there are outer weights."""
     model, runs, one = model_at(model_place), runs_at(runs_place), one_at(one_place)

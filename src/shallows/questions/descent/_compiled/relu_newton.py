@@ -75,7 +75,7 @@ def _preconditioned(k: int, n: int, residual: Any, out: Any) -> None:
             out[i * n + m] = 4 * (residual[i * n + m] - mean)
 
 
-@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS, FLOAT))
+@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS, FLOAT), rare=True)
 def _newton_step(model: Any, one: Any, space: Any, newton: Any, W: Any, gradient: Any, scale: float) -> bool:
     """Solve ∇²L·s ≈ −∇L by conjugate gradients; False when negative curvature was met."""
     k, n, a, size, step = model.k, model.n, model.outer, model.k * model.n, newton.step
@@ -108,7 +108,7 @@ def _newton_step(model: Any, one: Any, space: Any, newton: Any, W: Any, gradient
     return True
 
 
-@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS))
+@unit(BOOL(MODEL, ONE_SPACE, HESSIAN_SPACE, NEWTON_SPACE, FLOATS, FLOATS), rare=True)
 def _is_saddle(model: Any, one: Any, space: Any, newton: Any, W: Any, first: Any) -> bool:
     """Whether up to 30 Lanczos steps from `first` find an eigenvalue below −1e-6 of the largest one.
 
@@ -141,7 +141,7 @@ def _is_saddle(model: Any, one: Any, space: Any, newton: Any, W: Any, first: Any
     return bool(_has_negative_pivot(diagonal, beside, steps))
 
 
-@unit(BOOL(FLOATS, FLOATS, INT))
+@unit(BOOL(FLOATS, FLOATS, INT), rare=True)
 def _has_negative_pivot(diagonal: Any, beside: Any, size: int) -> bool:
     """Whether the symmetric tridiagonal matrix of this size is not positive semidefinite."""
     pivot = diagonal[0]
@@ -159,7 +159,7 @@ def _distance(x: Any, y: Any, room: Any, size: int) -> float:
     return float(np.sqrt(inner(room, room, size)))
 
 
-@entry(VOID(INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, MATRIX, MATRIX, VECTOR, VECTOR, BOOL[::1]))
+@entry(VOID(INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, MATRIX, MATRIX, VECTOR, VECTOR, BOOL[::1]), rare=True)
 def refine(
     model_place: int, one_place: int, space_place: int, newton_place: int, tolerance: float, scale: float,
     reachable: float, first: Any, thetas: Any, losses: Any, norms: Any, saddles: Any,
