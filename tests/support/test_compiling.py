@@ -159,6 +159,15 @@ def test_the_estimate_is_by_what_is_to_be_compiled(modules):
     assert said // 3000 == int(run.stdout)
 
 
+def test_the_estimate_counts_what_is_imported_and_called_later(modules):
+    (modules / "other.py").write_text(CALLEE.replace("FACTOR * x", "FACTOR * x - SHIFT"), encoding="utf-8")
+    more = ESTIMATE.replace(
+        "callee.by_address.function", "callee.by_address.function, other.by_address.function"
+    )
+    run = _run(more.replace("import caller", "import other, caller"), modules, modules / "cache")
+    assert int(run.stderr.split("about ")[1].split()[0]) // 3000 == int(run.stdout)
+
+
 def test_the_estimate_is_not_by_the_first_function(monkeypatch, capsys):
     """A path tracker as measured: after a second one of 36 functions, 64 of 17,242 bytes, is done; it took 5.4 s.
 
@@ -188,3 +197,38 @@ def test_the_estimate_is_not_by_the_first_function(monkeypatch, capsys):
 def test_nothing_is_said_inside_silence(modules):
     quiet = SLOW.replace("called(1.0)", "with progress.silent(): called(1.0)")
     assert _run(quiet, modules, modules / "cache").stderr == ""
+
+
+BOTH = """
+from numba import carray, types
+from shallows.support.compiling import call_at, callback, entry, pointer, unit
+
+FORM = types.float64(types.CPointer(types.float64), types.int64)
+at = call_at(FORM)
+
+def summed(values, count):
+    total = 0.0
+    for i in range(count):
+        total += values[i] * (i + 1)
+    return max(total, 0.0)
+
+often, seldom, called = unit(FORM)(summed), unit(FORM, rare=True)(summed), callback(FORM)(summed)
+seldom.symbol, called.symbol = "seldom", "called"
+
+@entry(types.UniTuple(types.float64, 3)(types.float64[::1], types.int64))
+def three(values, address):
+    first = pointer(values)
+    return often(first, len(values)), seldom(first, len(values)), at(address, first, len(values))
+"""
+
+
+def test_units_little_optimised_ones_and_callbacks_compute_the_same(modules):
+    """All three ways to call a loop, fresh and from the cache, against Python; numba brings `max` from elsewhere."""
+    (modules / "both.py").write_text(BOTH, encoding="utf-8")
+    program = """
+import numpy as np, both
+values = np.array([0.5, -2.0, 3.25, 1.0])
+print(both.three(values, both.called.address), both.summed(values, 4))
+"""
+    first, second = (_run(program, modules, modules / "cache").stdout for _ in range(2))
+    assert first == second == "(10.25, 10.25, 10.25) 10.25\n"

@@ -43,6 +43,8 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False}
 CONVENTION = "numba's own, without C wrappers"
 
 _lock = threading.RLock()
+# all units of the modules that were imported: what a question imports it will mostly call
+_loaded: list[Unit] = []
 # numba has types for some of its parts only
 _tuples: Any = types.BaseTuple
 _pointers: Any = types.CPointer
@@ -70,6 +72,7 @@ class Unit:
         self._numba_type_ = types.Function(_call_template(self))
         self._ready: Any = None
         self._address = 0
+        _loaded.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it from Python."""
@@ -94,12 +97,21 @@ class Unit:
         with _lock:
             if self._ready is None:
                 waiting = [unit for unit in self.closure() if unit._ready is None]
-                work = {unit: 0 if unit.cache.holds() else _size(unit.function) for unit in waiting}
-                with compiling_line(sum(work.values())) as compiled:
+                work = {unit: unit.work() for unit in waiting}
+                later = (
+                    {unit for unit in _loaded if unit._ready is None}.difference(waiting)
+                    if any(work.values())
+                    else ()
+                )
+                with compiling_line(sum(work.values()) + sum(unit.work() for unit in later)) as compiled:
                     for unit in waiting:
                         unit._compile()
                         compiled(work[unit])
         return self._ready
+
+    def work(self) -> int:
+        """How much there is to compile, in bytes of bytecode."""
+        return 0 if self.cache.holds() else _size(self.function)
 
     def closure(self) -> list[Unit]:
         """This unit and all that it calls, the last called first."""

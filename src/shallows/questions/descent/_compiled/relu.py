@@ -53,7 +53,7 @@ class CompiledReLU(Compiled):
         """
         if self.free:
             return None
-        from shallows.questions.descent._compiled.relu_newton import newton_loop
+        from shallows.questions.descent._compiled.relu_loops import newton_loop
 
         tolerance = float(np.min(stopping.tolerance))
         ends = np.array(thetas, order="C")
@@ -69,7 +69,7 @@ class CompiledReLU(Compiled):
 
     def follow_flow(self, batch: Batch, stopping: Stopping, accuracy: float) -> None:
         """Take the running rows along the gradient flow to the tolerance; those that fail stay running."""
-        from shallows.questions.descent._compiled.relu_flow import flow_loop
+        from shallows.questions.descent._compiled.relu_loops import flow_loop
         from shallows.questions.descent._compiled.runs import held_runs
 
         def loop(out: Outcome, limits: np.ndarray, tolerances: Array) -> None:
@@ -85,11 +85,11 @@ class CompiledReLU(Compiled):
 
         runs = held_runs(out, step, stopping, limits, tolerances)
         if step is None:
-            from shallows.questions.descent._compiled.relu_line_search import line_search_loop
+            from shallows.questions.descent._compiled.relu_loops import line_search_loop
 
             line_search_loop(self._model(), runs)
         else:
-            from shallows.questions.descent._compiled.relu_fixed_step import fixed_step_loop
+            from shallows.questions.descent._compiled.relu_loops import fixed_step_loop
 
             fixed_step_loop(self._model(), runs)
 
