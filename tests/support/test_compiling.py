@@ -232,3 +232,10 @@ print(both.three(values, both.called.address), both.summed(values, 4))
 """
     first, second = (_run(program, modules, modules / "cache").stdout for _ in range(2))
     assert first == second == "(10.25, 10.25, 10.25) 10.25\n"
+
+
+def test_what_is_no_callback_has_no_address(modules):
+    program = "import callee; callee.by_address.address"
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        _run(program, modules, modules / "cache")
+    assert "by_address> has no address: expected a function made with `callback`" in failed.value.stderr

@@ -88,6 +88,8 @@ class Unit:
     @property
     def address(self) -> int:
         """Where the C function of a callback begins."""
+        if not self.c:
+            raise TypeError(f"{self!r} has no address: expected a function made with `callback`.")
         if self._ready is None:
             self.load()
         return self._address
