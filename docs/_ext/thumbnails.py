@@ -21,15 +21,53 @@ SIZE = {"width": 400, "height": 280}
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
 
 
+#: At the size of a thumbnail lines and marks are drawn this much larger, or they would be faint.
+BOLDER = 1.9
+THIN_LINE, SMALL_MARK = 2.0, 7.0
+ROOM = 16
+
+
 def plain(figure: dict[str, Any]) -> go.Figure:
-    """The figure without what cannot be read at this size."""
+    """The figure without what cannot be read at this size, whole, and in bold strokes."""
     small = go.Figure(figure)
+    small.layout.annotations = ()
     small.update_layout(
-        title=None, showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8}, annotations=[], **SIZE
+        title=None, showlegend=False, margin={"l": ROOM, "r": ROOM, "t": ROOM, "b": ROOM, "autoexpand": False},
+        paper_bgcolor="white", plot_bgcolor="white", coloraxis={"showscale": False}, updatemenus=[], sliders=[], **SIZE,
+    )  # fmt: skip
+    axis = {"title": None, "showticklabels": False, "ticks": "", "showgrid": False, "zeroline": False}
+    frame = {"showline": True, "mirror": True, "linecolor": "#8a8f98", "linewidth": 1.5}
+    small.update_xaxes(**axis, **frame)
+    small.update_yaxes(**axis, **frame)
+    small.update_scenes(
+        xaxis_visible=False,
+        yaxis_visible=False,
+        zaxis_visible=False,
+        camera_eye={"x": 0.9, "y": -0.9, "z": 0.5},
     )
-    small.update_xaxes(title=None, showticklabels=False)
-    small.update_yaxes(title=None, showticklabels=False)
-    return small.update_traces(showscale=False, selector={"type": "heatmap"})
+    for trace in small.data:
+        _embolden(trace)
+    return small
+
+
+def _embolden(trace: Any) -> None:
+    """Thicker lines, larger marks, and no scale beside a map."""
+    if "showscale" in trace:
+        trace.showscale = False
+    if trace.type not in ("scatter", "scatter3d", "scattergl"):
+        return
+    trace.line.width = BOLDER * (trace.line.width or THIN_LINE)
+    if trace.type == "scatter3d":  # a cloud of large marks hides what is in it
+        return
+    size = trace.marker.size if isinstance(trace.marker.size, int | float) else None
+    if size is not None or trace.marker.size is None:
+        trace.marker.size = BOLDER * (size or SMALL_MARK)
+    trace.opacity = 1
+
+
+def page_of(figure: go.Figure) -> str:
+    """The page that is photographed: a body with a margin would push the figure out of the picture."""
+    return f"<style>body {{ margin: 0 }}</style>{figure.to_html(config={'displayModeBar': False})}"
 
 
 def main(wanted: list[str]) -> None:
@@ -45,7 +83,7 @@ def main(wanted: list[str]) -> None:
             if wanted and script.stem.split("_")[1] not in wanted:
                 continue
             runpy.run_path(str(script), run_name="__main__")
-            page.set_content(plain(pictures.COLLECTOR.take()[-1]).to_html(config={"displayModeBar": False}))
+            page.set_content(page_of(plain(pictures.COLLECTOR.take()[-1])))
             page.wait_for_timeout(800)
             page.screenshot(path=PLACE / f"{script.stem}.png")
         browser.close()

@@ -1,6 +1,7 @@
 """Every page that the library writes, in a real browser: nothing offers to send a figure anywhere or asks for anything
 from elsewhere; on a phone nothing is wider than the screen, no toolbar covers a legend, and pictures have captions."""
 
+import base64
 import sys
 from functools import cache
 from pathlib import Path
@@ -129,38 +130,33 @@ def test_a_view_sends_nothing(name, shown):
         page.set_viewport_size(DESKTOP)
 
 
-def front_page(folder):
-    """The site's first picture on a page with the site's own scripts and styles."""
+def page_of_the_site(folder):
+    """A figure on a page with the site's own scripts and styles."""
+    import shallows as sh
+
     sys.path.insert(0, str(DOCS / "_ext"))
     try:
         import pictures
-        import plotly.io as pio
-        import site_text
 
-        before = pio.renderers.default
-        pictures.activate()
-        source = (DOCS / "index.md").read_text(encoding="utf-8")
-        drawn = site_text.PageText("index").block(site_text.BLOCK.search(source))
-        pio.renderers.default = before
+        chart = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1))
+        fragment = pictures.fragment(chart.figure().to_plotly_json())
         pictures.copy_library(folder)
     finally:
         sys.path.remove(str(DOCS / "_ext"))
     for name in ("panels.js", "figures.js", "site.css"):
         (folder / name).write_bytes((DOCS / "_static" / name).read_bytes())
     scripts = "".join(f'<script defer src="{name}"></script>' for name in ("panels.js", "figures.js"))
-    fragment = drawn[drawn.index("<div") : drawn.rindex("</div>") + 6]
     head = (
         '<!doctype html><meta charset=utf-8><link rel=icon href="data:,"><link rel=stylesheet href=site.css>'
     )
     page = folder / "index.html"
-    page.write_text(
-        f"{head}<meta name=viewport content='width=device-width'>{scripts}<body>{fragment}</body>"
-    )
+    view = "<meta name=viewport content='width=device-width'>"
+    page.write_text(f"{head}{view}{scripts}<body>{fragment}</body>", encoding="utf-8")
     return page.as_uri()
 
 
-def test_the_front_page_of_the_site_sends_nothing(tmp_path, watched):
-    with watched(front_page(tmp_path)) as page:
+def test_a_page_of_the_site_sends_nothing(tmp_path, watched):
+    with watched(page_of_the_site(tmp_path)) as page:
         assert tools(page, "site")["bars"] > 0
         page.set_viewport_size(PHONE)
         try:
@@ -169,6 +165,34 @@ def test_the_front_page_of_the_site_sends_nothing(tmp_path, watched):
             assert tools(page, "site")["bars"] == 0
         finally:
             page.set_viewport_size(DESKTOP)
+
+
+#: How much of a picture's outer edge is not white, and how much of it is dark.
+EDGES = """async (texts) => Promise.all(texts.map(async (text) => {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+  const brush = new OffscreenCanvas(image.width, image.height).getContext('2d');
+  brush.drawImage(image, 0, 0);
+  const { data, width, height } = brush.getImageData(0, 0, image.width, image.height);
+  let edge = 0, dark = 0;
+  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) {
+    const [r, g, b] = data.slice(4 * (y * width + x), 4 * (y * width + x) + 3);
+    const white = Math.min(r, g, b) > 250;
+    if (!white && (x < 6 || y < 6 || x >= width - 6 || y >= height - 6)) edge++;
+    if (Math.min(r, g, b) < 140) dark++;
+  }
+  return [edge, dark / (width * height)];
+}))"""
+
+
+def test_thumbnails_are_whole_and_not_faint(watched):
+    files = sorted((DOCS / "_static" / "thumbnails").glob("*.png"))
+    texts = [base64.b64encode(file.read_bytes()).decode() for file in files]
+    with watched("about:blank") as page:
+        found = page.evaluate(EDGES, texts)
+    for file, (edge, dark) in zip(files, found, strict=True):
+        assert edge == 0, f"{file.name} is cropped"
+        assert dark > 0.01, f"{file.name} is faint"
 
 
 def test_the_check_sees_the_button_that_plotly_has(tmp_path, watched):

@@ -215,7 +215,7 @@ def test_a_shared_url_restores_the_view(shown, watched):
         assert page.locator("input[type=radio][value=laplace]").is_checked()
 
 
-PLACE = "() => document.querySelector('.js-plotly-plot').getBoundingClientRect().top"
+PLACE = "() => document.querySelector('.js-plotly-plot').getBoundingClientRect().top + scrollY"
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -1,11 +1,11 @@
-"""The picture of a merge tree: the disconnectivity graph. Height is the loss, colour the kind, width the share."""
+"""The picture of a merge tree: the disconnectivity graph. Height is the loss, colour the rank, width the share."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from shallows.support.checks import counted
-from shallows.support.theme import GREY, INK, KIND_COLOURS, KIND_SYMBOLS, mark_of, titled
+from shallows.support.theme import CYCLE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, mark_of, titled
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import Leaf, MergeTree
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SHOWN_ENTRIES = 24
 #: A trunk's width: of leaves without known shares, and how much a share of 1 adds.
 THIN, WIDER = 2.0, 18.0
+#: Colours of trunks by rank: not the one that saddles have, which joins are.
+RANKS = tuple(colour for colour in CYCLE if colour != KIND_COLOURS["saddle"])
 
 
 def tree_figure(tree: MergeTree) -> Any:
@@ -76,14 +78,13 @@ def _lines(tree: MergeTree, place: dict[int, float]) -> list[tuple[list[float], 
 
 
 def _trunks(figure: Any, tree: MergeTree, place: dict[int, float]) -> None:
-    """A trunk a leaf, up to the first join above it, coloured by its kind."""
+    """A trunk a leaf, up to the first join above it, coloured by its rank."""
     top = {leaf: edge.loss for edge in reversed(tree.edges) for side in edge.sides for leaf in side}
     seen: set[str] = set()
     for leaf in tree.leaves:
-        x, kind = place[leaf.number], None if leaf.point is None else leaf.point.kind
-        rank = "no minimum" if leaf.point is None else f"{kind} of rank {leaf.point.rank}"
-        colour = GREY if kind is None else KIND_COLOURS[kind]
-        symbol = "circle-open" if kind is None else KIND_SYMBOLS[kind]
+        x, rank = place[leaf.number], "no minimum" if leaf.point is None else f"rank {leaf.point.rank}"
+        colour = GREY if leaf.point is None else RANKS[leaf.point.rank % len(RANKS)]
+        symbol = "circle-open" if leaf.point is None else KIND_SYMBOLS[leaf.point.kind]
         figure.add_scatter(
             x=[x, x],
             y=[leaf.loss, top.get(leaf.number, leaf.loss)],
