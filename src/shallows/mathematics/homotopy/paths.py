@@ -161,10 +161,14 @@ class Paths:
     def __len__(self) -> int:
         return len(self.ends)
 
+    def rows(self, chosen: NDArray[np.int64]) -> Paths:
+        """Some of these paths."""
+        return Paths(*(getattr(self, name)[chosen] for name in COLUMNS))
+
     def with_rows(self, rows: NDArray[np.int64], other: Paths) -> Paths:
         """These paths with the given rows taken from `other`."""
         fresh = {}
-        for name in ("ends", "status", "winding", "steps", "radius", "error"):
+        for name in COLUMNS:
             values = getattr(self, name).copy()
             values[rows] = getattr(other, name)
             fresh[name] = values

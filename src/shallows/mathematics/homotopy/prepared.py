@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.paths import Homotopy, Paths
 from shallows.mathematics.homotopy.polyhedral import polyhedral_start
-from shallows.mathematics.homotopy.sparse import scaled, scaling, straight_line
+from shallows.mathematics.homotopy.sparse import scaled, scaling, sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem, linear_product, total_degree, unit
 from shallows.mathematics.homotopy.starts import Start
 from shallows.mathematics.homotopy.systems import PolynomialSystem
@@ -50,6 +50,14 @@ class SparseProblem:
         if self._chosen.cells is not None:
             homotopy = replace(homotopy, floor=SMALL_COORDINATE)
         return homotopy, _lifted(start)
+
+    def sharply(self, rng: np.random.Generator) -> Homotopy:
+        """The homotopy of `prepare` (same rng), evaluated in double-double from the exact system."""
+        start, gamma = self._start(rng)
+        origin = start.times(gamma)
+        homotopy = straight_line(scaled(self.system, self._scaling), origin, self.n)
+        homotopy = sharpened(homotopy, self.scaled_system().equations, origin, self.n)
+        return replace(homotopy, floor=SMALL_COORDINATE)
 
     def precisely(self, rng: np.random.Generator, rows: NDArray[np.int64], steps: int) -> Paths:
         """Track these rows of the same start points (same rng) in multiple precision."""

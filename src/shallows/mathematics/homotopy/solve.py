@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.assembly import Run, assemble, proved
 from shallows.mathematics.homotopy.batches import current
 from shallows.mathematics.homotopy.classify import Ends, classify
@@ -34,6 +35,8 @@ _RETRIES = 3
 _ATTEMPTS = 4
 #: So many paths are tracked in multiple precision, at milliseconds a step.
 _PRECISE_PATHS = 40
+#: So many in double-double, at a fifteenth of the speed.
+_SHARP_PATHS = 400
 #: Chordal distance at which a singular end of one γ is that of another: the endgame takes ends that are known to 10⁻⁶.
 SAME_SINGULAR = 1e-5
 #: An end that no other γ has within this distance lies on a positive-dimensional solution set, where ends move by
@@ -192,15 +195,15 @@ def settle(prepared: Any, seed: int, settings: TrackerSettings, threads: int | N
         homotopy, starts = prepared.prepare(generator)
         few = _PRECISE_PATHS if hasattr(prepared, "precisely") else 0
         ends, paths = follow_all(homotopy, starts, settings, threads, progress, few)
-        doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, [earlier for earlier, _ in runs]))
-        if 0 < len(doubtful) <= few:
-            again = np.random.default_rng(_key(seed, attempt))
-            paths = paths.with_rows(doubtful, prepared.precisely(again, doubtful, settings.steps))
-            ends = classify(homotopy, paths)
+        notes: tuple[str, ...] = ()
+        if few:
+            known = [earlier for earlier, _ in runs]
+            key = _key(seed, attempt)
+            ends, paths, notes = _more_digits(prepared, key, starts, ends, paths, known, settings, threads)
         calm = not ends.suspicious.any()
         agreed = any(_agree(ends, earlier) for earlier, _ in runs)
         if calm and (agreed or not (ends.kind == SINGULAR).any()):
-            notes = (f"settled by γ number {attempt + 1}",) if attempt > 1 else ()
+            notes += (f"settled by γ number {attempt + 1}",) if attempt > 1 else ()
             return Run(ends, paths, np.zeros(len(ends.kind), bool), _key(seed, attempt), notes)
         runs.append((ends, paths))
     best = min(range(len(runs)), key=lambda k: np.count_nonzero(runs[k][0].suspicious))
@@ -209,6 +212,39 @@ def settle(prepared: Any, seed: int, settings: TrackerSettings, threads: int | N
     if not hasattr(prepared, "scaled_system"):
         ends.kind[unclear] = LOST
     return Run(ends, paths, continuum, _key(seed, best))
+
+
+def _more_digits(
+    prepared: Any,
+    key: Any,
+    starts: NDArray[np.complex128],
+    ends: Ends,
+    paths: Paths,
+    earlier: list[Ends],
+    settings: TrackerSettings,
+    threads: int | None,
+) -> tuple[Ends, Paths, tuple[str, ...]]:
+    """Doubtful paths once more in double-double, and those that this does not settle in multiple precision."""
+    doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, earlier))
+    if not len(doubtful):
+        return ends, paths, ()
+    notes: list[str] = []
+    homotopy = prepared.sharply(np.random.default_rng(key))
+    if len(doubtful) <= _SHARP_PATHS:
+        careful = replace(settings.tighter(), steps=settings.steps)
+        fresh = track(homotopy, starts[doubtful], careful, threads=threads, endgame=False)
+        ended = fresh.status == PathStatus.ARRIVED
+        if ended.any():
+            paths = paths.with_rows(doubtful[ended], fresh.rows(np.flatnonzero(ended)))
+            ends = classify(homotopy, paths)
+            notes.append(f"{np.count_nonzero(ended)} paths went on in double-double")
+        doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, earlier))
+    if 0 < len(doubtful) <= _PRECISE_PATHS:
+        precise = prepared.precisely(np.random.default_rng(key), doubtful, settings.steps)
+        paths = paths.with_rows(doubtful, precise)
+        ends = classify(homotopy, paths)
+        notes.append(f"{len(doubtful)} paths went on in multiple precision")
+    return ends, paths, tuple(notes)
 
 
 def _key(seed: int, attempt: int) -> Any:

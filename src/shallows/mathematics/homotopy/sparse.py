@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
+from shallows.mathematics.homotopy.coefficients import ZERO, to_gaussian
 from shallows.mathematics.homotopy.paths import Homotopy
-from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.support.tolerances import EPSILON
 
 Coefficients = Mapping[Exponents, complex]
@@ -81,6 +82,37 @@ def scaled(system: PolynomialSystem, by: Scaling) -> list[dict[Exponents, comple
             row[exponents] = complex(float(value.real * factor), float(value.imag * factor))
         result.append(row)
     return result
+
+
+def sharpened(
+    homotopy: Homotopy, target: Sequence[Terms], start: Sequence[Coefficients], unknowns: int
+) -> Homotopy:
+    """The same (1−t)·target + t·start, evaluated in double-double, from the exact coefficients of the target.
+
+    Its points stay doubles, so a residual that is nothing but rounding is what is left of ε² in its terms.
+    """
+    from shallows.mathematics.homotopy._compiled.double_double import PLACES
+    from shallows.mathematics.homotopy._compiled.sharp import SPARE, sharp
+
+    highs: list[complex] = []
+    lows: list[complex] = []
+    for part in (0, 1):  # targets, then slopes, in the order of `straight_line`
+        for goal, origin in zip(target, start, strict=True):
+            for key in dict.fromkeys([*goal, *origin]):
+                end = goal.get(key, ZERO)
+                exact = end if part == 0 else to_gaussian(origin.get(key, 0.0)) - end
+                high = complex(exact)
+                highs.append(high)
+                lows.append(complex(exact - to_gaussian(high)))
+    numbers = SPARE + homotopy.work + unknowns + 1
+    return replace(
+        homotopy,
+        evaluate=sharp,
+        complexes=np.array(highs + lows, np.complex128),
+        scratch=PLACES * numbers,
+        noise=homotopy.noise * EPSILON,
+        sharp_beyond=0.0,
+    )
 
 
 def straight_line(
