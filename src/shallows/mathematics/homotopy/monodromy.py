@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
+from shallows.mathematics.homotopy.start_pairs import start_pair
 from shallows.mathematics.homotopy.trace import TraceTest, trace_test
 from shallows.mathematics.same_points import Invariants, Orbit, PointSet, orbit_of
 from shallows.support.checks import counted
@@ -155,7 +156,10 @@ def monodromy(
     settings: TrackerSettings | None = None,
     progress: Shown = False,
 ) -> MonodromyResult:
-    """All solutions at generic complex `parameters`, from one or more known ones.
+    """All solutions at generic complex `parameters`, from one or more known ones, or from none.
+
+    Without `solutions` and `parameters` a random pair is found by Newton's method in both; the solutions found
+    are then those on the component of the family's incidence variety that it lies on.
 
     Solutions are carried around loops in parameter space, along the edges of a complete graph of random members (T.
     Duff, C. Hill, A. Jensen, K. Lee, A. Leykin, J. Sommars, IMA J. Numer. Anal. 39, 2019). It stops at `target`
@@ -168,11 +172,13 @@ def monodromy(
     >>> found = sh.homotopy.monodromy(family, [[1.0]], [2, 1])          # x = 1 solves x⁵ − 2x + 1 = 0
     >>> found.count, found.completeness
     (5, 'trace-tested')
+    >>> sh.homotopy.monodromy(family).count                             # finds a start by itself
+    5
     """
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     settings = settings or TrackerSettings()
-    known, base = _start_pair(family, solutions, parameters)
+    known, base = _start_pair(family, solutions, parameters, generator)
     if callable(trace):
         test: Test | None = trace
     else:
@@ -200,15 +206,17 @@ def monodromy(
 
 
 def _start_pair(
-    family: Family, solutions: ArrayLike | None, parameters: ArrayLike | None
+    family: Family, solutions: ArrayLike | None, parameters: ArrayLike | None, rng: np.random.Generator
 ) -> tuple[Vector, Vector]:
-    """The known solutions, one a row, and the parameters they belong to."""
+    """The known solutions, one a row, and the parameters they belong to; found here when neither is given."""
+    if solutions is None and parameters is None:
+        point, base = start_pair(family, rng)
+        return point[None], base
     if solutions is None or parameters is None:
         raise InvalidProblem(
             f"monodromy starts from one known solution ({counted(family.n, 'coordinate')}) and its parameters "
-            f"({family.parameter_count} of them); {'none' if parameters is None else 'no solution'} was given. Fix: "
-            "choose x, find parameters p with F(x; p) = 0 (linear equations, most often), and call "
-            "monodromy(family, [x], p)."
+            f"({family.parameter_count} of them); {'no parameters' if parameters is None else 'no solution'} given. "
+            "Fix: give both, monodromy(family, [x], p) with F(x; p) = 0, or neither: then a pair is found."
         )
     base = np.array(parameters, dtype=np.complex128)
     if base.shape != (family.parameter_count,):
