@@ -77,7 +77,7 @@ TOUR = (
         "One neuron, all its directions",
         "Each place on the disc is a direction of the neuron’s weights; dark blue is a low loss. Gaussian data: three "
         "critical points, one valley (star), one pass and one top (diamonds). Training rolls into the valley, "
-        "or dies at the zero network when it starts with the wrong sign.",
+        "or, from some starts of the wrong sign, dies at the zero network.",
         {**TEACHER, "kurtosis": "3"},
     ),
     Step(
