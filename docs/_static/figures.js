@@ -8,6 +8,7 @@
   const narrow = window.matchMedia("(max-width: 46rem)");
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const config = { responsive: true, displayModeBar: "hover" };
+  const COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8a8f98", "#F0E442"]; // theme.CYCLE
   const figures = places.map((place) => JSON.parse(place.querySelector("script").textContent));
 
   function isDark() {
@@ -29,6 +30,7 @@
     const layout = JSON.parse(JSON.stringify(figure.layout || {}));
     const clear = "rgba(0,0,0,0)";
     Object.assign(layout, { paper_bgcolor: clear, plot_bgcolor: clear });
+    layout.colorway = layout.colorway || COLOURS;
     delete layout.width;
     layout.font = Object.assign({}, layout.font, { color: c.ink, size: narrow.matches ? 11 : 13 });
     layout.hoverlabel = Object.assign({}, layout.hoverlabel, { bgcolor: c.paper, bordercolor: c.line, font: { color: c.ink } });

@@ -1,5 +1,8 @@
 """One look for all figures: kinds of critical points have one colour wherever they are drawn, a legend its place."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +16,7 @@ from shallows.uses.report.build import charts_html
 
 SADDLE = KIND_COLOURS["saddle"]
 #: What Plotly's own template would draw with.
+PANELS = ("walk", "sublevels")
 PLOTLY = ("#636efa", "#ef553b", "#00cc96", "#ab63fa", "#ffa15a")
 
 
@@ -40,6 +44,8 @@ def figures(problem):
         "slice": sh.landscape_regions(plane, ("t00", -1, 3), ("t01", -2, 2), resolution=21).figure(),
         "following": follow(problem, other).figure(),
         "ellipse": figure2_left(),
+        "walk": tree.crossing(0).animation(),
+        "sublevels": sh.chart(plane).connections().sublevel_figure(),
     }
 
 
@@ -70,9 +76,16 @@ def test_no_figure_has_plotlys_own_look(figures):
             drawn = [trace.marker, trace.line] if trace.type == "scatter" else []
             named = [part.color for part in drawn if part.color is not None]
             assert trace.type != "scatter" or named, (name, trace.name)
+        if name in PANELS:  # their panels have titles of their own
+            continue
         assert figure.layout.title.text and figure.layout.title.yref == "container", name
         legend = figure.layout.legend
         assert legend.yref == "container" and legend.y == LEGEND_BELOW["y"], name
+
+
+def test_the_site_has_the_same_colours():
+    script = (Path(__file__).parents[2] / "docs" / "_static" / "figures.js").read_text(encoding="utf-8")
+    assert f"COLOURS = {json.dumps(CYCLE)};" in script
 
 
 def traces_of_views():

@@ -44,6 +44,7 @@ def pages(tmp_path_factory):
     x = np.linspace(-1, 1, 30)
     rows = "\n".join(f"{a:.6f},{b:.6f},{a * b:.6f}" for a, b in zip(x, np.cos(3 * x), strict=True))
     (folder / "d.csv").write_text(f"a,b,y\n{rows}\n", encoding="utf-8")
+    np.savez(folder / "w.npz", W=[[1.0, 0.2, 0.1]], a=[1.5])
     file, table = str(folder / "p.toml"), str(folder / "d.csv")
     commands = {
         "chart": ["chart", file, "--train", "12"],
@@ -62,6 +63,7 @@ def pages(tmp_path_factory):
         "fit": ["fit", table, "--target", "y"],
         "verify": ["verify", "--claim", "000/eq-16", "--jobs", "1"],
         "explore": ["explore", "--view", "ellipse"],
+        "diagnose": ["diagnose", file, str(folder / "w.npz")],
     }
 
     @cache
@@ -89,7 +91,7 @@ def tools(page, name, drawn=True):
 
 
 QUICK = ("chart", "discriminant")
-KINDS = ("ensemble", "connections", "fit", "verify", "explore")
+KINDS = ("ensemble", "connections", "fit", "verify", "explore", "diagnose")
 
 
 @pytest.mark.parametrize(
@@ -207,6 +209,18 @@ def test_the_check_sees_the_button_that_plotly_has(tmp_path, watched):
     with watched(path.as_uri()) as page:
         page.locator(".modebar-btn").first.wait_for(state="attached")
         assert any("Share" in (title or "") for title in page.evaluate(TOOLS)["buttons"])
+
+
+def test_nobody_writes_a_page_past_the_house():
+    """Plotly's own pages have its own toolbar; one module reads its script, and every page takes it from there."""
+    source = DOCS.parent / "src" / "shallows"
+    wrong = [
+        f"{file.name}: {word}"
+        for file in source.rglob("*.py")
+        for word in ("write_html", "to_html", "get_plotlyjs", "plotly.min.js", "cdn.plot")
+        if word in file.read_text(encoding="utf-8") and file.name != "plotly_script.py"
+    ]
+    assert not wrong
 
 
 def test_a_slice_of_landscapes_has_its_words_and_its_command(pages):
