@@ -231,7 +231,7 @@ def test_a_killed_scheduler_ends_the_sweep_with_a_sentence_and_another_goes_on(s
 
 def test_an_address_without_a_scheduler_is_named(sweep, monkeypatch):
     sweep.touchy(2)
-    monkeypatch.setattr("shallows.uses.sweep.engines.ANSWER", "1s")
+    monkeypatch.setattr("shallows.support.cluster.ANSWER", "1s")
     with pytest.raises(SweepStopped, match="No Dask scheduler answers at tcp://127"):
         run_sweep(sweep.file, sweep.out, scheduler=f"tcp://127.0.0.1:{free_port()}")
     assert sweep.started(0) == 0

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.support.cluster import connected
 from shallows.support.code_cache import root
-from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.errors import InvalidProblem
 from shallows.support.files import Format
 from shallows.support.progress import Progress, Shown
 
@@ -32,8 +33,6 @@ FORMAT = Format("shallows-batch-of-paths", 1)
 SIZE = 2_000
 #: How often a batch is sent again whose worker died: it may be the batch that kills them.
 RETRIES = 3
-#: Seconds that a scheduler has to answer: machines of one cluster answer in milliseconds.
-ANSWER = 10
 #: What of the tracked paths is sent back and kept.
 COLUMNS = ("ends", "status", "winding", "steps", "radius", "error")
 
@@ -121,16 +120,7 @@ def on_client(client: Any, folder: str | Path | None = None) -> Iterator[None]:
         with in_batches(client, place):
             yield
         return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtra("distributed", "sweep") from None
-    try:
-        made: Any = Client(client, set_as_default=False, timeout=ANSWER)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InvalidProblem(
-            f"No Dask scheduler answers at {client}: {error}. Fix: check the address (tcp://host:8786)."
-        ) from None
+    made = connected(client)
     with made, in_batches(made, place):
         yield
 

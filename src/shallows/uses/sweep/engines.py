@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shallows.support.checks import positive_integer
+from shallows.support.cluster import connected
 from shallows.support.cores import ONE_THREAD, available
 from shallows.uses.sweep.cell import Row, compute_chunk, compute_rows
 from shallows.uses.sweep.extra import need
@@ -27,8 +28,6 @@ RECOUNT = 2.0
 PATIENCE = 120.0
 #: Whose loggers are Dask's, and those of what it stands on.
 DASK = ("distributed", "tornado", "asyncio")
-#: How long a scheduler may take to answer the first time.
-ANSWER = "15s"
 
 
 @dataclass(frozen=True)
@@ -221,20 +220,7 @@ def _deaf_to_ctrl_c() -> Any:
 @contextmanager
 def on_cluster(plan: Plan, address: str, tls: dict[str, str] | None = None) -> Iterator[Engine]:
     """The workers of the scheduler at `address`; `tls` has the files ca, cert and key of an encrypted cluster."""
-    need("distributed")
-    from distributed import Client
-
-    if address.startswith("tls://") and not tls:  # Dask would leave a client behind that cannot be closed
-        raise SweepStopped(
-            f"No Dask scheduler answers at {address}: it wants certificates. Fix: --tls-ca, --tls-cert, --tls-key."
-        )
-    try:
-        client = Client(address, security=_security(tls), set_as_default=False, timeout=ANSWER)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise SweepStopped(
-            f"No Dask scheduler answers at {address}: {error}. Fix: check the address (tcp://host:8786, or "
-            "tls://host:8786 with --tls-ca, --tls-cert and --tls-key)."
-        ) from None
+    client = connected(address, tls, SweepStopped)
     with _dask_silent(), client:
         yield from _working(OnDask(plan, client))
 
@@ -260,16 +246,3 @@ def _working(engine: OnDask) -> Iterator[Engine]:
     finally:
         if engine.running and engine.client.status == "running":
             engine.abandon()
-
-
-def _security(tls: dict[str, str] | None) -> Any:
-    if not tls:
-        return None
-    from distributed import Security
-
-    return Security(
-        tls_ca_file=tls.get("ca"),
-        tls_client_cert=tls.get("cert"),
-        tls_client_key=tls.get("key"),
-        require_encryption=True,
-    )
