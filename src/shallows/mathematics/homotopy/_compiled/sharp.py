@@ -18,7 +18,7 @@ from shallows.mathematics.homotopy._compiled.double_double import (
 )
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 from shallows.mathematics.homotopy._compiled.kinds import COMPLEX, COMPLEXES, FLOATS, INT, INTEGERS, VOID
-from shallows.support.compiling import unit
+from shallows.support.compiling import callback, unit
 
 #: Numbers that a term and a sum need beside the tables: t, two of the term, two sums, and a product.
 SPARE = 6
@@ -85,7 +85,7 @@ def sharp_monomials(point: Any, program: Any, numbers: Any) -> int:
     return offset
 
 
-@unit(SIGNATURE)
+@callback(SIGNATURE)
 def sharp(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
