@@ -18,6 +18,7 @@ from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.signature import error_bound
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.diagnosis.sample_hessian import sample_hessian
 from shallows.questions.relu.balls import ReLUBalls
 from shallows.questions.relu.setting import teacher_of
 from shallows.support.checks import Array
@@ -74,14 +75,19 @@ def _proved_errors(problem: Problem, net: Network, values: Array, vectors: Array
     if len(values) > PROVED:
         return None
     try:
-        teacher, weights = teacher_of(problem)
-        assert problem.outer is not None
         with precision(BITS):
-            balls = ReLUBalls(net.W.shape, problem.outer[0], teacher, weights)
-            _, hessian = balls([arb(float(w)) for w in net.W.ravel()])
-            return enclosed(hessian, values, vectors)
+            return enclosed(_hessian_in_balls(problem, net), values, vectors)
     except (InvalidProblem, NotConverged):
         return None
+
+
+def _hessian_in_balls(problem: Problem, net: Network) -> Any:
+    if problem.data.as_samples() is not None:
+        return sample_hessian(problem, net)
+    teacher, weights = teacher_of(problem)
+    assert problem.outer is not None
+    balls = ReLUBalls((problem.width, problem.n), problem.outer[0], teacher, weights)
+    return balls([arb(float(w)) for w in net.W.ravel()])[1]
 
 
 def enclosed(hessian: Any, values: Array, vectors: Array) -> Array | None:
