@@ -310,7 +310,7 @@ def test_only_the_newest_state_is_asked_for(shown):
 
 
 def test_live_descents_run_pause_and_split(shown):
-    page = shown("relu", k=3, runs=4)
+    page = shown("relu", k=3, runs=4, steps=0)
     wait_for_fact(page, "steps", 0)
     page.locator("#run").click()
     page.locator("#run", has_text="Pause").wait_for()
@@ -323,13 +323,13 @@ def test_live_descents_run_pause_and_split(shown):
 
 
 def test_what_takes_too_long_is_refused_with_its_estimate(shown):
-    page = shown("relu", k=20, runs=100)
+    page = shown("relu", k=20, runs=100, steps=0)
     set_box(page, "steps", "200000")
     page.locator("#message", has_text=TOO_LONG).filter(has_text="fewer descents or fewer steps").wait_for()
     page = shown("relu", k=20, runs=100, split=1, steps=1)
     set_box(page, "steps", "200000")  # of the wider network, after the split
     page.locator("#message", has_text=TOO_LONG).wait_for()
-    page = shown("relu", k=20, train=20_000)
+    page = shown("relu", k=20, train=20_000, steps=0)
     page.locator("#report").click()
     page.locator("#message", has_text=TOO_LONG).filter(has_text="fewer descents in the report").wait_for()
 

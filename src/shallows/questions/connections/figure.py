@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shallows.support.checks import counted
-from shallows.support.theme import CYCLE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, mark_of, titled
+from shallows.support.theme import CYCLE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, mark_of, styled, titled
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import Leaf, MergeTree
@@ -25,7 +25,14 @@ def tree_figure(tree: MergeTree) -> Any:
     """
     import plotly.graph_objects as go
 
-    figure = go.Figure()
+    figure = titled(draw_tree(go.Figure(), tree), "How minima connect")
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(title_text="loss E(f − y)²")
+    return figure
+
+
+def draw_tree(figure: Any, tree: MergeTree) -> Any:
+    """Draw it on a figure; `customdata` are the numbers of points, from 1, as tables have them."""
     place = leaf_places(tree)
     for xs, ys in _lines(tree, place):
         figure.add_scatter(
@@ -39,9 +46,10 @@ def tree_figure(tree: MergeTree) -> Any:
         name="join",
         marker=mark_of("saddle")[1] | {"color": [KIND_COLOURS[edge.point.kind] for edge in tree.edges]},
         text=[f"{edge.point.kind} of rank {edge.point.rank}<br>{network_text(edge)}" for edge in tree.edges],
+        customdata=[[edge.row + 1] for edge in tree.edges],
         hovertemplate="loss %{y:.6g}<br>%{text}<extra>join</extra>",
     )
-    titled(figure, "How minima connect")
+    styled(figure)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(title_text="loss E(f − y)²")
     return figure
@@ -95,6 +103,7 @@ def _trunks(figure: Any, tree: MergeTree, place: dict[int, float]) -> None:
             line={"color": colour, "width": THIN + WIDER * (leaf.share or 0.0)},
             marker={"size": [10, 0], "symbol": symbol, "color": colour},
             text=[_hover(leaf)] * 2,
+            customdata=[[None if leaf.row is None else leaf.row + 1]] * 2,
             hovertemplate="%{text}<extra></extra>",
         )
         seen.add(rank)

@@ -27,7 +27,7 @@ AWAY, FARTHEST = 0.1, 0.02
 #: A finite difference of gradients on the unit sphere (radians): its error, DIFFERENCE², is below what a line shows.
 DIFFERENCE = 1e-5
 #: Places a side of the coarse map of basins; each refinement doubles them, and asks only where neighbours differ.
-COARSE, REFINEMENTS = 25, 2
+COARSE, REFINEMENTS = 17, 2
 #: Radians of a step of the basins' descent, and how many: two directions, up to sign, are at most π/2 apart.
 STRIDE, STRIDES = 0.14, 36
 #: Each stride is shorter than the one before: all together reach 2 radians, and the last is 0.016.

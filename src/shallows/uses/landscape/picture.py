@@ -52,8 +52,13 @@ class Mark:
     length: float
 
 
-def landscape(chart: Chart, runs: int = RUNS, seed: int | None = None) -> dict[str, Any] | None:
-    """The picture of a chart as a dictionary for JSON; None unless its problem is one neuron in 2 or 3 dimensions."""
+def landscape(
+    chart: Chart, runs: int = RUNS, seed: int | None = None, shaded: bool = True
+) -> dict[str, Any] | None:
+    """The picture of a chart as a dictionary for JSON; None unless its problem is one neuron in 2 or 3 dimensions.
+
+    `shaded`: with basins, which take the longest.
+    """
     problem = chart.problem
     loss = None if problem is None else DirectionLoss.of(problem)
     if problem is None or loss is None:
@@ -74,7 +79,7 @@ def landscape(chart: Chart, runs: int = RUNS, seed: int | None = None) -> dict[s
         "axes": _axes(loss),
         "range": _range(loss, frame, marks),
         "points": _points(chart, marks),
-        **_flow(loss, frame, marks, radius),
+        **_flow(loss, frame, marks, radius, shaded),
         "runs": _runs(neuron, neuron.rolled(runs, chart.seed if seed is None else seed)),
         "styles": {kind: [KIND_COLOURS[kind], KIND_SYMBOLS[kind]] for kind in chart.kinds()},
     }
@@ -147,7 +152,9 @@ def _range(loss: DirectionLoss, frame: Array, marks: list[Mark]) -> list[float]:
     return [float(values.min()), float(values.max())]
 
 
-def _flow(loss: DirectionLoss, frame: Array, marks: list[Mark], radius: float) -> dict[str, Any]:
+def _flow(
+    loss: DirectionLoss, frame: Array, marks: list[Mark], radius: float, shaded: bool
+) -> dict[str, Any]:
     """Saddle paths, the lines between basins, and the basins; none where critical points come in families."""
     single = [mark for mark in marks if mark.point.kind != "degenerate"]
     minima = [i for i, mark in enumerate(single) if mark.point.index == 0]
@@ -158,12 +165,6 @@ def _flow(loss: DirectionLoss, frame: Array, marks: list[Mark], radius: float) -
     tops = [i for i, mark in enumerate(single) if mark.point.index == 2]
     down = saddle_lines(loss, u, saddles, minima, up=False)
     joins = _joins(single, minima, down)
-    if loss.n == 3:
-        borders = [_rounded(line.places) for line in saddle_lines(loss, u, saddles, tops, up=True)]
-        labels = basins(loss, frame, u[minima]) if len(minima) > 1 else np.ones((2, 2), dtype=np.uint8)
-    else:
-        borders = [_rounded(line) for line in ridges(u[saddles], radius)]
-        labels = circle_basins(loss, u[minima])
     paths = [
         {
             "saddle": single[line.start].row + 1,
@@ -176,6 +177,14 @@ def _flow(loss: DirectionLoss, frame: Array, marks: list[Mark], radius: float) -
         }
         for line in down
     ]
+    if not shaded:
+        return {"paths": paths, "borders": [], "basins": None}
+    if loss.n == 3:
+        borders = [_rounded(line.places) for line in saddle_lines(loss, u, saddles, tops, up=True)]
+        labels = basins(loss, frame, u[minima]) if len(minima) > 1 else np.ones((2, 2), dtype=np.uint8)
+    else:
+        borders = [_rounded(line) for line in ridges(u[saddles], radius)]
+        labels = circle_basins(loss, u[minima])
     text = base64.b64encode(np.ascontiguousarray(labels).tobytes()).decode("ascii")
     numbers = [single[i].row + 1 for i in minima]
     return {

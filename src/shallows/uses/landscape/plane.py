@@ -15,7 +15,7 @@ from shallows.uses.landscape.morse import apart, descended
 #: The disc reaches so much farther than the longest critical neuron.
 ROOM = 1.35
 #: Rays on which basins are asked for, and places a side of their map.
-RAYS, SIDE = 720, 97
+RAYS, SIDE = 360, 65
 
 
 def radius_of(lengths: Sequence[float]) -> float:

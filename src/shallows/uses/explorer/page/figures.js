@@ -61,7 +61,7 @@ function changes(place) {
   const { names, layout } = figures[place], before = drawn[place];
   const gone = before.names.flatMap((name, i) => (names.includes(name) ? [] : [i]));
   const traces = names.filter((name) => !before.names.includes(name)).map(inked);
-  return { gone, traces, layout, framed: before.layout, sameFrame: frameOf(layout) === frameOf(before.layout) };
+  return { gone, traces, wanted: names.map((name) => kept.get(name)), layout, framed: before.layout, sameFrame: frameOf(layout) === frameOf(before.layout) };
 }
 
 // All of a layout that a canvas over the axes does not show by itself; with ranges, all that Plotly shows.

@@ -17,13 +17,14 @@ const SYMBOLS = {
 const DASHES = { dot: 1, dash: 3 };
 
 // Draw `traces` instead of Plotly's traces in the places `gone`; false when a canvas cannot show that.
-function showLive(plot, { gone, traces, layout, framed, sameFrame }) {
+function showLive(plot, { gone, traces, wanted, layout, framed, sameFrame }) {
   const { xaxis, yaxis, scene: space } = plot._fullLayout;
   if (space || !sameFrame || !traces.every(drawable)) return false;
   const lines = traces.map((trace) => ({ trace, x: numbers(trace.x), y: numbers(trace.y) }));
   const fits = (axis, letter) => JSON.stringify(layout[`${letter}axis`].range) === JSON.stringify(framed[`${letter}axis`].range)
     && layout[`${letter}axis`].range !== undefined || lines.every((line) => within(axis, line[letter]));
   if (!fits(xaxis, "x") || !fits(yaxis, "y")) return false;
+  if (!countLegend(plot, wanted)) return false;
   hide(plot, gone);
   const brush = brushOn(plot, xaxis, yaxis);
   for (const line of lines) stroke(brush, line, xaxis, yaxis);
@@ -42,6 +43,23 @@ function numbers(value) {
 function within(axis, found) {
   const [low, high] = [...axis.range].sort((a, b) => a - b);
   return found.every((value) => { const at = axis.d2l(value); return !Number.isFinite(at) || (at >= low && at <= high); });
+}
+
+// The legend keeps up with the hand: entries are named "kind (count)", and one whose kind is gone counts zero. False when
+// there is a kind without an entry: then Plotly has to draw.
+const bare = (name = "") => name.replace(/ \(\d+\)$/, "");
+function countLegend(plot, wanted) {
+  const entries = [...plot.querySelectorAll(".legendtext")].map((node) => [node, bare(node.dataset.before || node.textContent)]);
+  const names = new Map(wanted.filter((trace) => trace.showlegend !== false && trace.name).map((trace) => [bare(trace.name), trace.name]));
+  if (entries.length && [...names.keys()].some((name) => !entries.some(([, known]) => known === name))) return false;
+  for (const [node, name] of entries) {
+    node.dataset.before = node.dataset.before || node.textContent;
+    write(node, names.get(name) || (node.dataset.before === name ? name : `${name} (0)`));
+  }
+  return true;
+}
+function endCounting(plot) {
+  for (const node of plot.querySelectorAll(".legendtext[data-before]")) { node.textContent = node.dataset.before; delete node.dataset.before; }
 }
 
 function hide(plot, gone) {
@@ -80,6 +98,7 @@ function endLive(plot, meta) {
   if (!canvas) return;
   canvas.remove();
   plot.classList.remove("moving");
+  endCounting(plot);
   hide(plot, []);
   plot.layout.meta = meta;
 }
@@ -88,7 +107,8 @@ function stroke(brush, { trace, x, y }, xaxis, yaxis) {
   const points = Array.from(x, (value, i) => [xaxis.d2p(value), yaxis.d2p(y[i])]);
   const mode = trace.mode || "lines";
   if (mode.includes("lines")) strokeLine(brush, points, trace.line);
-  if (mode.includes("markers")) for (const point of points) stamp(brush, point, trace.marker);
+  const own = (value, i) => (Array.isArray(value) ? value[i] : value); // a marker may have a colour and a size of its own
+  if (mode.includes("markers")) points.forEach((point, i) => stamp(brush, point, { ...trace.marker, color: own(trace.marker.color, i), size: own(trace.marker.size, i) }));
   if (mode.includes("text")) points.forEach((point, i) => label(brush, point, trace.text[i], trace.marker));
 }
 

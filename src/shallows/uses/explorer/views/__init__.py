@@ -8,7 +8,7 @@ from shallows.support.errors import InvalidProblem
 from shallows.uses.explorer.scene import View
 
 #: Name -> module; the order is that of the page's menu.
-NAMES = ("quadratic", "cone", "ellipse", "binary", "relu", "flow")
+NAMES = ("quadratic", "affine", "tree", "path", "slices", "relu", "cone", "ellipse", "binary", "flow")
 
 
 def view_of(name: str) -> View:

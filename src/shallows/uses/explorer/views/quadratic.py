@@ -37,7 +37,7 @@ def draw(state: State) -> Scene:
     minima = sum("minimum" in kind for kind in kinds)
     proved = sum(p.certificate is not None and p.certificate.signature_certified for p in chart.critical)
     return Scene(
-        figures=[_by_index(chart)],
+        figures=[by_index(chart)],
         facts=[
             (str(chart.real_count.get(1, 0)), "critical points of rank one"),
             (str(minima), "minimum" if minima == 1 else "minima"),
@@ -62,7 +62,8 @@ def _neuron(point: Any) -> str:
     return sign + ", ".join(f"{x:.3g}" for x in point.network.W[0])
 
 
-def _by_index(chart: Chart) -> Any:
+def by_index(chart: Chart) -> Any:
+    """Every point of rank one by index and loss."""
     entries = [entry for entry in chart_entries(chart, None, eigenvalues=False) if entry.rank]
     figure = draw_landscape(Sketch(), entries, (), "the rank stratum")
     figure.update_xaxes(range=[-0.6, 2.6])
@@ -70,6 +71,15 @@ def _by_index(chart: Chart) -> Any:
     return figure
 
 
+FIELDS = (
+    Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 60, 0.1, 3),
+    Field("t11", "teacher t₁₁", -3, 3, 0.01, 2),
+    Field("t22", "teacher t₂₂", -3, 3, 0.01, 1.5),
+    Field("t33", "teacher t₃₃", -3, 3, 0.01, 1),
+    Field("t12", "teacher t₁₂", -2, 2, 0.01, 0),
+    Field("t13", "teacher t₁₃", -2, 2, 0.01, 0),
+    Field("t23", "teacher t₂₃", -2, 2, 0.01, 0),
+)
 #: The teacher of the front page, and its entries off the diagonal.
 TEACHER = {"t11": "2", "t22": "1.5", "t33": "1", "t12": "0", "t13": "0", "t23": "0"}
 TOUR = (
@@ -115,17 +125,7 @@ VIEW = View(
     title="Landscape",
     lead="One neuron a(w·x)² learns a 3×3 matrix. Its loss is a landscape over the directions of w: training rolls "
     "down it and can only stop at critical points. How many there are depends on the data.",
-    fields=(
-        Field("kurtosis", "data’s fourth moment (Gauss: 3)", 1.1, 60, 0.1, 3),
-        Field("t11", "teacher t₁₁", -3, 3, 0.01, 2),
-        Field("t22", "teacher t₂₂", -3, 3, 0.01, 1.5),
-        Field("t33", "teacher t₃₃", -3, 3, 0.01, 1),
-        Field("t12", "teacher t₁₂", -2, 2, 0.01, 0),
-        Field("t13", "teacher t₁₃", -2, 2, 0.01, 0),
-        Field("t23", "teacher t₂₃", -2, 2, 0.01, 0),
-        TRAIN,
-        SEED,
-    ),
+    fields=(*FIELDS, TRAIN, SEED),
     pictured="The loss of the best neuron in each direction (w and −w are one). Dashed lines part each basin; bold "
     "lines are the joins of the merge tree. Balls are runs of gradient descent on w and a.",
     captions=(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -23,14 +23,17 @@ from shallows.questions.descent.starts import starts
 from shallows.questions.relu.setting import relu_problem
 from shallows.support.budget import slowness
 from shallows.support.checks import Array
-from shallows.support.theme import BLUE, DIVERGING, GREEN, VERMILLION, styled
+from shallows.support.theme import BLUE, DIVERGING, GREEN, KIND_COLOURS, VERMILLION, styled
 from shallows.uses.explorer.costs import TRAIN
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Report, Scene, View
 from shallows.uses.explorer.sketch import Sketch
+from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
 from shallows.uses.report.drawings import fitted_rows
 
 KEPT = 24
+#: Steps that have been made when the view opens: by then runs have arrived, or are stuck.
+OPENING = 700
 #: Standard deviation of the noise that takes a run off the saddle a split creates; small against weights of size one.
 JITTER = 1e-3
 #: Below this loss a run is at (or on its way to) the teacher.
@@ -209,7 +212,7 @@ def draw(state: State) -> Scene:
     order = np.argsort(last)
     return Scene(
         figures=[
-            _curves(progress, int(state["split"])),
+            _curves(progress, int(state["split"]), SYMMETRIC[k] if progress.width == k else ()),
             _weights(problem, progress.thetas, worst, best, last),
         ],
         facts=[
@@ -217,6 +220,7 @@ def draw(state: State) -> Scene:
             (f"{solved}/{len(last)}", "runs near loss 0"),
             (f"{last[worst]:.4g}", "highest loss"),
             (str(progress.width), "neurons"),
+            *_listed(k, progress.width),
         ],
         headings=("run", "loss", "longest neuron", "Σ‖w‖"),
         rows=[_row(problem, progress.thetas[i], i, float(last[i])) for i in order],
@@ -230,7 +234,26 @@ def _row(problem: Problem, theta: Array, i: int, loss: float) -> list[str]:
     return [str(i + 1), f"{loss:.6g}", f"{norms.max():.4g}", f"{norms.sum():.4g}"]
 
 
-def _curves(progress: Progress, split: int) -> Any:
+def _listed(k: int, width: int) -> list[tuple[str, str]]:
+    """How long the list is that is complete: networks αI + β11ᵀ, as many neurons as the teacher."""
+    return (
+        [(str(len(SYMMETRIC[k])), "critical points αI + β11ᵀ: all there are, proved")] if width == k else []
+    )
+
+
+def _guides(figure: Sketch, last: int, listed: Sequence[tuple[float, str]]) -> None:
+    """The losses of the complete list as dotted lines; that of the teacher is zero, below every axis."""
+    for loss, kind in listed:
+        if loss > FLOOR:
+            figure.add_scatter(
+                x=[0, max(last, 1)], y=[loss, loss], mode="lines", name=f"αI + β11ᵀ: {kind}", legendgroup=kind,
+                showlegend=all(trace.get("legendgroup") != kind for trace in figure.data),
+                line={"color": KIND_COLOURS[kind], "width": 1.5, "dash": "dot"},
+                hovertemplate=f"{kind} αI + β11ᵀ, loss {loss:.6g}<extra></extra>",
+            )  # fmt: skip
+
+
+def _curves(progress: Progress, split: int, listed: Sequence[tuple[float, str]]) -> Any:
     table = np.array(progress.losses)
     figure = Sketch()
     for i in range(table.shape[1]):
@@ -241,6 +264,7 @@ def _curves(progress: Progress, split: int) -> Any:
             showlegend=all(trace["name"] != name for trace in figure.data), hovertemplate=f"run {i + 1}: %{{y:.5g}}",
             line={"color": GREEN if solved else VERMILLION, "width": 1.6},
         )  # fmt: skip
+    _guides(figure, progress.step, listed)
     if split and split <= progress.step:
         line = {"color": BLUE, "dash": "dash", "width": 1.5}
         figure.add_shape(type="line", x0=split, x1=split, y0=0, y1=1, yref="paper", line=line)
@@ -327,21 +351,21 @@ def _report_seconds(state: State) -> float:
 VIEW = View(
     name="relu",
     title="ReLU",
-    lead="k ReLU neurons learn k orthonormal ones, from random starts. Press Run: some descents reach the teacher, "
+    lead="k ReLU neurons learn k orthonormal ones, from random starts. Some descents reach the teacher, "
     "others stop at a spurious minimum (from k = 6 on). Split a neuron there: the minimum becomes a saddle.",
     fields=(
         Field("k", "teacher neurons k", 2, 20, 1, 12),
         Field("runs", "descents", 1, 100, 1, 16),
         Field("seed", "seed", 0, 9999, 1, 0),
-        Field("steps", "steps", 0, 200_000, 1, 0),
+        Field("steps", "steps", 0, 200_000, 1, OPENING),
         Field("split", "split after step (0: never)", 0, 200_000, 1, 0),
         Field("neuron", "neuron to split", 1, 20, 1, 1),
         Field("alpha", "share α of the split", 0, 1, 0.01, 0.5),
         TRAIN,
     ),
     captions=(
-        "The loss along every descent. A flat line well above zero is a spurious minimum; the dashed line is where a "
-        "neuron was split.",
+        "The loss along every descent. A flat line well above zero is a spurious minimum; dotted lines "
+        "are the losses of all critical points αI + β11ᵀ; the dashed line is where a neuron was split.",
         "Weights, a row a neuron, matched to the teacher’s (the identity). In a spurious minimum one neuron answers "
         "for many inputs.",
     ),
