@@ -47,6 +47,10 @@ KIND_SYMBOLS = {
 DIVERGING = [[0.0, "#A33F00"], [0.25, "#E9A67C"], [0.5, "#F4F4F2"], [0.75, "#7FB4D6"], [1.0, "#004F7C"]]
 #: From light to dark blue: amounts. Losses are drawn the other way round, darker is lower.
 SEQUENTIAL = [[0.0, "#F3F7FA"], [0.25, "#C3DCEB"], [0.5, "#7FB4D6"], [0.75, "#2F86BC"], [1.0, "#004F7C"]]
+#: Losses: deep blue is low, pale is high; `uses/landscape/page/terrain.js` has the same.
+LOSSES = [
+    [0.0, "#09244E"], [0.2, "#124E80"], [0.4, "#3484AA"], [0.6, "#80BAC8"], [0.8, "#CDE0D9"], [1.0, "#F7F1E0"],
+]  # fmt: skip
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 #: Letters in a line of a figure's title.
 LONGEST_TITLE = 84

@@ -1,5 +1,6 @@
 """The landscape in a browser: painted by the page itself, live, linked, turned, played; on desktops and phones."""
 
+import json
 import re
 
 import numpy as np
@@ -102,6 +103,7 @@ def test_pointing_at_a_point_marks_it_everywhere(shown):
     page.mouse.move(5, 5)
 
 
+@pytest.mark.thorough
 def test_training_rolls_and_layers_can_be_hidden(shown):
     page = shown("quadratic", **HEAVY)
     page.wait_for_function("shallows.landscape().rolling() === 1")
@@ -110,13 +112,14 @@ def test_training_rolls_and_layers_can_be_hidden(shown):
     page.wait_for_function("shallows.landscape().rolling() === 1")
     before, ground = digest(page, 1)[0], digest(page)[1]
     page.get_by_label("training").uncheck()
-    page.get_by_label("saddle paths").uncheck()
+    page.get_by_label("paths", exact=True).uncheck()
     page.get_by_label("basins").uncheck()
     assert digest(page, 1)[0] < before and digest(page)[1] != ground
-    for name in ("training", "saddle paths", "basins"):
-        page.get_by_label(name).check()
+    for name in ("training", "paths", "basins"):
+        page.get_by_label(name, exact=True).check()
 
 
+@pytest.mark.thorough
 def test_presets_reset_and_words(shown):
     page = shown("quadratic")
     page.get_by_role("button", name="on the discriminant").click()
@@ -140,6 +143,7 @@ def test_presets_reset_and_words(shown):
     opened.value.close()
 
 
+@pytest.mark.thorough
 def test_steps_of_the_opening(shown):
     page = shown("quadratic")
     assert "Gaussian data: three critical points" in page.locator(".tour-text").inner_text()
@@ -210,3 +214,100 @@ def test_a_phone_shows_the_picture_and_a_finger_turns_the_globe(explorer, watche
             finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [place]})
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         assert digest(page)[1] != before and page.evaluate("scrollY") == scroll
+
+
+def fact(page, label):
+    return page.locator(".facts > div", has_text=label).locator("strong").inner_text()
+
+
+def test_the_tree_and_the_landscape_mark_the_same_points(shown):
+    page = shown("tree")
+    chart = sh.chart(sh.Problem(TREE, sh.IID(3, [1, 0, 1, 0, 30]), 1))
+    tree = chart.connections()
+    assert (fact(page, "valleys"), fact(page, "joins")) == (str(len(tree.leaves)), str(len(tree.edges)))
+    page.locator("tbody tr", has_text="joins 0 and 1").first.hover()
+    page.locator(f".landscape-tip:has-text('{tree.edges[0].row + 1}: saddle')").wait_for()
+    assert page.locator(".ring").count() == 1  # the diamond in the tree
+    page.mouse.move(5, 5)
+    assert page.get_by_label("training").is_hidden()
+
+
+TREE = np.array([[2.0, 0.3, 0.15], [0.3, 1.5, -0.1], [0.15, -0.1, 1.0]])
+
+
+def test_minima_of_a_neuron_with_a_bias_and_of_a_polynomial(shown):
+    page = shown("affine")
+    target = np.array([[1.0, 0.5, 0.25], [0.5, 1.5, 0.0], [0.25, 0.0, -1.0]])
+    for name, given in (
+        ("(w·x + b)²", {"bias": True}), ("1 + z + z²", {"activation": sh.Polynomial([1, 1, 1])})
+    ):  # fmt: skip
+        page = shown("affine", activation=name)
+        chart = sh.chart(sh.Problem(target, sh.IID(2, [1, 0, 1, 0, 3]), 1, **given))
+        assert fact(page, "minim") == str(sum("minimum" in kind for kind in chart.critical.table.kind))
+        assert page.locator("tbody tr").count() == len(chart.critical)
+        for point in places(page):
+            js = page.evaluate("(u) => shallows.landscape().lossAt(...u)", point["u"])
+            assert js == pytest.approx(chart.critical[point["number"] - 1].loss, rel=1e-5)
+
+
+@pytest.mark.thorough
+def test_a_path_of_problems_says_where_points_meet(shown):
+    page = shown("path")
+    data = sh.IID(2, [1, 0, 1, 0, 9])
+    ends = [np.array([[1.0, 0.1], [0.1, 1.0]]), np.array([[3.0, 0.3], [0.3, 0.5]])]
+    (event,) = sh.follow(*(sh.Problem(end, data, 1) for end in ends), samples=3).collisions
+    assert page.locator("tbody td", has_text=f"{event.position:.8f}").count() == 1
+    assert fact(page, "critical points of rank one") == "4"
+    page = shown("path", t=round(event.position + 0.01, 3))
+    assert fact(page, "critical points of rank one") == "2" and fact(page, "next place") == "none"
+
+
+def test_a_slice_goes_through_three_points_and_its_spectra_are_the_hessians(shown):
+    page = shown("slices", first=1, second=2, third=4)
+    problem = sh.Problem(np.diag([2.0, 1.0, -1.0]), sh.Gaussian(3), 2)
+    chart = sh.chart(problem)
+    plots = page.evaluate(
+        """() => [...document.querySelectorAll('.js-plotly-plot')].map(
+          (plot) => plot.data.map(({ name, x }) => [name, x]))"""
+    )
+    assert [name for name, _ in plots[0][1:]] == [f"{i}: {chart.critical[i - 1].kind}" for i in (1, 2, 4)]
+    for place, i in enumerate((1, 2, 4)):
+        values = np.linalg.eigvalsh(problem.hessian(chart.critical[i - 1].network))
+        np.testing.assert_allclose(plots[1][2 * place + 1][1], values, atol=1e-9)
+
+
+def test_relu_opens_with_a_run_and_the_complete_list(shown):
+    page = shown("relu")
+    assert fact(page, "steps") == "700" and fact(page, "all there are") == "4"
+    names = page.evaluate("document.querySelector('.js-plotly-plot').data.map((trace) => trace.name)")
+    assert sum(name.startswith("αI + β11ᵀ") for name in names) == 3  # the fourth is the teacher, at loss 0
+
+
+@pytest.mark.parametrize(
+    "k", [6, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(2, 21) if k != 6)]
+)
+def test_the_table_of_symmetric_points_is_what_the_proof_finds(k):
+    from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
+
+    chart = sh.relu.symmetric_chart(k, [k])
+    assert chart.completeness == "proved"
+    assert [kind for _, kind in SYMMETRIC[k]] == [point.kind for point in chart.critical]
+    np.testing.assert_allclose([loss for loss, _ in SYMMETRIC[k]], chart.losses, rtol=1e-9, atol=1e-15)
+
+
+LEGEND = "JSON.stringify([...document.querySelectorAll('.legendtext')].map((text) => text.textContent))"
+
+
+def test_the_legend_keeps_up_with_the_hand(shown):
+    page = shown("ellipse", x=0, y=0.25)
+    before = page.evaluate(LEGEND)
+    page.evaluate("() => { window.held = setInterval(() => shallows.move({}), 40); }")
+    try:
+        page.evaluate("shallows.move({ x: '1.9' })")
+        page.wait_for_function(f"(before) => {LEGEND} !== before", arg=before)
+        page.locator("canvas.live").wait_for()  # Plotly has drawn nothing yet
+        counted = json.loads(page.evaluate(LEGEND))
+    finally:
+        page.evaluate("() => clearInterval(window.held)")
+    page.wait_for_function("document.documentElement.dataset.busy === 'false'")
+    assert {text for text in counted if not text.endswith("(0)")} == set(json.loads(page.evaluate(LEGEND)))

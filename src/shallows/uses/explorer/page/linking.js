@@ -9,13 +9,16 @@ function showLandscape(picture) {
   pictured.onhover((number) => link(number, pictured));
   recallLandscape();
   pictured.roll();
+  if (steps.length) tell();
 }
 
 // Point `number` is marked everywhere but where it was pointed at.
 function link(number, from) {
   linked = number;
   if (pictured && from !== pictured) pictured.highlight(number);
+  const listed = scene.landscape.listed !== false; // the rows are the points
   document.querySelectorAll("#table tbody tr").forEach((row, i) => {
+    if (!listed) return;
     row.classList.toggle("linked", i + 1 === number);
     if (i + 1 === number && from === pictured) keepInSight(row);
   });
@@ -59,7 +62,7 @@ function linkTable(table) {
   table.dataset.linked = "true";
   const point = (event) => {
     const row = event.target.closest("tbody tr");
-    if (pictured) link(row ? row.sectionRowIndex + 1 : null, table);
+    if (pictured && scene.landscape.listed !== false) link(row ? row.sectionRowIndex + 1 : null, table);
   };
   for (const kind of ["pointerover", "focusin"]) table.addEventListener(kind, point);
   for (const kind of ["pointerleave", "focusout"]) table.addEventListener(kind, () => { if (pictured) link(null, table); });

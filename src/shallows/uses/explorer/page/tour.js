@@ -29,7 +29,7 @@ function tell() {
   write(document.querySelector(".tour-count"), `${at + 1} of ${steps.length}`);
   document.getElementById("back").disabled = at === 0;
   document.getElementById("next").disabled = at === steps.length - 1;
-  document.getElementById("play").hidden = !sweep && !document.getElementById("landscape");
+  document.getElementById("play").hidden = !sweep && !(pictured && pictured.trains());
   write(document.getElementById("play"), sweep ? "▶ Play" : "▶ Train");
 }
 

@@ -73,7 +73,7 @@ def draw(state: State) -> Scene:
         ] or [["nothing: no points meet on this path", "–", "–", "–"]],
         code=_code(state),
         problem=problem,
-        landscape=landscape(chart),
+        landscape={**(landscape(chart) or {}), "listed": False},
     )  # fmt: skip
 
 

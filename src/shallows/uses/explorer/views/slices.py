@@ -13,13 +13,14 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.figures import Plane, slice_plane
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
-from shallows.support.theme import CYCLE, KIND_COLOURS, KIND_SYMBOLS, styled
+from shallows.support.theme import CYCLE, KIND_COLOURS, KIND_SYMBOLS, LOSSES, styled
 from shallows.support.tolerances import TINY
 from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Preset, Scene, View
 from shallows.uses.explorer.sketch import Sketch
 from shallows.uses.report.recipe import python_of
+from shallows.uses.report.training import FLAT
 
 #: Places a side on which the loss is drawn, and how far the plane reaches beyond the three points, in their extent.
 GRID, ROOM = 61, 0.45
@@ -93,6 +94,7 @@ def _on(plane: Plane, thetas: Array) -> set[int]:
 def _row(problem: Problem, chart: Chart, row: int, on: bool) -> list[str]:
     point = chart.critical[row]
     values = np.linalg.eigvalsh(problem.hessian(point.network))
+    values = np.where(np.abs(values) <= FLAT * max(float(np.abs(values).max()), TINY), 0.0, values)
     place = "yes" if on else "no"
     return [
         str(row + 1),
@@ -115,7 +117,7 @@ def _slice(problem: Problem, chart: Chart, plane: Plane, thetas: Array, rows: li
     top = 1.6 * max(chart.critical[row].loss for row in rows) + TINY
     figure = Sketch()
     figure.add_trace({
-        "type": "contour", "x": x, "y": y, "z": np.minimum(values, top), "colorscale": "Blues", "reversescale": True,
+        "type": "contour", "x": x, "y": y, "z": np.minimum(values, top), "colorscale": LOSSES,
         "ncontours": 24, "line": {"width": 0.5},
         "colorbar": {"thickness": 12, "outlinewidth": 0, "title": {"text": "loss"}},
         "hovertemplate": "loss %{z:.5g}<extra></extra>",
@@ -153,7 +155,7 @@ def _density(chart: Chart, rows: list[int], spectra: list[Array]) -> Any:
         )  # fmt: skip
     styled(figure, height=420)
     figure.update_xaxes(title_text="eigenvalue of the Hessian in the parameters", zeroline=True)
-    figure.update_yaxes(title_text="density")
+    figure.update_yaxes(title_text="density", showticklabels=False)
     return figure
 
 

@@ -1,6 +1,6 @@
 // One landscape in one element: `landscape(element, picture)` returns { update, highlight, roll, onhover, state }.
 const MODES = { 3: [["map", "Map"], ["hills", "Hills"], ["globe", "Globe"]], 2: [["map", "Map"], ["hills", "Hills"]] };
-const LAYERS = [["paths", "saddle paths"], ["basins", "basins"], ["runs", "training"]];
+const LAYERS = [["paths", "paths"], ["basins", "basins"], ["runs", "training"]];
 const SECONDS = 3.6, CLOSE = 18, MOST_PIXELS = 480, QUICK_PIXELS = 240, HEIGHT = 0.8;
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -260,6 +260,9 @@ function landscape(host, first) {
     hills = null;
     if (picture.n === 3 && !shown.turn) { const [a, b, c] = picture.frame; shown.turn = [b, c, a]; }
     if (fresh) { if (!MODES[picture.n].some(([name]) => name === shown.mode)) shown.mode = "map"; furnish(); }
+    const trained = picture.runs.length > 0;
+    play.hidden = !trained;
+    for (const [name, there] of [["runs", trained], ["basins", Boolean(picture.basins)]]) boxes[name].parentElement.hidden = !there;
     if (chosen !== null) { const number = chosen; chosen = null; highlight(number); }
     describe();
     again();
@@ -269,5 +272,5 @@ function landscape(host, first) {
   if (first) update(first);
   return { update, highlight, roll, onhover: (call) => { listener = call; }, setMode,
            state: () => ({ ...shown }), restore: (given) => { Object.assign(shown, given); for (const [name] of LAYERS) boxes[name].checked = shown[name]; setMode(shown.mode); },
-           places: () => picture.points.filter((point) => point.u).map((point) => ({ ...point, places: placesOf(point.u, point.length) })), rolling: () => rolling, lossAt: (...u) => loss(...u) };
+           places: () => picture.points.filter((point) => point.u).map((point) => ({ ...point, places: placesOf(point.u, point.length) })), rolling: () => rolling, trains: () => picture.runs.length > 0, lossAt: (...u) => loss(...u) };
 }
