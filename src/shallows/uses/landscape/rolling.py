@@ -16,7 +16,7 @@ from shallows.support.tolerances import TINY
 from shallows.uses.landscape.direction_loss import DirectionLoss
 
 #: Steps of gradient descent, and how many of them are shown: more at the beginning, where a run moves.
-STEPS, SHOWN = 100, 32
+STEPS, SHOWN = 150, 32
 #: Runs end at this gradient norm: beyond it nothing is seen to move.
 ENOUGH = 1e-6
 
