@@ -10,6 +10,7 @@ from shallows.mathematics.homotopy.family_discriminants import FamilyDiscriminan
 from shallows.mathematics.homotopy.many_members import GenericMember, ManySolutions, solve_many
 from shallows.mathematics.homotopy.mixed_cells import mixed_volume
 from shallows.mathematics.homotopy.monodromy import MonodromyResult, monodromy
+from shallows.mathematics.homotopy.multiplicities import Multiplicity, multiplicity
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.rank_one import RankOneSystem, random_rank_one
@@ -32,6 +33,7 @@ __all__ = [
     "Homotopy",
     "ManySolutions",
     "MonodromyResult",
+    "Multiplicity",
     "Paths",
     "PolynomialFamily",
     "PolynomialSystem",
@@ -51,6 +53,7 @@ __all__ = [
     "load_decomposition",
     "mixed_volume",
     "monodromy",
+    "multiplicity",
     "random_rank_one",
     "real_counts",
     "solve",

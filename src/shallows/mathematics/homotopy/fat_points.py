@@ -210,7 +210,7 @@ def _shifted(terms: Terms, place: Sequence[Any]) -> dict[Exponents, Any]:
     return total
 
 
-def _monomials(n: int, order: int) -> list[Exponents]:
+def monomials(n: int, order: int) -> list[Exponents]:
     """All of degree ≤ order."""
     return [
         tuple(chosen.count(j) for j in range(n))
@@ -221,9 +221,9 @@ def _monomials(n: int, order: int) -> list[Exponents]:
 
 def _functionals(shifted: Sequence[dict[Exponents, Any]], n: int, order: int) -> int:
     """The dimension of the kernel of Macaulay's matrix of this order."""
-    columns = {alpha: k for k, alpha in enumerate(_monomials(n, order))}
+    columns = {alpha: k for k, alpha in enumerate(monomials(n, order))}
     rows = []
-    for beta in _monomials(n, order - 1):
+    for beta in monomials(n, order - 1):
         for terms in shifted:
             row = [acb(0)] * len(columns)
             for key, value in terms.items():
