@@ -3,8 +3,8 @@
 The functionals Σ c_α ∂^α at a point p that vanish on the ideal are the kernel of Macaulay's matrices (`fat_points`).
 Their number, up to the order at which no more come, is the multiplicity of p (F. Macaulay, 1916; B. Dayton, Z. Zeng,
 "Computing the multiplicity structure in solving polynomial systems", ISSAC 2005). Paths know nothing of this: m of them
-end at an isolated solution of multiplicity m. Where p is rational everything is done in exact arithmetic, and is a proof:
-that p solves the system, that it is multiple, and how often.
+end at an isolated solution of multiplicity m. Where p is rational everything is done in exact arithmetic, and is a
+proof: that p solves the system, that it is multiple, and how often.
 """
 
 from __future__ import annotations
