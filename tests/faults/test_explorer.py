@@ -121,7 +121,7 @@ def test_malformed_requests_get_400_without_a_traceback_and_a_missing_host_is_re
             "null",
             "[]",
             "{",
-            {"view": "cone", "values": {"t00": [1]}},
+            {"view": "cone", "values": {"t11": [1]}},
             {"view": "cone", "values": 3},
         ):
             status, text = server.post(name, body)
@@ -182,7 +182,7 @@ def test_memory_goes_back_after_reports(explorer, count):
     server = explorer()
 
     def report(i):
-        values = {"train": "10", "t00": f"1.{i:02d}"}
+        values = {"train": "10", "t11": f"1.{i:02d}"}
         answer = json.loads(server.post("/report", {"view": "cone", "values": values})[1])
         assert answer["message"] == "" and len(answer["text"]) > 10**5, answer["message"]
 

@@ -17,7 +17,8 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS",
     os.environ.setdefault(variable, "1")
 
 from tests.oracle import msolve  # noqa: E402  (the thread counts must be set before numpy loads)
-from tests.oracle.problems import FAMILIES, KNOWN, draw  # noqa: E402
+from tests.oracle.known import KNOWN  # noqa: E402
+from tests.oracle.problems import FAMILIES, draw  # noqa: E402
 from tests.oracle.verdict import Verdict, judge  # noqa: E402
 
 STATES = ("right", "sampled", "refused", "wrong")

@@ -1,125 +1,42 @@
 """Families of special problems: what nobody draws at random and everybody tries first, and some generic ones.
 
-Numbers are whole or binary fractions of few digits where a symmetry is meant, so that it is there exactly, and so
-that a teacher's tensor is what its neurons say. `FAMILIES` maps a name to a generator: rng → `Given`.
+`FAMILIES` maps a name to a generator: rng → `Given`. `drawing` has what they draw, `near` those next to special ones,
+`known` for single ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 from typing import Any
 
 import numpy as np
+from tests.oracle.drawing import (
+    Rng,
+    copied,
+    diagonal,
+    floats,
+    grid,
+    law,
+    nonzero,
+    pick,
+    rows,
+    singular,
+    symmetric,
+)
 from tests.oracle.exact import (
-    NAMED,
     FrobeniusLaw,
     GaussianLaw,
     Given,
-    IIDLaw,
     MetricLaw,
     MixtureLaw,
     NamedLaw,
-    Product,
-    RadialLaw,
     SamplesLaw,
     power_entries,
 )
-
-Rng = np.random.Generator
-#: A Gram matrix that is this close to singular may be refused: the library says so (1e-12 with unit diagonal).
-SINGULAR = 1e-11
-
-
-def rows(matrix: Any) -> tuple[tuple[float, ...], ...]:
-    """A matrix as nested tuples of floats."""
-    return tuple(tuple(float(x) for x in row) for row in np.asarray(matrix))
-
-
-def floats(values: Any) -> tuple[float, ...]:
-    """A vector as a tuple of floats."""
-    return tuple(float(x) for x in np.asarray(values))
-
-
-def pick(rng: Rng, choices: Sequence[Any]) -> Any:
-    """One of them."""
-    return choices[int(rng.integers(len(choices)))]
-
-
-def grid(rng: Rng, shape: Any, size: int = 16, unit: float = 4.0) -> Any:
-    """Random binary fractions."""
-    return rng.integers(-size, size + 1, shape) / unit
-
-
-def nonzero(rng: Rng, n: int, size: int = 3) -> Any:
-    """A random vector of whole numbers that is not zero."""
-    while True:
-        u = rng.integers(-size, size + 1, n)
-        if np.any(u):
-            return u.astype(float)
-
-
-def symmetric(rng: Rng, n: int) -> Any:
-    """A random symmetric matrix."""
-    A = grid(rng, (n, n))
-    return np.triu(A) + np.triu(A, 1).T
-
-
-def diagonal(*values: float) -> tuple[tuple[float, ...], ...]:
-    """diag(values)."""
-    return rows(np.diag(values))
-
-
-def law(rng: Rng, n: int, degree: int, *kinds: str) -> Product:
-    """Data of one of the kinds."""
-    kind = pick(
-        rng,
-        kinds
-        or ("gaussian", "covariance", "moved", "frobenius", "sphere", "radial", "laplace", "iid", "metric"),
-    )
-    if kind == "gaussian":
-        return GaussianLaw(n)
-    if kind == "covariance":
-        A = grid(rng, (n, n), 4, 2.0)
-        return GaussianLaw(n, covariance=rows(A @ A.T + np.eye(n)))
-    if kind == "moved":
-        return GaussianLaw(n, mean=floats(nonzero(rng, n, 2) / pick(rng, (1.0, 2.0, 4.0))))
-    if kind == "frobenius":
-        return FrobeniusLaw(n)
-    if kind == "sphere":
-        return RadialLaw(n)
-    if kind == "radial":  # moments of ρ = 1 or 3 with equal probability
-        return RadialLaw(n, floats([(1 + 3.0**k) / 2 for k in range(2 * degree + 1)]))
-    if kind == "laplace":
-        return NamedLaw(n, "laplace")
-    if kind == "iid":  # lighter tails: sums of m coins, scaled; heavier ones: N(0, 1) or N(0, s²)
-        m, s = pick(rng, ((8, 0.5), (16, 0.25), (0, 2.0), (0, 8.0)))
-        moments = [
-            _coins(m, k) * s**k if m else NAMED["normal"](k) * (1 + s**k) / 2 for k in range(2 * degree + 1)
-        ]
-        return IIDLaw(n, floats(moments))
-    return random_metric(rng, n, degree)
-
-
-def _coins(m: int, k: int) -> float:
-    """E x^k of a sum of m fair coins ±1."""
-    return float(sum(Fraction(comb(m, j), 2**m) * (2 * j - m) ** k for j in range(m + 1)))
-
-
-def random_metric(rng: Rng, n: int, degree: int) -> MetricLaw:
-    """A Gram matrix nobody chose."""
-    size = comb(n + degree - 1, degree)
-    A = grid(rng, (size, size), 8, 4.0)
-    return MetricLaw(n, degree, rows(A @ A.T + np.eye(size)))
-
-
-def copied(data: Product, degree: int) -> MetricLaw:
-    """The same inner product, given as numbers only."""
-    return MetricLaw(data.n, degree, tuple(tuple(float(x) for x in row) for row in data.gram(degree)))
-
-
-# -- symmetric targets ---------------------------------------------------------------------------------------
+from tests.oracle.known import KNOWN
+from tests.oracle.near import far_moved, near_discriminant, near_gaussian_moments, near_repeated
 
 
 def identity(rng: Rng) -> Given:
@@ -203,9 +120,6 @@ def symmetric_form(rng: Rng) -> Given:
     return Given(data, d, 1, entries=pick(rng, forms))
 
 
-# -- symmetric metrics ---------------------------------------------------------------------------------------
-
-
 def aligned(rng: Rng) -> Given:
     """A Gaussian moved along an axis and a teacher that turns with it."""
     n = pick(rng, (2, 3, 3, 3))
@@ -285,90 +199,6 @@ def whitened_repeat(rng: Rng) -> Given:
     return Given(GaussianLaw(n, covariance=rows(np.diag(s**2))), 2, int(rng.integers(1, n)), matrix=rows(T))
 
 
-# -- nearly degenerate ---------------------------------------------------------------------------------------
-
-
-def near_gaussian_moments(rng: Rng) -> Given:
-    n = pick(rng, (2, 2, 3))
-    gap = pick(rng, (1e-7, 2.0**-51, 1e-12, 1e-3, 1e-10, 2.0**-40)) * pick(rng, (1.0, -1.0))
-    T = pick(rng, (np.diag((2.0, 1.5, 1.0)[:n]), np.diag((2.0, 1.0, 1.0)[:n]), np.eye(n), symmetric(rng, n)))
-    return Given(IIDLaw(n, (1.0, 0.0, 1.0, 0.0, 3.0 + gap)), 2, 1, matrix=rows(T))
-
-
-def near_discriminant(rng: Rng) -> Given:
-    """Two inputs: a target for which two critical directions have met, or miss each other by 10^−k."""
-    d = pick(rng, (2, 2, 3))
-    data = random_metric(rng, 2, d)
-    G = data.gram(d)
-    z = Fraction(int(rng.integers(-8, 9)), 4)
-    # P is linear in the target: P(z) = P′(z) = 0 are two equations
-    columns = []
-    for k in range(d + 1):
-        P = _direction_form(G, [row[k] for row in G], d)
-        columns.append((_value(P, z), _value([j * x for j, x in enumerate(P)][1:], z)))
-    t = _null_vector(columns, rng)
-    scale = max(abs(x) for x in t)
-    gap = pick(rng, (0.0, 1e-4, 1e-7, 1e-10, 1e-13)) * pick(rng, (1.0, -1.0))
-    entries = [float(x / scale) for x in t]
-    entries[int(rng.integers(d + 1))] += gap
-    return Given(data, d, 1, entries=tuple(entries))
-
-
-def _direction_form(G: Any, b: list[Fraction], d: int) -> list[Fraction]:
-    """P(1, z) = q_x b_y − q_y b_x."""
-    q = [
-        sum((G[i][k - i] for i in range(max(0, k - d), min(d, k) + 1)), Fraction(0)) for k in range(2 * d + 1)
-    ]
-    P = [Fraction(0)] * (3 * d - 1)
-    for i, x in enumerate(q):
-        for j, y in enumerate(b):
-            weight = (2 * d - i) * j - i * (d - j)
-            if weight:
-                P[i + j - 1] += x * y * weight
-    return P
-
-
-def _value(P: list[Fraction], z: Fraction) -> Fraction:
-    return sum((x * z**k for k, x in enumerate(P)), Fraction(0))
-
-
-def _null_vector(columns: list[tuple[Fraction, Fraction]], rng: Rng) -> list[Fraction]:
-    """A t with Σ t_k columns_k = 0; the last d−2 entries are free."""
-    size = len(columns)
-    free = [Fraction(int(x)) for x in rng.integers(-3, 4, size - 3)] + [Fraction(1)]
-    right = [-sum((f * columns[2 + k][e] for k, f in enumerate(free)), Fraction(0)) for e in (0, 1)]
-    (a, c), (b, e) = columns[0], columns[1]
-    det = a * e - b * c
-    if not det:
-        return [Fraction(1), *([Fraction(0)] * (size - 1))]
-    return [(right[0] * e - b * right[1]) / det, (a * right[1] - c * right[0]) / det, *free]
-
-
-def near_repeated(rng: Rng) -> Given:
-    """Eigenvalues that differ by little, or of very different size."""
-    n = pick(rng, (2, 3))
-    gap = pick(rng, (1e-4, 1e-7, 1e-9, 1e-11, 1e-13))
-    values = pick(rng, ((1.0, 1.0 + gap, 3.0), (1.0, gap, 2.0), (2.0, 2.0 - gap, gap)))[:n]
-    data = law(rng, n, 2, "gaussian", "frobenius", "sphere", "iid", "moved")
-    return Given(data, 2, int(rng.integers(1, 3)), matrix=diagonal(*values))
-
-
-def far_moved(rng: Rng) -> Given:
-    """Gaussians far from the origin, and nearly centred ones."""
-    n = pick(rng, (2, 3))
-    mean = rng.standard_normal(n)
-    mean *= pick(rng, (1e-8, 1e-4, 1e-2, 10.0, 30.0, 100.0, 300.0, 1000.0)) / np.linalg.norm(mean)
-    data = GaussianLaw(n, mean=floats(mean))
-    return Given(data, 2, 1, matrix=rows(symmetric(rng, n)), may_refuse=_singular(data, 2))
-
-
-def _singular(data: Product, degree: int) -> bool:
-    gram = np.array([[float(x) for x in row] for row in data.gram(degree)])
-    unit = np.sqrt(gram.diagonal())
-    values = np.linalg.eigvalsh(gram / np.outer(unit, unit))
-    return bool(values[0] <= SINGULAR * values[-1])
-
-
 def units(rng: Rng) -> Given:
     """Ordinary problems in other units: of the target, or of the inputs."""
     n, d = pick(rng, ((2, 2), (3, 2), (2, 2), (2, 3), (2, 4)))
@@ -390,9 +220,6 @@ def input_units(rng: Rng) -> Given:
     data = GaussianLaw(n, covariance=covariance)
     entries = floats(grid(rng, d + 1))
     return Given(data, d, 1, entries=entries, may_refuse=d * abs(power) > 140)
-
-
-# -- other students ------------------------------------------------------------------------------------------
 
 
 def fixed_outer(rng: Rng) -> Given:
@@ -448,11 +275,8 @@ def labelled(rng: Rng) -> Given:
         X = grid(rng, (count, n), 8)
         X[-1] = X[0]
         data = SamplesLaw(n, rows(X), floats(grid(rng, count, 16)))
-        if not _singular(data, 2):
+        if not singular(data, 2):
             return Given(data, 2, pick(rng, (1, 1, 2)))
-
-
-# -- generic -------------------------------------------------------------------------------------------------
 
 
 def generic(rng: Rng) -> Given:
@@ -488,49 +312,6 @@ def generic_higher(rng: Rng) -> Given:
     n, d, width = pick(rng, ((2, 3, 1), (2, 4, 1), (2, 5, 1), (3, 3, 1), (2, 4, 2), (2, 4, 2), (2, 5, 2)))
     data = law(rng, n, d) if d * width < 10 else GaussianLaw(n)
     return Given(data, d, width, entries=floats(grid(rng, comb(n + d - 1, d))))
-
-
-# -- problems on which charts were once wrong ----------------------------------------------------------------
-
-
-def _icosahedron() -> tuple[tuple[float, ...], ...]:
-    golden = (1 + 5**0.5) / 2
-    return tuple(
-        p for a in (1.0, -1.0) for b in (golden, -golden) for p in ((0.0, a, b), (a, b, 0.0), (b, 0.0, a))
-    )
-
-
-KNOWN: dict[str, Given] = {
-    "the minimum is a circle": Given(GaussianLaw(2), 2, 1, matrix=diagonal(1.0, 1.0)),
-    "a circle below the point": Given(GaussianLaw(3, mean=(1.0, 0.0, 0.0)), 2, 1, matrix=diagonal(1.0, 2.0, 2.0)),
-    "a copied metric": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
-    "a copied metric, identity": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
-    "icosahedron": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
-    "icosahedron, identity": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
-    "nearly a circle": Given(GaussianLaw(3, mean=(0.0, 0.0, -1.0)), 2, 1, matrix=diagonal(1.0, 1.0 + 1e-9, 3.0)),
-    "a second minimum 2e-9 above": Given(
-        IIDLaw(3, (1.0, 0.0, 2.0, 0.0, 11.0)), 2, 2, matrix=diagonal(1.0, 1.0 + 1e-9, 3.0)
-    ),
-    "fourth moment 3 + 1e-7": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3.0000001)), 2, 1, matrix=diagonal(2.0, 1.5)),
-    "fourth moment 3 + 2^-51": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 3 + 2.0**-51)), 2, 1, matrix=diagonal(2.0, 1.5)),
-    "far moved": Given(
-        GaussianLaw(3, mean=(36.7, -12.3, 14.9)), 2, 1, matrix=rows([[1, 0.5, 0], [0.5, -2, 1], [0, 1, 3]])
-    ),
-    "a cubic teacher": Given(GaussianLaw(3), 3, 1, neurons=(((1.0, 0.0, 0.0),), (1.0,))),
-    "a small target": Given(
-        IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 30.0)), 2, 1, matrix=rows([[2e-12, 2.5e-13], [2.5e-13, 1.5e-12]])
-    ),
-    "a small eigenvalue": Given(IIDLaw(2, (1.0, 0.0, 1.0, 0.0, 6.0)), 2, 2, matrix=diagonal(1.0, 1e-9)),
-    "a large target": Given(GaussianLaw(2), 2, 1, matrix=diagonal(2e200, 1e200), may_refuse=True),
-    "a minimum that splits": Given(
-        FrobeniusLaw(2), 4, 2, outer=(1.0, 1.0),
-        entries=(-17.210012833355865, -7.073624928918389, -2.739634511850276, -1.4651345685254074, 0.26104899432297796),
-    ),
-    "zero": Given(GaussianLaw(2), 2, 1, matrix=diagonal(0.0, 0.0), may_refuse=True),
-    "a circle that falls to zero": Given(GaussianLaw(3), 2, 3, matrix=rows([[1, 0, 0], [0, 0, -2], [0, -2, -3]])),
-    "an infinite radius": Given(GaussianLaw(3), 2, 3, matrix=rows([[3, 2, 0], [2, 3, 0], [0, 0, 1]])),
-    "nearly repeated": Given(FrobeniusLaw(2), 2, 2, matrix=diagonal(1.0, 1.00000000001)),
-}  # fmt: skip
 
 
 def known(rng: Rng) -> Given:

@@ -14,9 +14,10 @@ import mpmath
 import numpy as np
 import pytest
 from tests.oracle import msolve, sturm
+from tests.oracle.drawing import diagonal, rows
 from tests.oracle.exact import GaussianLaw, Given, IIDLaw, MetricLaw, NamedLaw, RadialLaw, SamplesLaw
 from tests.oracle.newton import Precise, number
-from tests.oracle.problems import FAMILIES, diagonal, draw, rows
+from tests.oracle.problems import FAMILIES, draw
 from tests.oracle.search import Units, critical, family_dimension
 from tests.oracle.strata import Frames, Powers
 from tests.oracle.verdict import judge

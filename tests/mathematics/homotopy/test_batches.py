@@ -44,8 +44,9 @@ def test_batches_give_the_same_chart_and_are_kept(tmp_path):
         assert pool.sent == first + 1
 
 
-def test_an_address_at_which_nobody_answers_is_said():
+def test_an_address_at_which_nobody_answers_is_said(monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("shallows.support.cluster.ANSWER", "1s")
     with pytest.raises(sh.InvalidProblem, match="No Dask scheduler answers"):
         sh.chart(quartic(), client="tcp://127.0.0.1:1")
 
