@@ -14,7 +14,6 @@ from shallows.questions.quadratic.training import train
 from shallows.support.errors import InvalidProblem
 from shallows.uses.papers.experiments.deep_training import SAMPLES, D, synthetic_data
 from shallows.uses.papers.experiments.experiment import Plan
-from shallows.uses.papers.experiments.images import load, pair_task, read_idx
 from shallows.uses.papers.experiments.landscapes import best_outer, climbs, landscape, parallel_traps
 from shallows.uses.papers.experiments.library import find_experiments
 from shallows.uses.papers.experiments.product import gradients
@@ -25,6 +24,7 @@ from shallows.uses.papers.experiments.quadratic_training import (
 )
 from shallows.uses.papers.experiments.reference import FIGURE_2, FIGURE_4, FIGURE_5
 from shallows.uses.papers.experiments.success_rates import figure_2_data, success_rate, variant_problem
+from shallows.uses.papers.images import load, pair_task, read_idx
 
 
 def test_a_climb_is_the_lowest_pass() -> None:

@@ -22,7 +22,7 @@ from shallows.uses.papers.verification import verify
 ALL = sh.findings()
 PAGE = Path(__file__).parents[3] / "docs" / "papers" / "findings.md"
 #: Those whose wrong versions take seconds: in the thorough profile.
-SLOW = {"finding-7"}
+SLOW = {"finding-7", "finding-11", "finding-13"}
 
 
 def _profiled() -> list[object]:

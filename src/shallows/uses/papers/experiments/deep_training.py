@@ -25,9 +25,9 @@ from shallows.uses.papers.experiments.experiment import (
     Row,
     Settings,
 )
-from shallows.uses.papers.experiments.images import TRAINING, pair_task, prepared
 from shallows.uses.papers.experiments.looks import curve, guide, panels, place
 from shallows.uses.papers.experiments.reference import FIGURE_4, FIGURE_5, LEAST_SQUARES_47
+from shallows.uses.papers.images import TRAINING, pair_task, prepared
 from shallows.uses.report.page import Picture
 
 D, SAMPLES, WITHIN = 9, 1000, 0.005

@@ -5,21 +5,15 @@ from shallows.uses.papers.findings.barrier import barrier
 from shallows.uses.papers.findings.bias_minima import bias_minima
 from shallows.uses.papers.findings.conic_network import conic_network
 from shallows.uses.papers.findings.counts import counts
+from shallows.uses.papers.findings.digits import digits
 from shallows.uses.papers.findings.four_points import four_points
+from shallows.uses.papers.findings.kurtosis import real_points
 from shallows.uses.papers.findings.norm_sums import norm_sums
 from shallows.uses.papers.findings.origin import origin
 from shallows.uses.papers.findings.turned_pair import turned_pair
 from shallows.uses.papers.findings.wide_valleys import wide_valleys
 
 CLAIMS = (
-    turned_pair,
-    origin,
-    conic_network,
-    bad_cone,
-    wide_valleys,
-    norm_sums,
-    barrier,
-    counts,
-    four_points,
-    bias_minima,
-)
+    turned_pair, origin, conic_network, bad_cone, wide_valleys, norm_sums, barrier, counts, four_points, real_points,
+    bias_minima, digits,
+)  # fmt: skip
