@@ -9,7 +9,7 @@ proof: that p solves the system, that it is multiple, and how often.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
@@ -73,7 +73,7 @@ class Multiplicity:
 
 
 def multiplicity(
-    polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem,
+    polynomials: Any,
     point: ArrayLike | Solution,
     *,
     variables: Sequence[str] | None = None,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from shallows.mathematics.homotopy.sets.membership import WitnessSet
 from shallows.mathematics.homotopy.sets.multiplicity import component_multiplicity
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, degree
 from shallows.mathematics.homotopy.sets.slicing import random_slice
-from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Format
@@ -149,7 +150,7 @@ def _line(component: Component) -> str:
 
 
 def decompose(
-    polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem,
+    polynomials: Any,
     rng: int | np.random.Generator = 0,
     *,
     variables: Sequence[str] | None = None,

@@ -11,7 +11,8 @@ Found. Comput. Math. 16, 2016.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from shallows.mathematics.homotopy.sets.decomposition import decompose
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, partial
 from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
-from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal, seed_of
@@ -30,7 +31,7 @@ HOLDS = 1e-6
 
 
 def ed_degree(
-    polynomials: Sequence[str | Mapping[Exponents, object]] | str | PolynomialSystem,
+    polynomials: Any,
     rng: int | np.random.Generator = 0,
     *,
     variables: Sequence[str] | None = None,
