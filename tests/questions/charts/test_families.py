@@ -204,6 +204,34 @@ def test_the_targets_unit_changes_nothing_but_the_unit(unit, data):
     assert (scaled.losses / unit / unit).tolist() == pytest.approx(plain.losses.tolist(), rel=1e-9)
 
 
+SCALED = {
+    "families": (np.diag([1.0, 2, 2]), sh.Gaussian(3, mean=[1, 0, 0]), 1),
+    "rank two": (np.array([[1, 0.5, 0], [0.5, 2, 0.25], [0, 0.25, -3]]), sh.IID(3, [1, 0, 1, 0, 5.0]), 2),
+    "two cubic neurons": (sh.SymmetricTensor([1.0, -0.5, 0.25, 2.0], 2, 3), sh.Gaussian(2), 2),
+    "a teacher": (sh.Network([[1.0, 2], [1, -1], [0, 1]], [1.0, -2, 1], sh.Power(4)), sh.Gaussian(2), 1),
+    "a plane of points": (np.eye(3), sh.Metric(3, 2, sh.Gaussian(3).gram(2)), 2),
+}
+
+
+@pytest.mark.parametrize("unit", [2.0**-480, 1e-75, 1e75, 2.0**480])
+@pytest.mark.parametrize("kind", SCALED)
+def test_families_limits_and_proofs_scale_with_the_target(kind, unit):
+    target, data, width = SCALED[kind]
+    scaled = target * unit if isinstance(target, np.ndarray) else None
+    if isinstance(target, sh.Network):
+        scaled = sh.Network(target.W, target.a * unit, target.activation)
+    elif isinstance(target, sh.SymmetricTensor):
+        scaled = sh.SymmetricTensor(target.entries * unit, target.n, target.degree)
+    plain, other = (sh.chart(sh.Problem(t, data, width=width)) for t in (target, scaled))
+    assert other.kinds() == plain.kinds() and other.completeness == plain.completeness
+    assert [f.dimension for f in other.families] == [f.dimension for f in plain.families]
+    np.testing.assert_allclose(
+        other.losses / unit / unit, plain.losses, rtol=1e-9, atol=1e-12 * plain.losses[-1]
+    )
+    proofs = [p.certificate is not None for p in other.critical]
+    assert proofs == [p.certificate is not None for p in plain.critical]
+
+
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 @pytest.mark.parametrize("data", [sh.Frobenius(2), sh.Metric(2, 2, np.diag([1.0, 2, 3]))], ids=repr)
 def test_what_a_double_does_not_hold_is_refused(unit, data):

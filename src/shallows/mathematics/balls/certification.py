@@ -234,7 +234,7 @@ def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
 
 def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[CertifiedRoot | None]:
     """The roots that a contraction in float64 proves; None for the others, and where a system has no such evaluator."""
-    evaluator = batch_evaluator(system)
+    evaluator = batch_evaluator(system) if len(table) else None
     if evaluator is None:
         return [None] * len(table)
     found = contract(evaluator, table)

@@ -16,6 +16,7 @@ from shallows.questions.charts.matrices.rank_r import low_rank_stratum
 from shallows.questions.charts.points.stratum import Counts, Stratum, origin
 from shallows.questions.charts.powers.sums import powers_stratum, special_count
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.units import Units
 from shallows.support.progress import Shown, status_line
 
 #: Strata are cones: along s itself ℓ′ = 2⟨s, s − t⟩, so a critical s has ‖s‖² = ⟨s, t⟩.
@@ -31,29 +32,29 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     families, notes = [], []
     if _is_zero(problem):
         notes, top = [NO_TARGET], 0
-    strata = {}
+    strata, units = {}, Units.of(problem)
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
-            strata[rank] = _stratum(problem, rank, certify, seed, tell)
-    limits = closure_of(problem, top, certify, seed, progress)
+            strata[rank] = _stratum(units.problem, rank, certify, seed, tell)
+    limits = closure_of(units.problem, top, certify, seed, progress)
     for rank, found_there in strata.items():
         stratum = found_there.with_lost_at(limits.critical_inward.get(rank, 0))
-        found += stratum.found
+        found += [units.restored(point) for point in stratum.found]
         counts[rank] = stratum.counts
-        families += stratum.families
+        families += [units.restored_family(family) for family in stratum.families]
         notes += stratum.notes
         levels.append(stratum.completeness)
     completeness = weakest([*levels, limits.completeness])
     closed = not limits.scope and (not limits.critical_inward or completeness != "sampled")
     return chart_of_points(
         problem,
-        found + limits.found,
+        found + [units.restored(point) for point in limits.found],
         counts,
         completeness=completeness,
         method="homotopy",
         closed=closed,
         scope=limits.scope,
-        families=families + limits.families,
+        families=families + [units.restored_family(family) for family in limits.families],
         notes=notes + limits.notes,
         seed=seed,
     )
