@@ -18,6 +18,7 @@ KNOWN: dict[str, Given] = {
     "a circle below the point": Given(GaussianLaw(3, mean=(1.0, 0.0, 0.0)), 2, 1, matrix=diagonal(1.0, 2.0, 2.0)),
     "a copied metric": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
     "a copied metric, identity": Given(copied(GaussianLaw(3), 2), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
+    "a copied metric, identity, two neurons": Given(copied(GaussianLaw(3), 2), 2, 2, matrix=diagonal(1.0, 1.0, 1.0)),
     "icosahedron": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(2.0, 2.0, 1.0)),
     "icosahedron, identity": Given(SamplesLaw(3, _icosahedron()), 2, 1, matrix=diagonal(1.0, 1.0, 1.0)),
     "nearly a circle": Given(GaussianLaw(3, mean=(0.0, 0.0, -1.0)), 2, 1, matrix=diagonal(1.0, 1.0 + 1e-9, 3.0)),

@@ -209,11 +209,13 @@ SCALED = {
     "rank two": (np.array([[1, 0.5, 0], [0.5, 2, 0.25], [0, 0.25, -3]]), sh.IID(3, [1, 0, 1, 0, 5.0]), 2),
     "two cubic neurons": (sh.SymmetricTensor([1.0, -0.5, 0.25, 2.0], 2, 3), sh.Gaussian(2), 2),
     "a teacher": (sh.Network([[1.0, 2], [1, -1], [0, 1]], [1.0, -2, 1], sh.Power(4)), sh.Gaussian(2), 1),
-    "a plane of points": (np.eye(3), sh.Metric(3, 2, sh.Gaussian(3).gram(2)), 2),
+    "a plane of points": (np.eye(2), sh.Metric(2, 2, sh.Gaussian(2).gram(2)), 1),
 }
 
 
-@pytest.mark.parametrize("unit", [2.0**-480, 1e-75, 1e75, 2.0**480])
+@pytest.mark.parametrize(
+    "unit", [2.0**-480, 1e75, *(pytest.param(u, marks=pytest.mark.thorough) for u in (1e-75, 2.0**480))]
+)
 @pytest.mark.parametrize("kind", SCALED)
 def test_families_limits_and_proofs_scale_with_the_target(kind, unit):
     target, data, width = SCALED[kind]
@@ -230,6 +232,29 @@ def test_families_limits_and_proofs_scale_with_the_target(kind, unit):
     )
     proofs = [p.certificate is not None for p in other.critical]
     assert proofs == [p.certificate is not None for p in plain.critical]
+
+
+@pytest.mark.parametrize("law", [sh.Gaussian, sh.Frobenius])
+@pytest.mark.parametrize(
+    ("diagonal", "width"),
+    [
+        ([1.0, 1, 1], 2),
+        *(
+            pytest.param(*given, marks=pytest.mark.thorough)
+            for given in [([2.0, 2, 1], 2), ([2.0, 1, 1], 2), ([2.0, 2, 2, 1], 2), ([1.0, 1, 1, 1], 3)]
+        ),
+    ],
+)
+def test_a_copied_metric_has_the_families_of_the_law_at_every_rank(law, diagonal, width):
+    """The closed forms (Theorems 34, 35) know the answer; the copy is charted by homotopy."""
+    n = len(diagonal)
+    known = sh.chart(sh.Problem(np.diag(diagonal), law(n), width=width))
+    copied = sh.chart(sh.Problem(np.diag(diagonal), sh.Metric(n, 2, law(n).gram(2)), width=width))
+    assert copied.method == "homotopy" and known.method == "closed-form"
+    assert copied.kinds() == known.kinds() and copied.completeness != "sampled"
+    assert copied.losses.tolist() == pytest.approx(known.losses.tolist(), rel=1e-9)
+    assert [f.dimension for f in copied.families] == [f.dimension for f in known.families]
+    assert all(f.certificate is not None for f in copied.families)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])

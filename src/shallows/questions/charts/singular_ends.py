@@ -70,12 +70,16 @@ class End:
 
     @classmethod
     def of_matrix(cls, S: Complex, rank: int) -> End:
-        """A complex symmetric matrix of this rank, S = Q D Qᵀ with QᵀQ = I where it can be diagonalised so."""
-        values, vectors = np.linalg.eig(S)
-        chosen = np.argsort(-np.abs(values))[:rank]
-        Q = vectors[:, chosen]
-        lengths = np.sqrt(np.einsum("ij,ij->j", Q, Q))
-        return cls((Q / np.where(lengths == 0, 1.0, lengths) * np.sqrt(values[chosen])).T, 2)
+        """A complex symmetric matrix of this rank: S = B C Bᵀ, B a unitary basis of its range, and C = √C √Cᵀ.
+
+        √C is a polynomial in C, hence symmetric too. (Eigenvectors would not do: of a repeated eigenvalue they are not
+        orthogonal.)
+        """
+        from scipy.linalg import sqrtm
+
+        B = np.linalg.svd(S)[0][:, :rank]
+        root: Any = sqrtm(B.conj().T @ S @ B.conj())
+        return cls(np.asarray((B @ root).T, np.complex128), 2)
 
     @property
     def entries(self) -> Complex:
