@@ -201,6 +201,7 @@ def test_the_zero_network_is_told_apart_and_all_numbers_agree():
         lower["marker"]["symbol"] == "diamond-open" and lower["x"] == [0] and lower["y"] == [chart.losses[-1]]
     )
     assert "Hollow diamonds have a lower rank" in page
+    assert "4 global minima and 10 saddles. 1 saddle, the zero network, has a lower rank" in page
     assert sum(int(re.search(r"[(](.*)[)]", name)[1]) for name in names) == len(chart.points) == 14
     full = drawn(charts_html([("", sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), 2)))], train=0))[0]
     assert all(

@@ -43,7 +43,7 @@ def regime_sentence(problem: Problem) -> str:
 def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
     """How many points of which kind, how complete, how certified."""
     kinds = joined([counted(count, kind) for kind, count in chart.kinds().items()])
-    sentences = [f"The loss has {_listed(chart)}: {kinds}."]
+    sentences = [f"The loss has {_listed(chart)}: {kinds}.{_lower_sentence(entries)}"]
     isolated = " isolated points" if chart.families else ""
     ranks = [
         f"{chart.complex_count[rank]}{isolated} over the complex numbers at rank {rank}, {chart.real_count[rank]} of "
@@ -61,6 +61,18 @@ def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
             f"({'numerical' if family.certificate is None else 'proved'}): {family.description}."
         )
     return sentences
+
+
+def _lower_sentence(entries: Sequence[Entry]) -> str:
+    """What is to be known of saddles of lower rank, which may have index 0."""
+    count = sum(entry.lower for entry in entries)
+    if not count:
+        return ""
+    one = count == 1
+    zero = one and next(entry for entry in entries if entry.lower).rank == 0
+    who = f"{counted(count, 'saddle')}{', the zero network, has' if zero else ' has' if one else ' have'}"
+    them = "it" if one else "each of them"
+    return f" {who} a lower rank than the width: a further neuron leads down from {them}, whatever its index."
 
 
 def _listed(chart: Chart) -> str:

@@ -25,7 +25,7 @@ def follow(problem0: Problem, problem1: Problem, *, samples: int = 65) -> Follow
     >>> start = Problem(np.diag([1.0, 1.0]), IID.laplace(2), width=1)
     >>> end = Problem(np.diag([3.0, 0.5]), IID.laplace(2), width=1)
     >>> follow(start, end, samples=9).collisions
-    (Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minima, discriminant -1 -> +1),)
+    (Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minimum, discriminant -1 -> +1),)
     """
     samples = positive_integer("samples", samples, 2)
     for problem in (problem0, problem1):

@@ -59,7 +59,7 @@ class Following:
     >>> path = sh.follow(start, end, samples=5)
     >>> path
     Following: 4 critical points at 5 positions, 4 real at the start, 2 at the end, events proved
-      Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minima, discriminant -1 -> +1)
+      Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minimum, discriminant -1 -> +1)
     >>> path.positions.tolist(), path.real_counts.tolist()
     ([0.0, 0.25, 0.5, 0.75, 1.0], [4, 4, 4, 2, 2])
     """
