@@ -81,12 +81,17 @@ def test_warm_fills_the_cache_and_the_doctor_shows_and_clears_it(invoke, tmp_pat
     from shallows.uses.commands import warm
 
     assert {"follow", "powers", "relu_lanes", "adam_loop"} <= {unit.__name__ for unit in warm.all_units()}
+    cubic = next(p for p in warm.common_problems() if p.degree == 3)
+    sh.chart(cubic, certify=False)  # what it needs is compiled elsewhere
     monkeypatch.setenv("SHALLOWS_CACHE_DIR", str(tmp_path))
-    fresh = type(linear.solve)(linear.solve.function, linear.solve.signature, False, {})
+    fresh = type(linear.solve)(linear.solve.function, linear.solve.signature, {})
     monkeypatch.setattr(warm, "all_units", lambda: [fresh])
-    assert json.loads(invoke("warm", "--json").stdout)["compiled"] == 1
+    monkeypatch.setattr(warm, "common_problems", lambda: [cubic])
+    monkeypatch.setattr("shallows.questions.charts.continuation.generic_members.SOLVED", {})
+    done = json.loads(invoke("warm", "--json").stdout)
+    assert done["compiled"] == 1 and done["members"] == 1
     cache = json.loads(invoke("doctor", "--no-check", "--json").stdout)["cache"]
-    assert cache["functions"] == 1 and cache["folder"] == str(tmp_path)
-    assert "1 functions" in invoke("doctor", "--no-check").output
+    assert cache["functions"] >= 1 and cache["members"] == 1 and cache["folder"] == str(tmp_path)
+    assert f"{cache['functions']} functions" in invoke("doctor", "--no-check").output
     assert json.loads(invoke("doctor", "--no-check", "--json", "--clear").stdout)["cache"]["functions"] == 0
     assert not list(tmp_path.rglob("*.code"))

@@ -45,15 +45,6 @@ def entries_ball(matrix: Ball) -> Ball:
     return Ball(mid, raised(from_matrix(matrix.rad) + Ball.rounded(mid, 3).rad, 4))
 
 
-def frame_ball(frame: Frame) -> Ball:
-    """T with z′ = Tz exactly: in the affine case its last column is −(root)·mean, enclosed."""
-    if not frame.affine:
-        return Ball.exact(frame.T)
-    column = -(Ball.exact(frame.T[:-1, :-1]) @ Ball.exact(frame.mean[:, None]))
-    top = stacked([Ball.exact(frame.T[:-1, :-1]), column], axis=1)
-    return stacked([top, Ball.exact(np.eye(1, frame.size, frame.size - 1))])
-
-
 def layer_values(layers: Sequence[Array], Z: Array) -> Ball:
     """The outputs of a deep quadratic network (`deep.layers.forward`) at homogenised inputs."""
     v = Ball.exact(Z)
