@@ -73,6 +73,23 @@ def test_zero_is_a_solution_and_is_not_lost():
     assert apart.certify().complete
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["3*x*z^3 - 2*z^3", "3*z^2 - 2*y^2 + y^3*z", "2*x*z^3 + 2*y*z^3 - z"],
+        ["y + x*y", "y^2 + x^2*y^3"],
+        ["x*y*(x - 1)", "x*y*(y^3 - 2)"],
+        ["x*z - 2*y*z", "y*z - z*x^2 + z", "z^3 - z*x*y"],
+    ],
+    ids=["a line y = z = 0", "a line y = 0", "two axes", "a plane z = 0"],
+)
+def test_curves_of_solutions_with_zero_coordinates_are_seen(rows):
+    """A polyhedral start has no path that must end on them; one of these was once called complete."""
+    found = solve(rows, rng=0, on_incomplete="return")
+    assert found.status is Status.POSITIVE_DIMENSIONAL
+    assert found.start == "total degree"
+
+
 def test_cyclic_roots_are_complete():
     five = solve(cyclic(5))
     assert five.start == "polyhedral" and five.paths == five.finite.count == 70

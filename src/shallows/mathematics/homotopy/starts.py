@@ -9,7 +9,7 @@ from typing import Literal
 from shallows.mathematics.homotopy.mixed_cells import UNLIMITED, MixedCells, OutOfBudget, mixed_cells
 from shallows.mathematics.homotopy.partitions import best_groups
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
-from shallows.mathematics.homotopy.zero_coordinates import zero_free
+from shallows.mathematics.homotopy.zero_coordinates import underdetermined_face, zero_free
 from shallows.support.errors import InvalidProblem
 
 StartName = Literal["auto", "total degree", "multihomogeneous", "polyhedral"]
@@ -39,6 +39,7 @@ def choose_start(
 
     The mixed volume of the supports, with the origin added unless no coordinate of a solution can be zero, is never
     more than a multihomogeneous number, and that of one group is the total degree; of equal ones the simpler is taken.
+    Where solutions with zero coordinates may form curves it is the total degree, whose paths end on those too.
 
     >>> from shallows.mathematics.homotopy.starts import choose_start
     >>> choose_start(sh.homotopy.PolynomialSystem.read(["x^3 + y^2 - 5", "x*y - 2"])).paths
@@ -56,7 +57,7 @@ def choose_start(
     if start == "polyhedral" or zeros == "excluded":
         cells = mixed_cells(_supports(system, zeros), budget=UNLIMITED)
         return Start("polyhedral", cells.mixed_volume, cells=cells)
-    if _is_dense(system):
+    if _is_dense(system) or _hides_curves(system):
         return total
     budget = min(max(TABLES_A_PATH * total.paths, LEAST_TABLES), MOST_TABLES)
     try:
@@ -92,6 +93,12 @@ def _supports(system: PolynomialSystem, zeros: Zeros) -> list[list[Exponents]]:
     if zeros == "excluded" or zero_free(supports):
         return supports
     return [[*support, (0,) * system.n] for support in supports]
+
+
+def _hides_curves(system: PolynomialSystem) -> bool:
+    """Whether solutions with zero coordinates may form curves, on which only paths of the total degree must end."""
+    supports = [list(terms) for terms in system.equations]
+    return not zero_free(supports) and underdetermined_face(supports)
 
 
 def _is_dense(system: PolynomialSystem) -> bool:

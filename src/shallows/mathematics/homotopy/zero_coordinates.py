@@ -4,12 +4,16 @@ Bernstein's bound counts solutions without one. With the origin added to every s
 isolated solutions (T. Y. Li, X. Wang, "The BKK root count in Cⁿ", Math. Comput. 65, 1996). It need not be added where
 the equations say that no coordinate is zero: put zeros in for some variables, and an equation of which one term is left
 makes another variable zero, until a constant is left of one.
+
+Neither bound says anything about curves of solutions, and where such a curve lies in a coordinate subspace no path of a
+polyhedral start need end on it: fewer equations than variables are left there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -55,6 +59,27 @@ def zero_free(supports: Sequence[Sequence[Exponents]]) -> bool:
         return True
 
     return n > 0 and not any(possible(frozenset([j])) for j in range(n))
+
+
+def underdetermined_face(supports: Sequence[Sequence[Exponents]]) -> bool:
+    """Whether in some coordinate subspace fewer equations are left than variables, so that solutions there form curves.
+
+    Subspaces are looked at by growing number of zeros, MOST_SETS of them: all of them up to fourteen variables.
+
+    >>> from shallows.mathematics.homotopy.zero_coordinates import underdetermined_face
+    >>> underdetermined_face([[(0, 1), (1, 1)], [(0, 2), (2, 1)]])        # y + xy and y² + x²y: the line y = 0
+    True
+    >>> underdetermined_face([[(2, 0), (1, 0)], [(0, 1), (0, 0)]])        # x² − x and y − 1
+    False
+    """
+    n = len(supports[0][0])
+    subspaces = (zeros for size in range(1, n) for zeros in combinations(range(n), size))
+    for zeros in islice(subspaces, MOST_SETS):
+        left = [[key for key in support if not any(key[j] for j in zeros)] for support in supports]
+        busy = [len(rest) for rest in left if rest]
+        if len(busy) < n - len(zeros) and 1 not in busy:
+            return True
+    return False
 
 
 def without_zeros(solutions: Solutions, prepared: Any) -> Solutions:
