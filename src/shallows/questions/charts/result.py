@@ -19,10 +19,11 @@ from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint, Points
 from shallows.questions.charts.text import chart_text
 from shallows.support.checks import Array
-from shallows.support.errors import MissingExtra
+from shallows.support.errors import InvalidProblem, MissingExtra
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
+    from shallows.questions.charts.critical_sets import CriticalSets
     from shallows.questions.connections.tree import MergeTree
 
 
@@ -158,6 +159,23 @@ class Chart:
         from shallows.questions.connections.connections import connections
 
         return connections(self, space, progress=progress)
+
+    def critical_sets(self, rng: int = 0) -> CriticalSets:
+        """Points and families over the complex numbers, each with dimension, degree and components: degree 2.
+
+        A numerical irreducible decomposition of the critical equations, whose components are confirmed by trace tests;
+        see `sh.homotopy.decompose`. The real family of all uuᵀ, ‖u‖ = 1, is the real part of a surface of degree 4:
+
+        >>> sh.chart(sh.Problem(np.eye(3), sh.Frobenius(3), width=1)).critical_sets()
+        CriticalSets: 2 irreducible sets over C, complete (numerically)
+          CriticalSet(rank 0, loss 3, a point)
+          CriticalSet(rank 1, loss 2, dimension 2, degree 4)
+        """
+        from shallows.questions.charts.critical_sets import critical_sets
+
+        if self.problem is None:
+            raise InvalidProblem("the chart has no problem. Fix: load_chart(path, problem)")
+        return critical_sets(self.problem, rng)
 
     def figure(self) -> Any:
         """A Plotly figure: loss against index, coloured by kind."""
