@@ -84,7 +84,7 @@ def critical_sets(
     plain = isinstance(problem.activation, Power) and problem.activation.degree == 2
     if not plain or problem.outputs != 1 or problem.norm_neuron or problem.orthogonality or problem.bias:
         raise InvalidProblem(
-            "critical sets are decomposed for quadratic activations and one output, without bias, norm neuron, penalty; "
+            "critical sets are for quadratic activations and one output, without bias, norm neuron, penalty; "
             f"given {problem!r}. Fix: chart.families has what the chart knows"
         )
     n = problem.n
