@@ -8,7 +8,6 @@ import numpy as np
 
 from shallows.questions.discriminants.envelope import focal_curve
 from shallows.questions.discriminants.figures import (
-    LEGEND_BELOW,
     figure2_centre,
     figure2_left,
     figure2_right,
@@ -16,7 +15,7 @@ from shallows.questions.discriminants.figures import (
 )
 from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
-from shallows.support.theme import FONT, INK
+from shallows.support.theme import FONT, INK, LEGEND_BELOW
 from shallows.uses.papers.experiments.experiment import (
     Comparison,
     Experiment,
