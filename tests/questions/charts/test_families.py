@@ -234,6 +234,23 @@ def test_families_limits_and_proofs_scale_with_the_target(kind, unit):
     assert proofs == [p.certificate is not None for p in plain.critical]
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e75])
+def test_polynomial_activations_scale_with_the_target(unit):
+    plain, scaled = (
+        sh.chart(
+            sh.Problem(
+                sh.Network([[1.0, 2], [1, -1]], np.array([1.0, -2]) * u, sh.Power(2)),
+                sh.Gaussian(2),
+                1,
+                sh.Polynomial([1, 1, 1]),
+            )
+        )
+        for u in (1.0, unit)
+    )
+    assert scaled.kinds() == plain.kinds() and scaled.completeness == plain.completeness
+    assert (scaled.losses / unit / unit).tolist() == pytest.approx(plain.losses.tolist(), rel=1e-9)
+
+
 @pytest.mark.parametrize("law", [sh.Gaussian, sh.Frobenius])
 @pytest.mark.parametrize(
     ("diagonal", "width"),

@@ -6,6 +6,7 @@ inner product sᵀ C G C t, C = diag(c_j), powers in n + 1 inputs are the networ
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,10 @@ class EquivalentMetric(InnerProduct):
     def exact_right(self) -> NDArray[Any]:
         """b of the polynomial problem, times C."""
         return self._right
+
+    def with_right_times(self, factor: Fraction) -> EquivalentMetric:
+        """The same metric with the target times a factor."""
+        return EquivalentMetric(self.law, self.degree, self._exact, self._right * factor)
 
     def _require(self, degree: int) -> None:
         if degree != self.degree:

@@ -7,11 +7,14 @@ exact in doubles, so strata are charted for t/λ, where no square over- or under
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
+from shallows.model.data.base import InnerProduct
+from shallows.model.data.equivalent_metric import EquivalentMetric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
@@ -35,17 +38,13 @@ class Units:
         power = round(float(np.log2(size)) / problem.degree) if 0.0 < size < np.inf else 0
         if type(problem) is not Problem or abs(power * problem.degree) < ORDINARY:
             return cls(problem, 0)
-        target = _scaled(problem.target, -power * problem.degree)
-        if (
-            target is None
-            or problem.outputs != 1
-            or problem.affine
-            or problem.norm_neuron
-            or problem.orthogonality
-        ):
+        exponent = -power * problem.degree
+        target, data = _scaled(problem.target, exponent), _with_right(problem.data, exponent)
+        other = problem.outputs != 1 or problem.affine or problem.norm_neuron or problem.orthogonality
+        if target is None or data is None or other:
             return cls(problem, 0)
         outer = "free" if problem.outer is None else problem.outer
-        return cls(Problem(target, problem.data, problem.width, problem.activation, outer), power)
+        return cls(Problem(target, data, problem.width, problem.activation, outer), power)
 
     def restored(self, point: RealPoint) -> RealPoint:
         """A point of `problem` in the units given."""
@@ -84,6 +83,13 @@ def _scaled(target: object, exponent: int) -> Network | SymmetricTensor | None:
         a = _times(target.a, exponent)
         return None if a is None else Network(target.W, a, target.activation)
     return None
+
+
+def _with_right(data: InnerProduct, exponent: int) -> InnerProduct | None:
+    """The data, with its own b = Gt times 2^exponent where it has one; None for one that cannot be scaled."""
+    if isinstance(data, EquivalentMetric):
+        return data.with_right_times(Fraction(2) ** exponent)
+    return data if data.exact_right() is None else None
 
 
 def _times(values: Array, exponent: int) -> Array | None:
