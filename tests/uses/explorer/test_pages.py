@@ -76,7 +76,8 @@ def test_a_slider_changes_the_number_of_critical_points_as_the_chart_says(shown)
         assert chart.real_count[1] == known
         set_slider(page, "kurtosis", kurtosis)
         wait_for_fact(page, "critical points of rank one", known)
-        assert page.locator("tbody tr").count() == len(chart.points)
+        rows = "(count) => document.querySelectorAll('tbody tr').length === count"
+        page.wait_for_function(rows, arg=len(chart.points))
 
 
 def test_crossing_the_focal_curve_of_the_ellipse_loses_two_points(shown):

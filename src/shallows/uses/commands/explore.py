@@ -29,7 +29,8 @@ def explore(
     view: Annotated[
         str,
         typer.Option(
-            help="The view to start with: cone, ellipse, quadratic, binary, relu, flow; or the address of a shared one."
+            help="The view to start with: quadratic (the landscape), affine, tree, path, slices, relu, cone, ellipse, "
+            "binary, flow; or the address of a shared one."
         ),
     ] = "quadratic",
     settings: Annotated[

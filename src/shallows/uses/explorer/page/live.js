@@ -24,7 +24,7 @@ function showLive(plot, { gone, traces, wanted, layout, framed, sameFrame }) {
   const fits = (axis, letter) => JSON.stringify(layout[`${letter}axis`].range) === JSON.stringify(framed[`${letter}axis`].range)
     && layout[`${letter}axis`].range !== undefined || lines.every((line) => within(axis, line[letter]));
   if (!fits(xaxis, "x") || !fits(yaxis, "y")) return false;
-  if (!countLegend(plot, wanted)) return false;
+  countLegend(plot, wanted);
   hide(plot, gone);
   const brush = brushOn(plot, xaxis, yaxis);
   for (const line of lines) stroke(brush, line, xaxis, yaxis);
@@ -45,18 +45,16 @@ function within(axis, found) {
   return found.every((value) => { const at = axis.d2l(value); return !Number.isFinite(at) || (at >= low && at <= high); });
 }
 
-// The legend keeps up with the hand: entries are named "kind (count)", and one whose kind is gone counts zero. False when
-// there is a kind without an entry: then Plotly has to draw.
+// The legend keeps up with the hand: entries are named "kind (count)", and one whose kind is gone counts zero. A kind
+// that has no entry yet gets one when the hand rests.
 const bare = (name = "") => name.replace(/ \(\d+\)$/, "");
 function countLegend(plot, wanted) {
   const entries = [...plot.querySelectorAll(".legendtext")].map((node) => [node, bare(node.dataset.before || node.textContent)]);
   const names = new Map(wanted.filter((trace) => trace.showlegend !== false && trace.name).map((trace) => [bare(trace.name), trace.name]));
-  if (entries.length && [...names.keys()].some((name) => !entries.some(([, known]) => known === name))) return false;
   for (const [node, name] of entries) {
     node.dataset.before = node.dataset.before || node.textContent;
     write(node, names.get(name) || (node.dataset.before === name ? name : `${name} (0)`));
   }
-  return true;
 }
 function endCounting(plot) {
   for (const node of plot.querySelectorAll(".legendtext[data-before]")) { node.textContent = node.dataset.before; delete node.dataset.before; }

@@ -126,6 +126,7 @@ def _slice(problem: Problem, chart: Chart, plane: Plane, thetas: Array, rows: li
         point = chart.critical[row]
         figure.add_scatter(
             x=[at[row, 0]], y=[at[row, 1]], mode="markers+text", text=[str(row + 1)], textposition="top center",
+            textfont={"color": "white", "size": 13},
             name=f"{row + 1}: {point.kind}",
             hovertemplate=f"{point.kind}, loss {point.loss:.5g}<extra>{row + 1}</extra>",
             marker={"color": KIND_COLOURS[point.kind], "symbol": KIND_SYMBOLS[point.kind], "size": 14,
