@@ -53,8 +53,8 @@ def test_bad_systems_are_refused(polynomials, words):
 @pytest.mark.parametrize(
     ("polynomials", "words"),
     [
-        (["x + y - 1"], "not square: 1 equations in 2 variables"),
-        (["x - 1", "x + 1"], "not square: 2 equations in 1 variables"),
+        (["x + y - 1"], "not square: 1 equation in 2 variables"),
+        (["x - 1", "x + 1"], "not square: 2 equations in 1 variable"),
         (["x^2 - 1", "3"], "not square"),
     ],
 )

@@ -22,6 +22,7 @@ from shallows.mathematics.homotopy.coefficients import ONE, Gaussian
 from shallows.mathematics.homotopy.fat_points import local_multiplicity, monomials
 from shallows.mathematics.homotopy.solutions import Solution
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 
 #: A coordinate may be the rational number next to it, of a denominator up to this, when it is this close: ends of
@@ -92,7 +93,8 @@ def multiplicity(
         raise InvalidProblem(f"point has shape {place.shape}; expected {system.n} finite coordinates")
     if len(system.equations) < system.n:
         raise InvalidProblem(
-            f"{len(system.equations)} equations in {system.n} variables have no isolated solutions. Fix: `decompose`"
+            f"{counted(len(system.equations), 'equation')} in {counted(system.n, 'variable')} have no "
+            "isolated solutions. Fix: `decompose`"
         )
     exact = [_rational(complex(z)) for z in place]
     if all(value is not None for value in exact):

@@ -19,6 +19,7 @@ from shallows.mathematics.homotopy.coefficients import ONE, ZERO, Gaussian
 from shallows.mathematics.homotopy.selection import selected
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
+from shallows.support.checks import counted
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -165,8 +166,8 @@ def _by_dimension(found: Solutions, dimension: int) -> Solutions:
     notes = found.notes
     if points:
         notes += (
-            f"{found.finite.n - dimension} equations in {found.finite.n} variables: every component has dimension "
-            f"{dimension} at least; the points are those on {planes}",
+            f"{counted(found.finite.n - dimension, 'equation')} in {found.finite.n} variables: every "
+            f"component has dimension {dimension} at least; the points are those on {planes}",
         )
         if found.finite and not (found.singular or found.continuum or found.failed):
             notes += (f"dimension {dimension}, degree {found.finite.count}: the slice is regular",)

@@ -15,6 +15,7 @@ from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
 from shallows.mathematics.homotopy.expressions import Expression, called, name_of
 from shallows.mathematics.homotopy.parser import parse
 from shallows.mathematics.homotopy.sympy_rows import from_sympy, is_sympy
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 
 Exponents = tuple[int, ...]
@@ -283,7 +284,7 @@ def _check(system: PolynomialSystem, square: bool = True) -> None:
             "more equations than variables" if len(system.equations) > n else "fewer equations than variables"
         )
         raise InvalidProblem(
-            f"the system is not square: {len(system.equations)} equations in {n} variables "
+            f"the system is not square: {counted(len(system.equations), 'equation')} in {counted(n, 'variable')} "
             f"({', '.join(system.variables)}), {more}. Fix: give as many equations as variables"
         )
     for i, terms in enumerate(system.equations):
