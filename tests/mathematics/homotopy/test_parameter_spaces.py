@@ -156,6 +156,8 @@ def test_a_discriminant_that_is_too_large_is_numerical() -> None:
         (["x1*x2 - x3"], 5),  # the same, affine
         (["y - x^2", "z - x^3"], 5),  # rational curves t ↦ (t, …, t^d): 2d − 1
         (["a*v - b*u", "a*w - c*u", "b*w - c*v"], 2),  # 2 × 3 matrices of rank one: Eckart and Young
+        (["a*(v*r - w*q) - b*(u*r - w*p) + c*(u*q - v*p)"], 3),  # 3 × 3 of rank two
+        (["(x^2 + y^2 - 1)*((x - 3)^2 + y^2 - 1)"], 4),  # two circles
         (["1 + 2*x*y*z - x^2 - y^2 - z^2"], 10),  # Cayley's cubic, by a Gröbner basis
     ],
 )

@@ -4,7 +4,9 @@ On the smooth part of X = V(F) of codimension c the critical points x of ‖x �
 
     f₁ = … = f_c = 0,   x − u = Σ λᵢ ∇fᵢ(x),
 
-with c equations of F, or as many random combinations where X has more (their other solutions do not satisfy all of F).
+with c equations of F, or as many random combinations where there are more. A point x of X and any λ are a solution for
+the u that these equations then give, so one is known for each component of X; monodromy in u finds the others on it,
+since the pairs (x, u) are an irreducible variety, and the trace test says when they are all.
 (J. Draisma, E. Horobeţ, G. Ottaviani, B. Sturmfels, R. Thomas, "The Euclidean distance degree of an algebraic variety",
 Found. Comput. Math. 16, 2016.)
 """
@@ -16,18 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.homotopy.families import PolynomialFamily
+from shallows.mathematics.homotopy.monodromy import monodromy
 from shallows.mathematics.homotopy.sets.decomposition import decompose
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, partial
-from shallows.mathematics.homotopy.solutions import Status
-from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal, seed_of
-
-#: An equation holds at a critical point when no more than this share of its terms is left: solutions are known to
-#: 10⁻¹⁰, those of combinations that are not on the variety leave a few percent.
-HOLDS = 1e-6
 
 
 def ed_degree(
@@ -41,8 +39,8 @@ def ed_degree(
 ) -> int:
     """The Euclidean distance degree of the variety of these equations, over the complex numbers.
 
-    The variety must have one dimension throughout and no multiple components: `decompose` is asked first. The number is
-    counted for one random point u: right with probability one, and numerical.
+    The variety must have one dimension throughout and no multiple components: `decompose` is asked first. The degrees
+    of its irreducible components are added. Each is trace-tested: right with probability one, and numerical.
 
     >>> [sh.homotopy.ed_degree(curve) for curve in ("x^2 + y^2 - 1", "x^2 + 4*y^2 - 4", "y - x^2")]
     [2, 4, 3]
@@ -56,48 +54,48 @@ def ed_degree(
             f"{sorted({c.multiplicity or 0 for c in parts.components})}; expected one dimension, no multiple ones. "
             "Fix: give the equations of one of its parts"
         )
-    exact = NumericSystem.of(system)
+    if not parts.complete:
+        raise IncompleteChart(
+            "The components of the variety are not all known. Fix: another rng; see decompose"
+        )
     n, codimension = system.n, system.n - parts.dimension
     random = np.random.default_rng(seed)
-    chosen = exact.squared(codimension, random)
-    equations = [*(_padded(row, codimension) for row in chosen), *_gradients(chosen, n, random)]
-    names = [*(f"x{j}" for j in range(n)), *(f"l{i}" for i in range(codimension))]
-    found = solve(
-        equations,
-        rng=seed,
-        variables=names,
-        groups=[
-            names[:n],
-            names[n:],
-        ],  # as many paths as a generic variety of these degrees has critical points
-        max_paths=max_paths,
-        on_incomplete="return",
-        threads=threads,
-        progress=progress,
-    )
-    if found.status in (Status.INCOMPLETE, Status.UNDECIDED):
-        raise IncompleteChart(
-            f"The critical equations are {found.status.value}: {found.message}. Fix: another rng, or fewer equations"
+    chosen = NumericSystem.of(system).squared(codimension, random)
+    slopes = NumericSystem(n, tuple(chosen))
+    family = _critical_family(chosen, n)
+    total = 0
+    for component in parts.components:
+        x, multipliers = component.points[0], complex_normal(random, codimension)
+        goal = x - multipliers @ slopes.jacobian(x)
+        found = monodromy(
+            family, [[*x, *multipliers]], goal, seed, limit=max_paths, threads=threads, progress=progress
         )
-    return sum(bool((exact.share(point[:n]) < HOLDS).all()) for point in found.finite.points)
+        if found.completeness != "trace-tested":
+            raise IncompleteChart(
+                f"{found.count} critical points were found on a component, and the trace test does not say that they "
+                "are all. Fix: another rng"
+            )
+        total += found.count
+    return total
 
 
-def _padded(row: Row, more: int) -> Row:
-    return {(*key, *((0,) * more)): value for key, value in row.items()}
+def _critical_family(rows: Sequence[Row], n: int) -> PolynomialFamily:
+    """f = 0 and x − u − Σ λᵢ ∇fᵢ = 0 in the unknowns (x, λ), with the parameters u."""
+    count = len(rows)
+    nothing = (0,) * n
 
+    def unit(k: int, size: int) -> tuple[int, ...]:
+        return tuple(int(i == k) for i in range(size))
 
-def _gradients(rows: Sequence[Row], n: int, rng: np.random.Generator) -> list[Row]:
-    """x − u − Σ λᵢ ∇fᵢ, coordinate by coordinate."""
-    goal = complex_normal(rng, n)
-    nothing = (0,) * len(rows)
-    result = []
+    equations: list[Row] = [{(*key, *((0,) * count), *nothing): c for key, c in row.items()} for row in rows]
     for j in range(n):
         row: Row = {
-            (*(int(i == j) for i in range(n)), *nothing): 1.0 + 0j,
-            (0,) * (n + len(rows)): -complex(goal[j]),
+            (*unit(j, n), *((0,) * count), *nothing): 1.0 + 0j,
+            (*nothing, *((0,) * count), *unit(j, n)): -1.0 + 0j,
         }
         for i, terms in enumerate(rows):
             for key, value in partial(terms, j).items():
-                row[*key, *(int(k == i) for k in range(len(rows)))] = -value
-        result.append(row)
-    return result
+                row[*key, *unit(i, count), *nothing] = -value
+        equations.append(row)
+    names = [*(f"x{j}" for j in range(n)), *(f"l{i}" for i in range(count))]
+    return PolynomialFamily(PolynomialSystem.read(equations, names, [f"u{j}" for j in range(n)]))
