@@ -116,7 +116,8 @@ def figure2_centre(
     figure.update_yaxes(range=[-4, 4])
     figure.update_yaxes(scaleanchor="x", scaleratio=1, row=1, col=1)
     figure.update_yaxes(scaleanchor="x2", scaleratio=1, row=2, col=1)
-    return _layout(figure, "Focal curves of the ellipse as the metric varies", "x", "y")
+    _layout(figure, "Focal curves of the ellipse as the metric varies", "x", "y")
+    return figure.update_layout(margin={"t": 84})  # the upper panel has a title of its own
 
 
 def figure2_right(moments: Sequence[float] = (1, 2, 4), radius: float = 2.0) -> Figure:

@@ -13,7 +13,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.figures import Plane, slice_plane
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
-from shallows.support.theme import CYCLE, KIND_COLOURS, KIND_SYMBOLS, LOSSES, styled
+from shallows.support.theme import KIND_COLOURS, KIND_SYMBOLS, LOSSES, styled
 from shallows.support.tolerances import TINY
 from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
@@ -30,7 +30,7 @@ ON_PLANE = 1e-6
 WIDTH = 0.03
 #: Places at which a density is drawn.
 FINE = 240
-PICKS = ("first", "second", "third")
+PICKS, DASHES = ("first", "second", "third"), ("solid", "dash", "dot")
 
 
 def problem_of(state: State) -> Problem:
@@ -146,9 +146,10 @@ def _density(chart: Chart, rows: list[int], spectra: list[Array]) -> Any:
     figure = Sketch()
     for i, (row, values) in enumerate(zip(rows, spectra, strict=True)):
         bumps = np.exp(-((x[:, None] - values) ** 2) / (2 * width**2)) / (width * np.sqrt(2 * np.pi))
-        name, colour = f"{row + 1}: {chart.critical[row].kind}", CYCLE[i]
-        figure.add_scatter(x=x, y=bumps.mean(axis=1), mode="lines", name=name, line={"color": colour, "width": 2.5},
-                           hoverinfo="skip")  # fmt: skip
+        kind = chart.critical[row].kind
+        name, colour = f"{row + 1}: {kind}", KIND_COLOURS[kind]
+        line = {"color": colour, "width": 2.5, "dash": DASHES[i]}  # points of one kind differ in their dashes
+        figure.add_scatter(x=x, y=bumps.mean(axis=1), mode="lines", name=name, line=line, hoverinfo="skip")
         figure.add_scatter(
             x=values, y=np.full(len(values), -0.02 * (i + 1) / width), mode="markers", showlegend=False, name=name,
             marker={"color": colour, "symbol": "circle", "size": 6},
