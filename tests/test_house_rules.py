@@ -96,3 +96,17 @@ def test_the_rules_notice() -> None:
     assert list(unreasoned("SMALL = 1e-9")) == ["SMALL"]
     assert list(unreasoned("#: rounding\nSMALL = 1e-9")) == []
     assert dict(functions("def f(\n    x,\n):\n    'text'\n    y = x\n    return y\n")) == {"f": 2}
+
+
+def test_the_plan_of_the_house_names_every_room():
+    plan = (SOURCE.parent.parent / "docs" / "developers" / "house.md").read_text(encoding="utf-8")
+    storeys = [SOURCE / name for name in ("mathematics", "model", "questions", "uses")]
+    inside = (storey / name for storey in storeys for name in ("charts", "homotopy"))
+    rooms = {file.parent.name for above in (*storeys, *inside) for file in above.glob("*/__init__.py")}
+    assert len(rooms) > 25 and not {room for room in rooms if f"{room}/" not in plan}
+
+
+def test_the_plan_of_the_house_names_no_room_that_is_gone():
+    plan = (SOURCE.parent.parent / "docs" / "developers" / "house.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:mathematics|model|questions|uses|support)/[\w/.]+)`", plan)
+    assert len(named) > 20 and not [name for name in named if not (SOURCE / name).exists()]
