@@ -22,7 +22,16 @@ import numpy as np
 
 from bench.report import Row, show_time, side_by_side
 from shallows.homotopy import PolynomialSystem, random_rank_one, solve
-from shallows.mathematics.homotopy.literature import katsura, noon
+from shallows.mathematics.homotopy.literature import (
+    combustion,
+    cyclic,
+    eco,
+    katsura,
+    noon,
+    stewart_platform,
+    three_rpr,
+    wnt,
+)
 
 SEED = 0
 _BERTINI = """
@@ -115,15 +124,38 @@ def _rank_one_rows() -> list[Row]:
     return rows
 
 
+#: Systems of the literature, and how many times faster than `phc -b` and Bertini 2 we want to be on them.
+SYSTEMS = (
+    ("katsura-10", katsura(10), 50.0, 100.0),
+    ("cyclic-7", cyclic(7), 50.0, 100.0),
+    ("noon-6", noon(6), 50.0, 100.0),
+    ("eco-10", eco(10), 50.0, 100.0),
+    ("3-RPR robot", three_rpr(), 1.0, 1.0),
+    ("Stewart platform", stewart_platform(), 1.0, 1.0),
+    ("propane in air", combustion(), 1.0, 1.0),
+    ("Wnt shuttle", wnt(), 1.0, 1.0),
+)
+
+
 def _string_rows() -> list[Row]:
     rows = []
-    for label, texts in (("katsura-8", katsura(8)), ("noon-5", noon(5))):
+    for label, texts, phc, bertini in SYSTEMS:
         result = solve(texts, rng=SEED, threads=1)
         (ours,) = side_by_side(lambda texts=texts: solve(texts, rng=SEED, threads=1))
         system = PolynomialSystem.read(texts)
-        for peer, name in ((phc_seconds, "phc -b"), (bertini_seconds, "Bertini 2")):
+        for peer, name, target in ((phc_seconds, "phc -b", phc), (bertini_seconds, "Bertini 2", bertini)):
             question = f"{label} from strings"
-            rows.append(_against(question, ours, result.finite.count, peer(system), name, 1.0))
+            rows.append(_against(question, ours, result.finite.count, peer(system), name, target))
+    return rows
+
+
+def _path_rows() -> list[Row]:
+    """Seconds a path as the number of paths grows: katsura-n, 2ⁿ of them."""
+    rows = []
+    for n in (6, 8, 10):
+        (elapsed,) = side_by_side(lambda n=n: solve(katsura(n), rng=SEED, threads=1), rounds=3)
+        note = f"{2**n:,} paths in {show_time(elapsed)}, {n + 1} unknowns"
+        rows.append(Row(f"time a path, katsura-{n}", show_time(elapsed / 2**n), "—", None, None, note))
     return rows
 
 
@@ -143,7 +175,7 @@ def _thread_row() -> Row:
     )
     note = f"{os.cpu_count()} cores on this machine"
     return Row(
-        "two threads against one, n=7", show_time(two), f"one thread {show_time(one)}", one / two, None, note
+        "two threads against one, n=7", show_time(two), f"one thread {show_time(one)}", one / two, 1.6, note
     )
 
 
@@ -159,4 +191,11 @@ def _growth_rows() -> list[Row]:
 
 def run() -> list[Row]:
     """All the comparisons; peers that are missing give rows without a ratio."""
-    return [*_rank_one_rows(), *_string_rows(), _certificate_row(), _thread_row(), *_growth_rows()]
+    return [
+        *_rank_one_rows(),
+        *_string_rows(),
+        *_path_rows(),
+        _certificate_row(),
+        _thread_row(),
+        *_growth_rows(),
+    ]

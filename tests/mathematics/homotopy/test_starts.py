@@ -8,7 +8,16 @@ import pytest
 
 from shallows.homotopy import PolynomialSystem, Status, solve
 from shallows.mathematics.homotopy.binomials import unit_roots
-from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon
+from shallows.mathematics.homotopy.literature import (
+    combustion,
+    cyclic,
+    eco,
+    katsura,
+    noon,
+    stewart_platform,
+    three_rpr,
+    wnt,
+)
 from shallows.mathematics.homotopy.mixed_cells import mixed_cells
 from shallows.mathematics.homotopy.partitions import best_groups
 from shallows.mathematics.homotopy.polyhedral import polyhedral_start
@@ -99,6 +108,26 @@ def test_cyclic_roots_are_complete():
     assert (
         seven.paths == seven.finite.count == 924 and not seven.at_infinity and seven.status is Status.COMPLETE
     )
+
+
+#: Mixed volume with the origin, solutions, real and positive ones; where published: J. Verschelde's collection for the
+#: Stewart platform (84 and 40), Meintjes and Morgan (16, 4, 1), Gross and others (56 and 9).
+MECHANISMS = [
+    ("3-RPR", three_rpr(), 16, 6, None, None),
+    ("combustion", combustion(), 16, 16, 4, 1),
+    ("Stewart", stewart_platform(), 84, 40, None, None),
+    pytest.param("Wnt", wnt(), 56, 9, None, 1, marks=pytest.mark.thorough),
+]
+
+
+@pytest.mark.parametrize(("name", "rows", "paths", "count", "real", "positive"), MECHANISMS)
+def test_mechanisms_and_chemistry(name, rows, paths, count, real, positive):
+    found = solve(rows, rng=1)
+    assert found.status is Status.COMPLETE and found.paths == paths and found.finite.count == count
+    proof = found.certify()
+    assert proof.count == count
+    assert real is None or proof.real_count == real
+    assert positive is None or proof.positive_count == positive
 
 
 def test_the_fewest_paths_are_chosen():

@@ -40,7 +40,7 @@ from shallows.mathematics.homotopy._compiled.kinds import (
 from shallows.mathematics.homotopy._compiled.linear import factor
 from shallows.mathematics.homotopy._compiled.predictor import recentre
 from shallows.mathematics.homotopy._compiled.tracker import follow
-from shallows.support.compiling import behind, several, unit
+from shallows.support.compiling import behind, part, several, unit
 from shallows.support.tolerances import HUGE, TINY
 
 #: Corners of the polygon that stands for a circle: the mean over n points of a loop leaves out the terms of the series
@@ -52,6 +52,9 @@ SMALLER = 8.0
 SMALLEST = 1e-11
 #: First steps tried: a share of a polygon's side, and of the way to the next circle.
 FIRST_ON_SIDE, FIRST_INWARD = 0.3, 0.1
+#: Most steps on a side, as a share of those of a path: a side takes three to ten, and one that takes a hundred is
+#: ill-conditioned. Without it some paths of a Stewart platform to infinity walked a million steps.
+ON_SIDE = 0.02
 #: Newton steps that sharpen a corner.
 CORNER_STEPS = 4
 #: A walk is closed when its ends differ by less than this share of its extent, or this share of the point's size.
@@ -192,6 +195,22 @@ def centred(equations: Any, x: Any, history: Any) -> None:
         copy(history.newest, x, size)
 
 
+@part
+def without_endgame(settings: Any, steps: float) -> Any:
+    """The settings for a stretch of so many steps at most: no endgame within the endgame."""
+    return Settings(
+        settings.prediction,
+        settings.contraction,
+        settings.longest,
+        settings.shortest,
+        steps,
+        0.0,
+        settings.divergence,
+        settings.noise,
+        settings.floor,
+    )
+
+
 @unit(
     several(INT, INT, FLOAT, FLOAT, INT)(EQUATIONS, SETTINGS, COMPLEXES, FLOAT, INT, HISTORY, COMPLEXES),
     rare=True,
@@ -205,17 +224,8 @@ def finish(
     """
     size, mode = equations.size, equations.mode
     mean, last, best, origin = room, behind(room, size), behind(room, 2 * size), behind(room, 3 * size)
-    calm = Settings(
-        settings.prediction,
-        settings.contraction,
-        settings.longest,
-        settings.shortest,
-        settings.steps,
-        0.0,  # no endgame within the endgame
-        settings.divergence,
-        settings.noise,
-        settings.floor,
-    )
+    calm = without_endgame(settings, settings.steps)
+    brisk = without_endgame(settings, settings.steps * ON_SIDE)
     centred(equations, x, history)
     before, error, winding, steps = 0, 1.0, 0, 0
     floor = SMALL_END * largest(x, size)
@@ -230,7 +240,7 @@ def finish(
             return INFINITE, 0, away, radius, steps
         going = newer == 0.0 or outward > OUTWARD
         if not (away < DESCENDING and radius > DESCENDING_ABOVE and going):
-            loops, used = walk(equations, calm, x, radius, most, mean, origin, history)
+            loops, used = walk(equations, brisk, x, radius, most, mean, origin, history)
             steps += used
             if loops == 0:
                 copy(origin, x, size)
