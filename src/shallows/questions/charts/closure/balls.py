@@ -12,6 +12,7 @@ from flint import acb, acb_mat, arb, arb_mat
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision, rational
 from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.questions.charts.closure.batch import MergedBatch
 from shallows.questions.charts.closure.parameterization import Parameterization, Term
 
 BITS = 128
@@ -29,6 +30,10 @@ class MergedSystem:
         if bits not in self._evaluators:
             self._evaluators[bits] = MergedBalls(self, bits)
         return self._evaluators[bits]
+
+    def ball_batch(self) -> MergedBatch:
+        """What `certify` tries first."""
+        return MergedBatch(self.map, self.exact)
 
     @cached_property
     def _evaluators(self) -> dict[int, MergedBalls]:
