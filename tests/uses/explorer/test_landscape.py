@@ -197,6 +197,14 @@ def test_other_tabs_come_back_as_they_were_left(explorer, watched):
         assert page.evaluate(zoomed) == "[20,60]"
 
 
+def test_a_shared_state_is_not_taken_for_a_step_of_the_tour(explorer, watched):
+    with watched(f"{explorer}/?view=quadratic&kurtosis=7", reduced_motion="reduce") as page:
+        page.locator(".tour-text", has_text="A state of your own").wait_for()
+        page.locator("#next", has_text="Start").click()
+        page.locator(".tour-text", has_text="Gaussian data").wait_for()
+        page.wait_for_function("location.search.includes('kurtosis=3&')")
+
+
 def test_a_phone_shows_the_picture_and_a_finger_turns_the_globe(explorer, watched):
     phone = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
     with watched(f"{explorer}/?view=quadratic&kurtosis=30", **phone) as page:

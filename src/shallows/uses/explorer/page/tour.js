@@ -1,6 +1,6 @@
 // The guided opening: steps that one clicks or plays through, and states worth seeing.
 const PLAY_SECONDS = 9, PLAY_TICK = 110; // of a sweep, and milliseconds between its places
-let steps = [], at = 0, playing = 0, counted = null;
+let own = false, steps = [], at = 0, playing = 0, counted = null;
 
 function openTour() {
   const place = document.getElementById("opening");
@@ -18,24 +18,32 @@ function openTour() {
   ]));
   if (presets.length) place.append(make("div", { className: "presets", role: "group", ariaLabel: "Presets" },
     [make("span", { textContent: "Try:" }), ...presets.map((preset) => make("button", { type: "button", className: "preset", textContent: preset.label, onclick: () => choose(preset) }))]));
+  own = steps.length > 0 && !steps.some(({ values: texts }) => isHere(texts));
+  at = Math.max(0, steps.findLastIndex(({ values: texts, play: sweep }) => !sweep && isHere(texts)));
   if (steps.length) tell();
 }
 
+// Whether the controls stand at these values: a shared address may begin elsewhere than the tour.
+const isHere = (texts) => Object.entries(texts).every(([name, text]) => controls.get(name).get() === text);
+const OWN = { title: "A state of your own", text: "This address begins elsewhere than the guided opening. Move anything, or press Start." };
+
 function tell() {
-  const { title, text, play: sweep } = steps[at], [heading, body] = document.querySelectorAll(".tour-text > *");
+  const { title, text, play: sweep } = own ? OWN : steps[at], [heading, body] = document.querySelectorAll(".tour-text > *");
   write(heading, title);
   write(body, text);
   write(document.querySelector(".news"), "");
-  write(document.querySelector(".tour-count"), `${at + 1} of ${steps.length}`);
-  document.getElementById("back").disabled = at === 0;
-  document.getElementById("next").disabled = at === steps.length - 1;
+  write(document.querySelector(".tour-count"), own ? "" : `${at + 1} of ${steps.length}`);
+  write(document.getElementById("next"), own ? "Start" : "Next");
+  document.getElementById("back").disabled = own || at === 0;
+  document.getElementById("next").disabled = !own && at === steps.length - 1;
   document.getElementById("play").hidden = !sweep && !(pictured && pictured.trains());
   write(document.getElementById("play"), sweep ? "▶ Play" : "▶ Train");
 }
 
 function go(step) {
   halt();
-  at = Math.min(Math.max(step, 0), steps.length - 1);
+  at = own ? 0 : Math.min(Math.max(step, 0), steps.length - 1);
+  own = false;
   tell();
   move(steps[at].values);
 }
@@ -50,7 +58,7 @@ function halt() {
 // Play moves a slider from end to end, evenly in its logarithm where it stays positive.
 function play() {
   if (playing) { halt(); return; }
-  const sweep = steps[at].play;
+  const sweep = own ? null : steps[at].play;
   if (!sweep) { if (pictured) pictured.roll(); return; }
   const [name, from, to] = sweep, begin = performance.now(), { step } = controls.get(name).slider;
   const between = from > 0 && to > 0 ? (t) => from * (to / from) ** t : (t) => from + (to - from) * t;
