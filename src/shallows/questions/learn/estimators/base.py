@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from shallows.questions.learn.fitting.ridge_path import SAMPLED_ROWS, chosen_penalty
+from shallows.questions.learn.fitting.ridge_path import SAMPLED_ROWS, RidgePath, chosen_penalty
 from shallows.questions.learn.fitting.solve import METHODS, choose_method, require_fit
 from shallows.support.budget import require
 from shallows.support.checks import Array, finite_number, require_no_graph
@@ -27,11 +27,13 @@ class FormEstimator(BaseEstimator):
     method: str
     affine: bool
 
-    def _chosen_alpha(self, X: Array, Y: Array, weights: Array, degree: int) -> float:
-        """The penalty: the number given, or the one that the data choose."""
+    def _chosen_alpha(
+        self, X: Array, Y: Array, weights: Array, degree: int
+    ) -> tuple[float, RidgePath | None]:
+        """The penalty: the number given, or the one that the data choose, with the path of all of them."""
         if not isinstance(self.alpha, str):
-            return float(self.alpha)
-        method = choose_method(self.method, len(X), X.shape[1] + self.affine, degree)
+            return float(self.alpha), None
+        method = choose_method(self.method, len(X), X.shape[1] + self.affine, degree, penalised=True)
         require_fit(method, len(X), X.shape[1] + self.affine, degree, Y.shape[1])
         limit = SAMPLED_ROWS if method == "conjugate" else None
         return chosen_penalty(X, Y, weights, self.affine, degree, self.alpha, limit)

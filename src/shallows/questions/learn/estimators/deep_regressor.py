@@ -87,7 +87,7 @@ class DeepQuadraticRegressor(FormRegressor):
                 f"layers={depth} is a polynomial of degree 2^{depth}; depths up to {DEEPEST} are solved globally. "
                 "Give hidden sizes, such as layers=(20, 20), to train a deeper network."
             )
-        self.alpha_ = self._chosen_alpha(X, Y, weights, 2**depth)
+        self.alpha_, _ = self._chosen_alpha(X, Y, weights, 2**depth)
         solution, self.certificate_ = solve(
             X, Y, weights, self.affine, 2**depth, self.alpha_, self.method, self.certify
         )

@@ -67,7 +67,7 @@ class PolynomialNetRegressor(FormRegressor):
         self._check_common("global", ("global",))
         degree = positive_integer("degree", self.degree)
         self._single, Y = np.ndim(y) == 1, as_columns(y)
-        self.alpha_ = self._chosen_alpha(X, Y, weights, degree)
+        self.alpha_, _ = self._chosen_alpha(X, Y, weights, degree)
         solution, self.certificate_ = solve(
             X, Y, weights, self.affine, degree, self.alpha_, self.method, self.certify
         )

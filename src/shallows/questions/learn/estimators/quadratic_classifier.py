@@ -13,11 +13,14 @@ from shallows.questions.learn.estimators.quadratic_regressor import QuadraticFor
 from shallows.questions.learn.fitting.calibration import Calibration
 from shallows.questions.learn.fitting.folds import out_of_fold
 from shallows.questions.learn.fitting.frame import Frame
+from shallows.questions.learn.fitting.margins import LARGEST, best_margin
 from shallows.questions.learn.fitting.quadratic_fit import useful_width
 from shallows.questions.learn.fitting.ridge_path import RidgePath
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
+
+LOSSES = ("auto", "squared", "squared_hinge")
 
 
 class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
@@ -26,6 +29,11 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
     It predicts the class of largest value; for two classes the sign decides. Parameters and fitted attributes are
     those of `QuadraticNetRegressor`, with `classes_`; more than two classes are fitted one against the rest, one
     output each, with one decomposition for all. `predict_proba` is calibrated.
+
+    `loss` is "squared", mean (f − t)² as in the paper, or "squared_hinge", mean max(0, 1 − tf)², which asks two classes
+    for a margin and no more. It is least squares again, on targets t·max(1, tf), and `certificate_` is about that
+    least-squares problem. "auto" takes it for two classes at full width, up to 1,500 samples, with a penalty that the
+    data choose; the penalty is then the best for samples left out.
 
     >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = np.where(np.sum(X**2, axis=1) > 1, "outside", "inside")   # a circle: no line separates them
@@ -42,6 +50,7 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         affine: bool = True,
         norm_neuron: bool = False,
         alpha: float | str = "auto",
+        loss: str = "auto",
         method: str = "auto",
         starts: int = 4,
         descent: str = "lbfgs",
@@ -56,6 +65,7 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         self.affine = affine
         self.norm_neuron = norm_neuron
         self.alpha = alpha
+        self.loss = loss
         self.method = method
         self.starts = starts
         self.descent = descent
@@ -69,26 +79,48 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         """Fit from data in memory."""
         X, y, weights = self._check_samples(X, y, sample_weight, reset=True, numeric=False)
         self._check_settings()
+        if self.loss not in LOSSES:
+            raise InvalidProblem(f"loss is {self.loss!r}; expected one of {', '.join(LOSSES)}.")
         check_classification_targets(y)
         self.classes_ = unique_labels(y)
         self._require_classes()
-        Y = self._targets(y)
-        self._fit_forms(X, Y, weights)
+        Y = self._fit_forms(X, self._targets(y), weights)
         self._calibration = Calibration.fit(self._unseen(X, Y, weights), self._places(y), weights)
+        del self._path, self._left_out
         return self
+
+    def _moved(self, X: Array, Y: Array, weights: Array) -> Array:
+        """Targets of samples beyond the margin moved to their outputs, where `loss` asks for it."""
+        self._left_out: Array | None = None
+        useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
+        able = self.solver == "global" and self.width_ == useful and self.alpha_ > 0 and Y.shape[1] == 1
+        if self.loss == "squared_hinge" and not able:
+            raise InvalidProblem(
+                'loss="squared_hinge" is for two classes, full width and a penalty: width=None, solver="global" and '
+                'alpha > 0. Fix: loss="squared".'
+            )
+        search = isinstance(self.alpha, str)
+        if self.loss == "squared" or not able or (self.loss == "auto" and (not search or len(X) > LARGEST)):
+            return Y
+        margin = best_margin(X, Y[:, 0], weights, self.affine, self.alpha_, search)
+        self.alpha_, self._left_out = margin.alpha, margin.left_out[:, None]
+        return margin.targets[:, None]
 
     def _unseen(self, X: Array, Y: Array, weights: Array) -> Array:
         """Outputs at the samples by fits that have not seen them: leaving one out at full width, in five folds below.
 
         By conjugate gradients, with far more samples than coefficients, the outputs themselves.
         """
+        if self._left_out is not None:
+            return self._left_out
         if self.solver == "descent" or self.method_ == "conjugate":
             return self._predict_forms(X)
         frame = Frame.standardising(X, weights, self.affine)
         if self.width_ < useful_width(X.shape[1], self.affine, self.norm_neuron):
             rng = generator(self.random_state)
             return out_of_fold(X, Y, weights, frame, self.width_, self.alpha_, self.norm_neuron, rng)
-        return RidgePath.of(X, Y, weights, frame).left_out(X, Y, weights, frame, 2, self.alpha_)
+        path = RidgePath.of(X, Y, weights, frame) if self._path is None else self._path
+        return path.left_out(X, Y, weights, frame, 2, self.alpha_)
 
     def _places(self, y: Any) -> Any:
         return np.searchsorted(self.classes_, y)
@@ -120,6 +152,10 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         self._fit_statistics(X, self._targets(y), weights)
         self._calibration = Calibration.fit(self._predict_forms(X), self._places(y), weights)
         return self
+
+    def _output_names(self, count: int) -> list[str]:
+        """Classes; for two of them the one output is the second's."""
+        return [str(name) for name in (self.classes_[1:] if count == 1 else self.classes_)]
 
     def _require_classes(self) -> None:
         if len(self.classes_) < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
 from shallows.questions.learn.estimators.base import FormEstimator, FormRegressor, as_columns
+from shallows.questions.learn.estimators.inspection import Inspection, inspection
 from shallows.questions.learn.fitting.folds import WIDTHS, choose
 from shallows.questions.learn.fitting.frame import Frame, chunks, from_matrix, to_matrix
 from shallows.questions.learn.fitting.least_squares import Solution, from_statistics
@@ -63,6 +65,7 @@ class QuadraticForms(FormEstimator):
     max_steps: int
     random_state: Any
     statistics_: Statistics | None
+    _path: RidgePath | None
 
     def _check_settings(self) -> None:
         self._check_common(self.solver, SOLVERS)
@@ -85,10 +88,12 @@ class QuadraticForms(FormEstimator):
                 'orthogonality is the penalty of solver="descent" (paper 002, equation 3.2).'
             )
 
-    def _fit_forms(self, X: Array, Y: Array, weights: Array) -> None:
+    def _fit_forms(self, X: Array, Y: Array, weights: Array) -> Array:
+        """Fit, to targets that may be moved by `_moved`; those are returned."""
         useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
         rng = generator(self.random_state)
         self._choose(X, Y, weights, useful, rng)
+        given, Y = Y, self._moved(X, Y, weights)
         solution, full = solve(
             X, Y, weights, self.affine, 2, self.alpha_, self.method, self.certify, self.max_steps
         )
@@ -109,14 +114,21 @@ class QuadraticForms(FormEstimator):
             self._store_full(solution)
             self.certificate_ = full
         self.optimality_gap_ = self.certificate_.gap
-        self.statistics_ = self._gathered(X, Y, weights)
+        self.statistics_ = self._gathered(X, given, weights)
         self.n_iter_ = solution.iterations
         self.method_ = solution.method
         self.undetermined_ = solution.undetermined
+        return Y
+
+    def _moved(self, X: Array, Y: Array, weights: Array) -> Array:
+        """The targets that are fitted: those given, unless a loss moves them."""
+        return Y
 
     def _choose(self, X: Array, Y: Array, weights: Array, useful: int, rng: np.random.Generator) -> None:
         """`width_` and `alpha_`: as given, or chosen by the data."""
-        self.alpha_ = 0.0 if self.solver == "descent" else self._chosen_alpha(X, Y, weights, 2)
+        self.alpha_, self._path = (
+            (0.0, None) if self.solver == "descent" else self._chosen_alpha(X, Y, weights, 2)
+        )
         automatic = self.width == "auto"
         self.width_ = useful if isinstance(self.width, str) else checked_width(self.width, useful)
         if self.solver == "descent" or not (
@@ -230,6 +242,21 @@ class QuadraticForms(FormEstimator):
         check_is_fitted(self)
         return self._neurons.network
 
+    def inspect(self, feature_names: Sequence[str] | None = None) -> Inspection:
+        """The neurons by the names of the columns, with a picture: `model.inspect().figure()`.
+
+        Names are those of a data frame that was fitted, x1, x2, … without one, or the ones given.
+        """
+        check_is_fitted(self)
+        parts = np.atleast_2d(self.eigenvalues_), self.filters_, np.atleast_2d(self.offsets_)
+        directions = parts[1] if parts[1].ndim == 3 else parts[1][None]
+        outputs = self._output_names(len(parts[0]))
+        return inspection(self._column_names(), feature_names, outputs, (parts[0], directions, parts[2]))
+
+    def _output_names(self, count: int) -> list[str]:
+        """What outputs are called."""
+        return [f"output {m + 1}" for m in range(count)]
+
     def _predict_forms(self, X: Array) -> Array:
         frame = self._form.frame
         matrices = to_matrix(self._form.entries, frame.size)
@@ -319,6 +346,7 @@ class QuadraticNetRegressor(QuadraticForms, FormRegressor):
         self._check_settings()
         self._single = np.ndim(y) == 1
         self._fit_forms(X, as_columns(y), weights)
+        del self._path
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

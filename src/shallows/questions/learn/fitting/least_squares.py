@@ -113,10 +113,20 @@ def dual(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: f
     block, right = (block - mean) * root, (Y - level) * root
     if frame.affine:
         block[:, -1] = 0.0
-    kernel = block @ block.T
+    kernel = centred_kernel(frame.apply(X), weights, frame.affine, degree)
     kernel[np.diag_indices(len(kernel))] += alpha * total
     entries = block.T @ cho_solve(cho_factor(kernel), right)
     return _finish(frame, degree, entries, np.zeros((0, 0)), mean, level, "dense")
+
+
+def centred_kernel(Z: Array, weights: Array, affine: bool, degree: int) -> Array:
+    """√wᵢ ⟨ψ̃ᵢ, ψ̃ⱼ⟩ √wⱼ from (zᵢ·zⱼ)^d, without the features; ψ̃ are centred where there is a constant."""
+    root = np.sqrt(weights)[:, None]
+    kernel = (Z @ Z.T) ** degree
+    if affine:
+        mean = kernel @ weights / weights.sum()
+        kernel = kernel - mean - mean[:, None] + weights @ mean / weights.sum()
+    return np.asarray(root * kernel * root.T)
 
 
 def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int) -> Solution:

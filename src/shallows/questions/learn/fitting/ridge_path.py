@@ -24,6 +24,7 @@ from scipy.optimize import minimize_scalar
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, features
+from shallows.questions.learn.fitting.least_squares import centred_kernel
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
 
@@ -65,11 +66,7 @@ class RidgePath:
         right = root * (Y - level)
         few = len(X) < coordinates.dimension(frame.size, degree)
         if few:
-            kernel = (Z @ Z.T) ** degree
-            if frame.affine:
-                mean = kernel @ weights / total
-                kernel = kernel - mean - mean[:, None] + weights @ mean / total
-            values, basis = np.linalg.eigh(root * kernel * root.T)
+            values, basis = np.linalg.eigh(centred_kernel(Z, weights, frame.affine, degree))
             seen = values > UNSEEN * max(float(values[-1]), 0.0)
             squares, basis = values[seen], basis[:, seen]
             targets = basis.T @ right
@@ -115,22 +112,25 @@ class RidgePath:
         return squares / self.weight / left**2
 
     def left_out(self, X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: float) -> Array:
-        """The prediction of each sample by the fit to all others, shape of Y."""
+        """The prediction of each sample by the fit to all others, shape of Y (these targets, or others)."""
         root = np.sqrt(weights)[:, None]
-        if self.of_samples:
-            U = self.basis
-        else:
-            block = features(frame.apply(X), degree)
-            if frame.affine:
-                block = block - weights @ block / self.weight
-            U = root * (block @ self.basis) / np.sqrt(self.squares)
-        kept = self.kept(alpha)
+        U, kept = self.directions(X, weights, frame, degree), self.kept(alpha)
         level = weights @ Y / self.weight if frame.affine else np.zeros(Y.shape[1])
-        residual = root * (Y - level) - U @ (kept[:, None] * self.targets)
+        right = root * (Y - level)
+        residual = right - U @ (kept[:, None] * (U.T @ right))
         leverage = np.sum(U**2 * kept, axis=1)[:, None] + (
             weights[:, None] / self.weight if frame.affine else 0.0
         )
         return np.asarray(Y - residual / np.maximum(1 - leverage, LEAST_SAMPLES - 1) / root)
+
+    def directions(self, X: Array, weights: Array, frame: Frame, degree: int) -> Array:
+        """U: a row a sample, a column a direction."""
+        if self.of_samples:
+            return self.basis
+        block = features(frame.apply(X), degree)
+        if frame.affine:
+            block = block - weights @ block / self.weight
+        return np.asarray(np.sqrt(weights)[:, None] * (block @ self.basis) / np.sqrt(self.squares))
 
     def best(self, criterion: Callable[[float], float]) -> float:
         """The α of the least criterion: best of a grid, then between its neighbours; 0 where no penalty is as good."""
@@ -151,11 +151,11 @@ class RidgePath:
 
 def chosen_penalty(
     X: Array, Y: Array, weights: Array, affine: bool, degree: int, criterion: str, limit: int | None = None
-) -> float:
-    """α by "auto" (generalised cross-validation) or "loo" (leave one out), all outputs together.
+) -> tuple[float, RidgePath | None]:
+    """α by "auto" (generalised cross-validation) or "loo" (leave one out), all outputs together, and the path.
 
     With `limit` it is chosen on that many rows and scaled to all: noise is averaged over them, so the best α goes
-    like 1/N.
+    like 1/N. There is no path of all rows then.
     """
     share = 1.0
     if limit is not None and len(X) > limit:
@@ -169,4 +169,5 @@ def chosen_penalty(
         errors = Y - path.left_out(X, Y, weights, frame, degree, alpha)
         return float(weights @ np.sum(errors**2, axis=1) / path.weight)
 
-    return share * path.best(path.generalised if criterion == "auto" else by_leaving_out)
+    alpha = share * path.best(path.generalised if criterion == "auto" else by_leaving_out)
+    return alpha, path if share == 1.0 else None

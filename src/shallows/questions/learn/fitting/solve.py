@@ -31,11 +31,14 @@ GRAMS = 4
 #: Numbers are written out below this: a thousand billion.
 READABLE = 10**12
 #: The dense method is taken up to so many operations (a second or two) and numbers (200 MB).
-DENSE_WORK, DENSE_MEMORY = 2_000_000_000, 25_000_000
+DENSE_WORK, DENSE_MEMORY = 4_000_000_000, 25_000_000
 
 
-def choose_method(method: str, samples: int, inputs: int, degree: int) -> str:
-    """Dense when it is quick and small; otherwise conjugate gradients (degree 2) or gathered statistics."""
+def choose_method(method: str, samples: int, inputs: int, degree: int, penalised: bool = False) -> str:
+    """Dense when it is quick and small; otherwise conjugate gradients (degree 2) or gathered statistics.
+
+    A penalised fit to fewer samples than features factorises the samples' kernel (`dual`), whatever the features.
+    """
     if method not in METHODS:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
     if method == "conjugate" and degree != 2:
@@ -46,7 +49,7 @@ def choose_method(method: str, samples: int, inputs: int, degree: int) -> str:
     if method != "auto":
         return method
     size = coordinates.dimension(inputs, degree)
-    work = max(samples, size) * min(samples, size) ** 2
+    work = (samples if penalised and samples < size else max(samples, size)) * min(samples, size) ** 2
     if work <= DENSE_WORK and samples * size <= DENSE_MEMORY:
         return "dense"
     return "conjugate" if degree == 2 else "statistics"
@@ -66,7 +69,7 @@ def solve(
     """The optimum of the convex counterpart and its certificate; weights must be positive."""
     inputs = X.shape[1] + affine
     size = coordinates.dimension(inputs, degree)
-    method = choose_method(method, len(X), inputs, degree)
+    method = choose_method(method, len(X), inputs, degree, alpha > 0)
     require_fit(method, len(X), inputs, degree, Y.shape[1])
     scarce = len(X) - affine < size - affine and alpha == 0
     if method == "dense" and scarce:
