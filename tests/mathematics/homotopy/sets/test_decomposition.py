@@ -173,6 +173,25 @@ def test_degrees_do_not_depend_on_coordinates(seed: int) -> None:
     assert parts.complete and parts.degrees == {2: [2], 1: [3, 1, 1, 1], 0: [1]}
 
 
+@pytest.mark.parametrize(
+    ("equations", "degrees"),
+    [
+        (["x^20 - 1"], {0: [1] * 20}),
+        (["x + y", "x - y", "x - 1"], {}),
+        (["(x - 1000000)*(y + 0.000001)"], {1: [1, 1]}),
+        (["x*y*z*w"], {3: [1] * 4}),
+        (["(1 + 2i)*x - y"], {1: [1]}),
+        (["x*y - 1", "x*y - 2"], {}),
+        (["x^4 + y^4 - 1", "x^4 + y^4 - 1"], {1: [4]}),
+        (["x^2*y - y", "y^2*x - x", "x*y*(x - y)"], {0: [1] * 3}),
+        (["x*(x - 1)*(x - 2)*(x - 3)", "y*x*(x - 1)"], {1: [1, 1], 0: [1, 1]}),
+    ],
+)
+def test_special_systems(equations: list[str], degrees: dict[int, list[int]]) -> None:
+    parts = decompose(equations)
+    assert parts.complete and parts.degrees == degrees
+
+
 def test_sizes_of_equations_do_not_matter() -> None:
     assert decompose(["1e30*x*y", "1e-30*y*z"]).degrees == {2: [1], 1: [1]}
     assert decompose(["x - 1"], variables=["x", "y", "z"]).degrees == {2: [1]}
