@@ -7,6 +7,7 @@ each k in Zⁿ / M Zⁿ. Hermite's normal form of Mᵀ has the box of representa
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -27,15 +28,22 @@ def unit_roots(matrix: NDArray[np.int64], angles: Sequence[Fraction]) -> NDArray
     n = len(matrix)
     exact = fmpz_mat(n, n, [int(entry) for entry in matrix.ravel()])
     det = abs(int(exact.det()))
-    inverse = [Fraction(int(entry.p), int(entry.q)) for entry in exact.inv().entries()]
-    first = [sum((inverse[i * n + j] * angles[j] for j in range(n)), Fraction(0)) % 1 for i in range(n)]
+    adjugate = [int((entry * det).p) for entry in exact.inv().entries()]  # det·M⁻¹
+    turn = math.lcm(*(angle.denominator for angle in angles))
+    whole = [angle.numerator * (turn // angle.denominator) for angle in angles]
+    first = np.array(
+        [
+            sum(adjugate[i * n + j] * whole[j] for j in range(n)) % (det * turn) / (det * turn)
+            for i in range(n)
+        ]
+    )
     if det == 1:
-        turns = np.array([[float(angle) for angle in first]])
+        turns = first[None]
     else:
         form = exact.transpose().hnf()
         box = [range(abs(int(form[j, j]))) for j in range(n)]
         shifts = np.array(list(itertools.product(*box)), dtype=np.int64)
         # the entries of det·M⁻¹ matter modulo det only
-        adjugate = np.array([int(entry * det) % det for entry in inverse], dtype=np.int64).reshape(n, n)
-        turns = (shifts @ adjugate.T % det) / det + np.array([float(angle) for angle in first])
+        residues = np.array([entry % det for entry in adjugate], dtype=np.int64).reshape(n, n)
+        turns = (shifts @ residues.T % det) / det + first
     return np.asarray(np.exp(2j * np.pi * turns))

@@ -90,9 +90,10 @@ def _check(start: str, groups: object, zeros: str) -> None:
 def _supports(system: PolynomialSystem, zeros: Zeros) -> list[list[Exponents]]:
     """The exponents of each equation; with the origin, where a coordinate may be zero and that is wanted."""
     supports = [list(terms) for terms in system.equations]
-    if zeros == "excluded" or zero_free(supports):
+    origin = (0,) * system.n
+    if zeros == "excluded" or all(origin in terms for terms in system.equations) or zero_free(supports):
         return supports
-    return [[*support, (0,) * system.n] for support in supports]
+    return [[*support, origin] for support in supports]
 
 
 def _hides_curves(system: PolynomialSystem) -> bool:

@@ -73,10 +73,13 @@ def underdetermined_face(supports: Sequence[Sequence[Exponents]]) -> bool:
     False
     """
     n = len(supports[0][0])
+    masks = [[sum(1 << j for j in range(n) if key[j]) for key in support] for support in supports]
+    if sum(0 not in own for own in masks) < 2:  # with a constant an equation is left everywhere
+        return False
     subspaces = (zeros for size in range(1, n) for zeros in combinations(range(n), size))
     for zeros in islice(subspaces, MOST_SETS):
-        left = [[key for key in support if not any(key[j] for j in zeros)] for support in supports]
-        busy = [len(rest) for rest in left if rest]
+        here = sum(1 << j for j in zeros)
+        busy = [left for own in masks if (left := sum(not mask & here for mask in own))]
         if len(busy) < n - len(zeros) and 1 not in busy:
             return True
     return False
