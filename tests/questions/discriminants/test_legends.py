@@ -3,6 +3,7 @@
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import shallows as sh
@@ -83,3 +84,27 @@ def test_legends_cover_nothing(name, width, found):
 def test_the_check_sees_a_legend_that_covers_a_title(found):
     assert found["old", 480] > 5
     assert LEGEND_BELOW["yref"] == "container"
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """The same of the figures of charts, trees and training."""
+    problem = sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1)
+    chart, runs = sh.chart(problem), [sh.descend(problem, t, record=1) for t in sh.starts(problem, 5, rng=0)]
+    figures = {
+        "chart": chart.figure(),
+        "tree": chart.connections().figure(),
+        "crossing": chart.connections().crossing(0).figure(),
+        "curves": sh.training.loss_curves(runs),
+        "trajectories": sh.training.trajectories(problem, runs),
+    }
+    folder = tmp_path_factory.mktemp("others")
+    for name, figure in figures.items():
+        figure.write_html(folder / f"{name}.html", include_plotlyjs="directory", config={"responsive": True})
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(covered, {name: folder / f"{name}.html" for name in figures}).result()
+
+
+@pytest.mark.thorough
+def test_legends_of_charts_trees_and_training_cover_nothing(others):
+    assert len(others) == 10 and all(pixels <= 1 for pixels in others.values()), others

@@ -90,8 +90,8 @@ def tools(page, name, drawn=True):
     return found
 
 
-QUICK = ("chart", "discriminant")
-KINDS = ("ensemble", "connections", "fit", "verify", "explore", "diagnose")
+QUICK = ("chart",)
+KINDS = ("discriminant", "ensemble", "connections", "fit", "verify", "explore", "diagnose")
 
 
 @pytest.mark.parametrize(
@@ -197,6 +197,7 @@ def test_thumbnails_are_whole_and_not_faint(watched):
         assert dark > 0.01, f"{file.name} is faint"
 
 
+@pytest.mark.thorough
 def test_the_check_sees_the_button_that_plotly_has(tmp_path, watched):
     """Plotly's own page, as `figure.write_html` makes it, has what no page of ours has (from plotly.js 4 on)."""
     import plotly.graph_objects as go
