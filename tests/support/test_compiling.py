@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -56,15 +57,32 @@ def _run(program: str, folder: Path, cache: Path, **more: str) -> subprocess.Com
     )
 
 
-@pytest.fixture
-def modules(tmp_path):
+def _write(folder: Path) -> Path:
     for name, text in {
         "caller": CALLER,
         "callee": CALLEE,
         "numbers_apart": "SHIFT, FACTOR = 1.0, 2.0",
     }.items():
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    return tmp_path
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def modules(tmp_path):
+    return _write(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def first_process(tmp_path_factory):
+    """A folder in which the modules have run once, and what that process said; for all tests: they copy it."""
+    folder = _write(tmp_path_factory.mktemp("modules"))
+    return folder, _run(PROGRAM, folder, folder / "cache").stdout
+
+
+@pytest.fixture
+def compiled(first_process, tmp_path):
+    """The modules, and a cache that another process has filled."""
+    return shutil.copytree(first_process[0], tmp_path / "copy")
 
 
 def _change(folder: Path, name: str, old: str, new: str) -> None:
@@ -74,10 +92,9 @@ def _change(folder: Path, name: str, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_second_process_compiles_nothing(modules):
-    first, second = (_run(PROGRAM, modules, modules / "cache").stdout for _ in range(2))
-    assert first == "202.0 ['by_address', 'called']\n"
-    assert second == "202.0 []\n"
+def test_a_second_process_compiles_nothing(first_process, compiled):
+    assert first_process[1] == "202.0 ['by_address', 'called']\n"
+    assert _run(PROGRAM, compiled, compiled / "cache").stdout == "202.0 []\n"
 
 
 @pytest.mark.parametrize(
@@ -90,10 +107,9 @@ def test_a_second_process_compiles_nothing(modules):
         ("numbers_apart", "1.0, 2.0", "1.0, 2.0  # a comment", "202.0", []),
     ],
 )  # fmt: skip
-def test_what_is_changed_in_another_file_is_compiled_again(modules, name, old, new, value, again):
-    _run(PROGRAM, modules, modules / "cache")
-    _change(modules, name, old, new)
-    assert _run(PROGRAM, modules, modules / "cache").stdout == f"{value} {again}\n"
+def test_what_is_changed_in_another_file_is_compiled_again(compiled, name, old, new, value, again):
+    _change(compiled, name, old, new)
+    assert _run(PROGRAM, compiled, compiled / "cache").stdout == f"{value} {again}\n"
 
 
 def test_a_place_that_cannot_be_written_is_no_obstacle(modules):
@@ -111,13 +127,12 @@ def test_no_home_is_no_obstacle(modules):
     assert done.stdout.startswith("202.0")
 
 
-def test_a_damaged_file_is_compiled_again_and_mended(modules):
-    cache = modules / "cache"
-    _run(PROGRAM, modules, cache)
+def test_a_damaged_file_is_compiled_again_and_mended(compiled):
+    cache = compiled / "cache"
     for file in cache.rglob("*.code"):
         file.write_bytes(file.read_bytes()[:-100])
-    assert _run(PROGRAM, modules, cache).stdout == "202.0 ['by_address', 'called']\n"
-    assert _run(PROGRAM, modules, cache).stdout == "202.0 []\n"
+    assert _run(PROGRAM, compiled, cache).stdout == "202.0 ['by_address', 'called']\n"
+    assert _run(PROGRAM, compiled, cache).stdout == "202.0 []\n"
 
 
 def test_code_that_names_what_cannot_be_described_is_refused(modules):
