@@ -35,8 +35,14 @@ TICKS = ((2, 16, 400, 0), (3, 16, 400, 0), (3, 16, 400, 200), (12, 16, 400, 0), 
 TICK = 20
 JUMP = 10_000
 
-#: The one sentence that a slider can meet: the ellipse's m12 far from 0.
-NO_PICTURE = "The metric is not positive definite"
+#: Sentences that a slider can meet: the ellipse's m12 far from 0; a teacher of zero, or with too few critical points; a
+#: tree that is not known.
+NO_PICTURE = (
+    "The metric is not positive definite",
+    "The teacher is zero",
+    "a plane needs three",
+    "is degenerate",
+)
 
 Texts = dict[str, str]
 
@@ -65,7 +71,7 @@ def ask(client: Any, view: str, values: Texts, known: list[str]) -> tuple[Spent,
     text = answer.get_data(as_text=True)
     spent = Spent(time.process_time() - processor, time.perf_counter() - clock)
     found = json.loads(text)
-    if NO_PICTURE in found["message"]:
+    if any(said in found["message"] for said in NO_PICTURE):
         return None
     if found["message"]:
         raise RuntimeError(f"{view} at {values}: {found['message']}")

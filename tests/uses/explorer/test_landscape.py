@@ -197,6 +197,18 @@ def test_other_tabs_come_back_as_they_were_left(explorer, watched):
         assert page.evaluate(zoomed) == "[20,60]"
 
 
+def test_a_page_is_light_and_alone(explorer, watched):
+    with watched(
+        f"{explorer}/?view=quadratic", reduced_motion="reduce"
+    ) as page:  # fails on any outside request
+        page.locator(".landscape-legend", has_text="saddle (2)").wait_for()
+        sizes = page.evaluate(
+            """() => ['resource', 'navigation'].flatMap((kind) => performance.getEntriesByType(kind))
+              .map(({ transferSize }) => transferSize)"""
+        )
+        assert 1_000_000 < sum(sizes) < 6_000_000
+
+
 def test_a_shared_state_is_not_taken_for_a_step_of_the_tour(explorer, watched):
     with watched(f"{explorer}/?view=quadratic&kurtosis=7", reduced_motion="reduce") as page:
         page.locator(".tour-text", has_text="A state of your own").wait_for()
