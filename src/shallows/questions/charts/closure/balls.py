@@ -42,8 +42,7 @@ class MergedSystem:
     def tensor(self, root: CertifiedRoot) -> list[acb]:
         """The entries of s over the root's box."""
         with precision(BITS):
-            found = self.ball_evaluator(BITS).students([acb(x) for x in root.box])[0]
-            return [found[i, 0] for i in range(self.map.entries)]
+            return self.ball_evaluator(BITS).entries([acb(x) for x in root.box])
 
 
 class MergedBalls:
@@ -59,6 +58,13 @@ class MergedBalls:
             self.terms: list[tuple[Term, arb]] = [
                 (term, arb(rational(term.coefficient))) for term in system.map.terms
             ]
+
+    def entries(self, x: Sequence[Any]) -> list[Any]:
+        """s alone."""
+        found, powers = [type(x[0])(0)] * self.map.entries, self._powers(x)
+        for term, coefficient in self.terms:
+            found[term.entry] = found[term.entry] + coefficient * _product(powers, term, ())
+        return found
 
     def students(self, x: Sequence[Any]) -> tuple[Any, Any]:
         """s, N×1, and D = ∂s, unknowns × N."""
