@@ -16,7 +16,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 
@@ -78,17 +80,20 @@ def phc_seconds(system: PolynomialSystem) -> tuple[float, int] | None:
         return elapsed, int(listed.split()[0])
 
 
-def bertini_seconds(system: PolynomialSystem) -> tuple[float, int] | None:
-    """Processor time of parsing and solving in adaptive precision, without the import; None without bertini2."""
+def bertini_seconds(system: PolynomialSystem) -> tuple[float, int] | str | None:
+    """Processor time of parsing and solving in adaptive precision, without the import; what it says when it fails; None
+    without bertini2."""
     python = os.environ.get("SHALLOWS_BERTINI_PYTHON")
     if not python:
         if importlib.util.find_spec("bertini") is None:
             return None
         python = sys.executable
+    # its parser takes x1 for the beginning of x10, and e for Euler's number
+    system = replace(system, variables=tuple(f"v{letter}" for letter in ascii_lowercase[: system.n]))
     task = {"rows": decimal_rows(system), "variables": list(system.variables)}
-    done = subprocess.run(
-        [python, "-c", _BERTINI], input=json.dumps(task), text=True, capture_output=True, check=True
-    )
+    done = subprocess.run([python, "-c", _BERTINI], input=json.dumps(task), text=True, capture_output=True)
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or ["no reason given"])[-1]
     answer = json.loads(done.stdout.strip().splitlines()[-1])
     return answer["seconds"], answer["count"]
 
@@ -97,13 +102,15 @@ def _against(
     question: str,
     ours: float,
     count: int,
-    peer: tuple[float, int] | None,
+    peer: tuple[float, int] | str | None,
     name: str,
     target: float,
     remark: str = "",
 ) -> Row:
     if peer is None:
         return Row(question, show_time(ours), "—", None, target, f"{name} is not installed: skipped")
+    if isinstance(peer, str):
+        return Row(question, show_time(ours), "—", None, target, f"{name} fails: {peer}")
     elapsed, found = peer
     note = f"{count} solutions{remark}, {name} {found}"
     return Row(question, show_time(ours), f"{name} {show_time(elapsed)}", elapsed / ours, target, note)
