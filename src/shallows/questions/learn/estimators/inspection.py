@@ -26,11 +26,10 @@ class Inspection:
     which sign, `outputs` to which output (or class) it belongs.
 
     >>> X = np.random.default_rng(0).standard_normal((300, 3))
-    >>> model = sh.learn.QuadraticNetRegressor(width=2).fit(X, X[:, 0] * X[:, 1])     # ½(x₁+x₂)²/2 − ½(x₁−x₂)²/2
+    >>> model = sh.learn.QuadraticNetRegressor(width=1).fit(X, (2 * X[:, 0] - X[:, 1]) ** 2)
     >>> model.inspect(["height", "weight", "age"])
-    Inspection(2 neurons of 1 output in 3 columns)
-      +0.5  +0.707 height  +0.707 weight  ...
-      -0.5  +0.707 height  -0.707 weight  ...
+    Inspection(1 neuron of 1 output in 3 columns)
+      +5  +0.894 height  -0.447 weight  ...0.000 age
     """
 
     names: tuple[str, ...]
