@@ -88,8 +88,8 @@ def _penalise(theta: Array, k: int, d: int, gamma: float, form: Array, slope: Ar
             for i in range(k):
                 for r in range(runs):
                     form[x * d + y, r] += theta[i * d + x, r] * theta[i * d + y, r]
-            if x != y:
-                form[y * d + x, :] = form[x * d + y, :]
+            for r in range(runs):  # a copied slice would need numba's memory, which loops go without
+                form[y * d + x, r] = form[x * d + y, r]
     for i in range(k):
         for x in range(d):
             for y in range(d):
@@ -109,7 +109,11 @@ def _step(theta: Array, m: Array, v: Array, slope: Array, size: float, correctio
             theta[row, r] -= size * m[row, r] / (np.sqrt(v[row, r] * correction) + EPSILON)
 
 
-@entry(VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT), fastmath=FAST)
+@entry(
+    VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT),
+    fastmath=FAST,
+    _nrt=True,
+)
 def adam_loop(
     theta: Array, m: Array, v: Array, k: int, d: int, norm: bool, gamma: float, gram: Array, optimum: Array,
     step: float, done: int, epochs: int,
