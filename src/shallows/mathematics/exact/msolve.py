@@ -104,7 +104,7 @@ def real_roots(polynomials: object, bits: int = 128, timeout: float = 60.0) -> E
     >>> 0 < high - low < 2**-100
     True
     """
-    system = PolynomialSystem.read(polynomials)  # type: ignore[arg-type]
+    system = PolynomialSystem.read(polynomials)
     if not system.is_real:
         raise InvalidProblem("msolve needs rational coefficients. Fix: give a system without I")
     program = find_msolve()
