@@ -130,7 +130,7 @@ VIEW = View(
     "lines are the joins of the merge tree. Balls are runs of gradient descent on w and a.",
     captions=(
         "The same points by index and loss: the more ways down, the farther right. Point at one, here, in the table or "
-        "on the landscape.",
+        "on the landscape. Three neurons would be thick and filling: every form, and a single valley of functions.",
     ),
     tour=TOUR,
     presets=PRESETS,
