@@ -240,8 +240,10 @@ MISTAKES = {
         r"cannot read equation 1: expected a number, a variable",
     ),
     "a product without sign": (lambda: sh.homotopy.solve(["2x - 1"]), r"write \* between factors"),
-    "too few equations": (lambda: sh.homotopy.solve(["x + y"]), r"Fix: give as many equations as variables"),
-    "monodromy from nothing": (lambda: sh.homotopy.monodromy(quintic()), r"monodromy\(family, \[x\], p\)"),
+    "too few equations to certify": (
+        lambda: sh.homotopy.PolynomialSystem.read(["x + y"]),
+        r"Fix: give as many equations as variables",
+    ),
     "monodromy at half a member": (
         lambda: sh.homotopy.monodromy(quintic(), [[1.0]], [1.0]),
         r"expected 2 numbers",

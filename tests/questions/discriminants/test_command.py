@@ -60,7 +60,7 @@ def test_a_picture_needs_no_slice(arguments, tmp_path):
     text = run(*arguments, "--trials", "1", "--resolution", "11", "--out", str(tmp_path / "x.html"))
     assert "--metric and --slice choose another" in unwrapped(text)
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert "Plotly.newPlot" in page and ("[-8,8]" in page.replace(".0", "")) == (arguments[0] == "ellipse")
+    assert "js-plotly-plot" in page and ("[-8,8]" in page.replace(".0", "")) == (arguments[0] == "ellipse")
 
 
 @pytest.mark.parametrize(

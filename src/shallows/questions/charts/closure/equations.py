@@ -42,6 +42,11 @@ class MergedEquations:
         """N."""
         return self.entries
 
+    @property
+    def ends_well(self) -> bool:
+        """No: some creep."""
+        return False
+
     def special_count(self, metrics: Metrics) -> int | None:
         """No theorem gives it."""
         return None

@@ -54,6 +54,11 @@ class CriticalEquations(Hashable, Protocol):
         """The number of solutions for generic g and a generic one of these special metrics, where it is a theorem."""
         ...
 
+    @property
+    def ends_well(self) -> bool:
+        """Whether paths from a generic metric to a special one have been seen to end quickly, at infinity too."""
+        ...
+
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """F along the segment from (G, g) = start to target."""
         ...

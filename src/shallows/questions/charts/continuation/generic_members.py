@@ -9,9 +9,9 @@ is a polynomial in g, homogeneous of degree 1 because critical points scale with
 Among special metrics monodromy is told the number of solutions where that is a theorem: rank one. Otherwise critical
 points may run to infinity at finite g, and their sum is a rational function of g, which `rational_trace_test` checks:
 the pairs of g and a critical point are a vector bundle over the students, hence irreducible, and no subset has such a
-sum. Where that test does not pass, or would take long, the paths from a generic metric are followed to a special one:
-as many as there are special solutions end, the others run to infinity, and every one is accounted for; monodromy among
-the special metrics then finds no more.
+sum. Where that test does not pass or would take long, and first of all where paths end well, the paths from a generic
+metric are followed to a special one: as many as there are special solutions end, the others run to infinity, and every
+one is accounted for; monodromy among the special metrics then finds no more.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _solve_special(
     gram = special.at(u).high
     x, g = equations.first(gram, rng)
     count = equations.special_count(special)
-    if count is None:
+    if count is None and not equations.ends_well:
         tested = _by_trace(equations, special, u, x, g, seed, tell)
         if tested is not None:
             return tested
@@ -176,6 +176,10 @@ def _solve_special(
     )
     if found.count != (len(starts) if count is None else count):
         completeness = "sampled"
+    if completeness == "sampled" and count is None and equations.ends_well:
+        tested = _by_trace(equations, special, u, x, g, seed, tell)
+        if tested is not None:
+            return tested
     return SolvedMember(found.parameters, found.points, completeness)
 
 

@@ -37,6 +37,11 @@ class LowRankEquations:
         """N."""
         return self.entries
 
+    @property
+    def ends_well(self) -> bool:
+        """Matrices of a rank and less are a closed set: nothing creeps."""
+        return True
+
     def special_count(self, metrics: Metrics) -> int | None:
         """Not known for r ≥ 2."""
         return None

@@ -57,6 +57,11 @@ class NeuronEquations:
         """Not known beforehand."""
         return None
 
+    @property
+    def ends_well(self) -> bool:
+        """No: some creep."""
+        return False
+
     def special_count(self, metrics: Metrics) -> int | None:
         """Not known beforehand."""
         return None
