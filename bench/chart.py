@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from unittest.mock import patch
 
 import numpy as np
 
 import shallows as sh
 from bench.report import Row, show_time, side_by_side
 from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation import generic_members
 from shallows.questions.charts.continuation.generic_members import SOLVED
 
 #: Certificates are to take at most a fifth of a chart's time: without them it takes at least this share.
@@ -99,8 +101,13 @@ def second_problem(name: str, first: sh.Problem, second: sh.Problem, promised: f
 
 
 def _afresh(given: sh.Problem) -> None:
+    """As on a machine that has not seen the shape, and without the members that come with the package."""
     SOLVED.clear()
-    sh.chart(given, certify=False)
+    with (
+        patch.object(generic_members, "kept_member", lambda *_: None),
+        patch.object(generic_members, "keep_member", lambda *_: None),
+    ):
+        sh.chart(given, certify=False)
 
 
 def certified(name: str, given: sh.Problem) -> Row:

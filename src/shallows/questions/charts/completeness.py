@@ -8,7 +8,7 @@ COMPLETENESS = {
     "proved": "no critical point is missing: a theorem, or as many certified points as there can be",
     "count-matched": "as many solutions as the known count (or msolve's), at points or on families; not all certified",
     "trace-tested": "the trace test found none missing; no proof",
-    "sampled": "what descents or loops happened to find: others may exist",
+    "sampled": "what descents or loops happened to find: others may exist, a minimum lower than all of these too",
 }
 
 
