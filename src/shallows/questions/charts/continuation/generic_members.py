@@ -153,10 +153,28 @@ def _solve_special(
     gram = special.at(u).high
     x, g = equations.first(gram, rng)
     count = equations.special_count(special)
-    if count is None and not equations.ends_well:
-        tested = _by_trace(equations, special, u, x, g, seed, tell)
-        if tested is not None:
-            return tested
+    followed: SolvedMember | None = None
+    if count is not None or equations.ends_well:
+        followed = _followed(equations, special, ways, (u, gram, x, g), count, seed, tell)
+        if count is not None or followed.completeness != "sampled":
+            return followed
+    tested = _by_trace(equations, special, u, x, g, seed, tell)
+    if tested is not None:
+        return tested
+    return followed or _followed(equations, special, ways, (u, gram, x, g), count, seed, tell)
+
+
+def _followed(
+    equations: Equations,
+    special: KindOfMetrics,
+    ways: MakeWays[Equations],
+    place: tuple[Complex, Complex, Complex, Complex],
+    count: int | None,
+    seed: int,
+    tell: Shown,
+) -> SolvedMember:
+    """The member (u, G, x, g) by monodromy up to the known count, or from the ends of the paths of a generic one."""
+    u, gram, x, g = place
     starts, completeness = x[None, :], "count-matched"
     if count is None:
         member, wanted = generic_member(equations, tell), Member.of(gram, g)
@@ -176,10 +194,6 @@ def _solve_special(
     )
     if found.count != (len(starts) if count is None else count):
         completeness = "sampled"
-    if completeness == "sampled" and count is None and equations.ends_well:
-        tested = _by_trace(equations, special, u, x, g, seed, tell)
-        if tested is not None:
-            return tested
     return SolvedMember(found.parameters, found.points, completeness)
 
 
