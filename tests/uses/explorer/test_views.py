@@ -4,7 +4,6 @@ import json
 import os
 import re
 import struct
-import time
 import zlib
 from base64 import b64decode
 
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 import shallows as sh
 from shallows.discriminants import landscape_at
 from shallows.support.budget import OverBudget
+from shallows.uses.explorer import answers
 from shallows.uses.explorer.answers import report_html, scene_json, sentence
 from shallows.uses.explorer.app import make_app
 from shallows.uses.explorer.fields import defaults
@@ -268,11 +268,11 @@ def asked(name, **values):
 
 
 @pytest.mark.parametrize("split", [0, 1])
-def test_descents_that_take_too_long_are_refused_before_they_start(split):
-    begin = time.process_time()
+def test_descents_that_take_too_long_are_refused_before_they_start(split, monkeypatch):
+    monkeypatch.setattr(answers, "computed", lambda *_, **__: pytest.fail("it was started"))
     answer = asked("relu", k="20", runs="100", steps="200000", split=str(split))
     assert re.search(r"would take about .*; the limit is 5 s\. Fix: Use fewer", answer["message"])
-    assert list(answer) == ["message"] and time.process_time() - begin < 1
+    assert list(answer) == ["message"]
 
 
 @pytest.mark.parametrize(
