@@ -110,3 +110,16 @@ def test_the_plan_of_the_house_names_no_room_that_is_gone():
     plan = (SOURCE.parent.parent / "docs" / "developers" / "house.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:mathematics|model|questions|uses|support)/[\w/.]+)`", plan)
     assert len(named) > 20 and not [name for name in named if not (SOURCE / name).exists()]
+
+
+def test_no_test_measures_time() -> None:
+    """Other machines are slower, and this one is at times: how long things take is for `bench/`, in ratios.
+
+    `time.monotonic` is left for waiting: until something happens, or in vain.
+    """
+    clocks = re.compile(
+        r"\b(process_time|thread_time|perf_counter)(_ns)?\(|\btimeit\b|\b(CLOCK_|ru_[us]time)"
+    )
+    tests = [file for file in Path(__file__).parent.rglob("test_*.py") if file != Path(__file__)]
+    assert len(tests) > 100
+    assert [file.name for file in tests if clocks.search(file.read_text(encoding="utf-8"))] == []
