@@ -1,7 +1,9 @@
 """The public names of `shallows.learn`, each where it lives."""
 
+from shallows.questions.learn.deep.network import DeepNetwork as DeepNetwork
 from shallows.questions.learn.deep.polynomial_linear import PolynomialRun as PolynomialRun
 from shallows.questions.learn.deep.polynomial_linear import train_polynomial as train_polynomial
+from shallows.questions.learn.deep.problem import DeepProblem as DeepProblem
 from shallows.questions.learn.deep.training import DeepRuns as DeepRuns
 from shallows.questions.learn.deep.training import train_deep as train_deep
 from shallows.questions.learn.estimators.deep_regressor import (

@@ -90,6 +90,19 @@ class Ball:
         """A lower bound on the values."""
         return np.asarray(np.nextafter(self.mid - self.rad, -np.inf))
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return tuple(self.mid.shape)
+
+    def reshape(self, *shape: int) -> Ball:
+        """The same entries in another shape."""
+        return Ball(self.mid.reshape(*shape), self.rad.reshape(*shape))
+
+    def swapaxes(self, first: int, second: int) -> Ball:
+        """Two axes exchanged."""
+        return Ball(self.mid.swapaxes(first, second), self.rad.swapaxes(first, second))
+
     def __getitem__(self, key: Any) -> Ball:
         return Ball(self.mid[key], self.rad[key])
 

@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem, as_problem
 from shallows.questions.charts.points.point import Points, PointTable, Stored
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.sampled import ZERO_LOSS
+from shallows.questions.connections.deep_layers import DeepLayers
 from shallows.questions.connections.merging import Meeting, merged
 from shallows.questions.connections.saddle_search import Stationary, stationary
-from shallows.questions.connections.strings import aligned, relaxed, ridges
+from shallows.questions.connections.searched import Searched
+from shallows.questions.connections.strings import relaxed, ridges
 from shallows.questions.connections.tree import Edge, Leaf, MergeTree
-from shallows.questions.descent.descend import descend
-from shallows.questions.descent.results.symmetry import group, lower_bound
+from shallows.questions.connections.two_layers import TwoLayers
+from shallows.questions.learn.deep.network import DeepNetwork
+from shallows.questions.learn.deep.problem import DeepProblem
 from shallows.support.checks import counted, describe
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Progress
@@ -34,7 +35,11 @@ NEARLY = 1e-2
 
 
 def connect(
-    problem: Problem, networks: Sequence[Network], *, up_to_symmetry: bool = True, progress: bool = False
+    problem: Problem | DeepProblem,
+    networks: Sequence[Network] | Sequence[DeepNetwork],
+    *,
+    up_to_symmetry: bool = True,
+    progress: bool = False,
 ) -> MergeTree:
     """How given minima connect, for problems without a complete list of critical points: ReLU, smooth and others.
 
@@ -52,9 +57,11 @@ def connect(
     >>> tree.edges[0].point.certificate
     Certificate(radius ..., signature certified, rank certified; Krawczyk and interval Hessian, ReLU closed form, ...)
     """
-    problem = as_problem(problem)
-    search = Search(problem, up_to_symmetry)
-    given = [search.minimum(_theta(problem, net, i), i) for i, net in enumerate(_listed(networks))]
+    loss: Searched = (
+        DeepLayers(problem) if isinstance(problem, DeepProblem) else TwoLayers(as_problem(problem))
+    )
+    search = Search(loss, up_to_symmetry)
+    given = [search.minimum(_theta(loss, net, i), i) for i, net in enumerate(_listed(networks))]
     pairs = list(combinations(dict.fromkeys(given), 2))
     with Progress(len(pairs), "relaxing strings", progress, "pairs of minima") as bar:
         for i, j in pairs:
@@ -67,7 +74,7 @@ def connect(
 class Search:
     """The minima and saddles found so far; each saddle with the minima that paths down from it reach."""
 
-    problem: Problem
+    loss: Searched
     up_to_symmetry: bool
     minima: list[Stationary] = field(default_factory=list)
     saddles: list[tuple[Stationary, tuple[int, ...]]] = field(default_factory=list)
@@ -75,13 +82,13 @@ class Search:
 
     def minimum(self, theta: Any, place: int) -> int:
         """The number of a given minimum; a network that is none is refused."""
-        found = stationary(self.problem, theta, 0)
+        found = stationary(self.loss, theta, 0)
         size = float(np.linalg.norm(theta))
         if found is None or float(np.linalg.norm(found.theta - theta)) > NEARLY * max(size, 1.0):
-            slope = float(np.linalg.norm(self.problem.value_and_gradient(theta)[1]))
+            slope = float(np.linalg.norm(self.loss.value_and_gradient(theta)[1]))
             raise InvalidProblem(
                 f"networks[{place}] is no minimum: its gradient has norm {slope:.3g}, and Newton's method goes to no "
-                "minimum nearby. Fix: train it first, sh.descend(problem, network).network"
+                f"minimum nearby. Fix: {self.loss.fix}"
             )
         number = self._number(found)
         self.given = len(self.minima)
@@ -89,40 +96,38 @@ class Search:
 
     def _number(self, found: Stationary) -> int:
         """The minimum that this is, a symmetric image counting as the same; a new one if there is none."""
-        scale = float(self.problem.value(np.zeros((1, self.problem.size)))[0])
         for i, known in enumerate(self.minima):
-            if self._same(known, found, scale):
+            if self._same(known, found):
                 return i
         self.minima.append(found)
         return len(self.minima) - 1
 
-    def _same(self, first: Stationary, second: Stationary, scale: float) -> bool:
+    def _same(self, first: Stationary, second: Stationary) -> bool:
         if not self.up_to_symmetry:
             gap = float(np.linalg.norm(first.theta - second.theta))
             return gap <= OFF * max(float(np.linalg.norm(first.theta)), 1.0)
         thetas, losses = np.array([first.theta, second.theta]), np.array([first.loss, second.loss])
-        return len(group(self.problem, thetas, losses, scale)) == 1
+        return self.loss.same(thetas, losses)
 
     def between(self, i: int, j: int) -> None:
         """Saddles on the ridges of a string from one minimum to the other."""
         first, second = self.minima[i].theta, self.minima[j].theta
-        end = aligned(self.problem, first, second) if self.up_to_symmetry else second
-        images, losses = relaxed(self.problem, first, end)
-        for place in ridges(losses):
-            found = stationary(self.problem, images[place], 1)
-            if found is not None:
-                self._add(found)
+        for end in self.loss.aligned(first, second) if self.up_to_symmetry else [second]:
+            images, losses = relaxed(self.loss, first, end)
+            for place in ridges(losses):
+                found = stationary(self.loss, images[place], 1)
+                if found is not None:
+                    self._add(found)
 
     def _add(self, saddle: Stationary) -> None:
         """The saddle with what lies on its two sides, unless it is known."""
-        scale = float(self.problem.value(np.zeros((1, self.problem.size)))[0])
-        if any(self._same(known, saddle, scale) for known, _ in self.saddles):
+        if any(self._same(known, saddle) for known, _ in self.saddles):
             return
         size = max(float(np.linalg.norm(saddle.theta)), 1.0)
         reached = []
         for sign in (1.0, -1.0):
-            run = descend(self.problem, saddle.theta + sign * OFF * size * saddle.lowest)
-            end = stationary(self.problem, run.theta, 0)
+            low = self.loss.fall(saddle.theta + sign * OFF * size * saddle.lowest)
+            end = stationary(self.loss, low, 0)
             if end is not None and end.loss < saddle.loss:
                 reached.append(self._number(end))
         if reached:
@@ -135,7 +140,7 @@ class Search:
         items = [self.minima[i] for i in order] + [saddle for saddle, _ in self.saddles]
         rows = np.argsort([item.loss for item in items], kind="stable").tolist()
         place = {item: row for row, item in enumerate(rows)}
-        chart = _chart(self.problem, [items[i] for i in rows])
+        chart = _chart(self.loss, [items[i] for i in rows])
         meetings = [
             Meeting(saddle.loss, place[len(order) + i], tuple(number[leaf] for leaf in reached))
             for i, (saddle, reached) in enumerate(self.saddles)
@@ -148,43 +153,49 @@ class Search:
         for merge in merges:
             row, reached = merge.meeting.row, tuple(dict.fromkeys(merge.meeting.leaves))
             edges.append(Edge(merge.meeting.loss, row, chart.critical[row], reached, merge.sides))  # type: ignore[arg-type]
-        notes = []
+        notes = self._unproved(items)
         if len(self.minima) > self.given:
             notes.append(f"{counted(len(self.minima) - self.given, 'minimum')} beside those given were found")
         if len(valleys.together) > 1:
             notes.append(f"no saddle was found that joins {len(valleys.together)} valleys")
         return MergeTree(chart, tuple(leaves), tuple(edges), "parameters", "sampled", tuple(notes))
 
+    def _unproved(self, items: list[Stationary]) -> list[str]:
+        """What is said of points without certificate."""
+        bare = [item for item in items if item.certificate is None]
+        if not bare:
+            return []
+        return [f"{len(bare)} of {counted(len(items), 'critical point')} not certified: {self.loss.unproved}"]
 
-def _chart(problem: Problem, items: list[Stationary]) -> Chart:
+
+def _chart(loss: Searched, items: list[Stationary]) -> Chart:
     """What was found as a sampled chart, by ascending loss."""
-    power = isinstance(problem.activation, Power) and problem.outputs == 1 and not problem.affine
-    networks = [problem.unpack(item.theta) for item in items]
-    tensors: list[SymmetricTensor | None] = [net.tensor() if power else None for net in networks]
-    bottom = lower_bound(problem) + ZERO_LOSS * float(problem.value(np.zeros((1, problem.size)))[0])
+    networks = [loss.unpack(item.theta) for item in items]
+    tensors = [loss.tensor(item.theta) for item in items]
+    bottom = loss.floor + ZERO_LOSS * loss.energy
     kinds = [
         "saddle" if item.signature[2] else "global minimum" if item.loss <= bottom else "local minimum"
         for item in items
     ]
     table = PointTable(
         np.array([item.loss for item in items]),
-        np.full(len(items), problem.width, dtype=np.intp),
+        np.full(len(items), loss.width, dtype=np.intp),
         np.array([item.signature for item in items], dtype=np.intp),
         np.array(kinds, dtype="<U14"),
         np.zeros(len(items), dtype=np.intp),
     )
     maker = Stored(tensors, networks, [item.certificate for item in items], [None] * len(items))
     return Chart(
-        critical=Points(table, maker, problem),
+        critical=Points(table, maker, loss.problem),
         completeness="sampled",
         method="connect",
         complex_count={},
-        real_count={problem.width: len(items)},
-        expected_count={problem.width: None},
-        expected_source={problem.width: ""},
+        real_count={loss.width: len(items)},
+        expected_count={loss.width: None},
+        expected_source={loss.width: ""},
         notes=("signatures are in parameter space",),
-        title=f"{problem!r}",
-        problem=problem,
+        title=loss.title,
+        problem=loss.problem,
     )
 
 
@@ -197,7 +208,8 @@ def _listed(networks: Any) -> list[Network]:
     return found
 
 
-def _theta(problem: Problem, net: Any, place: int) -> Any:
-    if not isinstance(net, Network):
-        raise InvalidProblem(f"networks[{place}] is {describe(net)}; expected a Network.")
-    return problem.pack(net)
+def _theta(loss: Searched, net: Any, place: int) -> Any:
+    try:
+        return loss.pack(net)
+    except InvalidProblem as error:
+        raise InvalidProblem(f"networks[{place}]: {error}") from None

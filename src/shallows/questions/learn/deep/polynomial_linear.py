@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.descent.stopping import Stopping
 from shallows.questions.learn.deep.losses import Evaluate
-from shallows.questions.learn.deep.training import STATIONARY, checked_input, convex_counterpart, run_batch
+from shallows.questions.learn.deep.problem import checked_samples, convex_counterpart
+from shallows.questions.learn.deep.training import STATIONARY, checked_method, run_batch
 from shallows.questions.learn.fitting.frame import homogenise
 from shallows.questions.learn.fitting.solve import mean_square
 from shallows.questions.learn.fitting.spanning_powers import realise, spanning_directions
@@ -180,7 +181,8 @@ def train_polynomial(
     >>> f"{run.nmse:.12f}"
     '0.000000000000'
     """
-    samples, labels = checked_input(X, y, method)
+    checked_method(method)
+    samples, labels = checked_samples(X, y)
     gamma, iterations = (
         finite_number("penalty", penalty, minimum=0.0),
         positive_integer("iterations", iterations),

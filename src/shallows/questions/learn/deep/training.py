@@ -17,21 +17,18 @@ from shallows.questions.descent.methods.adam import adam
 from shallows.questions.descent.methods.lbfgs import lbfgs
 from shallows.questions.descent.results.run import Batch
 from shallows.questions.descent.stopping import Stopping
-from shallows.questions.learn.deep.costs import in_forms, require_training
+from shallows.questions.learn.deep.costs import require_training
 from shallows.questions.learn.deep.factors import Factors, through_forms
 from shallows.questions.learn.deep.layers import Shape, forward
 from shallows.questions.learn.deep.losses import (
     LARGEST_FORM,
     Evaluate,
-    Quadratic,
-    in_function_space,
-    on_samples,
 )
-from shallows.questions.learn.fitting.frame import Frame, features, homogenise
-from shallows.questions.learn.fitting.least_squares import dense, fewer_samples
+from shallows.questions.learn.deep.network import DeepNetwork
+from shallows.questions.learn.deep.problem import DeepProblem
+from shallows.questions.learn.fitting.frame import features
 from shallows.questions.learn.fitting.solve import mean_square
-from shallows.questions.learn.fitting.statistics import Statistics
-from shallows.support.checks import Array, counted, finite_array, finite_number, positive_integer
+from shallows.support.checks import Array, counted, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Progress
 from shallows.support.seeds import generator, seed_text
@@ -39,8 +36,6 @@ from shallows.support.seeds import generator, seed_text
 METHODS = ("lbfgs", "adam")
 #: The paper's step.
 ADAM_STEP = 1e-3
-#: The mean of ‖z‖² in training: a unit vector and the homogenising coordinate, as in paper 002, section 4.3.
-MEAN_SQUARE = 2.0
 #: Gradient norm at which L-BFGS stops, in these units.
 STATIONARY = 1e-9
 
@@ -60,17 +55,30 @@ class DeepRuns:
     [[1.0]]
     """
 
-    shape: Shape
-    affine: bool
+    problem: DeepProblem
     thetas: Array
     losses: Array
-    energy: float
     optimum: float | None
     stationarity: Array = field(repr=False)
     gradient_norms: Array
     iterations: Array
     method: str
     seed: str
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the layers."""
+        return self.problem.shape
+
+    @property
+    def energy(self) -> float:
+        """The mean of ‖y‖²."""
+        return self.problem.energy
+
+    @property
+    def networks(self) -> tuple[DeepNetwork, ...]:
+        """Where the runs ended, one network each."""
+        return tuple(DeepNetwork(self.shape, theta, self.problem.affine) for theta in self.thetas)
 
     @property
     def nmse(self) -> Array:
@@ -98,8 +106,7 @@ class DeepRuns:
 
     def predict(self, X: ArrayLike, run: int | None = None) -> Array:
         """The outputs of one run (the best by default), (rows, outputs)."""
-        Z = homogenise(finite_array("X", X, 2), self.affine)
-        return forward(self.shape, self.thetas[self.best if run is None else run], Z)
+        return self.networks[self.best if run is None else run](X)
 
     def __repr__(self) -> str:
         sizes = "-".join(map(str, self.shape.sizes))
@@ -111,17 +118,11 @@ class DeepRuns:
         )
 
 
-def checked_input(X: ArrayLike, y: ArrayLike, method: str) -> tuple[Array, Array]:
-    """Samples, (N, n), and labels, (N, outputs), of a training by one of the `METHODS`."""
+def checked_method(method: str) -> str:
+    """One of the `METHODS`."""
     if method not in METHODS:
         raise InvalidProblem(f"method is {method!r}; expected one of {', '.join(METHODS)}.")
-    samples, labels = finite_array("X", X, 2), finite_array("y", y, (1, 2))
-    labels = labels[:, None] if labels.ndim == 1 else labels
-    if len(samples) != len(labels) or not len(samples):
-        raise InvalidProblem(
-            f"X has {len(samples)} rows and y {len(labels)}; expected the same, at least one."
-        )
-    return samples, labels
+    return method
 
 
 def train_deep(
@@ -157,66 +158,29 @@ def train_deep(
     >>> f"{runs.nmse.min():.10f}"
     '0.0000000000'
     """
-    samples, labels = checked_input(X, y, method)
-    weights = _checked_weights(sample_weight, len(samples))
+    checked_method(method)
+    problem = DeepProblem(X, y, hidden, affine=affine, penalty=penalty, sample_weight=sample_weight)
+    shape, labels, weights = problem.shape, problem.labels, problem.weights
     if factors and labels.shape[1] > 1:
         raise InvalidProblem(
             f"factors=True trains one output, as appendix F has it; y has {labels.shape[1]}. Train them one by one."
         )
-    gamma = finite_number("penalty", penalty, minimum=0.0)
-    iterations = positive_integer("iterations", iterations)
-    Z = homogenise(samples, affine)
-    unit = float(np.sqrt(weights @ np.sum(Z**2, axis=1) / weights.sum() / MEAN_SQUARE)) or 1.0
-    shape = Shape.of(Z.shape[1], hidden, labels.shape[1])
-    runs = positive_integer("runs", runs)
-    require_training(shape, len(Z), runs, iterations)
+    iterations, runs = positive_integer("iterations", iterations), positive_integer("runs", runs)
+    require_training(shape, len(labels), runs, iterations)
     sources = generator(rng).spawn(runs)
     factored = Factors(shape) if factors else None
     begin = np.array([(shape if factored is None else factored).start(source) for source in sources])
-    quadratic = convex_counterpart(Z / unit, labels, weights, shape.degree)
-    evaluate = _route(shape, Z / unit, labels, weights, quadratic, gamma)
+    evaluate = problem.evaluate
     if factored is not None:
-        evaluate = through_forms(factored, evaluate, gamma)
+        evaluate = through_forms(factored, evaluate, problem.penalty)
     batch = run_batch(evaluate, begin, method, Stopping(tolerance, iterations), progress)
     thetas = batch.thetas if factored is None else factored.forms(batch.thetas)
-    thetas[:, : shape.parts[0][0] * shape.parts[0][1]] /= unit**2  # zᵀAz = (z/c)ᵀ(c²A)(z/c)
-    losses, stationarity = _measure(shape, thetas, Z, labels, weights)
+    thetas = problem.in_data_units(thetas)
+    losses, stationarity = _measure(shape, thetas, problem.Z, labels, weights)
     return DeepRuns(
-        shape, affine, thetas, losses, mean_square(labels, weights),
-        None if quadratic is None else quadratic.floor, stationarity, batch.norms, batch.iterations, method,
-        seed_text(rng),
+        problem, thetas, losses, None if problem.quadratic is None else problem.quadratic.floor, stationarity,
+        batch.norms, batch.iterations, method, seed_text(rng),
     )  # fmt: skip
-
-
-def _checked_weights(given: ArrayLike | None, count: int) -> Array:
-    weights = np.ones(count) if given is None else finite_array("sample_weight", given, 1)
-    if weights.shape != (count,) or np.any(weights < 0) or not np.any(weights > 0):
-        raise InvalidProblem("sample_weight must hold one non-negative number a sample, not all zero.")
-    return weights
-
-
-def convex_counterpart(Z: Array, Y: Array, weights: Array, degree: int) -> Quadratic | None:
-    """The convex counterpart of degree 2^L, or None when it has too many features."""
-    size = coordinates.dimension(Z.shape[1], degree)
-    if size > LARGEST_FORM:
-        return None
-    frame = Frame.identity(Z.shape[1], False)
-    if len(Z) < size:
-        solution = fewer_samples(Z, Y, weights, False, degree)
-    else:
-        solution = dense(Z, Y, weights, frame, degree, 0.0)
-    statistics = Statistics.empty(frame, degree, Y.shape[1]).add(Z, Y, weights)
-    floor = mean_square(Y - solution.predict(Z), weights)
-    return Quadratic(statistics.gram / statistics.weight, solution.entries, floor)
-
-
-def _route(
-    shape: Shape, Z: Array, Y: Array, weights: Array, quadratic: Quadratic | None, gamma: float
-) -> Evaluate:
-    """Function space or samples, as `in_forms` says."""
-    if quadratic is not None and in_forms(shape, len(Z)):
-        return in_function_space(shape, quadratic, gamma)
-    return on_samples(shape, Z, Y, weights, gamma)
 
 
 def run_batch(evaluate: Evaluate, begin: Array, method: str, stopping: Stopping, progress: bool) -> Batch:
