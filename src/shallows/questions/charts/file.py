@@ -16,6 +16,8 @@ from shallows.questions.charts.comparison import require_same
 from shallows.questions.charts.completeness import COMPLETENESS
 from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.learn.deep.layers import Shape
+from shallows.questions.learn.deep.network import DeepNetwork
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Arrays, Contents, Format
 from shallows.support.npz import Archive
@@ -68,9 +70,13 @@ def chart_contents(chart: Chart) -> tuple[dict[str, Any], Arrays]:
         "dimension": table.dimension,
         "limit": table.limit,
     }
+    networks: list[Any] = [item.network for item in chart.critical]
+    if any(isinstance(net, DeepNetwork) for net in networks):
+        document["deep"] = {"sizes": list(networks[0].shape.sizes), "affine": networks[0].affine}
+        return document, arrays | {"theta": np.array([net.theta for net in networks])}
     biased = chart.problem is not None and chart.problem.bias
     for name in ("W", "a", "norm", *(["bias"] if biased else [])):
-        arrays[name] = np.array([getattr(item.network, name) for item in chart.critical])
+        arrays[name] = np.array([getattr(net, name) for net in networks])
     tensors = _tensors(chart)
     if tensors:
         document |= {"n": tensors[0].n, "degree": tensors[0].degree}
@@ -155,6 +161,9 @@ def _table(document: dict[str, Any], arrays: Archive) -> PointTable:
 
 def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) -> Stored:
     n, degree, count = document["n"], document["degree"], len(arrays["loss"])
+    certificates = [None if given is None else _certificate(given) for given in document["certificates"]]
+    if "deep" in document:
+        return Stored([None] * count, _deep_networks(document, arrays), certificates, [None] * count)
     activation = Power(degree) if problem is None else problem.activation
     norms, biases = arrays.get("norm", np.zeros(count)), arrays.get("bias", [None] * count)
     networks = zip(arrays["W"], arrays["a"], norms, biases, strict=True)
@@ -163,13 +172,22 @@ def _stored(document: dict[str, Any], arrays: Archive, problem: Problem | None) 
     return Stored(
         [None if entries is None else SymmetricTensor(entries, n, degree) for entries in tensors],
         [Network(W, a, activation, norm, bias) for W, a, norm, bias in networks],
-        [None if given is None else _certificate(given) for given in document["certificates"]],
+        certificates,
         [
             None if entries is None or np.isnan(entries).any() else SymmetricTensor(entries, n, degree)
             for entries in escapes
         ],
         _families(document, arrays),
     )
+
+
+def _deep_networks(document: dict[str, Any], arrays: Archive) -> list[DeepNetwork]:
+    """The networks of a tree of deep ones (`sh.connect`)."""
+    shape = Shape(tuple(int(size) for size in document["deep"]["sizes"]))
+    thetas = arrays["theta"]
+    if thetas.shape != (len(arrays["loss"]), shape.size):
+        raise ValueError(f"its networks have sizes {shape.sizes}, but not as many parameters")
+    return [DeepNetwork(shape, theta, bool(document["deep"]["affine"])) for theta in thetas]
 
 
 def _completeness(document: dict[str, Any]) -> str:

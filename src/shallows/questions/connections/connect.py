@@ -41,13 +41,14 @@ def connect(
     up_to_symmetry: bool = True,
     progress: bool = False,
 ) -> MergeTree:
-    """How given minima connect, for problems without a complete list of critical points: ReLU, smooth and others.
+    """How given minima connect, for problems without a complete list of critical points: ReLU, smooth, deep.
 
     Between each pair a string is relaxed (with the second's neurons in the order closest to the first's), its ridges
     are refined to saddles of index one, and paths down from these tell what they join: minima that were not given are
-    leaves too. Saddles of ReLU networks are proved (Krawczyk, `edge.point.certificate`). Minima that differ by a
-    symmetry of the problem are one leaf unless `up_to_symmetry` is False. The result is "sampled": a barrier is an
-    upper bound, because a lower way may have been missed.
+    leaves too. Saddles of ReLU and of deep quadratic networks are proved (Krawczyk, `edge.point.certificate`); the
+    tree's notes say which points are not. Minima that differ by a symmetry of the problem are one leaf unless
+    `up_to_symmetry` is False. The result is "sampled": a barrier is an upper bound, because a lower way may have been
+    missed.
 
     >>> problem = sh.relu_problem(6)
     >>> minima = [problem.target, sh.symmetric_minimum(6, [1, 5]).network()]
@@ -56,6 +57,16 @@ def connect(
     (['0.000000', '0.050161'], '0.050185', 'sampled')
     >>> tree.edges[0].point.certificate
     Certificate(radius ..., signature certified, rank certified; Krawczyk and interval Hessian, ReLU closed form, ...)
+
+    Deep networks: `sh.learn.train_deep` has the problem and the minima that its runs found.
+
+    >>> x = np.random.default_rng(0).standard_normal((60, 2))
+    >>> runs = sh.learn.train_deep(x, x[:, 0] ** 4 + x[:, 1] ** 4, hidden=(1,), penalty=1.0, progress=False)
+    >>> tree = sh.connect(runs.problem, runs.networks)
+    >>> [f"{leaf.loss:.4f}" for leaf in tree.leaves], [f"{edge.loss:.4f}" for edge in tree.edges]
+    (['3.3695', '9.4031', '12.2850'], ['13.1792', '21.2875'])
+    >>> all(edge.point.certificate.signature_certified for edge in tree.edges)
+    True
     """
     loss: Searched = (
         DeepLayers(problem) if isinstance(problem, DeepProblem) else TwoLayers(as_problem(problem))
@@ -155,7 +166,7 @@ class Search:
             edges.append(Edge(merge.meeting.loss, row, chart.critical[row], reached, merge.sides))  # type: ignore[arg-type]
         notes = self._unproved(items)
         if len(self.minima) > self.given:
-            notes.append(f"{counted(len(self.minima) - self.given, 'minimum')} beside those given were found")
+            notes.append(f"found beside those given: {counted(len(self.minima) - self.given, 'minimum')}")
         if len(valleys.together) > 1:
             notes.append(f"no saddle was found that joins {len(valleys.together)} valleys")
         return MergeTree(chart, tuple(leaves), tuple(edges), "parameters", "sampled", tuple(notes))
@@ -212,4 +223,4 @@ def _theta(loss: Searched, net: Any, place: int) -> Any:
     try:
         return loss.pack(net)
     except InvalidProblem as error:
-        raise InvalidProblem(f"networks[{place}]: {error}") from None
+        raise InvalidProblem(f"networks[{place}] {str(error).removeprefix('network ')}") from None

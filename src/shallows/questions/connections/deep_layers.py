@@ -88,7 +88,8 @@ class DeepLayers:
         count = coordinates.dimension(shape.sizes[0], shape.degree)
         if count > LARGEST_TENSOR:
             return np.asarray(self._deep.Z / self._deep.unit)
-        return generator(0).standard_normal((POINTS * count, shape.sizes[0])) / np.sqrt(shape.sizes[0])
+        points = generator(0).standard_normal((POINTS * count, shape.sizes[0]))
+        return np.asarray(points / np.sqrt(shape.sizes[0]))
 
     @cached_property
     def _group(self) -> CoordinateGroup | None:

@@ -59,9 +59,9 @@ class SliceBalls:
         """θ of slice coordinates."""
         return self.centre + self.frame @ _float_balls(u)
 
-    def __call__(self, u: Sequence[Any]) -> tuple[Any, Any]:
+    def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
         """The gradient (n×1) and Hessian (n×n) on the slice."""
-        gradient, hessian = self.loss(self.point(u))
+        gradient, hessian = self.loss(self.point(x))
         N = self.frame
         return _arb_matrix((N.T @ gradient).reshape(self.n, 1)), _arb_matrix(N.T @ hessian @ N)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shallows.questions.learn.deep.network import DeepNetwork
 from shallows.support.checks import counted
 from shallows.support.theme import CYCLE, GREY, INK, KIND_COLOURS, KIND_SYMBOLS, mark_of, styled, titled
 
@@ -119,6 +120,8 @@ def _hover(leaf: Leaf) -> str:
 def network_text(node: Any) -> str:
     """The neurons of a leaf or join, for reading: a line each."""
     net = node.point.network
+    if isinstance(net, DeepNetwork):
+        return f"{net!r}"
     if net.W.size > SHOWN_ENTRIES:
         return f"{counted(net.width, 'neuron')} in {counted(net.n, 'input')}"
     rows = ["(" + ", ".join(f"{x:.3g}" for x in row) + ")" for row in net.W.tolist()]

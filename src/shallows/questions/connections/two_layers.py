@@ -53,7 +53,7 @@ class TwoLayers:
     def pack(self, network: Any) -> Array:
         """θ of a network."""
         if not isinstance(network, Network):
-            raise InvalidProblem(f"is {describe(network)}; expected a Network.")
+            raise InvalidProblem(f"network is {describe(network)}; expected a Network.")
         return self._problem.pack(network)
 
     def unpack(self, theta: Array) -> Network:

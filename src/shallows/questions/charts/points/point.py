@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class Stored:
     """A maker of points that are all there already."""
 
     tensors: Sequence[SymmetricTensor | None]
-    networks: Sequence[Network]
+    networks: Sequence[Any]
     certificates: Sequence[Certificate | None]
     escapes: Sequence[SymmetricTensor | None]
     families: Mapping[int, tuple[str, tuple[SymmetricTensor, ...]]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class Stored:
             raise InvalidProblem("This activation is no power, so the point is no tensor: use point.network.")
         return tensor
 
-    def network(self, i: int) -> Network:
+    def network(self, i: int) -> Any:
         """A network of the problem that realises it."""
         return self.networks[i]
 

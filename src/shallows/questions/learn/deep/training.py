@@ -46,6 +46,7 @@ class DeepRuns:
 
     `optimum` is the loss of least squares on features of degree 2^L, which no network of depth L is below (paper 002,
     appendix F, remark 4); `stationarity` is the norm of the mean of r z^{⊗2^L}, zero exactly there (Lemma F.1).
+    `networks` are where they ended, `sh.connect(runs.problem, runs.networks)` says how these connect.
 
     >>> X = np.random.default_rng(0).standard_normal((300, 3))
     >>> runs = sh.learn.train_deep(X, (X[:, 0] * X[:, 1] - X[:, 2] ** 2) ** 2, hidden=(3,), runs=4, rng=0)
