@@ -8,8 +8,8 @@ of the library, may `import shallows as sh`. Imports for type checking do not co
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,22 +45,25 @@ def name_of(file: Path) -> str:
 MODULES = {name_of(file): file.read_text(encoding="utf-8") for file in sorted(SOURCE.rglob("*.py"))}
 
 
-def imported(text: str) -> Iterator[str]:
+@functools.cache
+def imported(text: str) -> tuple[str, ...]:
     """The modules of `shallows` that a text imports, at once or inside functions; "" is `shallows` itself."""
+    found: list[str] = []
     waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             continue
         if isinstance(node, ast.Import):
-            yield from (alias.name[9:] for alias in node.names if alias.name.split(".")[0] == "shallows")
+            found += (alias.name[9:] for alias in node.names if alias.name.split(".")[0] == "shallows")
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative imports are not used here"
             if node.module and node.module.split(".")[0] == "shallows":
                 package = node.module[9:]
                 inner = [f"{package}.{alias.name}".lstrip(".") for alias in node.names]
-                yield from (name if name in MODULES else package for name in inner)
+                found += (name if name in MODULES else package for name in inner)
         waiting += ast.iter_child_nodes(node)
+    return tuple(found)
 
 
 def strays(module: str, text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "shallows"
 FILES = {str(file.relative_to(SOURCE)): file.read_text(encoding="utf-8") for file in SOURCE.rglob("*.py")}
+parse = functools.cache(ast.parse)
 LONGEST_FUNCTION, LONGEST_FILE = 60, 450
 #: Claims state the tolerance of a check beside it, as an argument of `equal`, `within`, …: part of the statement.
 CHECKS = re.compile(r"^uses/papers/(arjevani|gamarnik|kazemipour|safran)/")
@@ -24,7 +26,7 @@ def is_small(node: ast.AST) -> bool:
 
 def bare_tolerances(text: str) -> Iterator[int]:
     """Lines with such a literal that is no named constant of a module or class, nor the default of a parameter."""
-    tree = ast.parse(text)
+    tree = parse(text)
     bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
     homes: list[ast.AST] = [n for body in bodies for n in body if isinstance(n, ast.Assign | ast.AnnAssign)]
     homes += [
@@ -41,7 +43,7 @@ def _defaults(node: ast.arguments) -> list[ast.expr]:
 def unreasoned(text: str) -> Iterator[str]:
     """Named tolerances without a comment above or beside them."""
     lines = text.split("\n")
-    for node in ast.parse(text).body:
+    for node in parse(text).body:
         if isinstance(node, ast.Assign) and any(is_small(inner) for inner in ast.walk(node)):
             above, beside = lines[node.lineno - 2], "\n".join(lines[node.lineno - 1 : node.end_lineno])
             if not above.lstrip().startswith("#") and "#" not in beside:
@@ -50,7 +52,7 @@ def unreasoned(text: str) -> Iterator[str]:
 
 def functions(text: str) -> Iterator[tuple[str, int]]:
     """Every function with the lines of its body; signature and docstring do not count."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             yield node.name, (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
