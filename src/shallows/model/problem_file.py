@@ -15,7 +15,7 @@ moments = [1, 0, 1, 0, 30]
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from inspect import signature
 from io import StringIO
@@ -182,6 +182,10 @@ class WrittenProblem:
     problem: Problem
     seed: int
 
+    def with_seed(self, seed: int | None) -> WrittenProblem:
+        """With this seed instead of the file's, if there is one."""
+        return self if seed is None else replace(self, seed=seed)
+
 
 def parse_problem(text: str, source: str = "problem file", folder: Path | None = None) -> tuple[str, Problem]:
     """The title and the problem of a TOML text; mistakes come out as one `InvalidProblem` with all of them."""
@@ -213,9 +217,9 @@ def load_problem(path: str | Path) -> Problem:
     return load_written(path).problem
 
 
-def load_written(path: str | Path) -> WrittenProblem:
-    """Everything that a TOML file says."""
-    return parse_written(text_of(path), str(path), Path(path).parent)
+def load_written(path: str | Path, seed: int | None = None) -> WrittenProblem:
+    """Everything that a TOML file says, or another seed."""
+    return parse_written(text_of(path), str(path), Path(path).parent).with_seed(seed)
 
 
 def embedded_problem(name: str) -> tuple[str, Problem]:
@@ -224,10 +228,10 @@ def embedded_problem(name: str) -> tuple[str, Problem]:
     return written.title, written.problem
 
 
-def embedded_written(name: str) -> WrittenProblem:
-    """An example that ships with the package, as a file would have it."""
+def embedded_written(name: str, seed: int | None = None) -> WrittenProblem:
+    """An example that ships with the package, as a file would have it, or with another seed."""
     file = resources.files("shallows.model") / "examples" / f"{name}.toml"
-    return parse_written(file.read_text(encoding="utf-8"), f"{name}.toml")
+    return parse_written(file.read_text(encoding="utf-8"), f"{name}.toml").with_seed(seed)
 
 
 def _beside(folder: Path) -> Read:

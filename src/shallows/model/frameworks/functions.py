@@ -20,15 +20,19 @@ PROBE = np.linspace(-1.0, 1.0, 7)
 
 
 @dataclass(frozen=True)
-class OfTensors:
-    """σ^(order) of an elementwise function σ of PyTorch tensors."""
+class OfFramework:
+    """σ^(order) of an elementwise function σ of a framework's arrays; it has σ's name."""
 
     function: Callable[..., Any]
     order: int = 0
 
     @property
     def __name__(self) -> str:
-        return _called(self.function)
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+
+class OfTensors(OfFramework):
+    """σ^(order) of an elementwise function σ of PyTorch tensors."""
 
     def __call__(self, z: Array) -> Array:
         """σ^(order)(z), by as many backward passes: σ acts on each entry alone, so a sum has the slopes as gradient."""
@@ -44,16 +48,8 @@ class OfTensors:
         return np.asarray(value.detach().numpy(), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class OfJax:
+class OfJax(OfFramework):
     """σ^(order) of an elementwise function σ of JAX arrays."""
-
-    function: Callable[..., Any]
-    order: int = 0
-
-    @property
-    def __name__(self) -> str:
-        return _called(self.function)
 
     def __call__(self, z: Array) -> Array:
         """σ^(order)(z), in double precision whatever JAX is set to."""
@@ -80,7 +76,7 @@ def of_arrays(function: Any, first: Any, second: Any) -> tuple[Any, Any, Any]:
 
 def _wrapped(function: Any) -> OfTensors | OfJax | None:
     """The function as one of NumPy arrays when it is a framework's, else None."""
-    if not callable(function) or isinstance(function, np.ufunc | OfTensors | OfJax):
+    if not callable(function) or isinstance(function, np.ufunc | OfFramework):
         return None
     answers = "jax" in sys.modules and _answers(function, PROBE, "jax")
     if answers:
@@ -99,7 +95,3 @@ def _answers(function: Callable[..., Any], probe: Any, framework: str) -> bool:
     except Exception:  # any error of a stranger's function means that it does not take such arrays
         return False
     return type(answer).__module__.partition(".")[0].removesuffix("lib") == framework
-
-
-def _called(function: Any) -> str:
-    return getattr(function, "__name__", type(function).__name__)

@@ -44,18 +44,26 @@ def _array(tensor: torch.Tensor) -> Array:
     return np.asarray(tensor.detach().numpy(), dtype=np.float64)
 
 
-class _Loss(torch.autograd.Function):
-    """L(θ)."""
-
-    @staticmethod
-    def forward(theta: torch.Tensor, problem: Problem) -> torch.Tensor:
-        return torch.as_tensor(np.asarray(problem.value(_array(theta))))
+class _OfTheta(torch.autograd.Function):
+    """A function of (θ, problem)."""
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
         ctx.save_for_backward(inputs[0])
         ctx.save_for_forward(inputs[0])
         ctx.problem = inputs[1]
+
+    @classmethod
+    def vmap(cls, info: Any, axes: tuple[Any, ...], theta: torch.Tensor, problem: Problem) -> tuple[Any, int]:
+        return cls.apply(theta.movedim(axes[0], 0), problem), 0
+
+
+class _Loss(_OfTheta):
+    """L(θ)."""
+
+    @staticmethod
+    def forward(theta: torch.Tensor, problem: Problem) -> torch.Tensor:
+        return torch.as_tensor(np.asarray(problem.value(_array(theta))))
 
     @staticmethod
     def backward(ctx: Any, slope: torch.Tensor) -> Any:
@@ -67,23 +75,13 @@ class _Loss(torch.autograd.Function):
         (theta,) = ctx.saved_tensors
         return (change * _Gradient.apply(theta, ctx.problem)).sum(-1)
 
-    @staticmethod
-    def vmap(info: Any, axes: tuple[Any, ...], theta: torch.Tensor, problem: Problem) -> tuple[Any, int]:
-        return _Loss.apply(theta.movedim(axes[0], 0), problem), 0
 
-
-class _Gradient(torch.autograd.Function):
+class _Gradient(_OfTheta):
     """∇L(θ)."""
 
     @staticmethod
     def forward(theta: torch.Tensor, problem: Problem) -> torch.Tensor:
         return torch.as_tensor(np.asarray(problem.value_and_gradient(_array(theta))[1]))
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-        ctx.save_for_backward(inputs[0])
-        ctx.save_for_forward(inputs[0])
-        ctx.problem = inputs[1]
 
     @staticmethod
     def backward(ctx: Any, direction: torch.Tensor) -> Any:
@@ -94,10 +92,6 @@ class _Gradient(torch.autograd.Function):
     def jvp(ctx: Any, change: torch.Tensor, _: Any) -> Any:
         (theta,) = ctx.saved_tensors
         return _Product.apply(theta, change, ctx.problem)
-
-    @staticmethod
-    def vmap(info: Any, axes: tuple[Any, ...], theta: torch.Tensor, problem: Problem) -> tuple[Any, int]:
-        return _Gradient.apply(theta.movedim(axes[0], 0), problem), 0
 
 
 class _Product(torch.autograd.Function):

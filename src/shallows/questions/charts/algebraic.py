@@ -5,15 +5,14 @@ from __future__ import annotations
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
-from shallows.questions.charts.chart_of_points import chart_of_points
+from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closure.closure import closure_of
-from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_chartable
 from shallows.questions.charts.matrices.rank_one import rank_one_stratum
 from shallows.questions.charts.matrices.rank_r import low_rank_stratum
-from shallows.questions.charts.points.stratum import Counts, Stratum, origin
+from shallows.questions.charts.points.stratum import Stratum
 from shallows.questions.charts.powers.sums import powers_stratum, special_count
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.units import Units
@@ -28,8 +27,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     top = min(problem.width, fills_at(problem))
     for rank in range(1, top + 1):
         require_chartable(problem, rank, special_count(problem, rank))
-    found, counts, levels = [origin(problem)], {0: Counts(1, 1, "the zero tensor")}, ["proved"]
-    families, notes = [], []
+    notes = []
     if _is_zero(problem):
         notes, top = [NO_TARGET], 0
     strata, units = {}, Units.of(problem)
@@ -37,26 +35,14 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
         with status_line(f"rank {rank} of {top}", progress) as tell:
             strata[rank] = _stratum(units.problem, rank, certify, seed, tell)
     limits = closure_of(units.problem, top, certify, seed, progress)
-    for rank, found_there in strata.items():
-        stratum = found_there.with_lost_at(limits.critical_inward.get(rank, 0))
-        found += [units.restored(point) for point in stratum.found]
-        counts[rank] = stratum.counts
-        families += [units.restored_family(family) for family in stratum.families]
-        notes += stratum.notes
-        levels.append(stratum.completeness)
-    completeness = weakest([*levels, limits.completeness])
-    closed = not limits.scope and (not limits.critical_inward or completeness != "sampled")
-    return chart_of_points(
+    settled = {r: s.with_lost_at(limits.critical_inward.get(r, 0)) for r, s in strata.items()}
+    return chart_of_strata(
         problem,
-        found + [units.restored(point) for point in limits.found],
-        counts,
-        completeness=completeness,
+        {rank: units.restored_part(stratum) for rank, stratum in settled.items()},
+        units.restored_part(limits),
         method="homotopy",
-        closed=closed,
-        scope=limits.scope,
-        families=families + [units.restored_family(family) for family in limits.families],
-        notes=notes + limits.notes,
         seed=seed,
+        notes=notes,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,11 +18,14 @@ from shallows.model.data.base import InnerProduct
 from shallows.model.data.equivalent_metric import EquivalentMetric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.stratum import RealFamily, RealPoint
+from shallows.questions.charts.closure.closure import Closure
+from shallows.questions.charts.points.stratum import RealFamily, RealPoint, Stratum
 from shallows.support.checks import Array
 
 #: Targets between 2^−30 and 2^30, 10⁻⁹ and 10⁹, are charted as they are.
 ORDINARY = 30
+
+Part = TypeVar("Part", Stratum, Closure)
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,13 @@ class Units:
             certificate=None
             if proof is None
             else replace(proof, radius=float(np.ldexp(proof.radius, scale))),
+        )
+
+    def restored_part(self, part: Part) -> Part:
+        """A stratum of `problem`, or its limits, in the units given."""
+        points = [self.restored(point) for point in part.found]
+        return replace(
+            part, found=points, families=[self.restored_family(family) for family in part.families]
         )
 
     def restored_family(self, family: RealFamily) -> RealFamily:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import Annotated, Any
 import typer
 
 from shallows.support.strict_json import strict_json
+from shallows.uses.commands.destinations import write_parts
 
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file (TOML); `shallows new` writes one.")]
 Seed = Annotated[
@@ -98,6 +99,12 @@ class Output:
         if not self.quiet:
             with self._spinner_off():
                 typer.echo(f"written: {path}", err=self.json)
+
+    def write(self, places: Mapping[str, Path], makers: Mapping[str, Callable[[Path], Path | None]]) -> None:
+        """Write each part that was asked for (`destinations.write_parts`) and say so."""
+        with self.working("writing"):
+            for path in write_parts(places, makers):
+                self.wrote(path)
 
     @property
     def progress(self) -> bool:

@@ -72,7 +72,11 @@ def chart(
     places = destinations(out, FILES, report)
     if not places and file is None and not (json or quiet):
         places = {".html": REPORT}
-    written = [load_written(file)] if file is not None else [embedded_written(name) for name in EMBEDDED]
+    written = (
+        [load_written(file, seed)]
+        if file is not None
+        else [embedded_written(name, seed) for name in EMBEDDED]
+    )
     charts = [
         (
             each.title,
@@ -80,7 +84,7 @@ def chart(
                 each.problem,
                 method=method,
                 certify=certify,
-                rng=each.seed if seed is None else seed,
+                rng=each.seed,
                 progress=output.progress,
                 client=scheduler,
                 keep=keep,

@@ -10,7 +10,7 @@ import typer
 from shallows.support.checks import noun_for
 from shallows.support.theme import untitled
 from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands.destinations import as_text, destinations
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import MergeTree
@@ -46,16 +46,13 @@ def connections(
 
     output = Output(json, quiet)
     places = destinations(out, FILES)
-    written = load_written(file)
-    charted = chart(written.problem, rng=written.seed if seed is None else seed, progress=output.progress)
+    written = load_written(file, seed)
+    charted = chart(written.problem, rng=written.seed, progress=output.progress)
     tree = charted.connections(space, progress=output.progress)
     output.document(_document(tree))
     output.show(f"{tree!r}")
-    if ".json" in places:
-        output.wrote(tree.save(places[".json"]))
-    if ".html" in places:
-        places[".html"].write_text(_page(tree, written.title or file.stem, file), encoding="utf-8")
-        output.wrote(places[".html"])
+    page = as_text(lambda: _page(tree, written.title or file.stem, file))
+    output.write(places, {".json": tree.save, ".html": page})
 
 
 def _page(tree: MergeTree, title: str, file: Path) -> str:

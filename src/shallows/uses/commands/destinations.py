@@ -10,10 +10,12 @@ Folders that are not there are made before the work starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from shallows.support.errors import InvalidProblem
+from shallows.support.strict_json import strict_json
 
 #: What the endings stand for, in words.
 MEANING = {
@@ -68,6 +70,28 @@ def ready(*files: Path) -> None:
         if file.is_dir():
             raise InvalidProblem(f"{file} is a folder; expected the name of a file to write.")
         file.parent.mkdir(parents=True, exist_ok=True)
+
+
+def write_parts(
+    places: Mapping[str, Path], makers: Mapping[str, Callable[[Path], Path | None]]
+) -> Iterator[Path]:
+    """Write each part that was asked for; the file is what its maker says, or the place itself."""
+    for ending, place in places.items():
+        yield makers[ending](place) or place
+
+
+def as_document(value: Any) -> Callable[[Path], None]:
+    """What writes a value as JSON, as `Output.document` prints it."""
+    return as_text(lambda: strict_json(value) + "\n")
+
+
+def as_text(make: Callable[[], str]) -> Callable[[Path], None]:
+    """What writes a text, which is made when it is asked for."""
+
+    def write(path: Path) -> None:
+        path.write_text(make(), encoding="utf-8")
+
+    return write
 
 
 def numbered(file: Path, number: int, count: int) -> Path:

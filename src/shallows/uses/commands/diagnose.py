@@ -47,20 +47,15 @@ def diagnose(
 
     output = Output(json, quiet)
     places = destinations(out, FILES)
-    written = load_written(file)
+    written = load_written(file, seed)
     net = load_weights(weights, written.problem)
     found = make_diagnosis(
         written.problem,
         net,
         chart=chart,
-        rng=written.seed if seed is None else seed,
+        rng=written.seed,
         progress=output.progress,
     )
     output.document(found.to_dict())
     output.show(f"{found!r}")
-    if ".json" in places:
-        output.wrote(found.save(places[".json"]))
-    if ".html" in places:
-        with output.working("writing the page"):
-            path = found.report(places[".html"])
-        output.wrote(path)
+    output.write(places, {".json": found.save, ".html": found.report})

@@ -6,14 +6,13 @@ import platform
 import shutil
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shallows.uses.commands._common import ANSWER_IS_NO, MISSING, Json, Output, Quiet, table, web_page
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands.destinations import as_document, as_text, destinations
 
 if TYPE_CHECKING:
     from shallows.uses.commands.self_check import Check
@@ -115,12 +114,8 @@ def doctor(
     shown.append(f"Compiled code: {functions} functions, {size / 1e6:.1f} MB in {code_cache.root()}")
     shown.append(f"Solved members of families of equations: {members}, {room / 1e6:.1f} MB there")
     output.show(*shown)
-    if ".json" in places:
-        places[".json"].write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    if ".html" in places:
-        places[".html"].write_text(web_page(*shown), encoding="utf-8")
-    for path in places.values():
-        output.wrote(path)
+    page = as_text(lambda: web_page(*shown))
+    output.write(places, {".json": as_document(document), ".html": page})
     _conclude(output, broken, [each.engine for each in checks if not each.passed])
 
 

@@ -56,8 +56,8 @@ def ensemble(
 
     output = Output(json, quiet)
     places = destinations(out, FILES, report)
-    written = load_written(file)
-    problem, seed = written.problem, written.seed if seed is None else seed
+    written = load_written(file, seed)
+    problem, seed = written.problem, written.seed
     known = None
     if chart:
         from shallows.questions.charts.chart import chart as make_chart
@@ -71,12 +71,7 @@ def ensemble(
         )
     output.document(_document(result))
     output.show(result.table(), *_lines(result))
-    if ".json" in places:
-        output.wrote(result.save(places[".json"]))
-    if ".html" in places:
-        with output.working("writing the report"):
-            path = result.report(places[".html"])
-        output.wrote(path)
+    output.write(places, {".json": result.save, ".html": result.report})
     if len(result) < result.requested:
         typer.echo(f"shallows: interrupted; {len(result)} of {result.requested} runs are kept", err=True)
         raise typer.Exit(INTERRUPTED)

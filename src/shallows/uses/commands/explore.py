@@ -10,7 +10,7 @@ import typer
 
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import Json, Output, Quiet
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands.destinations import as_document, as_text, destinations, write_parts
 
 if TYPE_CHECKING:
     from shallows.uses.explorer.fields import State
@@ -111,17 +111,14 @@ def _shared(address: str) -> tuple[str, dict[str, object]]:
 
 def _write(output: Output, view: View, state: State, places: dict[str, Path]) -> None:
     """The report and the facts of a state; there is no limit of time here, as there is on the page."""
-    from json import dumps
-
     with output.working(f"drawing {view.name} and writing its report"):
         document = _facts(view, state) if output.json or ".json" in places else {}
         if ".html" in places:
             document["report"] = str(places[".html"])
-            places[".html"].write_text(_report(view, state), encoding="utf-8")
-    if ".json" in places:
-        places[".json"].write_text(dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        page = as_text(lambda: _report(view, state))
+        written = list(write_parts(places, {".json": as_document(document), ".html": page}))
     output.document(document)
-    for path in places.values():
+    for path in written:
         output.wrote(path)
 
 

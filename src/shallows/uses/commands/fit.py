@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import Json, Output, Quiet, Seed
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands.destinations import as_document, destinations
 
 EXAMPLES = (
     "shallows fit data.csv --target y",
@@ -53,7 +54,6 @@ def fit(
     from rich.console import Console
 
     from shallows.questions.learn.estimators.quadratic_regressor import QuadraticNetRegressor
-    from shallows.support.strict_json import strict_json
     from shallows.uses.report.fit import fit_document, load_table, show_fit, write_report
 
     output = Output(json, quiet)
@@ -74,12 +74,8 @@ def fit(
     if not (json or quiet):
         console = Console()
         show_fit(console, model, X, y, notes)
-    if ".json" in places:
-        places[".json"].write_text(strict_json(document) + "\n", encoding="utf-8")
-    if ".html" in places:
-        write_report(places[".html"], model, X, y, notes)
-    for path in places.values():
-        output.wrote(path)
+    page = partial(write_report, model=model, X=X, y=y, notes=notes)
+    output.write(places, {".json": as_document(document), ".html": page})
 
 
 def _setting(name: str, text: str | None, words: tuple[str, ...], kind: type[int] | type[float]) -> Any:

@@ -9,7 +9,7 @@ import typer
 
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import ANSWER_IS_NO, Json, Output, Quiet, Seed, interruptible
-from shallows.uses.commands.destinations import destinations, is_folder
+from shallows.uses.commands.destinations import as_document, as_text, destinations, is_folder, write_parts
 
 if TYPE_CHECKING:
     from shallows.uses.papers.experiments.experiment import Experiment, Result
@@ -97,16 +97,10 @@ def _places(out: Path, experiments: int) -> tuple[Path, dict[str, Path]]:
 
 def _written(result: Result, places: dict[str, Path]) -> list[Path]:
     """The files of a result: those in its folder, or the one that was asked for."""
-    from json import dumps
-
     from shallows.uses.papers.experiments.write import page
 
-    if ".json" in places:
-        text = dumps(result.to_dict(), ensure_ascii=False, indent=1)
-        places[".json"].write_text(text + "\n", encoding="utf-8")
-    if ".html" in places:
-        places[".html"].write_text(page(result), encoding="utf-8")
-    return list(places.values()) or list(result.files)
+    makers = {".json": as_document(result.to_dict()), ".html": as_text(lambda: page(result))}
+    return list(write_parts(places, makers)) or list(result.files)
 
 
 def _kept(out: Path) -> str:

@@ -10,7 +10,7 @@ import typer
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.uses.commands._common import ANSWER_IS_NO, DONE, MISSING, Json, Output, Quiet, Seed, table
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands.destinations import as_document, as_text, destinations
 
 if TYPE_CHECKING:
     from shallows.uses.papers.claim import Claim
@@ -134,17 +134,10 @@ def _line(claim: Claim, evidence: Evidence, position: int, total: int) -> str:
 
 
 def _write(output: Output, result: Verification, places: dict[str, Path]) -> None:
-    from json import dumps
-
     from shallows.uses.papers.page import verification_page
 
-    if ".json" in places:
-        text = dumps(result.to_dict(), ensure_ascii=False, indent=1)
-        places[".json"].write_text(text + "\n", encoding="utf-8")
-    if ".html" in places:
-        places[".html"].write_text(verification_page(result), encoding="utf-8")
-    for path in places.values():
-        output.wrote(path)
+    page = as_text(lambda: verification_page(result))
+    output.write(places, {".json": as_document(result.to_dict()), ".html": page})
 
 
 def _show_seeds(chosen: list[Claim], seeds: range, effort: Effort, jobs: int | None, output: Output) -> int:

@@ -14,8 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
-from shallows.questions.charts.continuation._loop import gap
-from shallows.questions.charts.powers._loop import FAR, first_order
+from shallows.questions.charts.continuation._loop import (
+    FAR,
+    first_order,
+    gap,
+    longest,
+    shrink_rows,
+    store_powers,
+)
 from shallows.support.compiling import callback, part
 
 
@@ -46,10 +52,7 @@ def _students(point: Any, reals: Any, program: Any, work: Any) -> None:
     at_s = at_d + 2 * unknowns * size
     at_start = 4 + terms
     for v in range(unknowns):
-        power = 1.0 + 0.0j
-        for k in range(steps):
-            work[v * steps + k] = power
-            power = power * point[v]
+        store_powers(point[v], steps, work, v * steps)
     for i in range(unknowns * size):
         work[at_d + i] = 0.0
     for i in range(size):
@@ -88,19 +91,12 @@ def merged(
     all rows are divided by its (2d−1)-st power over FAR's, as in `powers`.
     """
     unknowns, size, degree = program[0], program[1], program[2]
-    width = unknowns + 1
     at_d = unknowns * (degree + 1)
     at_s = at_d + 2 * unknowns * size
     _students(point, reals, program, work)
     gap(point[unknowns], complexes, work, at_s, size)
     first_order(work, at_d, unknowns, size, value, jacobian)
     _add_second_order(reals, program, work, at_s + size, jacobian)
-    largest = 0.0
-    for v in range(unknowns):
-        largest = max(largest, abs(point[v]))
+    largest = longest(point, unknowns)
     if largest > FAR:
-        shrink = (FAR / largest) ** (2 * degree - 1)
-        for v in range(unknowns):
-            value[v] = value[v] * shrink
-            for w in range(width):
-                jacobian[v * width + w] = jacobian[v * width + w] * shrink
+        shrink_rows(value, jacobian, unknowns, (FAR / largest) ** (2 * degree - 1))

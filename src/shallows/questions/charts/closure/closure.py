@@ -20,14 +20,22 @@ from shallows.support.progress import status_line
 
 @dataclass
 class Closure:
-    """The critical points among limits, and where no limits were looked for (`scope`, empty when everywhere)."""
+    """The critical points among limits, and where no limits were looked for (`scope`, empty when everywhere).
+
+    `closed` says that networks have no limits beside them.
+    """
 
     found: list[RealPoint] = field(default_factory=list)
     families: list[RealFamily] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     completeness: str = "proved"
     scope: str = ""
+    closed: bool = True
     critical_inward: dict[int, int] = field(default_factory=dict)
+
+    def is_whole(self, completeness: str) -> bool:
+        """Whether every stratum of the closure is charted: none left out and, where there are limits, none lost."""
+        return not self.scope and (self.closed or completeness != "sampled")
 
 
 def merging(problem: Problem) -> int:
@@ -50,6 +58,7 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
     for blocks in strata(width, problem.n):
         with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
             stratum = merged_stratum(problem, blocks, certify, seed, tell)
+        result.closed = False
         result.found += stratum.found
         result.families += stratum.families
         result.notes += stratum.notes

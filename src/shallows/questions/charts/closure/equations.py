@@ -15,12 +15,13 @@ import numpy as np
 from shallows.mathematics.ed_degree import tangential_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.closure.parameterization import Parameterization
-from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
+from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
+from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
-class MergedEquations:
+class MergedEquations(CommonEquations):
     """The equations of sums of blocks of merged neurons, at least one of them of two neurons or more."""
 
     degree: int
@@ -36,20 +37,6 @@ class MergedEquations:
     def entries(self) -> int:
         """N = C(n+d−1, d)."""
         return self.map.entries
-
-    @property
-    def metric_size(self) -> int:
-        """N."""
-        return self.entries
-
-    @property
-    def ends_well(self) -> bool:
-        """No: some creep."""
-        return False
-
-    def special_count(self, metrics: Metrics) -> int | None:
-        """No theorem gives it."""
-        return None
 
     @property
     def unknowns(self) -> int:
@@ -90,11 +77,10 @@ class MergedEquations:
         """The compiled equations along a segment of (G, g)."""
         from shallows.questions.charts.closure._loop import merged
 
-        (first, g1), (last, g0) = start, target
         size, m = self.entries, self.unknowns
         return Homotopy(
             evaluate=merged,
-            complexes=np.concatenate([last.high.ravel(), (first - last).high.ravel(), g0, g1 - g0]),
+            complexes=segment_numbers(start, target),
             reals=np.array([float(term.coefficient) for term in self.map.terms]),
             program=self._program,
             work=m * (self.degree + 1 + 2 * size) + 3 * size + size * size,
@@ -118,6 +104,4 @@ class MergedEquations:
         """Random parameters, a random form e with ∂s · e = 0, and g = G s − e."""
         x = complex_normal(rng, self.unknowns)
         conditions = np.asarray(self.map.slopes(x), np.complex128)
-        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
-        e = complex_normal(rng, len(kernel)) @ kernel
-        return x, gram @ self.tensors(x[None])[0] - e
+        return x, gram @ self.tensors(x[None])[0] - random_residual(conditions, rng)

@@ -8,6 +8,7 @@ them, and no path runs to infinity for the metric's sake.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.continuation.metrics import AllMetrics, Metrics, Pair, SpecialMetrics
 from shallows.support.checks import Array
+from shallows.support.seeds import complex_normal
 
 Complex = NDArray[np.complex128]
 
@@ -74,6 +76,41 @@ class CriticalEquations(Hashable, Protocol):
     def tensors(self, points: Complex) -> Complex:
         """The student's entries, a row a point: equal exactly for points of one orbit."""
         ...
+
+
+class CommonEquations(ABC):
+    """What most `CriticalEquations` say: one metric on all entries, and no theorem on special ones."""
+
+    @property
+    @abstractmethod
+    def entries(self) -> int:
+        """How many numbers g has."""
+
+    @property
+    def metric_size(self) -> int:
+        """N."""
+        return self.entries
+
+    @property
+    def ends_well(self) -> bool:
+        """No: some creep."""
+        return False
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """Not known beforehand."""
+        return None
+
+
+def segment_numbers(start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Complex:
+    """G and g at t = 0, the target, and their slopes in t, as evaluators read them: G0, G1 (N×N), g0, g1."""
+    (first, g1), (last, g0) = start, target
+    return np.concatenate([last.high.ravel(), (first - last).high.ravel(), g0, g1 - g0])
+
+
+def random_residual(conditions: Complex, rng: np.random.Generator) -> Complex:
+    """A random e = Gs − g on which these conditions, a row each, vanish: g = Gs − e makes s critical."""
+    kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
+    return np.asarray(complex_normal(rng, len(kernel)) @ kernel)
 
 
 @dataclass(frozen=True)

@@ -27,19 +27,18 @@ from shallows.mathematics.exact.polynomials import Polynomial, in_frame
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.chart_of_points import chart_of_points
+from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
-from shallows.questions.charts.closure.closure import merging
+from shallows.questions.charts.closure.closure import Closure, merging
 from shallows.questions.charts.closure.real import Vectors, has_tangents, sort_limits
-from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
 from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.rank_r import real_points
-from shallows.questions.charts.points.stratum import Counts, RealPoint, origin
+from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.balls import BITS, PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import sort_real
@@ -62,45 +61,24 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
     top = min(problem.width, fills_at(problem))
     if problem.degree > 2 and top > 1:
         _require_binary(problem)
-    found = [origin(problem)]
-    counts = {0: Counts(1, 1, "the zero tensor")}
-    levels, notes = ["count-matched"], []
-    for rank in range(1, top + 1):
-        if rank == 1:
-            points, counts[1], whole = _rank_one_points(problem, seed)
-            levels.append("count-matched" if whole else "sampled")
-            notes += [] if whole else [f"rank 1: {MET}"]
-        elif problem.degree > 2:
-            points, counts[rank], whole, said = _binary_points(problem, rank, seed)
-            levels.append("count-matched" if whole else "sampled")
-            notes += said
-        elif rank == problem.n:
-            full = full_rank_stratum(problem, True)
-            points, counts[rank] = full.found, full.counts
-            notes += full.notes
-        else:
-            points, counts[rank], whole = _rank_points(problem, rank, seed)
-            levels.append("count-matched" if whole else "sampled")
-            notes += [] if whole else [f"rank {rank}: {MET}, or they are not transverse to the frame"]
-        found += points
-    if merging(problem):
-        points, whole, said = _binary_limits(problem, seed)
-        found += points
-        notes += said
-        levels.append("count-matched" if whole else "sampled")
-    completeness = weakest(levels)
-    closed = not merging(problem) or (merging(problem) == 2 and completeness != "sampled")
-    return chart_of_points(
-        problem,
-        found,
-        counts,
-        completeness=completeness,
-        method="exact",
-        closed=closed,
-        scope=FEW_LIMITS if merging(problem) > 2 else "",
-        notes=notes,
-        seed=seed,
-    )
+    strata = {rank: _stratum(problem, rank, seed) for rank in range(1, top + 1)}
+    limits = _binary_limits(problem, seed) if merging(problem) else Closure()
+    return chart_of_strata(problem, strata, limits, method="exact", seed=seed)
+
+
+def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:
+    if rank == 1:
+        return _rank_one_points(problem, seed)
+    if problem.degree > 2:
+        return _binary_points(problem, rank, seed)
+    if rank == problem.n:
+        return full_rank_stratum(problem, True)
+    return _rank_points(problem, rank, seed)
+
+
+def _level(whole: bool) -> str:
+    """How complete a list is of which msolve has isolated all points, or may lack some."""
+    return "count-matched" if whole else "sampled"
 
 
 def _require_binary(problem: Problem) -> None:
@@ -115,7 +93,7 @@ def _require_binary(problem: Problem) -> None:
     )
 
 
-def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoint], Counts, bool, list[str]]:
+def _binary_points(problem: Problem, rank: int, seed: int) -> Stratum:
     """Sums of powers in two variables by apolarity (see `exact_binary`), each certified as a real root in u."""
     binary, whole = _clear_frame(problem, rank, seed)
     roots = _isolated(real_roots(binary.equations(rank), bits=2 * BITS, timeout=TIMEOUT))
@@ -142,11 +120,11 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoi
     counts = Counts(roots.degree, roots.degree, "all roots, counted by msolve")
     if roots.distinct != roots.degree:
         notes.append(f"rank {rank}: {MET}")
-    return found, counts, whole and roots.distinct == roots.degree, notes
+    return Stratum(found, counts, [], notes, _level(whole and roots.distinct == roots.degree))
 
 
-def _binary_limits(problem: Problem, seed: int) -> tuple[list[RealPoint], bool, list[str]]:
-    """Limits of two merged neurons, each certified; whether none is missing."""
+def _binary_limits(problem: Problem, seed: int) -> Closure:
+    """Limits of two merged neurons, each certified."""
     binary = BinaryProblem.of(problem, integer_frame(2, seed))
     roots = _isolated(real_roots(binary.limit_equations(), bits=2 * BITS, timeout=TIMEOUT))
     limits: list[Vectors] = [[list(binary.merged(x))] for x in roots.points]
@@ -154,7 +132,13 @@ def _binary_limits(problem: Problem, seed: int) -> tuple[list[RealPoint], bool, 
     head = "rank 2, limits of two merged neurons"
     notes = [f"{head}: {roots.degree} complex critical points, counted by msolve"]
     whole = roots.distinct == roots.degree
-    return result.found, whole, notes if whole else [*notes, f"{head}: {MET}"]
+    return Closure(
+        result.found,
+        notes=notes if whole else [*notes, f"{head}: {MET}"],
+        completeness=_level(whole),
+        scope=FEW_LIMITS if merging(problem) > 2 else "",
+        closed=False,
+    )
 
 
 def _clear_frame(problem: Problem, rank: int, seed: int) -> tuple[BinaryProblem, bool]:
@@ -177,7 +161,7 @@ def _signs(problem: Problem) -> tuple[int, ...]:
     return (1, -1) if problem.degree % 2 == 0 else (1,)
 
 
-def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoint], Counts, bool]:
+def _rank_points(problem: Problem, rank: int, seed: int) -> Stratum:
     """S = R U A Uᵀ Rᵀ in a frame of integers; complete when there are as many complex solutions as there can be."""
     equations = LowRankEquations(problem.n, rank)
     frame = integer_frame(problem.n, seed)
@@ -187,7 +171,9 @@ def _rank_points(problem: Problem, rank: int, seed: int) -> tuple[list[RealPoint
     system = LowRankSystem.of(problem, equations, frame)
     points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, equations.unknowns) + 0j
     found = real_points(system, points, certify(system, points).roots)
-    return found, Counts(roots.degree, expected, source), roots.distinct == roots.degree == expected
+    whole = roots.distinct == roots.degree == expected
+    notes = [] if whole else [f"rank {rank}: {MET}, or they are not transverse to the frame"]
+    return Stratum(found, Counts(roots.degree, expected, source), [], notes, _level(whole))
 
 
 def _isolated(roots: ExactRealRoots) -> ExactRealRoots:
@@ -224,8 +210,8 @@ def critical_equations(problem: Problem, sign: int) -> list[Polynomial]:
     return equations
 
 
-def _rank_one_points(problem: Problem, seed: int) -> tuple[list[RealPoint], Counts, bool]:
-    """The real points, how many there are over C, and whether all of these are simple, so that msolve tells them apart.
+def _rank_one_points(problem: Problem, seed: int) -> Stratum:
+    """The real points and how many there are over C; all when these are simple, so that msolve tells them apart.
 
     Every tensor but 0 is d vectors, u times roots of unity.
     """
@@ -235,7 +221,8 @@ def _rank_one_points(problem: Problem, seed: int) -> tuple[list[RealPoint], Coun
         points += _points(problem, sign, roots, frame)
         whole = whole and simple
         count = ((roots.distinct or 1) - 1) // problem.degree  # the same for both signs: −u^⊗d = (ζu)^⊗d
-    return points, Counts(count, count, "all roots, counted by msolve"), whole
+    counts = Counts(count, count, "all roots, counted by msolve")
+    return Stratum(points, counts, [], [] if whole else [f"rank 1: {MET}"], _level(whole))
 
 
 def _told_apart(problem: Problem, sign: int, seed: int) -> tuple[ExactRealRoots, Array, bool]:

@@ -15,13 +15,14 @@ import numpy as np
 from shallows.mathematics.ed_degree import low_rank_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
+from shallows.questions.charts.continuation.equations import CommonEquations, segment_numbers
+from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
-class LowRankEquations:
+class LowRankEquations(CommonEquations):
     """The equations of n×n matrices of rank r."""
 
     n: int
@@ -33,18 +34,9 @@ class LowRankEquations:
         return self.n * (self.n + 1) // 2
 
     @property
-    def metric_size(self) -> int:
-        """N."""
-        return self.entries
-
-    @property
     def ends_well(self) -> bool:
         """Matrices of a rank and less are a closed set: nothing creeps."""
         return True
-
-    def special_count(self, metrics: Metrics) -> int | None:
-        """Not known for r ≥ 2."""
-        return None
 
     @property
     def unknowns(self) -> int:
@@ -99,12 +91,10 @@ class LowRankEquations:
         """The compiled equations along a segment of (G, g), in double precision."""
         from shallows.questions.charts.matrices._loop import low_rank
 
-        (first, g1), (last, g0) = start, target
-        G1, G0 = first.high, last.high
         size, n = self.entries, self.n
         return Homotopy(
             evaluate=low_rank,
-            complexes=np.concatenate([G0.ravel(), (G1 - G0).ravel(), g0, g1 - g0]),
+            complexes=segment_numbers(start, target),
             reals=np.zeros(1),
             program=np.array([n, self.r], np.int64),
             work=2 * n * self.r + 5 * size + size * size + 2 * n * n,

@@ -14,11 +14,15 @@ from __future__ import annotations
 from typing import Any
 
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
+from shallows.questions.charts.continuation._loop import (
+    FAR,
+    add_curvature,
+    metric_products,
+    slope_of_monomial,
+    store_powers,
+)
 from shallows.support.compiling import callback, part
 
-#: The length of a neuron from which on its rows are divided by its d-th power over this one's: Newton steps and
-#: tangents stay the same, and a residual that is nothing but rounding does not grow on the way to infinity.
-FAR = 2.0
 #: Where the terms start in `program`.
 HEAD = 7
 
@@ -40,10 +44,7 @@ def _neurons(point: Any, reals: Any, program: Any, work: Any) -> None:
     at_b = r * n * steps
     for i in range(r):
         for x in range(n):
-            power = 1.0 + 0.0j
-            for k in range(steps):
-                work[(i * n + x) * steps + k] = power
-                power = power * point[i * (lead + n) + lead + x]
+            store_powers(point[i * (lead + n) + lead + x], steps, work, (i * n + x) * steps)
     for k in range(at_b, at_b + r * (1 + n) * size):
         work[k] = 0.0
     for i in range(r):
@@ -58,10 +59,9 @@ def _neurons(point: Any, reals: Any, program: Any, work: Any) -> None:
                 count = program[row + 1 + x]
                 if count == 0:
                     continue
-                slope = reals[term] * count * work[(i * n + x) * steps + count - 1]
-                for y in range(n):
-                    if y != x:
-                        slope = slope * work[(i * n + y) * steps + program[row + 1 + y]]
+                slope = slope_of_monomial(
+                    reals[term] * count, work, i * n * steps, steps, program, row + 1, n, x
+                )
                 work[at_b + (i * (1 + n) + 1 + x) * size + entry] += slope
 
 
@@ -95,26 +95,6 @@ def _gaps(point: Any, complexes: Any, reals: Any, program: Any, work: Any, at_s:
 
 
 @part
-def _products(program: Any, work: Any, at_b: int, at_g: int) -> None:
-    """B G and C = B G Bᵀ."""
-    size, rows = program[3], program[1] * (1 + program[0])
-    at_bg = at_b + rows * size
-    at_c = at_bg + rows * size
-    for v in range(rows):
-        for k in range(size):
-            entry = 0.0 + 0.0j
-            for j in range(size):
-                entry += work[at_b + v * size + j] * work[at_g + j * size + k]
-            work[at_bg + v * size + k] = entry
-    for v in range(rows):
-        for w in range(rows):
-            total = 0.0 + 0.0j
-            for k in range(size):
-                total += work[at_bg + v * size + k] * work[at_b + w * size + k]
-            work[at_c + v * rows + w] = total
-
-
-@part
 def _dot(work: Any, left: int, right: int, size: int) -> Any:
     total = 0.0 + 0.0j
     for k in range(size):
@@ -129,15 +109,8 @@ def _curvature(reals: Any, program: Any, work: Any, i: int, x: int, y: int, at_e
     total = 0.0 + 0.0j
     for term in range(terms):
         row = HEAD + term * (1 + n)
-        cx, cy = program[row + 1 + x], program[row + 1 + y]
-        factor = cx * (cx - 1) if x == y else cx * cy
-        if factor == 0:
-            continue
-        part_ = reals[term] * factor * work[at_e + program[row]]
-        for z in range(n):
-            down = (1 if z == x else 0) + (1 if z == y else 0)
-            part_ = part_ * work[(i * n + z) * steps + program[row + 1 + z] - down]
-        total += part_
+        e = work[at_e + program[row]]
+        total = add_curvature(total, reals[term], e, work, i * n * steps, steps, program, row + 1, n, x, y)
     return total
 
 
@@ -160,7 +133,7 @@ def neurons(
     at_e, at_drift, at_g = at_s + block, at_s + 2 * block, at_s + 3 * block
     _neurons(point, reals, program, work)
     _gaps(point, complexes, reals, program, work, at_s)
-    _products(program, work, at_b, at_g)
+    metric_products(work, at_b, rows, size, at_g, work, at_c, rows)
     for i in range(r):
         longest = 0.0
         for x in range(n):

@@ -18,13 +18,14 @@ from itertools import permutations, product
 import numpy as np
 
 from shallows.mathematics.homotopy.paths import Homotopy
-from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
+from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
+from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
-class NeuronEquations:
+class NeuronEquations(CommonEquations):
     """r neurons with `outputs` outer weights each, trained or fixed to `outer` (r rows of M numbers)."""
 
     neuron: Neuron
@@ -54,15 +55,6 @@ class NeuronEquations:
 
     @property
     def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
-
-    @property
-    def ends_well(self) -> bool:
-        """No: some creep."""
-        return False
-
-    def special_count(self, metrics: Metrics) -> int | None:
         """Not known beforehand."""
         return None
 
@@ -113,7 +105,6 @@ class NeuronEquations:
         """The compiled equations along a segment of (G, g)."""
         from shallows.questions.charts.neurons._loop import neurons
 
-        (first, g1), (last, g0) = start, target
         n, r, size, terms = self.neuron.n, self.r, self.neuron.size, self.neuron.terms
         degree = max(max(row) for _, _, row in terms)
         head = [n, r, self.outputs, size, int(self.outer is None), degree, len(terms)]
@@ -122,7 +113,7 @@ class NeuronEquations:
         rows = r * (1 + n)
         return Homotopy(
             evaluate=neurons,
-            complexes=np.concatenate([last.high.ravel(), (first - last).high.ravel(), g0, g1 - g0]),
+            complexes=segment_numbers(start, target),
             reals=np.concatenate([[c for _, c, _ in terms], fixed]),
             program=np.array(head + table, np.int64),
             work=r * n * (degree + 1) + 2 * rows * size + rows**2 + 3 * self.entries + size**2,
@@ -134,22 +125,20 @@ class NeuronEquations:
     def conditions(self, x: Complex) -> Complex:
         """The matrix whose product with e is what vanishes at a critical x, (unknowns, M N)."""
         A, W = self.split(x)
-        values, slopes = self.neuron.values(W), self.neuron.slopes(W)
-        rows = []
-        for i in range(self.r):
-            rows += [np.kron(np.eye(self.outputs)[m], values[i]) for m in range(self.lead)]
-            factor = A[i] if self.outputs > 1 else np.ones(1)
-            rows += [np.kron(factor, slope) for slope in slopes[i]]
-        return np.array(rows, np.complex128)
+        return self._rows(W, A if self.outputs > 1 else np.ones_like(A))
 
     def tangents(self, x: Complex) -> Complex:
         """∂s by the unknowns, (unknowns, M N)."""
         A, W = self.split(x)
+        return self._rows(W, A)
+
+    def _rows(self, W: Complex, factors: Complex) -> Complex:
+        """ψᵢ for each trained outer weight, and the slopes of ψᵢ times the neuron's factors, one an output."""
         values, slopes = self.neuron.values(W), self.neuron.slopes(W)
         rows = []
         for i in range(self.r):
             rows += [np.kron(np.eye(self.outputs)[m], values[i]) for m in range(self.lead)]
-            rows += [np.kron(A[i], slope) for slope in slopes[i]]
+            rows += [np.kron(factors[i], slope) for slope in slopes[i]]
         return np.array(rows, np.complex128)
 
     def is_isolated(self) -> bool:
@@ -160,8 +149,6 @@ class NeuronEquations:
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
         """Random neurons, a random e orthogonal to what they span, and g = G s − e."""
         x = complex_normal(rng, self.unknowns)
-        conditions = self.conditions(x)
-        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
-        e = complex_normal(rng, len(kernel)) @ kernel
+        e = random_residual(self.conditions(x), rng)
         s = self.tensors(x[None])[0].reshape(self.outputs, -1)
         return x, (s @ gram.T).ravel() - e

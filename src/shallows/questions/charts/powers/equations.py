@@ -15,13 +15,14 @@ import numpy as np
 from shallows.mathematics.ed_degree import powers_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, SpecialMetrics, rounding
 from shallows.questions.charts.continuation.special_counts import rank_one_count
 from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
-class PowerEquations:
+class PowerEquations(CommonEquations):
     """The equations of sums of r powers of degree d in n variables."""
 
     degree: int
@@ -32,11 +33,6 @@ class PowerEquations:
     def entries(self) -> int:
         """N = C(n+d−1, d)."""
         return coordinates.dimension(self.n, self.degree)
-
-    @property
-    def metric_size(self) -> int:
-        """N."""
-        return self.entries
 
     @property
     def ends_well(self) -> bool:
@@ -81,16 +77,14 @@ class PowerEquations:
         from shallows.questions.charts.powers._loop import CANCELLING, powers
         from shallows.questions.charts.powers._sharp_loop import places
 
-        (first, g1), (last, g0) = start, target
-        slope = first - last
+        (first, _), (last, _) = start, target
+        lows = [last.low.ravel(), (first - last).low.ravel()]
         size = self.entries
         head = [self.n, self.r, self.degree, size]
         table = np.concatenate([head, coordinates.exponents(self.n, self.degree).ravel()]).astype(np.int64)
         return Homotopy(
             evaluate=powers,
-            complexes=np.concatenate(
-                [last.high.ravel(), slope.high.ravel(), g0, g1 - g0, last.low.ravel(), slope.low.ravel()]
-            ),
+            complexes=np.concatenate([segment_numbers(start, target), *lows]),
             reals=np.zeros(1),
             program=table,
             work=self.unknowns * (self.degree + 1 + 2 * size) + 3 * size + size * size,
@@ -107,6 +101,4 @@ class PowerEquations:
         lower = np.prod(W[:, coordinates.indices(self.n, self.degree - 1)], axis=-1)
         slopes = coordinates.gradient_matrix(np.eye(self.entries), self.n, self.degree)
         conditions = np.concatenate([np.einsum("m,imx->xi", row, slopes) for row in lower])
-        kernel = np.linalg.svd(conditions)[2][np.linalg.matrix_rank(conditions) :].conj()
-        e = complex_normal(rng, len(kernel)) @ kernel
-        return x, gram @ self.tensor(x) - e
+        return x, gram @ self.tensor(x) - random_residual(conditions, rng)
