@@ -27,7 +27,7 @@ new = rng.standard_normal((5, 60))
 """
 OURS = """
 from shallows.learn import QuadraticNetRegressor
-model = QuadraticNetRegressor(certify=CERTIFY)
+model = QuadraticNetRegressor(alpha=0.0, certify=CERTIFY)
 """
 PEER = """
 from sklearn.linear_model import Ridge
