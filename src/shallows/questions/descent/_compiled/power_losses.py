@@ -15,7 +15,7 @@ from shallows.model.kernels._compiled.kinds import COUNTS, FLOAT, FLOATS, INT, M
 from shallows.model.kernels._compiled.vectors import turn
 from shallows.questions.descent._compiled.lanes import EXACT
 from shallows.support.checks import Array
-from shallows.support.compiling import behind, call_at, callback, entry, pointer, unit
+from shallows.support.compiling import behind, call_at, callback, entry, part, pointer, unit
 from shallows.support.in_memory import Room, at, in_memory
 
 
@@ -135,7 +135,7 @@ def matrix_lanes(model: Any, space: Any, lanes: int, W: Any, a: Any, dW: Any, da
                 dw[l] = 2 * outer[l] * y
 
 
-@unit(VOID(MODEL, SPACE, INT), fastmath=EXACT)
+@part
 def _slopes(model: Any, space: Any, lanes: int) -> None:
     """∂k/∂ρ and 2∂k/∂(pq) of k = Σ_h c_h (pq)^h ρ^(d−2h): forms in ρ² and pq, by Horner's rule, times 1 or ρ."""
     c, degree, rho, pq, along, across, x = (
@@ -171,7 +171,7 @@ def _slopes(model: Any, space: Any, lanes: int) -> None:
             along[l] *= rho[l]
 
 
-@unit(VOID(SPACE, INT, INT, INT, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS), fastmath=EXACT)
+@part
 def _pull(
     space: Any, lanes: int, n: int, j: int, outer: Any, w: Any, radial: Any, slope: Any, dw: Any
 ) -> None:
