@@ -38,7 +38,7 @@ Complex = NDArray[np.complex128]
 REAL_LOSS = 1e-5
 #: A real point is critical when its gradient is this small against G t, and has its rank when no term is below NO_TERM.
 CRITICAL, NO_TERM = 1e-9, 1e-6
-#: Where least squares stop: at rounding.
+#: Where least squares stop: at a few roundings, as SciPy ignores what is less than one.
 STOP = 1e-15
 #: Points beside a point are a family when they are critical to this share of G t: rounding, with room. At a degenerate
 #: point of order four the gradient is the cube of the distance, so these are within 10⁻⁴ of it, and no family. It is

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 GRID = 61
 #: Paths over a map in blues are told apart by these.
 PATHS = tuple(colour for colour in CYCLE if colour not in (BLUE, SKY))
-#: Directions at a smaller angle count as parallel.
+#: Directions at a smaller angle are parallel: they are known to ε = 2·10⁻¹⁶ an entry, and a plane through them would
+#: follow the rounding of thousands of entries.
 PARALLEL = 1e-12
 #: Losses below it are drawn as it: rounding of a loss of size 1.
 SMALLEST_LOSS = 1e-16

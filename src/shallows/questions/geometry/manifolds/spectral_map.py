@@ -13,7 +13,8 @@ from shallows.support.errors import InvalidProblem
 
 #: Eigenvalues that differ by less, relatively to the largest, are equal.
 TOLERANCE = 1e-9
-#: How far given rows may be from orthonormal.
+#: How far given rows may be from orthonormal: rows that were written down with eight digits are, and the differential
+#: is that of the nearest ones to as many.
 ORTHONORMAL = 1e-8
 
 

@@ -21,7 +21,7 @@ from shallows.uses.papers.outcome import Outcome, at_least, equal, fact
 
 #: An excess over the optimum below this share of E y² is none: descents leave 1e-10 or so.
 EXCESS = 1e-6
-#: Gradient norm, of E y², at which descents stop.
+#: Gradient norm, of E y², at which descents stop: that leaves far less than EXCESS.
 STATIONARY = 1e-9
 NEVER_GLOBAL = Mutation("never global", lambda found: replace(found, definiteness="positive", above=1.0))
 ALWAYS_GLOBAL = Mutation("always global", lambda found: replace(found, definiteness="zero"))
