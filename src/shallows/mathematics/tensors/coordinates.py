@@ -95,9 +95,29 @@ def position(sorted_indices: NDArray[np.intp], n: int) -> NDArray[np.intp]:
     m = n + degree - 1
     rank = np.full(sorted_indices.shape[:-1], comb(m, degree) - 1, dtype=np.intp)
     for slot in range(degree):
-        choose = np.array([min(comb(c, degree - slot), UNUSED) for c in range(m + 1)], dtype=np.intp)
-        rank -= choose[m - 1 - (sorted_indices[..., slot] + slot)]
+        rank -= _choices(m, degree - slot)[m - 1 - (sorted_indices[..., slot] + slot)]
     return rank
+
+
+@lru_cache(maxsize=1024)
+def _choices(m: int, size: int) -> NDArray[np.intp]:
+    """C(c, size) for c = 0, …, m."""
+    table = np.array([min(comb(c, size), UNUSED) for c in range(m + 1)], dtype=np.intp)
+    table.setflags(write=False)
+    return table
+
+
+@lru_cache(maxsize=64)
+def pair_table(n: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each I of degree d and each slot l ≥ 2, where I∖i1 stands in degree d−1, and I∖{i1, il} in degree d−2:
+    shapes (N,) and (d−1, N)."""
+    rest = indices(n, degree)[:, 1:]
+    pairs = [position(np.delete(rest, slot, axis=1), n) for slot in range(degree - 1)]
+    left_out = np.array(pairs, dtype=np.intp).reshape(degree - 1, len(rest))
+    places = position(rest, n)
+    for table in (places, left_out):
+        table.setflags(write=False)
+    return places, left_out
 
 
 @lru_cache(maxsize=64)

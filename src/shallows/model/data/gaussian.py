@@ -165,9 +165,9 @@ def isserlis(mean: NDArray[Any], covariance: NDArray[Any], degree: int) -> NDArr
     for d in range(1, degree + 1):
         table = coordinates.indices(n, d)
         first, rest = table[:, 0], table[:, 1:]
-        following = mean[first] * current[coordinates.position(rest, n)]
+        places, left_out = coordinates.pair_table(n, d)
+        following = mean[first] * current[places]
         for slot in range(d - 1):
-            left_out = coordinates.position(np.delete(rest, slot, axis=1), n)
-            following = following + covariance[first, rest[:, slot]] * previous[left_out]
+            following = following + covariance[first, rest[:, slot]] * previous[left_out[slot]]
         previous, current = current, following
     return current

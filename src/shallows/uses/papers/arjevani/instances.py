@@ -80,9 +80,14 @@ class LogCosh:
         self.powers = coordinates.monomials(self.X, d)
 
     def value(self, tensor: sh.SymmetricTensor) -> float:
-        """ℓ(S), without overflow."""
-        gaps = np.abs((tensor - self.target)(self.X))
-        return float(np.mean(gaps + np.log1p(np.exp(-2 * gaps)) - np.log(2)))
+        """ℓ(S)."""
+        return float(self.at((tensor - self.target).entries))
+
+    def at(self, gaps: Array) -> Array:
+        """ℓ at the entries of S − T along the last axis, without overflow."""
+        weights = coordinates.multiplicities(self.target.n, self.target.degree)
+        sizes = np.abs((gaps * weights) @ self.powers.T)
+        return np.asarray(np.mean(sizes + np.log1p(np.exp(-2 * sizes)) - np.log(2), axis=-1))
 
     def gradient(self, tensor: sh.SymmetricTensor) -> sh.SymmetricTensor:
         """mean of tanh(S(x) − T(x)) x^⊗d."""

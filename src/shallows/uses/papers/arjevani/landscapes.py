@@ -51,33 +51,33 @@ LOWER = {"shallows.explain_escape": (NO_PATH, BACKWARDS)}
 TO_THE_MINIMUM = {"shallows.explain_escape": (NO_PATH, BACKWARDS, HALF)}
 
 
-def _value(loss: Loss, net: sh.Network) -> float:
-    """The loss of a network, from its powers."""
-    assert isinstance(net.activation, sh.Power)
-    entries = net.a @ coordinates.monomials(net.W, net.activation.degree)
-    if isinstance(loss, LogCosh):
-        return loss.value(sh.SymmetricTensor(entries, net.n, net.activation.degree))
-    gap = entries - loss.target_tensor().entries
-    return float(gap @ loss.gram() @ gap)
-
-
-def _rounding(loss: Loss, net: sh.Network) -> float:
-    """What rounding can do to the loss of a network: its weights and their powers, right to `DIGITS` units, may cancel.
+def _values(loss: Loss, nets: list[sh.Network]) -> tuple[Array, Array]:
+    """The losses of networks, from their powers, and what rounding can do to each: weights and powers, right to
+    `DIGITS` units, may cancel.
 
     With e = ε(Σ|αᵢ||wᵢ|^d + |t|) on the entries, the square changes by at most 2|s−t|ᵀ|G|e + eᵀ|G|e and is summed to
     ε|s−t|ᵀ|G||s−t|; log cosh has slope at most one in each sample's value, and is computed from 1 to that many units.
     """
-    assert isinstance(net.activation, sh.Power)
-    unit = DIGITS * UNIT_ROUNDOFF
-    powers = coordinates.monomials(np.abs(net.W), net.activation.degree)
-    target = loss.target if isinstance(loss, LogCosh) else loss.target_tensor()
-    error = unit * (np.abs(net.a) @ powers + np.abs(target.entries))
+    activation = nets[0].activation
+    assert isinstance(activation, sh.Power)
+    d, unit = activation.degree, DIGITS * UNIT_ROUNDOFF
+    W, a = np.array([net.W for net in nets]), np.array([net.a for net in nets])[:, None, :]
+    target = loss.target.entries if isinstance(loss, LogCosh) else loss.target_tensor().entries
+    gaps = (a @ coordinates.monomials(W, d))[:, 0] - target
+    errors = unit * ((np.abs(a) @ coordinates.monomials(np.abs(W), d))[:, 0] + np.abs(target))
     if isinstance(loss, LogCosh):
-        weights = coordinates.multiplicities(net.n, net.activation.degree)
-        return float(np.mean(np.abs(loss.powers) @ (weights * error))) + unit
-    G = np.abs(loss.gram())
-    gap = np.abs(net.a @ coordinates.monomials(net.W, net.activation.degree) - target.entries)
-    return float(2 * gap @ G @ error + error @ G @ error + unit * gap @ G @ gap)
+        weights = coordinates.multiplicities(loss.target.n, d)
+        change = (weights * errors) @ np.abs(loss.powers).T
+        return loss.at(gaps), np.mean(change, axis=1) + unit
+    G = loss.gram()
+    values, gaps, G = np.einsum("ki,ij,kj->k", gaps, G, gaps), np.abs(gaps), np.abs(G)
+    slack = 2 * gaps @ G * errors + errors @ G * errors + unit * (gaps @ G * gaps)
+    return values, slack.sum(axis=1)
+
+
+def _value(loss: Loss, net: sh.Network) -> float:
+    """The loss of a network, from its powers."""
+    return float(_values(loss, [net])[0][0])
 
 
 def _escapes(loss: Loss, net: sh.Network, what: str, to_minimum: float | None = None) -> Iterator[Outcome]:
@@ -90,8 +90,7 @@ def _escapes(loss: Loss, net: sh.Network, what: str, to_minimum: float | None = 
     nets = [escape.path(t) for t in np.linspace(0.0, 1.0, 201)]
     begins = max(float(np.abs(nets[0].W - net.W).max()), float(np.abs(nets[0].a - net.a).max()))
     yield equal(begins, 1e-9 * (1 + np.abs(net.W).max() + np.abs(net.a).max()), f"{what}: it begins here")
-    losses = np.array([_value(loss, at) for at in nets])
-    rounding = np.array([_rounding(loss, at) for at in nets])
+    losses, rounding = _values(loss, nets)
     rises = np.diff(losses) / (rounding[1:] + rounding[:-1])
     yield equal(max(0.0, float(rises.max())), 1.0, f"{what}: the loss never rises ({escape.theorem})")
     if to_minimum is not None:
