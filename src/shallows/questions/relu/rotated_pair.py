@@ -17,6 +17,7 @@ The conjecture is (w−w̃)ᵀH(w)(w−w̃) ≥ ¼(‖g‖² + (1 − 2/π) Σ�
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import isqrt
 from typing import Any
@@ -72,17 +73,21 @@ def right_side(steps: Sequence[Vector], k: int) -> tuple[Any, Any]:
 def directional_ball(teachers: Sequence[Vector], students: Sequence[Vector], steps: Sequence[Vector]) -> Any:
     """A ball around Σ gᵢᵀHᵢⱼgⱼ, H the Hessian of ½E at rational students (equations 5 to 7); parallel ones allowed.
 
-    Whether two neurons are parallel is decided in rational arithmetic: h₁ = 0 and h₂ = ½I then (Lemma 2).
+    Whether two neurons are parallel is decided in rational arithmetic: h₁ = 0 and h₂ = ½I then (Lemma 2). Equal
+    neurons with equal steps are taken together.
     """
+    copies = Counter((tuple(w), tuple(g)) for w, g in zip(students, steps, strict=True))
     total = arb(0)
-    for i, (w, g) in enumerate(zip(students, steps, strict=True)):
+    for (w, g), count in copies.items():
         if not any(g):
             continue
-        total += arb(_dot(g, g)) / 2
-        for j, (v, h) in enumerate(zip(students, steps, strict=True)):
-            if j != i:
-                total += _own(w, v, g) + (_mixed(w, v, g, h) if any(h) else 0)
-        total -= sum((_own(w, v, g) for v in teachers), arb(0))
+        one = arb(_dot(g, g)) / 2
+        for (v, h), others in copies.items():
+            number = others - ((v, h) == (w, g))
+            if number:
+                one += number * (_own(w, v, g) + (_mixed(w, v, g, h) if any(h) else 0))
+        one -= sum((_own(w, v, g) for v in teachers), arb(0))
+        total += count * one
     return total
 
 

@@ -23,6 +23,29 @@ def curvatures(system: LowRankSystem, x: Array) -> Array:
     return np.asarray(np.linalg.eigvalsh((whole + whole.T) / 2))
 
 
+def newton(system: LowRankSystem, x: Array) -> Array:
+    """Newton's steps on half the loss from a point near a critical one, as long as they make its gradient smaller."""
+    slope = _half_gradient(system, x)
+    while True:
+        H, _ = half_hessian(system, x)
+        try:
+            following = x - np.linalg.solve(H, slope)
+        except np.linalg.LinAlgError:  # a degenerate point
+            return x
+        next_slope = _half_gradient(system, following)
+        if not np.linalg.norm(next_slope) < np.linalg.norm(slope):
+            return x
+        x, slope = following, next_slope
+
+
+def _half_gradient(system: LowRankSystem, x: Array) -> Array:
+    """⟨∂s, G(s − t)⟩."""
+    tensor = np.linalg.multi_dot([system.frame, system.equations.matrix(x), system.frame.T])
+    rows, columns = coordinates.indices(system.equations.n, 2).T
+    _, D = half_hessian(system, x)
+    return np.asarray(D @ system.gram @ (tensor[rows, columns] - system.target))
+
+
 def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
     """DGDᵀ plus the curvature ⟨G(s − t), ∂²s⟩: at a critical point its signature is that on the stratum. And D.
 

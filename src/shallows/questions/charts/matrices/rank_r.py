@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,7 @@ from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, REP
 from shallows.questions.charts.continuation.metrics import SpecialMetrics
 from shallows.questions.charts.matrices.balls import LowRankSystem, prove_box
 from shallows.questions.charts.matrices.equations import LowRankEquations
-from shallows.questions.charts.matrices.hessian import curvatures
+from shallows.questions.charts.matrices.hessian import curvatures, newton
 from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
@@ -53,7 +55,8 @@ def low_rank_stratum(
         repeated, run = len(proof.repeated), run.sampled
         kept, proof = proof.once()
         points = points[kept]
-    found = real_points(system, points, proof.roots if proof is not None else (None,) * len(points))
+    roots = proof.roots if proof is not None else (None,) * len(points)
+    found = real_points(system, points, roots, certify_points)
     counts = _counts(equations, len(points), even.member.special)
     whole = proof is not None and proof.count == counts.bound
     far = even.member.special is not None and run.at_infinity > 0
@@ -105,21 +108,44 @@ def real_points(
     system: LowRankSystem,
     points: NDArray[np.complex128],
     roots: tuple[CertifiedRoot | None, ...],
+    prove: bool = True,
 ) -> list[RealPoint]:
-    """The real ones, with what their certified `roots` prove: in a real frame S is real exactly when A and Z are."""
-    kept, found = [], []
+    """The real ones, with what their certified `roots` prove: in a real frame S is real exactly when A and Z are.
+
+    Those without a proof are looked at, and with `prove` proved, in a frame of their own.
+    """
+    proved, found = [], []
     for point, root in zip(points, roots, strict=True):
         if root is not None and root.real is False:
             continue
-        root = root if root is not None and root.real else None
-        if root is None and np.max(np.abs(point.imag)) > REAL * np.max(np.abs(point)):
-            continue
-        root = None if root is None else shown(root)
-        x = (root.point if root is not None else point).real
-        vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
-        kept.append(root)
-        found.append(RealPoint(vectors, signs, signature(curvatures(system, x), POINT_ERROR)))
-    return _certified(system, found, kept)
+        if root is not None and root.real:
+            proved.append(shown(root))
+        elif np.max(np.abs(point.imag)) <= REAL * np.max(np.abs(point)):
+            found.append(_in_own_frame(system, point.real, prove))
+    return [*_certified(system, [_seen(system, root.point.real) for root in proved], proved), *found]
+
+
+def _seen(system: LowRankSystem, x: Array) -> RealPoint:
+    """The point as doubles show it."""
+    vectors, signs = spectral_terms(_in_frame(system.equations, system.frame, x), system.equations.r)
+    return RealPoint(vectors, signs, signature(curvatures(system, x), POINT_ERROR))
+
+
+def _in_own_frame(system: LowRankSystem, x: Array, prove: bool) -> RealPoint:
+    """The same matrix in the frame of its eigenvectors, where Z = 0.
+
+    Where its first rows are nearly dependent in the frame that all share, Z is large: rounding then decides the signs
+    of the Hessian, and no box around the root contracts.
+    """
+    S = _in_frame(system.equations, system.frame, x)
+    values, vectors = np.linalg.eigh(S)
+    own = replace(system, frame=vectors[:, np.argsort(-np.abs(values))])
+    near = newton(own, system.equations.unknowns_in(own.frame, S[None])[0])
+    (root,) = certify(own, near[None].astype(np.complex128)).roots if prove else (None,)
+    if root is None or not root.real:
+        return _seen(own, near)
+    root = shown(root)
+    return _certified(own, [_seen(own, root.point.real)], [root])[0]
 
 
 def _in_frame(equations: LowRankEquations, frame: Array, x: Array) -> Array:
@@ -128,25 +154,21 @@ def _in_frame(equations: LowRankEquations, frame: Array, x: Array) -> Array:
     return (S + S.T) / 2
 
 
-def _certified(
-    system: LowRankSystem, found: list[RealPoint], roots: list[CertifiedRoot | None]
-) -> list[RealPoint]:
+def _certified(system: LowRankSystem, found: list[RealPoint], roots: list[CertifiedRoot]) -> list[RealPoint]:
     """The points with what the boxes of their roots prove: signature, rank, and the radius of S as doubles."""
-    proved = [root for root in roots if root is not None]
-    if not proved:
+    if not found:
         return found
-    places = [k for k, root in enumerate(roots) if root is not None]
-    batch, box = system.ball_batch(), real_balls(proved)
+    batch, box = system.ball_batch(), real_balls(roots)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
-        hessians = signs_at_once(batch.hessians(box), proved, lambda entries: prove_box(system, entries)[0])
-        ranks = signs_at_once(batch.split(box)[0], proved, lambda entries: prove_box(system, entries)[1])
-        entries = np.array([_entries(found[k]) for k in places])
+        hessians = signs_at_once(batch.hessians(box), roots, lambda entries: prove_box(system, entries)[0])
+        ranks = signs_at_once(batch.split(box)[0], roots, lambda entries: prove_box(system, entries)[1])
+        entries = np.array([_entries(point) for point in found])
         radii = distances(entries, batch.tensors(box, system.frame)).tolist()
-    points = list(found)
-    for k, hessian, rank, radius in zip(places, hessians, ranks, radii, strict=True):
+    points = []
+    for point, hessian, rank, radius in zip(found, hessians, ranks, radii, strict=True):
         certificate = Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
-        seen = proved_signature(hessian, found[k].signature)
-        points[k] = RealPoint(found[k].vectors, found[k].signs, seen, certificate)
+        seen = proved_signature(hessian, point.signature)
+        points.append(RealPoint(point.vectors, point.signs, seen, certificate))
     return points
 
 

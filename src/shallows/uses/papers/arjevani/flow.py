@@ -23,6 +23,10 @@ from shallows.uses.papers.mutations import (
 )
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof, within
 
+#: The length of the gradient at which a flow is left: δ and the signs of α are kept at all times, and nearer to its
+#: limit the flow only creeps.
+FLOWED = 1e-3
+
 
 @claim(
     "000",
@@ -48,7 +52,7 @@ def proposition_16(trial: Trial, penalty: float = 0.0) -> Iterator[Outcome]:
             inner = np.sum(slope[: width * n].reshape(width, n) * start.W, axis=1)
             gap = np.abs(inner / d - slope[width * n :] * start.a).max() / np.abs(inner).max()
             yield equal(float(gap), 1e-10, f"{what}: α ∂L/∂α = w·∂L/∂w / d")
-            run = sh.descend(problem, start, method="flow", record=1, tolerance=1e-6, polish=False)
+            run = sh.descend(problem, start, method="flow", record=1, tolerance=FLOWED, polish=False)
             assert run.trajectory is not None
             nets = [problem.unpack(theta) for theta in run.trajectory.thetas]
             deltas = np.array([net.a**2 - np.sum(net.W**2, axis=1) / d for net in nets])
@@ -98,7 +102,7 @@ def corollary_17(trial: Trial, sign: float = 1.0, mixed: bool = False) -> Iterat
             W = trial.rng.standard_normal((width, n))
             a = sign * (np.linalg.norm(W, axis=1) / sqrt(d) + trial.rng.uniform(0.1, 0.5, width))
             run = sh.descend(
-                problem, sh.Network(0.5 * W, 0.5 * a, sh.Power(d)), method="flow", tolerance=1e-8
+                problem, sh.Network(0.5 * W, 0.5 * a, sh.Power(d)), method="flow", tolerance=FLOWED
             )
             zero = problem.loss(sh.Network(np.zeros((width, n)), activation=sh.Power(d)))
             what = f"n={n}, d={d}, width {width}"

@@ -228,18 +228,24 @@ def _affine_risk(W: Array, teacher: Array, alpha: float, beta: float) -> float:
 
 
 def _least_of_low_rank(trial: Trial, teacher: Array, alpha: float, beta: float) -> float:
+    """The least `_affine_risk` of W = AB with d − 1 columns in A, from random starts; its gradient in W, with
+    D = WᵀW − W*ᵀW*, is α²(8WD + 4 tr(D) W) + 2β² 1(Wᵀ1 − W*ᵀ1)ᵀ."""
     from scipy.optimize import minimize
 
     m, d = teacher.shape
     cut = m * (d - 1)
 
-    def loss(theta: Array) -> float:
-        return _affine_risk(
-            theta[:cut].reshape(m, d - 1) @ theta[cut:].reshape(d - 1, d), teacher, alpha, beta
-        )
+    def loss(theta: Array) -> tuple[float, Array]:
+        A, B = theta[:cut].reshape(m, d - 1), theta[cut:].reshape(d - 1, d)
+        W = A @ B
+        D = W.T @ W - teacher.T @ teacher
+        gap = W.sum(axis=0) - teacher.sum(axis=0)
+        slope = alpha**2 * (8 * W @ D + 4 * np.trace(D) * W) + 2 * beta**2 * gap
+        return _affine_risk(W, teacher, alpha, beta), np.append(slope @ B.T, A.T @ slope)
 
     starts = trial.rng.standard_normal((12, cut + (d - 1) * d))
-    return float(min(minimize(loss, start, method="BFGS", options={"gtol": 1e-7}).fun for start in starts))
+    runs = [minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-7}) for start in starts]
+    return float(min(run.fun for run in runs))
 
 
 @claim(
