@@ -214,7 +214,7 @@ def _falling(
     reach = min(1.0, _room(np.split(point, 2)[1], np.split(way, 2)[1]))
     for _ in range(HALVINGS):
         end = point + reach * way
-        if _energy(end) <= limit:
+        if _energy(end) <= limit and landscape.value(here.tensor(end)) < value:
             points = point + reach * steps[:, None] * way
             c, theta = np.split(points, 2, axis=1)
             entries = np.einsum("tk,tke->te", c, divided_powers(theta, here.degree))

@@ -24,6 +24,8 @@ from shallows.uses.papers.mutations import (
 )
 from shallows.uses.papers.outcome import Outcome, equal, fact, proof
 
+#: Labels of order one are fitted when no prediction is farther off than this.
+FITTED = 1e-6
 EXCEPTIONS = ((4, 3), (4, 4), (4, 5), (3, 5))
 PRINTED_UNIDENTIFIABLE = ((6, 3, 9), (4, 4, 8), (3, 6, 9))
 DEFECTIVE = ((4, 3, 5), (4, 4, 9), (4, 5, 14), (3, 5, 7))
@@ -150,11 +152,21 @@ def remark_3(
     for n, count in ((2, 4), (3, 6)):
         thick, filling = widths(count)
         for _ in trial.times(2, 10):
-            rank = max(_directions(trial, n, count, thick) for _ in range(64))
+            rank = _most_directions(trial, n, count, thick)
             yield fact(
                 rank == count, f"n={n}, N={count}, width {thick}: the predictions move in {rank} directions"
             )
             yield from _fit_labels(trial, n, count, filling)
+
+
+def _most_directions(trial: Trial, n: int, count: int, width: int) -> int:
+    """The largest of the ranks at 64 random networks on random samples; `count` is the most there can be."""
+    most = 0
+    for _ in range(64):
+        most = max(most, _directions(trial, n, count, width))
+        if most == count:
+            break
+    return most
 
 
 def _fit_labels(trial: Trial, n: int, count: int, width: int) -> Iterator[Outcome]:
@@ -165,7 +177,9 @@ def _fit_labels(trial: Trial, n: int, count: int, width: int) -> Iterator[Outcom
         features = np.column_stack([sh.Network(w[None], activation=sh.ReLU())(X) for w in W])
         a = np.linalg.lstsq(features, y, rcond=None)[0]
         best = min(best, float(np.abs(sh.Network(W, a, sh.ReLU())(X) - y).max()))
-    yield equal(best, 1e-6, f"n={n}, N={count}, width {width}: random labels are fitted")
+        if best < FITTED:
+            break
+    yield equal(best, FITTED, f"n={n}, N={count}, width {width}: random labels are fitted")
 
 
 @claim(
@@ -221,7 +235,9 @@ def _refit(rng: np.random.Generator, d: int, n: int, width: int) -> Iterator[Out
     )
     problem = sh.Problem(net, sh.Gaussian(n), width)
     fits = 0
-    for _ in range(8):
+    tries = 0
+    while fits < 2 and tries < 8:
+        tries += 1
         moved = twin.W + 0.2 * np.abs(twin.W).max() * rng.standard_normal(twin.W.shape)
         run = sh.descend(problem, sh.Network(moved, twin.a, twin.activation), method="lm")
         if run.loss < 1e-22 * net.tensor().norm(sh.Gaussian(n)) ** 2:
@@ -230,4 +246,4 @@ def _refit(rng: np.random.Generator, d: int, n: int, width: int) -> Iterator[Out
             yield fact(
                 found is not None, f"{what}: a refit of the same function is {found or 'another network'}"
             )
-    yield fact(fits > 0, f"{what}: {fits} of 8 starts reach the function")
+    yield fact(fits > 0, f"{what}: {fits} of {tries} starts reach the function")

@@ -88,7 +88,7 @@ def lemma_f_1(trial: Trial, degree: int = 4) -> Iterator[Outcome]:
         best, scale = least_squares(X, y, 4)[0], float(np.mean(y**2))
         yield equal(_moments(X, residual, 4), 1e-7, f"d={d}: Σ r x^⊗4 over its size")
         yield equal(abs(float(np.mean(residual**2)) - best) / scale, 1e-9, f"d={d}: the loss is L*")
-        runs = train_deep(X, y, hidden=(1,), runs=2, rng=trial.rng, progress=False)
+        runs = train_deep(X, y, hidden=(1,), runs=2, iterations=200, rng=trial.rng, progress=False)
         for run in range(2):
             left = y - _forward(runs, run, X)
             moments = features(X, 4) * np.sqrt(coordinates.multiplicities(d, 4))

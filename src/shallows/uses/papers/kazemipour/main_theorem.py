@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -159,7 +160,7 @@ def theorem_d_1_3(trial: Trial, one_gamma: float | None = None) -> Iterator[Outc
     ends at no trap, which it must, and then for the next two values as well."""
     for d in (2, 3):
         bare = sh.Problem(np.diag(np.arange(1.0, d + 1)), sh.Gaussian(d), d)
-        for _ in trial.times(6 if one_gamma else 2, 30):
+        for _ in trial.times(6 if one_gamma else 1, 30):
             W, _ = np.linalg.qr(trial.rng.standard_normal((d, d)))
             start = bare.pack(
                 sh.Network(W * trial.rng.uniform(0.7, 1.3, (d, 1)), trial.rng.normal(-10, 1, d))
@@ -169,10 +170,10 @@ def theorem_d_1_3(trial: Trial, one_gamma: float | None = None) -> Iterator[Outc
                 yield _penalised(bare, start, one_gamma, what)
                 continue
             gammas = [50.0 * 4.0**j for j in range(DOUBLINGS)]
-            first = next((j for j, g in enumerate(gammas) if _penalised(bare, start, g, what).holds), None)
+            ends = (_penalised(bare, start, gamma, what) for gamma in gammas)
+            first = next((end for end in ends if end.holds), None)
             yield fact(first is not None, f"{what}: γ₀ below {gammas[-1]:g}")
-            for gamma in gammas[first or 0 :][:3]:
-                yield _penalised(bare, start, gamma, what)
+            yield from islice(ends, 2)
 
 
 def _penalised(bare: sh.Problem, start: Array, gamma: float, what: str) -> Outcome:
@@ -221,7 +222,7 @@ def remark_d_1_1(trial: Trial, at_global: bool = False, only_one: bool = False) 
     d = 5
     target = np.diag(np.arange(1.0, d + 1))
     problem = sh.Problem(target, sh.Gaussian(d), d)
-    runs = train(problem, len(trial.times(100, 400)), epochs=4000, step=3e-3, rng=trial.rng)
+    runs = train(problem, len(trial.times(40, 400)), epochs=4000, step=3e-3, rng=trial.rng)
     ranks = []
     for theta in runs.thetas:
         net = problem.unpack(theta)

@@ -115,7 +115,8 @@ def remark_g_1_1(trial: Trial, power: int = 3) -> Iterator[Outcome]:
         T = sh.SymmetricTensor(entries, 2, power)
         problem = sh.Problem(T, sh.Gaussian(2), 2)
         scale = float(problem.value(np.zeros(problem.size)))
-        runs = sh.ensemble(problem, runs=20, method="lm", rng=int(trial.rng.integers(2**31)))
+        seed = int(trial.rng.integers(2**31))
+        runs = sh.ensemble(problem, runs=20, method="lm", iterations=200, rng=seed)
         rank = sh.real_rank(T)
         least = float(runs.losses.min()) / scale
         yield at_least(float(np.min(rank)), 3, f"p={power}: a form of real rank {rank}")
