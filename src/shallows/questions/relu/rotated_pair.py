@@ -17,8 +17,8 @@ The conjecture is (w−w̃)ᵀH(w)(w−w̃) ≥ ¼(‖g‖² + (1 − 2/π) Σ�
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from math import isqrt
 from typing import Any
 
@@ -74,16 +74,16 @@ def directional_ball(teachers: Sequence[Vector], students: Sequence[Vector], ste
     """A ball around Σ gᵢᵀHᵢⱼgⱼ, H the Hessian of ½E at rational students (equations 5 to 7); parallel ones allowed.
 
     Whether two neurons are parallel is decided in rational arithmetic: h₁ = 0 and h₂ = ½I then (Lemma 2). Equal
-    neurons with equal steps are taken together.
+    neurons in a row with equal steps are taken together.
     """
-    copies = Counter((tuple(w), tuple(g)) for w, g in zip(students, steps, strict=True))
+    neurons = [(*pair, len(list(same))) for pair, same in groupby(zip(students, steps, strict=True))]
     total = arb(0)
-    for (w, g), count in copies.items():
+    for i, (w, g, count) in enumerate(neurons):
         if not any(g):
             continue
         one = arb(_dot(g, g)) / 2
-        for (v, h), others in copies.items():
-            number = others - ((v, h) == (w, g))
+        for j, (v, h, others) in enumerate(neurons):
+            number = others - (i == j)
             if number:
                 one += number * (_own(w, v, g) + (_mixed(w, v, g, h) if any(h) else 0))
         one -= sum((_own(w, v, g) for v in teachers), arb(0))
@@ -166,4 +166,4 @@ def _square_root(square: Any) -> Any:
 
 
 def _dot(x: Vector, y: Vector) -> Any:
-    return sum((a * b for a, b in zip(x, y, strict=True)), fmpq(0))
+    return sum((a * b for a, b in zip(x, y, strict=True) if a and b), fmpq(0))

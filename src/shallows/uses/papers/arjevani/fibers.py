@@ -130,7 +130,7 @@ def stays_inside(
     path: sh.Path, first: sh.Network, second: sh.Network, S: Array, what: str
 ) -> Iterator[Outcome]:
     """The path leads from one network to the other, in small steps, over the same matrix."""
-    nets = [path(t) for t in np.linspace(0.0, 1.0, 201)]
+    nets = [path(t) for t in np.linspace(0.0, 1.0, 101)]
     thetas = np.array([np.append(net.W.ravel(), net.a) for net in nets])
     ends = max(np.abs(nets[0].W - first.W).max(), np.abs(nets[-1].W - second.W).max(),
                np.abs(nets[0].a - first.a).max(), np.abs(nets[-1].a - second.a).max())  # fmt: skip
