@@ -40,7 +40,9 @@ def newton(system: LowRankSystem, x: Array) -> Array:
 
 def _half_gradient(system: LowRankSystem, x: Array) -> Array:
     """⟨∂s, G(s − t)⟩."""
-    tensor = np.linalg.multi_dot([system.frame, system.equations.matrix(x), system.frame.T])
+    tensor = np.linalg.multi_dot(
+        [system.frame, system.equations.matrix(x.astype(np.complex128)).real, system.frame.T]
+    )
     rows, columns = coordinates.indices(system.equations.n, 2).T
     _, D = half_hessian(system, x)
     return np.asarray(D @ system.gram @ (tensor[rows, columns] - system.target))

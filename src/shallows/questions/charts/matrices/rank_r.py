@@ -140,7 +140,7 @@ def _in_own_frame(system: LowRankSystem, x: Array, prove: bool) -> RealPoint:
     S = _in_frame(system.equations, system.frame, x)
     values, vectors = np.linalg.eigh(S)
     own = replace(system, frame=vectors[:, np.argsort(-np.abs(values))])
-    near = newton(own, system.equations.unknowns_in(own.frame, S[None])[0])
+    near = newton(own, system.equations.unknowns_in(own.frame, S[None].astype(np.complex128))[0].real)
     (root,) = certify(own, near[None].astype(np.complex128)).roots if prove else (None,)
     if root is None or not root.real:
         return _seen(own, near)

@@ -27,9 +27,10 @@ from shallows.uses.papers.mutations import NEGATED, NOTHING, Mutation, of_field
 from shallows.uses.papers.outcome import Outcome, at_least, equal, fact
 
 Loss = sh.Problem | LogCosh
-#: Units in the last place to which a point of a path and its powers are right: a few operations a weight, and as many
-#: for a path's own construction.
-DIGITS = 16
+#: Units in the last place to which a point of a path and its powers are right: a few operations a weight, and the
+#: eigenpairs that a path follows, right to some units of the largest matrix on its way (19 were seen, at Theorem 12,
+#: seed 134, where the path leaves S = 0).
+DIGITS = 64
 
 
 def _reversed(path: sh.Path | None) -> sh.Path | None:
@@ -234,10 +235,11 @@ def _valley(trial: Trial, bad: sh.BadMinimum, width: int) -> Iterator[Outcome]:
     tests=LOWER,
 )
 def theorem_11(trial: Trial, narrower: int = 0, start: str = "critical") -> Iterator[Outcome]:
-    """d = 2 to 5 at width ⌈(d+1)/2⌉: critical networks (⌊d/2⌋ directions fitted as well as they can be, the other
-    neurons idle or parallel to them) and random ones; the square under N(0, I), and for d ≤ 3 log cosh on samples."""
-    for d in (2, 3, 4, 5):
-        width = (d + 2) // 2 - narrower
+    """Two d (full: all) of 2 to 5 at width ⌈(d+1)/2⌉: critical networks (⌊d/2⌋ directions fitted, the other neurons
+    idle or parallel to them) and random ones; the square under N(0, I), and for d ≤ 3 log cosh on samples."""
+    few = trial.effort == "quick" and not narrower
+    for d in sorted(trial.rng.choice([2, 3, 4, 5], 2, replace=False)) if few else (2, 3, 4, 5):
+        d, width = int(d), (int(d) + 2) // 2 - narrower
         for _ in trial.times(1, 8):
             teacher = gaussian_network(trial.rng, width + 1, 2, d)
             if start == "teacher":

@@ -251,7 +251,7 @@ def remark_d_1_1(trial: Trial, at_global: bool = False, only_one: bool = False) 
 )
 def remark_d_1_2(trial: Trial, iterations: int = 200_000) -> Iterator[Outcome]:
     """Gradient descent at fixed steps from a small rotation of (0, I): it falls, and ends at least squares."""
-    problem = with_orthogonality(samples(trial.rng, 3, 60), 3)
+    problem = with_orthogonality(samples(trial.rng, 2, 40), 2)
     best, scale = least_squares(problem)
     start = rotated_identity(problem, 0.1, rng=trial.rng)
     for step in (0.05, 0.1):
