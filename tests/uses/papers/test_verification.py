@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shallows import learn
-from shallows.support.errors import MissingExtra
+from shallows.support.errors import InvalidProblem, MissingExtra
 from shallows.uses.commands.cli import app
 from shallows.uses.papers.claim import Trial, claim
 from shallows.uses.papers.library import claims, find_claims
@@ -93,6 +93,54 @@ def test_a_claim_that_fails_at_one_seed_is_found_with_that_seed() -> None:
     assert "holds at 5 of 6 seeds; seed 5: fails at instance 1: the draw" in repr(found)
     (luckier,) = over_seeds([drawn], range(6, 9), jobs=1)
     assert luckier.holds and repr(luckier) == "ManySeeds(000/lemma-99: holds at 3 of 3 seeds)"
+
+
+def test_a_run_over_seeds_is_taken_up_where_it_ended(tmp_path: Path) -> None:
+    looked: list[int] = []
+    right = False
+
+    @claim("000", "Lemma 99", "Seed 4 is right.", control=("nothing", {}))
+    def drawn(trial: Trial):  # type: ignore[no-untyped-def]
+        looked.append(int(trial.rng.integers(10**9)))
+        yield fact(right or looked[-1] != int(np.random.default_rng(4).integers(10**9)), "the draw")
+
+    file = tmp_path / "seeds.jsonl"
+    (found,) = over_seeds([drawn], range(3, 6), jobs=1, resume=file)
+    assert len(looked) == 3 and [evidence.seed for evidence in found.failing] == [4]
+    with file.open("a") as torn:  # killed while it wrote
+        torn.write('{"claim": "000/lem')
+    right = True
+    (found,) = over_seeds([drawn], range(3, 8), jobs=1, resume=file)
+    assert found.holds and len(looked) == 3 + 3  # the one that failed, and two new ones
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(row["seed"], row["holds"]) for row in rows] == [
+        (3, True), (4, False), (5, True), (4, True), (6, True), (7, True)
+    ]  # fmt: skip
+    over_seeds([drawn], range(3, 8), "full", jobs=1, resume=file)
+    assert len(looked) == 6 + 5  # another effort is another check
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("buy milk\n")
+    with pytest.raises(InvalidProblem, match=r"Line 1 of .* is 'buy milk'"):
+        over_seeds(FEW[:1], range(2), jobs=1, resume=file)
+    assert file.read_text() == "buy milk\n"
+    with pytest.raises(InvalidProblem, match="existing folder"):
+        over_seeds(FEW[:1], range(2), jobs=1, resume=tmp_path / "no" / "seeds.jsonl")
+
+
+def test_the_command_resumes_on_two_processes(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.jsonl"
+    call = ["verify", "--claim", "eq-16", "--claim", "lemma-38", "--seeds", "2", "--resume", str(file)]
+    done = CliRunner().invoke(app, [*call, "--jobs", "2"])
+    assert done.exit_code == 0, done.output
+    text = file.read_text()
+    assert len(text.splitlines()) == 4
+    done = CliRunner().invoke(app, [*call, "--jobs", "1"])
+    assert done.exit_code == 0 and file.read_text() == text and "holds at 2 of 2 seeds" in done.stdout
+    refused = CliRunner().invoke(app, ["verify", "--claim", "eq-16", "--resume", str(file)])
+    assert isinstance(refused.exception, InvalidProblem) and "--seeds" in str(refused.exception)
 
 
 def test_the_command_goes_through_seeds() -> None:

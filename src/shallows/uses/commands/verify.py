@@ -24,6 +24,7 @@ EXAMPLES = (
     "shallows verify --claim thm-35 --effort full",
     "shallows verify --paper 001 --mutations",
     "shallows verify --claim 000/prop-39 --seeds 300",
+    "shallows verify --seeds 300 --resume seeds.jsonl",
     "shallows verify --findings",
     "shallows verify --out claims.html",
 )
@@ -53,6 +54,10 @@ def verify(
     seeds: Annotated[
         int, typer.Option(min=1, help="So many seeds, from --seed on: a claim has to hold at each.")
     ] = 1,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="With --seeds: keep what was found in this file, and go on where it ends."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
     seed: Seed = 0,
     out: Annotated[
@@ -77,12 +82,14 @@ def verify(
         )
     if mutations and seeds > 1:
         raise InvalidProblem("--mutations is of one seed; leave --seeds out, and give each one with --seed.")
+    if resume is not None and seeds == 1:
+        raise InvalidProblem("--resume is of many seeds; give --seeds as well, such as --seeds 300.")
     chosen = _chosen(paper, claim or [], findings)
     output = Output(json, quiet)
     if mutations:
         status = _show_mutants(chosen, seed, effort, jobs, output)
     elif seeds > 1:
-        status = _show_seeds(chosen, range(seed, seed + seeds), effort, jobs, output)
+        status = _show_seeds(chosen, range(seed, seed + seeds), effort, jobs, output, resume)
     else:
         status = _show_evidence(chosen, seed, effort, jobs, output, destinations(out, FILES))
     if status != DONE:
@@ -140,7 +147,9 @@ def _write(output: Output, result: Verification, places: dict[str, Path]) -> Non
     output.write(places, {".json": as_document(result.to_dict()), ".html": page})
 
 
-def _show_seeds(chosen: list[Claim], seeds: range, effort: Effort, jobs: int | None, output: Output) -> int:
+def _show_seeds(
+    chosen: list[Claim], seeds: range, effort: Effort, jobs: int | None, output: Output, resume: Path | None
+) -> int:
     """A line a claim: at how many seeds it holds, and the first failure; the exit status."""
     from shallows.uses.papers.many_seeds import over_seeds
 
@@ -149,7 +158,7 @@ def _show_seeds(chosen: list[Claim], seeds: range, effort: Effort, jobs: int | N
         output.show(f"{mark} {found!r}")
 
     with output.working(f"{counted(len(chosen), 'claim')} at {len(seeds)} seeds"):
-        result = over_seeds(chosen, seeds, effort, jobs, tell)
+        result = over_seeds(chosen, seeds, effort, jobs, tell, resume)
     failing = sum(not found.holds for found in result)
     verb = "fails" if failing == 1 else "fail"
     output.show(f"{failing} of {counted(len(result), 'claim')} {verb} at one of {len(seeds)} seeds")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shallows.uses.papers.claim import Claim
 from shallows.uses.papers.evidence import Effort, Evidence
+from shallows.uses.papers.seed_log import SeedLog
 from shallows.uses.papers.verification import on_cores, verify_one
 
 
@@ -52,17 +54,31 @@ def over_seeds(
     effort: Effort = "quick",
     jobs: int | None = None,
     done: Callable[[Claim, ManySeeds], None] = lambda claim, found: None,
+    resume: Path | None = None,
 ) -> list[ManySeeds]:
-    """Each of `claims` from each of `seeds`; `done` is told of each claim as it finishes."""
-    return on_cores(_over_seeds, claims, (tuple(seeds), effort), jobs, done)
+    """Each of `claims` from each of `seeds`; `done` is told of each claim as it finishes.
+
+    `resume` is a file: what it says to hold is not checked again, and what is checked is added to it (`SeedLog`).
+    """
+    log = None if resume is None else SeedLog(resume)
+    held = {} if log is None else log.held(effort)
+    if log is not None:
+        log.begin()
+    return on_cores(_over_seeds, claims, (tuple(seeds), effort, log, held), jobs, done)
 
 
-def _over_seeds(claim: Claim, seeds: tuple[int, ...], effort: Effort) -> ManySeeds:
+def _over_seeds(
+    claim: Claim, seeds: tuple[int, ...], effort: Effort, log: SeedLog | None, held: dict[str, set[int]]
+) -> ManySeeds:
     failing = []
     for seed in seeds:
+        if seed in held.get(claim.key, ()):
+            continue
         found = verify_one(claim, seed, effort)
         if found.status == "not checked":
             return ManySeeds(claim.key, seeds, (), found.detail)
+        if log is not None:
+            log.add(found)
         if not found.holds:
             failing.append(found)
     return ManySeeds(claim.key, seeds, tuple(failing))
