@@ -33,16 +33,16 @@ def test_outputs_minimise_the_squared_hinge_loss(seed, affine):
         return weights @ np.maximum(0, 1 - t * (block @ c)) ** 2 / weights.sum() + alpha * np.sum(free * c**2)
 
     found = minimize(loss, np.zeros(block.shape[1]), method="BFGS", options={"gtol": 1e-10})
-    margin = best_margin(X, t, weights, affine, alpha, search=False)
+    margin = best_margin(X, t[:, None], weights, affine, alpha)
     f = block @ found.x
-    np.testing.assert_allclose(margin.targets, t * np.maximum(1, t * f), atol=1e-5)
+    np.testing.assert_allclose(margin.targets[:, 0], t * np.maximum(1, t * f), atol=1e-5)
 
 
 def test_left_out_outputs_are_those_of_fits_without_the_sample():
     X, t = two_classes(5)
     weights, alpha = np.ones(len(t)), 0.03
     frame = Frame.standardising(X, weights, True)
-    margin = best_margin(X, t, weights, True, alpha, search=False)
+    margin = best_margin(X, t[:, None], weights, True, alpha)
     block = features(frame.apply(X), 2)[:, :-1]
     wrong = 0
     for i in range(0, len(t), 4):
@@ -53,7 +53,7 @@ def test_left_out_outputs_are_those_of_fits_without_the_sample():
             return np.sum(np.maximum(0, 1 - t[rest] * f) ** 2) / len(t) + alpha * np.sum(c[:-1] ** 2)
 
         c = minimize(loss, np.zeros(block.shape[1] + 1), method="BFGS", options={"gtol": 1e-9}).x
-        wrong += abs(block[i] @ c[:-1] + c[-1] - margin.left_out[i]) > 0.05
+        wrong += abs(block[i] @ c[:-1] + c[-1] - margin.left_out[i, 0]) > 0.05
     assert wrong <= 1  # a sample may change sides
 
 
@@ -69,7 +69,37 @@ def test_a_margin_is_asked_for_only_where_it_can_be_had():
     with pytest.raises(sh.InvalidProblem, match="loss is 'hinge'"):
         QuadraticNetClassifier(loss="hinge").fit(X, t)
     three = QuadraticNetClassifier().fit(X, np.arange(60) % 3)
-    assert three.predict_proba(X).shape == (60, 3)
+    assert three.predict_proba(X).shape == (60, 3) and three.certificate_.proved
+
+
+def test_every_output_of_several_classes_is_the_fit_of_two():
+    X, _ = two_classes(3, 60)
+    T = np.where((np.arange(60) % 3)[:, None] == np.arange(3), 1.0, -1.0)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 60)
+    together = best_margin(X, T, weights, True, 0.02)
+    for m in range(3):
+        alone = best_margin(X, T[:, m : m + 1], weights, True, 0.02)
+        np.testing.assert_allclose(together.targets[:, m], alone.targets[:, 0], atol=1e-10)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_weights_count_like_repetitions(classes):
+    """The penalty too, though it is chosen by leaving samples out: one of two equal ones, not both."""
+    X, _ = two_classes(4, 60)
+    y = np.argmax(X @ np.random.default_rng(1).standard_normal((2, classes)) + X**2 @ np.ones((2, 1)), axis=1)
+    weights = np.random.default_rng(2).integers(1, 4, 60)
+    weighted = QuadraticNetClassifier().fit(X, y, sample_weight=weights)
+    repeated = QuadraticNetClassifier().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.alpha_ == pytest.approx(repeated.alpha_)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-8)
+
+
+def test_the_penalty_is_the_best_of_its_neighbours_for_samples_left_out():
+    X, t = two_classes(6, 80)
+    found = best_margin(X, t[:, None], np.ones(80), True)
+    for factor in (10**0.5, 10**-0.5):
+        other = best_margin(X, t[:, None], np.ones(80), True, found.alpha * factor)
+        assert found.error.sum() <= other.error.sum()
 
 
 def test_data_that_a_form_separates_exactly():

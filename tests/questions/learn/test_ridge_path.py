@@ -23,15 +23,18 @@ def data(rng, count=60, columns=3):
 @pytest.mark.parametrize("affine", [True, False])
 @pytest.mark.parametrize("count", [60, 8])
 def test_leaving_one_out_is_really_leaving_one_out(rng, count, affine):
+    """A sample of weight 1 is gone then; one of weight w counts like w samples, of which one is gone."""
     X, Y, weights = data(rng, count)
+    weights[:2] = 1.0, 3.0
     frame = Frame.standardising(X, weights, affine)
     path = RidgePath.of(X, Y, weights, frame)
     for alpha in (0.01, 1.0):
         found = path.left_out(X, Y, weights, frame, 2, alpha)
-        for i in (0, count // 2):
-            kept = np.arange(count) != i
-            share = alpha * weights.sum() / weights[kept].sum()
-            other = dense(X[kept], Y[kept], weights[kept], frame, 2, share)
+        for i in (0, 1, count // 2):
+            left = weights - (np.arange(count) == i)
+            kept = left > 0
+            share = alpha * weights.sum() / left.sum()
+            other = dense(X[kept], Y[kept], left[kept], frame, 2, share)
             np.testing.assert_allclose(found[i], other.predict(X[i : i + 1])[0], atol=1e-9)
 
 

@@ -13,9 +13,10 @@ from shallows.questions.learn.estimators.quadratic_regressor import QuadraticFor
 from shallows.questions.learn.fitting.calibration import Calibration
 from shallows.questions.learn.fitting.folds import out_of_fold
 from shallows.questions.learn.fitting.frame import Frame
-from shallows.questions.learn.fitting.margins import LARGEST, best_margin
+from shallows.questions.learn.fitting.margins import LARGEST, Margin, best_margin
 from shallows.questions.learn.fitting.quadratic_fit import useful_width
 from shallows.questions.learn.fitting.ridge_path import RidgePath
+from shallows.questions.learn.fitting.solve import require_fit
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -27,13 +28,13 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
     """A quadratic network fitted to targets ±1 by least squares, as in paper 002, section 4.3.
 
     It predicts the class of largest value; for two classes the sign decides. Parameters and fitted attributes are
-    those of `QuadraticNetRegressor`, with `classes_`; more than two classes are fitted one against the rest, one
-    output each, with one decomposition for all. `predict_proba` is calibrated.
+    those of `QuadraticNetRegressor`, with `classes_`; more than two classes have one output each and are fitted
+    together, with one penalty. `predict_proba` is calibrated.
 
-    `loss` is "squared", mean (f − t)² as in the paper, or "squared_hinge", mean max(0, 1 − tf)², which asks two classes
-    for a margin and no more. It is least squares again, on targets t·max(1, tf), and `certificate_` is about that
-    least-squares problem. "auto" takes it for two classes at full width, up to 1,500 samples, with a penalty that the
-    data choose; the penalty is then the best for samples left out.
+    `loss` is "squared", mean (f − t)² as in the paper, or "squared_hinge", mean max(0, 1 − tf)², which asks for a
+    margin and no more. It is least squares again, on targets t·max(1, tf), and `certificate_` is about that
+    least-squares problem. "auto" takes it at full width, up to 2,000 samples, with a penalty that the data choose:
+    the one that classifies samples left out with the widest margin.
 
     >>> X = np.random.default_rng(0).standard_normal((300, 2))
     >>> y = np.where(np.sum(X**2, axis=1) > 1, "outside", "inside")   # a circle: no line separates them
@@ -79,40 +80,55 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         """Fit from data in memory."""
         X, y, weights = self._check_samples(X, y, sample_weight, reset=True, numeric=False)
         self._check_settings()
-        if self.loss not in LOSSES:
-            raise InvalidProblem(f"loss is {self.loss!r}; expected one of {', '.join(LOSSES)}.")
+        self._asks_for_margins(*X.shape)
         check_classification_targets(y)
         self.classes_ = unique_labels(y)
         self._require_classes()
+        self._margin: Margin | None = None
         Y = self._fit_forms(X, self._targets(y), weights)
         self._calibration = Calibration.fit(self._unseen(X, Y, weights), self._places(y), weights)
-        del self._path, self._left_out
+        del self._path, self._margin
         return self
 
-    def _moved(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Targets of samples beyond the margin moved to their outputs, where `loss` asks for it."""
-        self._left_out: Array | None = None
-        useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
-        able = self.solver == "global" and self.width_ == useful and self.alpha_ > 0 and Y.shape[1] == 1
+    def _asks_for_margins(self, samples: int, columns: int) -> bool:
+        """Whether the loss is the squared hinge: as `loss` says, or where "auto" takes it."""
+        if self.loss not in LOSSES:
+            raise InvalidProblem(f"loss is {self.loss!r}; expected one of {', '.join(LOSSES)}.")
+        searched = isinstance(self.alpha, str)
+        useful = useful_width(columns, self.affine, self.norm_neuron)
+        full = self.width is None or (not isinstance(self.width, str) and self.width >= useful)
+        able = self.solver == "global" and full and (searched or self.alpha != 0)
         if self.loss == "squared_hinge" and not able:
             raise InvalidProblem(
-                'loss="squared_hinge" is for two classes, full width and a penalty: width=None, solver="global" and '
-                'alpha > 0. Fix: loss="squared".'
+                'loss="squared_hinge" is for full width and a penalty: width=None, solver="global" and alpha > 0. '
+                'Fix: loss="squared".'
             )
-        search = isinstance(self.alpha, str)
-        if self.loss == "squared" or not able or (self.loss == "auto" and (not search or len(X) > LARGEST)):
-            return Y
-        margin = best_margin(X, Y[:, 0], weights, self.affine, self.alpha_, search)
-        self.alpha_, self._left_out = margin.alpha, margin.left_out[:, None]
-        return margin.targets[:, None]
+        return self.loss == "squared_hinge" or (
+            self.loss == "auto" and able and searched and samples <= LARGEST
+        )
+
+    def _chosen_alpha(
+        self, X: Array, Y: Array, weights: Array, degree: int
+    ) -> tuple[float, RidgePath | None]:
+        """The penalty, chosen with the margins where the loss has them."""
+        if not self._asks_for_margins(*X.shape):
+            return super()._chosen_alpha(X, Y, weights, degree)
+        require_fit("dense", len(X), X.shape[1] + self.affine, degree, Y.shape[1])
+        given = None if isinstance(self.alpha, str) else float(self.alpha)
+        self._margin = best_margin(X, Y, weights, self.affine, given)
+        return self._margin.alpha, None
+
+    def _moved(self, Y: Array) -> Array:
+        """Targets of samples beyond the margin moved to their outputs, where `loss` asks for it."""
+        return Y if self._margin is None else self._margin.targets
 
     def _unseen(self, X: Array, Y: Array, weights: Array) -> Array:
         """Outputs at the samples by fits that have not seen them: leaving one out at full width, in five folds below.
 
         By conjugate gradients, with far more samples than coefficients, the outputs themselves.
         """
-        if self._left_out is not None:
-            return self._left_out
+        if self._margin is not None:
+            return self._margin.left_out
         if self.solver == "descent" or self.method_ == "conjugate":
             return self._predict_forms(X)
         frame = Frame.standardising(X, weights, self.affine)

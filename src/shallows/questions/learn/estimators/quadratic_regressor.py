@@ -93,7 +93,7 @@ class QuadraticForms(FormEstimator):
         useful = useful_width(X.shape[1], self.affine, self.norm_neuron)
         rng = generator(self.random_state)
         self._choose(X, Y, weights, useful, rng)
-        given, Y = Y, self._moved(X, Y, weights)
+        given, Y = Y, self._moved(Y)
         solution, full = solve(
             X, Y, weights, self.affine, 2, self.alpha_, self.method, self.certify, self.max_steps
         )
@@ -120,7 +120,7 @@ class QuadraticForms(FormEstimator):
         self.undetermined_ = solution.undetermined
         return Y
 
-    def _moved(self, X: Array, Y: Array, weights: Array) -> Array:
+    def _moved(self, Y: Array) -> Array:
         """The targets that are fitted: those given, unless a loss moves them."""
         return Y
 

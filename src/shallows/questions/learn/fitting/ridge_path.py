@@ -112,7 +112,10 @@ class RidgePath:
         return squares / self.weight / left**2
 
     def left_out(self, X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: float) -> Array:
-        """The prediction of each sample by the fit to all others, shape of Y (these targets, or others)."""
+        """The prediction of each sample by the fit to all others, shape of Y (these targets, or others).
+
+        Of a sample of weight w > 1, which counts like w samples, one is left out.
+        """
         root = np.sqrt(weights)[:, None]
         U, kept = self.directions(X, weights, frame, degree), self.kept(alpha)
         level = weights @ Y / self.weight if frame.affine else np.zeros(Y.shape[1])
@@ -121,6 +124,7 @@ class RidgePath:
         leverage = np.sum(U**2 * kept, axis=1)[:, None] + (
             weights[:, None] / self.weight if frame.affine else 0.0
         )
+        leverage = leverage / np.maximum(weights, 1.0)[:, None]
         return np.asarray(Y - residual / np.maximum(1 - leverage, LEAST_SAMPLES - 1) / root)
 
     def directions(self, X: Array, weights: Array, frame: Frame, degree: int) -> Array:
@@ -154,6 +158,9 @@ def chosen_penalty(
 ) -> tuple[float, RidgePath | None]:
     """α by "auto" (generalised cross-validation) or "loo" (leave one out), all outputs together, and the path.
 
+    With fewer samples than features "auto" leaves one out too, which costs little then: what generalised
+    cross-validation takes for leverage, the mean, says little about samples that are nearly alone in their directions.
+
     With `limit` it is chosen on that many rows and scaled to all: noise is averaged over them, so the best α goes
     like 1/N. There is no path of all rows then.
     """
@@ -169,5 +176,6 @@ def chosen_penalty(
         errors = Y - path.left_out(X, Y, weights, frame, degree, alpha)
         return float(weights @ np.sum(errors**2, axis=1) / path.weight)
 
-    alpha = share * path.best(path.generalised if criterion == "auto" else by_leaving_out)
+    generalised = criterion == "auto" and path.weight >= coordinates.dimension(frame.size, degree)
+    alpha = share * path.best(path.generalised if generalised else by_leaving_out)
     return alpha, path if share == 1.0 else None
