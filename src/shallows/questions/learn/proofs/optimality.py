@@ -8,8 +8,9 @@ g = Σ w rψ (zero exactly at the optimum: paper 002, Lemma C.1), is within
 
 of its minimum, and no network of any width is better than L*. Everything on the right is enclosed: g by balls
 (`form`), λ_min from below by a Cholesky factor whose product is checked (`gram_curvature`). Where the data leaves
-directions undetermined λ_min is zero and this proves nothing; an exact fit is then still optimal because no loss is
-negative. With a penalty its own curvature does it, whatever the data are (`ridge`).
+directions undetermined λ_min is zero; where they are exact relations between columns the rest is proved (`quotient`),
+and an exact fit is optimal because no loss is negative. With a penalty its own curvature does it, whatever the data
+are (`ridge`).
 
 What is proved is about the polynomial whose float64 coefficients the estimator holds and `predict` evaluates;
 `matrix_` and `network_` are that polynomial rewritten in floating point.
@@ -18,17 +19,19 @@ What is proved is about the polynomial whose float64 coefficients the estimator 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shallows.mathematics.balls.arrays import Ball, raised, raised_number
+from shallows.mathematics.balls.arrays import Ball, raised, raised_number, stacked
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, chunks
 from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.form import entries_ball, feature_balls, matrix_ball, transformed
 from shallows.questions.learn.proofs.gram_curvature import smallest_eigenvalue_bound
+from shallows.questions.learn.proofs.quotient import quotient, reduced_gap
 from shallows.questions.learn.proofs.ridge import ridge, ridge_gap
 from shallows.support.checks import Array
 
@@ -125,7 +128,8 @@ def check_optimality(
     if alpha:
         return _judge_ridge(point, solution, alpha, _feature_norms(X, weights, solution))
     eigenvalue, reason = _sampled_curvature(X, weights, solution.frame, solution.degree)
-    return judge(point, eigenvalue, reason, float(weights @ np.sum(Y**2, axis=1)))
+    found = judge(point, eigenvalue, reason, float(weights @ np.sum(Y**2, axis=1)))
+    return found if found.proved else _judge_quotient(X, Y, weights, solution, point, found)
 
 
 def check_statistics(statistics: Statistics, solution: Solution, alpha: float, certify: bool) -> Optimality:
@@ -180,6 +184,27 @@ def judge(point: Point, eigenvalue: float, reason: str, energy: float) -> Optima
     return Optimality(loss, value, 0.0, float("nan"), False, reason, slope, 0.0)
 
 
+def _judge_quotient(
+    X: Array, Y: Array, weights: Array, solution: Solution, point: Point, unproved: Optimality
+) -> Optimality:
+    """The certificate on the features that determine the others exactly; the unproved one where there is none."""
+    spanning = quotient(X, solution.frame.affine, solution.degree)
+    if spanning is None or not spanning.dropped:
+        return unproved
+    parts = [r for r, _ in _residuals_and_moments(X, Y, weights, solution)]
+    gap = reduced_gap(spanning, stacked(parts), weights, point.weight)
+    objective = point.objective
+    if not gap < float(objective.mid):
+        return unproved
+    lower = max(float(np.nextafter(objective.lower - gap, -np.inf)), 0.0)
+    kept = len(spanning.kept)
+    reason = (
+        f"gradient and curvature enclosed in ball arithmetic, on {kept} features that determine the other "
+        f"{spanning.dropped} on every sample, which is proved in integers"
+    )
+    return replace(unproved, lower_bound=lower, gap=gap, proved=True, reason=reason)
+
+
 def _judge_ridge(point: Point, solution: Solution, alpha: float, features: float) -> Optimality:
     """The certificate of a penalised fit."""
     objective = point.objective
@@ -203,15 +228,23 @@ def _feature_norms(X: Array, weights: Array, solution: Solution) -> float:
 
 def residual_moments(X: Array, Y: Array, weights: Array, solution: Solution) -> tuple[Ball, Ball]:
     """Σ w r² and g = Σ w rψ(z′), one row an output; for degree 2 through D×D matrices instead of F features."""
-    frame, degree, entries = solution.frame, solution.degree, solution.entries
-    width = frame.size if degree == 2 else entries.shape[1]
-    squares, moments = ZERO, Ball.exact(np.zeros_like(entries))
-    parts = _quadratic_moments if degree == 2 else _moments
-    for rows in chunks(len(X), width):
-        r, moment = parts(transformed(frame, X[rows]), Y[rows], weights[rows], entries, degree)
+    squares, moments = ZERO, Ball.exact(np.zeros_like(solution.entries))
+    begin = 0
+    for r, moment in _residuals_and_moments(X, Y, weights, solution):
+        rows = slice(begin, begin := begin + len(r.mid))
         squares = squares + (r * r * Ball.exact(weights[rows, None])).sum()
         moments = moments + moment
     return squares, moments
+
+
+def _residuals_and_moments(
+    X: Array, Y: Array, weights: Array, solution: Solution
+) -> Iterator[tuple[Ball, Ball]]:
+    """The same of a chunk of samples after the other: their residuals and Σ w rψ."""
+    frame, degree, entries = solution.frame, solution.degree, solution.entries
+    parts = _quadratic_moments if degree == 2 else _moments
+    for rows in chunks(len(X), frame.size if degree == 2 else entries.shape[1]):
+        yield parts(transformed(frame, X[rows]), Y[rows], weights[rows], entries, degree)
 
 
 def _moments(Z: Ball, Y: Array, w: Array, entries: Array, degree: int) -> tuple[Ball, Ball]:
