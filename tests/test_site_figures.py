@@ -6,7 +6,6 @@ import json
 import math
 import shutil
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -108,21 +107,13 @@ def test_figures_have_the_digits_of_a_screen(text: Any) -> None:
     assert "a &quot;name&quot; &lt;here&gt;" in html and "min-height:300px" in html
 
 
-def titles_on_a_page(page: Path, width: int) -> list[tuple[float, float]]:
-    """Where Chromium puts the titles of the panels; in a thread of its own, as Playwright wants."""
-    from playwright.sync_api import sync_playwright
-
-    program = next(
-        (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None
-    )
-    assert program, "this test drives a browser: put a chromium or google-chrome on the PATH"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox"])
-        window = browser.new_page(viewport={"width": width, "height": 800})
-        window.goto(page.as_uri())
-        window.wait_for_selector("g.annotation text")
-        boxes = [found.bounding_box() for found in window.query_selector_all("g.annotation text")]
-        browser.close()
+def titles_on_a_page(browser: Any, page: Path, width: int) -> list[tuple[float, float]]:
+    """Where Chromium puts the titles of the panels."""
+    window = browser.new_page(viewport={"width": width, "height": 800})
+    window.goto(page.as_uri())
+    window.wait_for_selector("g.annotation text")
+    boxes = [found.bounding_box() for found in window.query_selector_all("g.annotation text")]
+    window.close()
     return [(box["x"], box["y"]) for box in boxes if box]
 
 
@@ -146,9 +137,10 @@ def three_panels(tmp_path: Path, text: Any) -> Path:
 
 
 @pytest.mark.parametrize(("width", "rows"), [(1280, 1), (390, 3)])
-def test_panels_stand_below_each_other_on_a_phone(width: int, rows: int, three_panels: Path) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        places = pool.submit(titles_on_a_page, three_panels, width).result()
+def test_panels_stand_below_each_other_on_a_phone(
+    width: int, rows: int, three_panels: Path, browser: Any
+) -> None:
+    places = titles_on_a_page(browser, three_panels, width)
     assert len(places) == 3
     assert len({round(y / 40) for _, y in places}) == rows
 

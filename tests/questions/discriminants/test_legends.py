@@ -1,8 +1,5 @@
 """Legends below a figure stay clear of the axis' title and of each other's panels, whatever the size: in a browser."""
 
-import shutil
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
@@ -40,30 +37,21 @@ def panel_figure():
     return figure
 
 
-def covered(pages):
-    """In a thread of its own, as Playwright wants."""
-    from playwright.sync_api import sync_playwright
-
-    program = next(
-        (p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None
-    )
-    assert program, "this test drives a browser: put a chromium or google-chrome on the PATH"
+def covered(browser, pages):
+    """Of every page at every size."""
     found = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox"])
-        for name, page in pages.items():
-            for width, height in SIZES:
-                window = browser.new_page(viewport={"width": width, "height": height})
-                window.goto(page.as_uri())
-                window.wait_for_selector(".legend .traces")
-                found[name, width] = window.evaluate(COVERED)
-                window.close()
-        browser.close()
+    for name, page in pages.items():
+        for width, height in SIZES:
+            window = browser.new_page(viewport={"width": width, "height": height})
+            window.goto(page.as_uri())
+            window.wait_for_selector(".legend .traces")
+            found[name, width] = window.evaluate(COVERED)
+            window.close()
     return found
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def found(browser, tmp_path_factory):
     """Pixels covered, of every figure at every size; "old" is the legend that anchored its foot above the title."""
     old = slice_figure().update_layout(legend={"yref": "paper", "y": -0.15, "yanchor": "auto"})
     folder = tmp_path_factory.mktemp("legends")
@@ -71,8 +59,7 @@ def found(tmp_path_factory):
     for name, figure in (("slice", slice_figure()), ("panels", panel_figure()), ("old", old)):
         pages[name] = folder / f"{name}.html"
         figure.write_html(pages[name], include_plotlyjs="directory", config={"responsive": True})
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(covered, pages).result()
+    return covered(browser, pages)
 
 
 @pytest.mark.parametrize("width", [width for width, _ in SIZES])
@@ -87,7 +74,7 @@ def test_the_check_sees_a_legend_that_covers_a_title(found):
 
 
 @pytest.fixture(scope="module")
-def others(tmp_path_factory):
+def others(browser, tmp_path_factory):
     """The same of the figures of charts, trees and training."""
     problem = sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), 1)
     chart, runs = sh.chart(problem), [sh.descend(problem, t, record=1) for t in sh.starts(problem, 5, rng=0)]
@@ -101,8 +88,7 @@ def others(tmp_path_factory):
     folder = tmp_path_factory.mktemp("others")
     for name, figure in figures.items():
         figure.write_html(folder / f"{name}.html", include_plotlyjs="directory", config={"responsive": True})
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(covered, {name: folder / f"{name}.html" for name in figures}).result()
+    return covered(browser, {name: folder / f"{name}.html" for name in figures})
 
 
 @pytest.mark.thorough

@@ -1,36 +1,12 @@
-"""One Chromium and one explorer for all tests; pages are watched for errors and for requests that leave the machine."""
+"""One explorer for all tests; pages are watched for errors and for requests that leave the machine."""
 
-import shutil
 import threading
 from contextlib import contextmanager
 
 import pytest
 
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 SIZE = {"width": 1280, "height": 900}
 LOCAL = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """The headless Chromium that all tests share."""
-    program = next((found for found in map(shutil.which, PROGRAMS) if found), None)
-    if program is None:
-        pytest.fail(
-            "These tests drive a browser, and no Chromium was found. Fix: apt-get install chromium as root, or put "
-            "a chromium or google-chrome on the PATH.",
-            pytrace=False,
-        )
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
