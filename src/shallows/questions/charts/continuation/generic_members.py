@@ -61,6 +61,10 @@ DIGITS = 2.0**20
 #: The members that were solved in this process, by equations and kind of metrics.
 SOLVED: dict[tuple[CriticalEquations, KindOfMetrics | None], SolvedMember] = {}
 
+#: Generic targets of the last metrics, by equations, metric and seed; and of how many.
+SOLVED_TARGETS: dict[tuple[CriticalEquations, bytes, int], SolvedMember] = {}
+TARGETS = 16
+
 
 def starting_member(
     equations: Equations, special: KindOfMetrics | None, ways: MakeWays[Equations], tell: Shown = False
@@ -233,7 +237,21 @@ def _by_trace(
 
 
 def solved_target(equations: CriticalEquations, metric: OneMetric, seed: int, tell: Shown) -> SolvedMember:
-    """A generic target under one given metric."""
+    """A generic target under one given metric; of the last few metrics it is remembered.
+
+    Many problems differ by their targets only: a slider that moves the teacher asks for the same one again and again.
+    """
+    key = (equations, metric.gram.tobytes(), seed)
+    found = SOLVED_TARGETS.get(key)
+    if found is None:
+        found = _solve_target(equations, metric, seed, tell)
+        while len(SOLVED_TARGETS) >= TARGETS:
+            SOLVED_TARGETS.pop(next(iter(SOLVED_TARGETS)), None)
+        SOLVED_TARGETS[key] = found
+    return found
+
+
+def _solve_target(equations: CriticalEquations, metric: OneMetric, seed: int, tell: Shown) -> SolvedMember:
     x, g = equations.first(metric.gram, np.random.default_rng([seed, 1]))
     result = monodromy(
         family(equations, metric),
