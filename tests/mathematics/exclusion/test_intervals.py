@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
-from shallows.mathematics.exclusion.intervals import Intervals, of_arb
+from shallows.mathematics.exclusion.intervals import MANY, Intervals, of_arb
 
 RNG = np.random.default_rng(0)
 
@@ -56,3 +56,28 @@ def test_balls_of_arb_become_intervals_around_them() -> None:
     third = arb(1) / 3
     made = of_arb(np.array([third, -third], dtype=object))
     assert made.lo[0] < third < made.hi[0] and np.all(made.width < 1e-15)
+
+
+def with_special(count: int) -> Intervals:
+    x, _ = drawn(count)
+    lo, hi = x.lo.copy(), x.hi.copy()
+    lo[:40], hi[20:60] = -np.inf, np.inf
+    lo[60:80] = hi[80:100] = np.nan
+    lo[100:120], hi[100:120] = 0.0, 0.0
+    return Intervals(lo, hi)
+
+
+def test_compiled_loops_give_the_bounds_of_numpy() -> None:
+    count, rows = 3 * MANY, 3  # as a table of three rows the same intervals take the way of NumPy
+    x, y = with_special(count), with_special(count)[np.random.default_rng(1).permutation(count)]
+    wide, tall = (Intervals(z.lo.reshape(rows, -1), z.hi.reshape(rows, -1)) for z in (x, y))
+    with np.errstate(all="ignore"):
+        pairs = [
+            (x * y, wide * tall), (x + y, wide + tall), (x / y, wide / tall), (x * -0.3, wide * -0.3),
+            (x.square(), wide.square()), (x.abs().sqrt(), wide.abs().sqrt()),
+        ]  # fmt: skip
+    half = np.isnan(x.lo) | np.isnan(x.hi)  # where one end is known the loops keep that one
+    for looped, plain in pairs:
+        for a, b in ((looped.lo, plain.lo.ravel()), (looped.hi, plain.hi.ravel())):
+            known = np.isfinite(b)
+            assert np.array_equal(a[known], b[known]) and not np.isfinite(a[~known & ~half]).any()

@@ -7,6 +7,7 @@ are not known are NaN or infinite, and no test here ever takes a comparison with
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from shallows.support.checks import Array
 LIBRARY = 8 * UNIT
 #: More than an underflowing operation loses (2⁻¹⁰⁷⁴), and nothing beside any number that occurs.
 UNDERFLOW = 1e-300
+#: Intervals from which on compiled loops are used: one pass instead of up to eighteen, after a first call that compiles.
+MANY = 512
 
 
 def down(value: Array) -> Array:
@@ -32,6 +35,13 @@ def down(value: Array) -> Array:
 def up(value: Array) -> Array:
     """An upper bound on what was rounded to `value`."""
     return value + (np.abs(value) * (2 * UNIT) + UNDERFLOW)
+
+
+@cache
+def _loops() -> Any:
+    from shallows.mathematics.exclusion._compiled import operations
+
+    return operations
 
 
 class Intervals:
@@ -70,8 +80,26 @@ class Intervals:
     def __neg__(self) -> Intervals:
         return Intervals(-self.hi, -self.lo)
 
+    def _many(self, other: Any = None) -> bool:
+        """Whether a compiled loop takes these: one axis, many of them, as many on both sides."""
+        shape = self.lo.shape
+        return (
+            len(shape) == 1
+            and shape[0] >= MANY
+            and self.hi.shape == shape
+            and (other is None or (other.lo.shape == shape and other.hi.shape == shape))
+        )
+
+    def _looped(self, loop: Any, other: Intervals | None = None) -> Intervals:
+        ends = (self.lo, self.hi) if other is None else (self.lo, self.hi, other.lo, other.hi)
+        lo, hi = np.empty(len(self.lo)), np.empty(len(self.lo))
+        loop(*(np.ascontiguousarray(end) for end in ends), lo, hi)
+        return Intervals(lo, hi)
+
     def __add__(self, other: Intervals | Array | float) -> Intervals:
         if isinstance(other, Intervals):
+            if self._many(other):
+                return self._looped(_loops().add, other)
             return Intervals(down(self.lo + other.lo), up(self.hi + other.hi))
         return Intervals(down(self.lo + other), up(self.hi + other))
 
@@ -85,14 +113,23 @@ class Intervals:
 
     def __mul__(self, other: Intervals | Array | float) -> Intervals:
         if not isinstance(other, Intervals):
+            if isinstance(other, float) and self._many():
+                return self._scaled(other)
             a, b = self.lo * other, self.hi * other
             return Intervals(down(np.minimum(a, b)), up(np.maximum(a, b)))
+        if self._many(other):
+            return self._looped(_loops().multiply, other)
         a, b, c, d = self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi
         low = np.minimum(np.minimum(a, b), np.minimum(c, d))
         high = np.maximum(np.maximum(a, b), np.maximum(c, d))
         return Intervals(down(low), up(high))
 
     __rmul__ = __mul__
+
+    def _scaled(self, factor: float) -> Intervals:
+        lo, hi = np.empty(len(self.lo)), np.empty(len(self.lo))
+        _loops().scale(np.ascontiguousarray(self.lo), np.ascontiguousarray(self.hi), factor, lo, hi)
+        return Intervals(lo, hi)
 
     def reciprocal(self) -> Intervals:
         """1/x; the whole line where x may be zero."""
@@ -103,6 +140,8 @@ class Intervals:
 
     def __truediv__(self, other: Intervals | Array | float) -> Intervals:
         other = other if isinstance(other, Intervals) else Intervals.exact(other)
+        if self._many(other):
+            return self._looped(_loops().divide, other)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self * other.reciprocal()
 
@@ -112,11 +151,15 @@ class Intervals:
 
     def square(self) -> Intervals:
         """x²."""
+        if self._many():
+            return self._looped(_loops().square)
         small, large = self.mignitude, self.magnitude
         return Intervals(np.maximum(down(small * small), 0.0), up(large * large))
 
     def sqrt(self) -> Intervals:
         """The root of the part of x that is not negative."""
+        if self._many():
+            return self._looped(_loops().root)
         low, high = np.sqrt(np.maximum(self.lo, 0.0)), np.sqrt(np.maximum(self.hi, 0.0))
         return Intervals(np.maximum(down(low), 0.0), up(high))
 

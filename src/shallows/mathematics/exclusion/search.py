@@ -19,7 +19,7 @@ from shallows.support.progress import Progress, Shown
 from shallows.support.tolerances import TINY
 
 #: Boxes that are worked on at once: some megabytes of arrays, and Python's own time is small beside NumPy's.
-BATCH = 2048
+BATCH = 8192
 #: Boxes narrower than this share of the region, in all unknowns, stay undecided: zeros that are not simple.
 RESOLUTION = 1e-7
 #: Boxes after which a search stops; the rest is pending.

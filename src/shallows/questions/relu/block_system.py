@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball
+from shallows.mathematics.balls.contraction import inverses
 from shallows.mathematics.exclusion.intervals import Intervals, of_ball
 from shallows.questions.relu.block_cell import WIDER, BlockCell, Entry, Row
 from shallows.support.checks import Array
@@ -258,7 +259,7 @@ class BlockSystem(BlockCell):
         table = Intervals.stack([Intervals.stack(column) for column in columns], axis=2)
         taught = Intervals.stack([x for part in b for x in part])
         usable = np.asarray(np.isfinite(table.mid).all(axis=(1, 2)))
-        inverse = Ball.exact(np.linalg.pinv(np.where(usable[:, None, None], table.mid, 0.0)))
+        inverse = Ball.exact(_left_inverses(np.where(usable[:, None, None], table.mid, 0.0)))
         ball = taught.ball()
         A = of_ball(inverse @ table.ball())
         right = of_ball((inverse @ Ball(ball.mid[:, :, None], ball.rad[:, :, None]))[:, :, 0])
@@ -302,7 +303,10 @@ class BlockSystem(BlockCell):
         return inside
 
 
-#: Sweeps of Gauss and Seidel over the lengths: a second one is worth its time, more are not.
+def _left_inverses(tables: Array) -> Array:
+    """(AᵀA)⁻¹Aᵀ, roughly: any matrix will do for a bound."""
+    turned = np.swapaxes(tables, 1, 2)
+    return np.asarray(inverses(turned @ tables) @ turned)
 
 
 class _Sums:
