@@ -1,6 +1,7 @@
 """The landscape of shallow ReLU networks (paper 003): certificates, symmetric families, geometry, splitting."""
 
 from shallows.questions.relu.block_form import BlockForm, recognise
+from shallows.questions.relu.followed import Followed, follow
 from shallows.questions.relu.global_minima import (
     SMALLEST_EIGENVALUE,
     GlobalMinimum,
@@ -18,7 +19,8 @@ from shallows.questions.relu.perturbed import PerturbedPlan, PerturbedRuns, pert
 from shallows.questions.relu.scaling import Ray, norm_sum, norm_sum_bound, ray
 from shallows.questions.relu.setting import relu_problem as relu_problem
 from shallows.questions.relu.splitting import Splits, descend_from_split, split_hessian, splits, wider
-from shallows.questions.relu.symmetric_chart import SymmetricChart, SymmetricPoint, symmetric_chart
+from shallows.questions.relu.symmetric_chart import SymmetricChart, symmetric_chart
+from shallows.questions.relu.symmetric_point import SymmetricPoint
 from shallows.questions.relu.witnesses import Witness, WitnessTable, witness, witness_orders
 from shallows.uses.papers.experiments.published_minima import PublishedMinimum, published_minima
 from shallows.uses.papers.experiments.relu_training import Agreement, Experiment, FoundMinimum, experiment
@@ -31,6 +33,7 @@ __all__ = [
     "ConjectureRow",
     "DirectionalCurvature",
     "Experiment",
+    "Followed",
     "FoundMinimum",
     "GlobalMinimum",
     "NegativeCurvature",
@@ -47,6 +50,7 @@ __all__ = [
     "descend_from_split",
     "directional_curvature",
     "experiment",
+    "follow",
     "global_minimum",
     "negative_curvature",
     "norm_sum",

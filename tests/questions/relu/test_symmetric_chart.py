@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ import shallows as sh
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.search import exclude
 from shallows.mathematics.exclusion.system import check_enclosure
-from shallows.questions.relu import symmetric_chart as module
+from shallows.questions.relu import symmetric_chart as chart_module
+from shallows.questions.relu import symmetric_lists as lists
+from shallows.questions.relu import symmetric_point as point_module
 from shallows.questions.relu.block_cell import entries_of
 from shallows.questions.relu.block_system import BlockSystem
 from shallows.questions.relu.parallel_rows import parallel_directions
@@ -135,8 +139,8 @@ def test_parallel_rows_are_critical_points_of_one_neuron() -> None:
 
 
 def test_a_point_that_leaves_its_box_is_noticed(monkeypatch: Any) -> None:
-    wrong = module.equal_rows(6, 1)
-    monkeypatch.setattr(module, "equal_rows", lambda k, sign: wrong)
+    wrong = point_module.equal_rows(6, 1)
+    monkeypatch.setattr(point_module, "equal_rows", lambda k, sign: wrong)
     with pytest.raises(sh.NotConverged, match="left the box"):
         sh.relu.symmetric_chart(6, [6])
 
@@ -148,7 +152,10 @@ def test_too_many_angles_are_refused() -> None:
 
 @pytest.mark.thorough
 def test_one_and_five_have_twelve() -> None:
-    chart = sh.relu.symmetric_chart(6, [1, 5])
+    chart = sh.relu.symmetric_chart(6, [1, 5], search=True)
+    stored = sh.relu.symmetric_chart(6, [1, 5])
+    assert [p.half_loss for p in stored.symmetric] == pytest.approx([p.half_loss for p in chart.symmetric])
+    assert [p.signature for p in stored.symmetric] == [p.signature for p in chart.symmetric]
     rows = [p.rows for p in chart.symmetric if p.rows > 1]
     assert len(rows) == 12 and rows.count(6) == 8 and rows.count(2) == 4
     assert "but for" not in chart.scope and len(chart.families) >= 2
@@ -169,3 +176,72 @@ def test_one_cell_of_one_and_five_has_the_published_minimum() -> None:
     found = exclude(system, box)
     assert found.complete and len(found.box) == 1
     assert np.allclose(system.table(found.zeros[0]), published, atol=1e-9)
+
+
+def fixed_newton(k: int, starts: int, seed: int) -> np.ndarray:
+    """Networks of blocks [1, k−1] by Newton's method on the library's dense gradient: rows are the five values."""
+    rng, problem, step = np.random.default_rng(seed), sh.relu_problem(k), 1e-6
+    one, rest = np.arange(k) == 0, np.arange(k) > 0
+    same = np.eye(k, dtype=bool) & rest[:, None]
+    masks = [
+        np.outer(one, one), np.outer(one, rest), np.outer(rest, one), same, np.outer(rest, rest) & ~same
+    ]  # fmt: skip
+    basis = np.stack([mask.ravel() / np.sqrt(mask.sum()) for mask in masks])
+    x = rng.standard_normal((starts, 5)) * np.array([1, 1, np.sqrt(k - 1), np.sqrt(k - 1), 1])
+
+    def gradient(points: np.ndarray) -> np.ndarray:
+        return problem.value_and_gradient(points @ basis)[1] @ basis.T
+
+    for _ in range(60):
+        J = np.stack(
+            [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(5)], axis=2
+        )
+        shift = -np.einsum("mij,mj->mi", np.linalg.pinv(J, rcond=1e-9), gradient(x))
+        size = np.linalg.norm(shift, axis=1, keepdims=True)
+        x = x + shift * np.minimum(
+            1.0, 0.3 * np.linalg.norm(x, axis=1, keepdims=True) / np.maximum(size, 1e-300)
+        )
+    x = x[np.linalg.norm(gradient(x), axis=1) < 1e-9]
+    W = (x @ basis).reshape(-1, k, k)
+    lengths = np.linalg.norm(W, axis=2)
+    unit = W / np.maximum(lengths, 1e-12)[:, :, None]
+    apart = np.einsum("mia,mja->mij", unit, unit).min(axis=(1, 2)) < np.cos(0.01)
+    return np.asarray(W[(lengths.min(axis=1) > 1e-6) & apart])
+
+
+@pytest.mark.parametrize(
+    "k", [6, pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.thorough)]
+)
+def test_newton_finds_nothing_outside_the_stored_list(k: int, request: pytest.FixtureRequest) -> None:
+    thorough = "thorough" in (request.config.getoption("-m") or "")
+    listed = [p.form.network().W for p in sh.relu.symmetric_chart(k, [1, k - 1]).symmetric]
+    ends = fixed_newton(k, 10_000 if thorough and k < 20 else 40, 0)
+    away = np.array([[np.abs(W - other).max() for other in listed] for W in ends])
+    assert len(ends) > 8 and np.all(away.min(axis=1) < 1e-6)
+    assert np.any(away[:, 1:].min(axis=1) > 1e-3)  # the list without its first point is noticed
+
+
+def test_stored_lists_are_proved_anew_and_damage_is_noticed(tmp_path: Path, monkeypatch: Any) -> None:
+    text = lists.FILE.read_text()
+    document = json.loads(text)
+    document["lists"]["1+5"]["values"].pop()
+    broken = tmp_path / "lists.json"
+    broken.write_text(json.dumps(document))
+    with pytest.raises(InvalidProblem, match="damaged"):
+        lists.stored_list((1, 5), broken)
+    known = lists.stored_list((1, 5))
+    assert known is not None
+    wrong = lists.StoredList(known.sizes, known.values + 1e-6, known.boxes)
+    monkeypatch.setattr(chart_module, "stored_list", lambda sizes: wrong)
+    with pytest.raises(sh.NotConverged):
+        sh.relu.symmetric_chart(6, [1, 5])
+
+
+def test_a_saved_chart_keeps_its_spectra(tmp_path: Path) -> None:
+    chart = sh.relu.symmetric_chart(6, [1, 5])
+    loaded = sh.relu.SymmetricChart.load(chart.save(tmp_path / "six"))
+    assert loaded.scope == chart.scope and loaded.kinds() == chart.kinds()
+    for a, b in zip(chart.symmetric, loaded.symmetric, strict=True):
+        assert a.spectrum == b.spectrum and a.signature == b.signature and a.certificate == b.certificate
+        assert np.array_equal(a.form.values, b.form.values) and a.loss_bounds == b.loss_bounds
+    assert sh.load_chart(tmp_path / "six").losses.tolist() == chart.losses.tolist()

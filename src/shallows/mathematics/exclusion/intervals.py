@@ -20,7 +20,7 @@ from shallows.support.checks import Array
 LIBRARY = 8 * UNIT
 #: More than an underflowing operation loses (2⁻¹⁰⁷⁴), and nothing beside any number that occurs.
 UNDERFLOW = 1e-300
-#: Intervals from which on compiled loops are used: one pass instead of up to eighteen, after a first call that compiles.
+#: Intervals from which on compiled loops are used: one pass instead of up to eighteen, but a first call compiles.
 MANY = 512
 
 

@@ -12,8 +12,9 @@ from numba import types
 
 from shallows.support.compiling import constants, entry, part
 
-#: As in `intervals`: twice the unit roundoff, and more than underflow loses.
+#: Twice the unit roundoff, as in `intervals`.
 TWO_UNITS = 2.0**-52
+#: More than an underflowing operation loses (2⁻¹⁰⁷⁴), as in `intervals`.
 UNDERFLOW = 1e-300
 #: Ends of intervals that are read, and those that are written.
 READ = constants(types.float64)
