@@ -44,6 +44,19 @@ def test_arcsin_holds_the_exact_result_up_to_the_ends() -> None:
     holds(Intervals.exact(points).arcsin(), [arb(float(x)).asin() for x in points])
 
 
+def test_cosines_hold_the_exact_values_over_all_lengths() -> None:
+    lo = RNG.uniform(-40.0, 40.0, 3000)
+    lo[:40] = np.arange(-20, 20) * np.pi / 2
+    x = Intervals(lo, lo + np.where(RNG.random(3000) < 0.3, 0.0, 10.0 ** RNG.uniform(-16, 1, 3000)))
+    for share in (0.0, 0.3, 0.5, 1.0):
+        points = np.clip(x.lo + share * (x.hi - x.lo), x.lo, x.hi)
+        holds(x.cos(), [arb(float(p)).cos() for p in points])
+        holds(x.sin(), [arb(float(p)).sin() for p in points])
+    turn = Intervals([-0.1, 3.0, 100.0], [0.1, 3.3, 100.0]).cos()
+    assert turn.hi[0] == 1.0 and turn.lo[1] == -1.0 and (turn.lo[2], turn.hi[2]) == (-1.0, 1.0)
+    assert np.all(Intervals.exact(lo).cos().width < 1e-14)
+
+
 def test_what_is_not_known_excludes_nothing() -> None:
     with np.errstate(all="ignore"):
         unknown = Intervals([1.0], [2.0]) / Intervals([-1.0], [1.0]) * Intervals([0.0], [0.0])

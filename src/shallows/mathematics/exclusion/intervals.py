@@ -22,6 +22,8 @@ LIBRARY = 8 * UNIT
 UNDERFLOW = 1e-300
 #: Intervals from which on compiled loops are used: one pass instead of up to eighteen, but a first call compiles.
 MANY = 512
+#: Angles up to which cosines are taken, and how near to a multiple of π one counts as there: x/π is known to 1e-14.
+TURNS, MARGIN = 64.0, 1e-12
 
 
 def down(value: Array) -> Array:
@@ -168,6 +170,21 @@ class Intervals:
         low, high = (np.arcsin(np.clip(x, -1.0, 1.0)) for x in (self.lo, self.hi))
         return Intervals(low - LIBRARY * np.abs(low) - UNDERFLOW, high + LIBRARY * np.abs(high) + UNDERFLOW)
 
+    def cos(self) -> Intervals:
+        """For |x| up to `TURNS`: values at the ends, and ±1 where a multiple of π may lie between them."""
+        at = np.cos(np.stack([self.lo, self.hi]))
+        first, last = np.ceil((self.lo - MARGIN) / np.pi), np.floor((self.hi + MARGIN) / np.pi)
+        even = (first <= last) & ((first % 2 == 0) | (last > first))
+        odd = (first <= last) & ((first % 2 == 1) | (last > first))
+        lo = np.where(odd, -1.0, np.maximum(at.min(axis=0) - LIBRARY, -1.0))
+        hi = np.where(even, 1.0, np.minimum(at.max(axis=0) + LIBRARY, 1.0))
+        known = (self.magnitude < TURNS) & (self.lo <= self.hi)
+        return Intervals(np.where(known, lo, -1.0), np.where(known, hi, 1.0))
+
+    def sin(self) -> Intervals:
+        """cos(x − π/2)."""
+        return (self - HALF_PI).cos()
+
     def abs(self) -> Intervals:
         """|x|."""
         return Intervals(self.mignitude, self.magnitude)
@@ -218,6 +235,11 @@ class Intervals:
         shown = [f"[{a:.6g}, {b:.6g}]" for a, b in zip(self.lo.ravel()[:6], self.hi.ravel()[:6], strict=True)]
         more = f", … {self.lo.size} in all" if self.lo.size > 6 else ""
         return f"Intervals({', '.join(shown)}{more})"
+
+
+#: π/2 and π: the double below and the next one up.
+HALF_PI = Intervals(np.pi / 2, np.nextafter(np.pi / 2, 4.0))
+PI = Intervals(np.pi, np.nextafter(np.pi, 4.0))
 
 
 def of_ball(ball: Ball) -> Intervals:

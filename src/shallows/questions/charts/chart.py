@@ -40,9 +40,9 @@ def chart(
     """Every critical point of the loss in function space, for every rank up to the width.
 
     `method`: "closed-form" (Theorems 34 to 36), "homotopy" (any metric), "exact" (msolve), "exclusion" (one ReLU
-    neuron, by interval arithmetic), "descent" (samples only what training finds); "auto" takes the strongest that
-    applies. `certify` proves points, signatures and realness in ball arithmetic; `progress` shows on stderr what is
-    being done. The result says what is proved: `chart.completeness`, `chart.scope`, `point.certificate`.
+    neuron, or two in the plane, by interval arithmetic), "descent" (samples only what training finds); "auto" takes the
+    strongest that applies. `certify` proves points, signatures and realness in ball arithmetic; `progress` shows on
+    stderr what is being done. The result says what is proved: `chart.completeness`, `chart.scope`, `point.certificate`.
 
     With a Dask `client`, or a scheduler's address, paths are tracked on its workers, in batches that are kept in the
     folder `keep` (or the user's cache): a chart that was stopped goes on from there.
@@ -138,14 +138,15 @@ def _closed_form(problem: Problem, certify: bool) -> Chart | None:
 
 def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
     from shallows.questions.charts.exclusion.relu_neuron import relu_neuron_chart, why_not
+    from shallows.questions.charts.exclusion.two_neurons import two_neurons_chart
 
     reason = why_not(problem)
     if reason:
         raise InvalidProblem(
-            "Exclusion is for one ReLU neuron against a ReLU network under centred Gaussian data, and other ReLU "
-            f'networks have no complete chart: {reason}. Use method="descent".'
+            "Exclusion is for one ReLU neuron, or two in the plane, against a ReLU network under centred Gaussian "
+            f'data; other ReLU networks have no complete chart: {reason}. Use method="descent".'
         )
-    return relu_neuron_chart(problem, certify, progress)
+    return (two_neurons_chart if problem.width == 2 else relu_neuron_chart)(problem, certify, progress)
 
 
 def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:

@@ -26,13 +26,10 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.contraction import inverses
-from shallows.mathematics.exclusion.intervals import Intervals, of_ball
+from shallows.mathematics.exclusion.intervals import HALF_PI, PI, Intervals, of_ball
 from shallows.questions.relu.block_cell import WIDER, BlockCell, Entry, Row
 from shallows.support.checks import Array
 
-#: π and π/2 as intervals.
-PI = Intervals(np.pi, np.nextafter(np.pi, 4.0))
-HALF_PI = Intervals(np.pi / 2, np.nextafter(np.pi / 2, 4.0))
 #: M_ac: for each block a and each block c a vector of intervals.
 Table = list[list[list[Intervals]]]
 #: Networks whose rows are all within this angle (in radians) of each other are left to the search for parallel rows.

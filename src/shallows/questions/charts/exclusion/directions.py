@@ -13,13 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.exclusion.intervals import PI, Intervals
 from shallows.mathematics.exclusion.system import Plain
 from shallows.questions.charts.exclusion.relu_target import ReLUTarget
 from shallows.support.checks import Array
-
-#: π as an interval: the double nearest to it and the next one up.
-PI = Intervals(np.pi, np.nextafter(np.pi, 4.0))
 
 
 class Directions(Plain):

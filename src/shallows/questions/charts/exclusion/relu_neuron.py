@@ -22,7 +22,7 @@ from shallows.questions.charts.exclusion.one_neuron import (
 from shallows.questions.charts.exclusion.relu_target import BITS, ReLUTarget, spread
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.result import Chart
-from shallows.support.errors import InvalidProblem
+from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Shown
 
 #: The largest rank of a teacher: three angles take a second or so, four would take hours.
@@ -43,10 +43,10 @@ def why_not(problem: Problem) -> str:
         return "there are several outputs, or a penalty"
     if data is None or not data.centred:
         return f"the data are {problem.data!r}, no centred Gaussian"
-    if problem.width != 1:
-        return f"the width is {problem.width}, not 1"
-    if problem.outer is not None and not problem.outer.any():
-        return "the outer weight is fixed to zero: every network is the zero function"
+    if problem.width != 1 and not (problem.width == 2 and problem.n == 2):
+        return f"the width is {problem.width} at n = {problem.n}; one neuron is charted, and two at n = 2"
+    if problem.outer is not None and not problem.outer.all():
+        return "an outer weight is fixed to zero: its neuron is no part of the function"
     return ""
 
 
@@ -61,7 +61,7 @@ def relu_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) 
             f'in up to {LARGEST_RANK}. Fix: a teacher of lower rank, or method="descent".'
         )
     directions = critical_directions(form, progress)
-    points = [_listed(problem, form, d) for d in directions.found if _realisable(problem, d)]
+    points = _points(problem, form, directions)
     doubtful = [d for d in directions.found if not d.pull_sign and not d.pull.is_zero()]
     listed = [_zero_function(problem, form, points), *points]
     return chart_of_listed(
@@ -73,11 +73,29 @@ def relu_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) 
     )
 
 
-def _realisable(problem: Problem, direction: Direction) -> bool:
-    """An amplitude 2c ≠ 0, of the sign of a where that is fixed."""
+def one_neuron_points(problem: Problem, target: ReLUTarget, progress: Shown = False) -> list[Listed]:
+    """The zero function and all critical points of one neuron, whose outer weight may be any of the problem's."""
+    directions = critical_directions(target, progress)
+    if directions.undecided or any(not d.pull_sign and not d.pull.is_zero() for d in directions.found):
+        raise NotConverged(
+            "The critical points of one neuron are degenerate here: its chart (width=1) says which."
+        )
+    points = _points(problem, target, directions)
+    return [_zero_function(problem, target, points), *points]
+
+
+def _points(problem: Problem, target: ReLUTarget, directions: CriticalDirections) -> list[Listed]:
+    return [_listed(problem, target, d) for d in directions.found if _outer(problem, d) is not None]
+
+
+def _outer(problem: Problem, direction: Direction) -> float | None:
+    """The outer weight of a neuron with amplitude 2c ≠ 0: one of the fixed ones with that sign, or 0.0 for any."""
+    if not direction.pull_sign:
+        return None
     if problem.outer is None:
-        return direction.pull_sign != 0
-    return bool(direction.pull_sign * problem.outer[0, 0] > 0)
+        return 0.0
+    fitting = [float(a) for a in problem.outer[0] if a * direction.pull_sign > 0]
+    return fitting[0] if fitting else None
 
 
 def _listed(problem: Problem, target: ReLUTarget, direction: Direction) -> Listed:
@@ -86,10 +104,8 @@ def _listed(problem: Problem, target: ReLUTarget, direction: Direction) -> Liste
         unit = arb(2) ** target.exponent
         amplitude = 2 * direction.pull * unit
         loss = (target.energy - 2 * direction.pull * direction.pull) * unit * unit
-        if problem.outer is None:
-            outer = float(np.sqrt(abs(float(amplitude.mid()))) * direction.pull_sign)
-        else:
-            outer = float(problem.outer[0, 0])
+        fixed = _outer(problem, direction)
+        outer = fixed or float(np.sqrt(abs(float(amplitude.mid()))) * direction.pull_sign)
         weights, balls = weights_of(target, direction, amplitude / arb(outer))
         radius = spread(balls, weights)
     signature, certified = _signature(target, direction)
