@@ -51,7 +51,7 @@ def test_rank_one_real_roots_agree_with_msolve():
     result = solve(system)
     exact = real_roots(system.polynomials())
     assert len(exact.boxes) == 2 * result.real.count + 1, "both signs, and v = 0"
-    for point in result.real.points.real:
+    for point in result.real.points:
         for sign in (1, -1):
             assert np.abs(exact.points - sign * point).max(axis=1).min() < 1e-9
 

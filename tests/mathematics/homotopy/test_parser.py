@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shallows.homotopy import solve
 from shallows.mathematics.homotopy.coefficients import Gaussian
 from shallows.mathematics.homotopy.parser import parse
 from shallows.mathematics.homotopy.systems import PolynomialSystem
@@ -49,6 +51,19 @@ def test_polynomials():
     assert parse("x^0") == {(): Gaussian(Fraction(1))}
     assert parse("x − y") == parse("x - y"), "the typographic minus sign"
     assert set(parse("i*x", declared=["i"])) == {(("i", 1), ("x", 1))}, "i is a variable when declared"
+
+
+@pytest.mark.parametrize("letter", ["i", "j"])
+def test_a_name_that_may_be_the_imaginary_unit_is_refused(letter):
+    """i² + h = 2, h = i: without a word on i this once was read as h = 3 and h = √−1, and had no solution."""
+    rows = [f"{letter}^2 + h - 2", f"h - {letter}"]
+    with pytest.raises(InvalidProblem, match=f"write I or 1{letter} for the unit, or list {letter} in variables"):
+        solve(rows)
+    assert sorted(solve(rows, variables=["h", letter]).real.points.round(9).tolist()) == [[-2, -2], [1, 1]]
+    named = solve(["y^2 + h - 2", f"h - {letter}*y"], variables=["h", "y"])
+    for text in ("I", f"1{letter}", f"1.0{letter}"):
+        again = solve(["y^2 + h - 2", f"h - {text}*y"])
+        assert np.allclose(again.finite.points, named.finite.points)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ class CompiledFamily:
     >>> given = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
     >>> family = sh.homotopy.CompiledFamily(n=1, parameter_count=2, make=given.segment, exact=given.member)
     >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[7, 10])
-    >>> sorted(found.real.points[:, 0].real.round(9).tolist()), found.certify().real_count
+    >>> sorted(found.real.points[:, 0].round(9).tolist()), found.certify().real_count
     ([2.0, 5.0], 2)
     """
 

@@ -62,7 +62,7 @@ def solve_member(
 
     >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
     >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[5, 6])
-    >>> sorted(found.real.points[:, 0].real.round(9).tolist())
+    >>> sorted(found.real.points[:, 0].round(9).tolist())
     [2.0, 3.0]
     """
     started = time.perf_counter()

@@ -8,7 +8,8 @@
 
 Numbers are integers and decimals with an optional exponent, all read exactly (0.1 is one tenth); a suffix
 j, i or I makes one imaginary, and the names I, i and j are the imaginary unit unless they are declared as
-variables. `left = right` stands for left − right.
+variables; where nothing says which names are variables, i and j may be either and are refused. `left = right` stands
+for left − right.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class _Token:
 class _Reader:
     """One text, its tokens, and the position of the next one."""
 
-    def __init__(self, text: str, label: str, declared: Collection[str]) -> None:
-        self.text, self.label, self.declared = text, label, frozenset(declared)
+    def __init__(self, text: str, label: str, declared: Collection[str], closed: bool) -> None:
+        self.text, self.label, self.declared, self.closed = text, label, frozenset(declared), closed
         self.tokens = self._tokens()
         self.position = self.depth = 0
         self.seconds = 0.0
@@ -202,6 +203,12 @@ class _Reader:
             return {(): value} if value else {}
         if token.kind == "name":
             if token.text in _IMAGINARY and token.text not in self.declared:
+                if not self.closed and token.text != "I":
+                    raise self.fail(
+                        f"{token.text} may be the imaginary unit or a variable (write I or 1{token.text} for the unit, "
+                        f"or list {token.text} in variables),",
+                        token.column,
+                    )
                 return {(): UNIT}
             return {((token.text, 1),): ONE}
         if token.text == "(":
@@ -252,12 +259,14 @@ def _seconds(digits: float) -> float:
     return float(MILLION_DIGITS * (digits / 1e6) ** KARATSUBA)
 
 
-def parse(text: str, label: str = "the polynomial", declared: Collection[str] = ()) -> Polynomial:
-    """Read one polynomial exactly.
+def parse(
+    text: str, label: str = "the polynomial", declared: Collection[str] = (), closed: bool = True
+) -> Polynomial:
+    """Read one polynomial exactly; not `closed` when names that are not declared may be variables, even i and j.
 
     >>> parse("x^2*y - 3*y + 1/2")
     {(('x', 2), ('y', 1)): Gaussian(real=Fraction(1, 1), imag=Fraction(0, 1)), \
 (('y', 1),): Gaussian(real=Fraction(-3, 1), imag=Fraction(0, 1)), \
 (): Gaussian(real=Fraction(1, 2), imag=Fraction(0, 1))}
     """
-    return _Reader(text, label, declared).equation()
+    return _Reader(text, label, declared, closed).equation()

@@ -99,15 +99,18 @@ class Solution:
 class SolutionSet:
     """Solutions of one class: `len(s)`, `s.count`, `s.points` (count × n), or go through them one by one.
 
+    The points of a class of `real` solutions are real numbers, of all others complex ones.
+
     >>> real = sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"]).real
     >>> real
     <4 solutions>
-    >>> sorted(real.points.real.round(9).tolist())
+    >>> sorted(real.points.round(9).tolist())
     [[-2.0, -1.0], [-1.0, -2.0], [1.0, 2.0], [2.0, 1.0]]
     """
 
     solutions: tuple[Solution, ...] = ()
     n: int = 0
+    real: bool = False
 
     @property
     def count(self) -> int:
@@ -115,11 +118,11 @@ class SolutionSet:
         return len(self.solutions)
 
     @property
-    def points(self) -> NDArray[np.complex128]:
+    def points(self) -> NDArray[Any]:
         """One point a row."""
-        if not self.solutions:
-            return np.zeros((0, self.n), np.complex128)
-        return np.array([solution.point for solution in self.solutions])
+        points = np.array([solution.point for solution in self.solutions], np.complex128)
+        points = points.reshape(len(self.solutions), -1 if self.solutions else self.n)
+        return points.real.copy() if self.real else points
 
     @property
     def multiplicities(self) -> list[int]:
@@ -211,7 +214,7 @@ class Solutions:
 
     def _by_realness(self, wanted: Realness) -> SolutionSet:
         chosen = tuple(solution for solution in self.isolated if solution.real == wanted)
-        return SolutionSet(chosen, self.finite.n)
+        return SolutionSet(chosen, self.finite.n, wanted == "real")
 
     def certify(self, digits: int = 10) -> Certification:
         """Prove the finite solutions: see `certification.certify`."""

@@ -212,7 +212,10 @@ def _from_names(
         if isinstance(row, Expression):
             parsed.append(row.terms)
         else:
-            parsed.append(from_sympy(row) if is_sympy(row) else parse(row, f"equation {i + 1}", declared))
+            closed = variables is not None
+            parsed.append(
+                from_sympy(row) if is_sympy(row) else parse(row, f"equation {i + 1}", declared, closed)
+            )
     found = {name for polynomial in parsed for monomial in polynomial for name, _ in monomial}
     names = (
         tuple(variables) if variables is not None else tuple(sorted(found - set(parameters), key=_natural))

@@ -40,7 +40,7 @@ def read_form(
     """
     from shallows.mathematics.homotopy.parser import parse  # only text needs the parser
 
-    parsed = parse(text, declared=variables or ())
+    parsed = parse(text, declared=variables or (), closed=variables is not None)
     found = {name for monomial in parsed for name, _ in monomial}
     names = list(variables) if variables is not None else sorted(found, key=_natural)
     unknown = sorted(found - set(names), key=_natural)

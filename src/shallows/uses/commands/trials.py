@@ -193,7 +193,7 @@ def _on_ellipse(
     found = solve([f"{q}*x^2 + {p}*y^2 - {p}*{q}", f"{u}*{p}*y - {v}*{q}*x"], rng=seed)
     if found.undecided.count or found.isolated.count != curve.degree:
         return None, None
-    students = found.real.points.real
+    students = found.real.points
     return len(students), int(np.sum(_bends(curve, gram, target, students) > 0))
 
 
