@@ -165,6 +165,22 @@ def test_distance_degrees(equations: list[str], degree: int) -> None:
     assert sh.homotopy.ed_degree(equations) == degree
 
 
+def test_distance_degrees_where_combinations_of_the_equations_have_more_solutions() -> None:
+    """3 × 4 matrices of rank two, by Eckart and Young: two combinations of the four minors vanish elsewhere, too, and
+    multipliers are infinite where the variety meets that."""
+    rows = [
+        "+".join(
+            f"({sign}1)*x0{a}*x1{b}*x2{c}"
+            for sign, (a, b, c) in (
+                ("+", (i, j, k)), ("-", (i, k, j)), ("-", (j, i, k)),
+                ("+", (j, k, i)), ("+", (k, i, j)), ("-", (k, j, i)),
+            )
+        )
+        for i, j, k in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
+    ]  # fmt: skip
+    assert [sh.homotopy.ed_degree(rows, rng=seed) for seed in range(3)] == [3, 3, 3]
+
+
 def test_a_distance_degree_by_gröbner_basis() -> None:
     """Standard monomials of the critical ideal of xyz = 1 modulo a prime; no path is tracked."""
     sympy = pytest.importorskip("sympy")

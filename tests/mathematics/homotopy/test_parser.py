@@ -57,7 +57,9 @@ def test_polynomials():
 def test_a_name_that_may_be_the_imaginary_unit_is_refused(letter):
     """i² + h = 2, h = i: without a word on i this once was read as h = 3 and h = √−1, and had no solution."""
     rows = [f"{letter}^2 + h - 2", f"h - {letter}"]
-    with pytest.raises(InvalidProblem, match=f"write I or 1{letter} for the unit, or list {letter} in variables"):
+    with pytest.raises(
+        InvalidProblem, match=f"write I or 1{letter} for the unit, or list {letter} in variables"
+    ):
         solve(rows)
     assert sorted(solve(rows, variables=["h", letter]).real.points.round(9).tolist()) == [[-2, -2], [1, 1]]
     named = solve(["y^2 + h - 2", f"h - {letter}*y"], variables=["h", "y"])

@@ -59,11 +59,14 @@ class Homotopy:
 
         return SIGNATURE
 
-    def at(self, point: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-        """The value and the extended Jacobian [∂H/∂x | ∂H/∂t] at the point (x, t)."""
+    def at(
+        self, point: NDArray[np.complex128], equations: int | None = None
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """The value and the extended Jacobian [∂H/∂x | ∂H/∂t] at (x, t); of so many equations, if it is not square."""
         from shallows.mathematics.homotopy._compiled.blocks import evaluate_point
 
-        equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
+        if equations is None:
+            equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
         value = np.zeros(equations, np.complex128)
         jacobian = np.zeros((equations, self.unknowns + 1), np.complex128)
         place = np.ascontiguousarray(point, dtype=np.complex128)

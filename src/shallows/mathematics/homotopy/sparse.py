@@ -85,9 +85,12 @@ def scaled(system: PolynomialSystem, by: Scaling) -> list[dict[Exponents, comple
 
 
 def sharpened(
-    homotopy: Homotopy, target: Sequence[Terms], start: Sequence[Coefficients], unknowns: int
+    homotopy: Homotopy,
+    target: Sequence[Terms],
+    start: Sequence[Coefficients] | Sequence[Terms],
+    unknowns: int,
 ) -> Homotopy:
-    """The same (1−t)·target + t·start, evaluated in double-double, from the exact coefficients of the target.
+    """The same (1−t)·target + t·start, evaluated in double-double, from the exact coefficients.
 
     Its points stay doubles, so a residual that is nothing but rounding is what is left of ε² in its terms.
     """

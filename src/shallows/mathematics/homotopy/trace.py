@@ -78,6 +78,7 @@ def trace_test(
     *,
     tolerance: float = PENCIL_TOLERANCE,
     max_loops: int = 60,
+    traced: int | None = None,
     threads: int | None = None,
     settings: TrackerSettings | None = None,
 ) -> TraceTest:
@@ -87,7 +88,9 @@ def trace_test(
     affine in the section, over no proper subset of it (A. Leykin, J. Rodriguez, F. Sottile, Arnold Math. J. 4, 2018).
     A pass means that no solution on the components of the curve met by the known points is missing, up to
     the numerical tolerance; a failure may also mean that the section was not completed in `max_loops`.
-    The completed section is carried back to s = 0: its points with t = 0 must be the points given.
+    The completed section is carried back to s = 0: its points with t = 0 must be the points given. Where the first
+    `traced` unknowns tell solutions apart, the curve may be looked at in these alone: the others, multipliers for
+    example, then may have poles on it.
 
     >>> family = sh.homotopy.PolynomialFamily.read(["x^3 - a*x + b"], ["x"], ["a", "b"])
     >>> roots = np.array([[1.0], [2.0], [-3.0]], complex)               # of x³ − 7x + 6
@@ -99,13 +102,17 @@ def trace_test(
     line = family.segment(parameters + random_parameters(family, rng, size), parameters)
     pencil = replace(line, unknowns=line.unknowns + 1, mode=PENCIL)
     n = family.n
+    ignored = slice(n if traced is None else traced, n)
     weights = rng.standard_normal((2, n + 1))
     functional = weights[0] + 1j * weights[1]
+    functional[ignored] = 0.0
 
     def section() -> Vector:
         """A random (ℓ, ℓ₀, s)."""
         real, imaginary = rng.standard_normal((2, n + 2))
-        return np.asarray(real + 1j * imaginary)
+        drawn = np.asarray(real + 1j * imaginary)
+        drawn[ignored] = 0.0
+        return drawn
 
     def move(table: NDArray[np.complex128], begin: Vector, end: Vector) -> Paths:
         chart = np.concatenate([end, begin - end, [0.0]])

@@ -13,6 +13,7 @@ from shallows.mathematics.homotopy._compiled.codes import AFFINE, PENCIL, PROJEC
 from shallows.mathematics.homotopy._compiled.evaluators import evaluate_at
 from shallows.mathematics.homotopy._compiled.kinds import (
     ANSWER,
+    BOOL,
     COMPLEX,
     COMPLEXES,
     EQUATIONS,
@@ -22,7 +23,7 @@ from shallows.mathematics.homotopy._compiled.kinds import (
 )
 from shallows.mathematics.homotopy._compiled.linear import factor, solve
 from shallows.support.compiling import unit
-from shallows.support.tolerances import HUGE
+from shallows.support.tolerances import EPSILON, HUGE
 
 #: Newton's steps must shrink by this factor: at a double root they halve, and that is no convergence.
 CONVERGING = 0.3
@@ -31,6 +32,8 @@ CONVERGED_STEP = 1e-11
 #: Where the residual is nothing but rounding, a larger step than this says that the condition number is above 10¹⁰ or
 #: so (a step is about ε times it), and nothing is known about the point.
 ROUNDING_STEP = 1e-5
+#: Residuals that are rounding, in ε times Σⱼ |∂fᵢ/∂xⱼ| |xⱼ|: the point's own rounding is 1, the others those of terms.
+ROUNDINGS = 16
 #: Steps of a few ε do not improve a point.
 LAST_STEP = 1e-15
 
@@ -154,6 +157,23 @@ def newton_step(equations: Any, x: Any, t: complex) -> tuple[bool, float]:
     if solved:
         solve(equations.matrix, equations.pivots, equations.value, equations.size)
     return solved, residual
+
+
+@unit(BOOL(EQUATIONS, COMPLEXES, COMPLEX), rare=True)
+def only_rounding(equations: Any, x: Any, t: complex) -> bool:
+    """Whether all that is left of each equation at (x, t) is the rounding of its terms; the Jacobian there is factored.
+
+    Σⱼ |∂fᵢ/∂xⱼ| |xⱼ| is taken for the size of the terms of an equation: it is what the rounding of the point changes.
+    """
+    assemble(equations, x, t)
+    matrix, value, size = equations.matrix, equations.value, equations.size
+    rounding = True
+    for i in range(size):
+        total = 0.0
+        for j in range(size):
+            total += abs(matrix[i * size + j]) * abs(x[j])
+        rounding &= abs(value[i]) <= ROUNDINGS * EPSILON * total
+    return bool(factor(matrix, equations.pivots, size) and rounding)
 
 
 @unit(FLOAT(EQUATIONS, COMPLEXES, COMPLEX, FLOAT, INT))

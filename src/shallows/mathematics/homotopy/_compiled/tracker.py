@@ -34,6 +34,7 @@ from shallows.mathematics.homotopy._compiled.equations import (
     largest,
     length,
     newton_step,
+    only_rounding,
     relative,
 )
 from shallows.mathematics.homotopy._compiled.infinity import (
@@ -98,9 +99,10 @@ def correct(
     """Newton from a prediction of size `scale`: whether it is accepted, δ₀ and δ₁/δ₀.
 
     A residual that is nothing but rounding is enough, but not for a `premature` end: a last step that skips the
-    endgame's part of the way.
+    endgame's part of the way. Where `settings.noise` does not say how large that is, it is found out when steps stop
+    shrinking.
     """
-    first, previous, ratio = 0.0, 0.0, 0.0
+    first, previous, ratio, delta = 0.0, 0.0, 0.0, 1.0
     value, size = equations.value, equations.size
     for iteration in range(CORRECTIONS):
         solved, residual = newton_step(equations, trial, t)
@@ -124,10 +126,13 @@ def correct(
             if residual < settings.noise and delta < ROUNDING_STEP and not premature:
                 return True, first, 0.0 if iteration == 1 else ratio
             if now > WORST_CONTRACTION * settings.contraction and delta > ROUNDED:
-                return False, first, ratio
+                break
             if delta * now * now < NEXT_STEP or delta < ROUNDED:  # the next step of a quadratic sequence
                 return True, first, ratio
         previous = delta
+    unknown = settings.noise == 0.0 and delta < ROUNDING_STEP and not premature
+    if unknown and only_rounding(equations, trial, t):
+        return True, first, min(ratio, settings.contraction)
     return False, first, ratio
 
 

@@ -16,11 +16,11 @@ from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.sets.breakup import Part, break_up
 from shallows.mathematics.homotopy.sets.components import Component
 from shallows.mathematics.homotopy.sets.intersection import Stage
-from shallows.mathematics.homotopy.sets.local_systems import LINEAR, LocalSystems, linear_system
+from shallows.mathematics.homotopy.sets.local_systems import LINEAR, LocalSystems
 from shallows.mathematics.homotopy.sets.membership import WitnessSet
 from shallows.mathematics.homotopy.sets.multiplicity import component_multiplicity
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, degree
-from shallows.mathematics.homotopy.sets.slicing import random_slice
+from shallows.mathematics.homotopy.sets.slicing import linear_system, random_slice
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
@@ -227,8 +227,9 @@ def _witness_sets(
     whole = WitnessSet(n, (), begin[None].astype(np.complex128), flag)
     nothing = LocalSystems(NumericSystem(n, ()), int(rng.integers(SEEDS)))
     stage = Stage(nothing, flag, rng, settings, threads, progress, max_paths, [whole])
-    for row in sorted(system.equations, key=lambda row: (degree(row), len(row))):
-        stage = stage.cut(row)
+    rows = system.equations
+    for k in sorted(range(len(rows)), key=lambda k: (degree(rows[k]), len(rows[k]))):
+        stage = stage.cut(system.rows(slice(k, k + 1)))
     return stage
 
 

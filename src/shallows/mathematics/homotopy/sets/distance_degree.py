@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from shallows.mathematics.homotopy.families import PolynomialFamily
+from shallows.mathematics.homotopy.families import PolynomialFamily, Vector
 from shallows.mathematics.homotopy.monodromy import monodromy
 from shallows.mathematics.homotopy.sets.decomposition import decompose
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, partial
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.mathematics.homotopy.trace import TraceTest, trace_test
+from shallows.mathematics.same_points import PointSet
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal, seed_of
@@ -60,15 +62,25 @@ def ed_degree(
         )
     n, codimension = system.n, system.n - parts.dimension
     random = np.random.default_rng(seed)
-    chosen = NumericSystem.of(system).squared(codimension, random)
-    slopes = NumericSystem(n, tuple(chosen))
-    family = _critical_family(chosen, n)
+    slopes = NumericSystem.of(system).squared(codimension, random)
+    family = _critical_family(slopes.equations, n)
     total = 0
     for component in parts.components:
         x, multipliers = component.points[0], complex_normal(random, codimension)
         goal = x - multipliers @ slopes.jacobian(x)
+
+        def complete(known: PointSet, rng: np.random.Generator, goal: Vector = goal) -> TraceTest:
+            return trace_test(family, known.points, goal, rng, traced=n, threads=threads)
+
         found = monodromy(
-            family, [[*x, *multipliers]], goal, seed, limit=max_paths, threads=threads, progress=progress
+            family,
+            [[*x, *multipliers]],
+            goal,
+            seed,
+            limit=max_paths,
+            trace=complete,
+            threads=threads,
+            progress=progress,
         )
         if found.completeness != "trace-tested":
             raise IncompleteChart(

@@ -13,21 +13,24 @@ component of higher dimension are no news.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import PROJECTIVE
+from shallows.mathematics.homotopy.classify import Ends, classify
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
-from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings
+from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.sets.diverging import diverging
-from shallows.mathematics.homotopy.sets.local_systems import ZERO, LocalPoint, LocalSystems, linear_system
+from shallows.mathematics.homotopy.sets.local_systems import ZERO, LocalPoint, LocalSystems
 from shallows.mathematics.homotopy.sets.membership import Membership, WitnessSet
-from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, degree
+from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, degree, exactly
+from shallows.mathematics.homotopy.sets.slicing import SHARP_PATHS, linear_system, padded
 from shallows.mathematics.homotopy.solve import follow_all
-from shallows.mathematics.homotopy.sparse import straight_line
+from shallows.mathematics.homotopy.sparse import sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.same_points import PointSet
 from shallows.support.errors import InvalidProblem
@@ -73,9 +76,9 @@ class Stage:
         """The slice for this dimension."""
         return self.flag[:dimension]
 
-    def cut(self, equation: Row) -> Stage:
+    def cut(self, equation: NumericSystem) -> Stage:
         """One equation more."""
-        grown = LocalSystems(self.systems.system.with_equations([equation]), self.systems.seed)
+        grown = LocalSystems(self.systems.system.with_equations(equation), self.systems.seed)
         after = Stage(
             grown,
             self.flag,
@@ -87,11 +90,10 @@ class Stage:
             [],
             self.tally,
         )
-        alone = NumericSystem(self.n, (equation,))
         staying: dict[int, list[Vector]] = {}
         moving: dict[int, list[Vector]] = {}
         for witness in self.sets:
-            on = np.array([alone.share(point)[0] < ZERO for point in witness.points], bool)
+            on = np.array([equation.share(point)[0] < ZERO for point in witness.points], bool)
             staying.setdefault(witness.dimension, []).extend(witness.points[on])
             if witness.dimension and not on.all():
                 ends = self._regenerated(witness.rows(np.flatnonzero(~on)), equation)
@@ -101,12 +103,13 @@ class Stage:
             after.sets += after._sorted_out(dimension, kept, new)
         return after
 
-    def _regenerated(self, witness: WitnessSet, equation: Row) -> list[Vector]:
+    def _regenerated(self, witness: WitnessSet, equation: NumericSystem) -> list[Vector]:
         """The points of the set on {f = 0} and on one form less: coordinates only."""
-        count = len(witness.places) * degree(equation)
+        high = degree(equation.equations[0])
+        count = len(witness.places) * high
         if count > self.max_paths:
             raise InvalidProblem(
-                f"{count:,} paths are needed for one equation of degree {degree(equation)} on a set of degree "
+                f"{count:,} paths are needed for one equation of degree {high} on a set of degree "
                 f"{len(witness.places):,}, more than max_paths={self.max_paths:,}. Fix: raise max_paths"
             )
         best = self._ends(witness, equation)
@@ -123,42 +126,62 @@ class Stage:
             ]
         return best.regular + best.singular
 
-    def _ends(self, witness: WitnessSet, equation: Row) -> _Ends:
+    def _ends(self, witness: WitnessSet, equation: NumericSystem) -> _Ends:
         """Finite ends for one γ; singular ones that coincide once."""
-        homotopy, starts = self._homotopy(witness, equation)
+        homotopy, sharply, starts = self._homotopy(witness, equation)
         ends, paths = follow_all(homotopy, starts, self.settings, self.threads, self.progress)
         self.tally.paths += len(starts)
+        lost = self._lost(homotopy, starts, ends, paths)
+        if 0 < len(lost) <= SHARP_PATHS:
+            sharp = sharply()
+            again = track(sharp, starts[lost], self.settings.tighter(), threads=self.threads)
+            paths = paths.with_rows(lost, again)
+            ends = classify(sharp, paths)
+            lost = self._lost(sharp, starts, ends, paths)
         singular = []
         for number in np.unique(ends.cluster[ends.kind == SINGULAR]):
             rows = (ends.cluster == number) & (ends.kind == SINGULAR)
             singular.append(ends.points[rows, : self.n].mean(axis=0))
         regular = list(ends.points[ends.kind == REGULAR, : self.n])
+        return _Ends(len(lost), regular, singular)
+
+    def _lost(self, homotopy: Homotopy, starts: Vector, ends: Ends, paths: Paths) -> NDArray[np.int64]:
+        """Paths that are lost, but for those on their way to infinity."""
         lost = np.flatnonzero(ends.kind == LOST)
         if homotopy.mode == PROJECTIVE and len(lost):
             lost = lost[~diverging(homotopy, starts[lost], paths.radius[lost], self.settings)]
-        return _Ends(len(lost), regular, singular)
+        return lost
 
-    def _homotopy(self, witness: WitnessSet, equation: Row) -> tuple[Homotopy, Vector]:
-        """The homotopy above in the unknowns (x, λ, u), and its start points."""
+    def _homotopy(
+        self, witness: WitnessSet, equation: NumericSystem
+    ) -> tuple[Homotopy, Callable[[], Homotopy], Vector]:
+        """The homotopy above in the unknowns (x, λ, u), the same in double-double, and its start points."""
         system = self.systems.of(witness.ranks)
-        size, high = system.unknowns + 1, degree(equation)
-        fixed: list[Row] = [
-            {(*key, 0): value for key, value in row.items()}
-            for row in system.squared(system.unknowns - witness.dimension, self.rng)
-        ]
-        fixed += [_linear(form, size) for form in witness.forms[:-1]]
+        size, high = system.unknowns + 1, degree(equation.equations[0])
+        square = system.squared(system.unknowns - witness.dimension, self.rng)
+        forms = [_linear(form, size) for form in witness.forms]
         turn, factor = (complex(z) for z in unit(self.rng, 2))
         power = (*((0,) * (size - 1)), high)
-        start = [*fixed, _linear(witness.forms[-1], size), {power: factor, (0,) * size: -factor}]
-        padding = (0,) * (size - self.n)
-        goal: Row = {(*key, *padding): value for key, value in equation.items()}
-        last = {(*((0,) * (size - 1)), 1): turn}
+        begin: list[Row] = [*forms, {power: factor, (0,) * size: -factor}]
+        end: list[Row] = [*forms[:-1], {(*((0,) * (size - 1)), 1): turn}]
         projective = system.unknowns == self.n  # multipliers make a bad infinity
-        homotopy = straight_line([*fixed, last, goal], start, size, projective)
+
+        def rows(fixed: Sequence[Any], goal: Any, exact: Callable[[Row], Any]) -> list[list[Any]]:
+            held = [_padded(row, size) for row in fixed]
+            return [[*held, *map(exact, end), _padded(goal, size)], [*held, *map(exact, begin)]]
+
+        target, start = rows(square.equations, equation.equations[0], lambda row: row)
+        homotopy = straight_line(target, start, size, projective)
+
+        def sharply() -> Homotopy:
+            target, start = rows(square.exact, equation.exact[0], exactly)
+            return sharpened(homotopy, target, start, size)
+
         roots = np.exp(2j * np.pi * np.arange(high) / high)
         count = len(witness.places)
         starts = np.hstack([np.repeat(witness.places, high, axis=0), np.tile(roots, count)[:, None]])
-        return homotopy, np.hstack([starts, np.ones((count * high, 1))]) if projective else starts
+        starts = np.hstack([starts, np.ones((count * high, 1))]) if projective else starts
+        return homotopy, sharply, starts
 
     def _sorted_out(self, dimension: int, kept: list[Vector], new: list[Vector]) -> list[WitnessSet]:
         """Witness sets of one dimension: each point once, none of them on a set of higher dimension."""
@@ -199,8 +222,12 @@ def _near(point: Vector, others: list[Vector]) -> bool:
 
 def _linear(form: Vector, size: int) -> Row:
     """The form as an equation in more unknowns."""
-    padding = np.zeros(size - len(form) + 1, np.complex128)
-    return linear_system(np.concatenate([form[:-1], padding, form[-1:]])[None]).equations[0]
+    return linear_system(padded(form[None], size)).equations[0]
+
+
+def _padded(row: Any, size: int) -> Any:
+    """The equation in more unknowns."""
+    return {(*key, *((0,) * (size - len(key)))): value for key, value in row.items()}
 
 
 def _grouped(found: Iterable[LocalPoint], n: int) -> dict[tuple[int, ...], Vector]:

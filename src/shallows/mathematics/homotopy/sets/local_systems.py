@@ -13,12 +13,17 @@ components A. Sommese, C. Wampler, "The Numerical Solution of Systems of Polynom
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, partial
+from shallows.mathematics.homotopy.coefficients import ZERO as NOTHING
+from shallows.mathematics.homotopy.coefficients import to_gaussian
+from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, exactly, partial
+from shallows.mathematics.homotopy.sets.slicing import linear_system
 from shallows.mathematics.homotopy.start_systems import unit
+from shallows.mathematics.homotopy.systems import Terms
 from shallows.support.seeds import complex_normal
 from shallows.support.tolerances import EPSILON
 
@@ -30,6 +35,9 @@ NEWTON, CONVERGED, NEAR = 12, 1e-11, 1e-2
 #: largest, or of 1, the size of coefficients: a double root splits to √ε = 10⁻⁸ in doubles, and leaves
 #: singular values of that size.
 REGULAR = 1e-7
+#: The same where equations are evaluated in double-double, so that only the rounding of the point is left, ε times
+#: second derivatives.
+SHARP_REGULAR = 1e-10
 #: Singular values that may be those of a kernel at a point known to 10⁻⁶.
 KERNEL = 1e-3
 #: Rounds of deflation, the most unknowns of the last, and its most terms: the work is proportional to them.
@@ -125,13 +133,6 @@ class LocalSystems:
         return LocalPoint(point, ranks)
 
 
-def linear_system(forms: Vector) -> NumericSystem:
-    """Rows (a, a₀) as equations a·x + a₀ = 0."""
-    n = forms.shape[1] - 1
-    units = [*(tuple(int(i == j) for i in range(n)) for j in range(n)), (0,) * n]
-    return NumericSystem(n, tuple(dict(zip(units, map(complex, form), strict=True)) for form in forms))
-
-
 def _rank(slope: Vector, most: int) -> int | None:
     """The number of singular values before the widest gap, at most `most`; None where there is no gap."""
     values = np.linalg.svd(slope, compute_uv=False)
@@ -147,23 +148,36 @@ def _rank(slope: Vector, most: int) -> int | None:
 def refined(system: NumericSystem, point: Vector, forms: Vector) -> Vector | None:
     """The regular solution of the system on a slice next to a point, by Gauss and Newton; None where there is none."""
     n, place = forms.shape[1] - 1, np.asarray(point, np.complex128)
+    if len(system.equations) + len(forms) < system.unknowns:
+        return None
+    found = _newton(system, place, forms, False)
+    if found is None and system.equations:
+        found = _newton(system, place, forms, True)
+    if found is None:
+        return None
+    near = float(np.abs(found[:n] - point[:n]).max()) < NEAR * max(1.0, float(np.abs(point[:n]).max()))
+    return found if near and (system.share(found) < ZERO).all() else None
+
+
+def _newton(system: NumericSystem, place: Vector, forms: Vector, sharp: bool) -> Vector | None:
+    """Where Newton's method converges to, if the Jacobian stays regular; `sharp`: with values of twice the digits."""
+    n = forms.shape[1] - 1
     flat = np.zeros((len(forms), system.unknowns), np.complex128)
     flat[:, :n] = forms[:, :n]
-    last = np.inf
+    least = SHARP_REGULAR if sharp else REGULAR
     for _ in range(NEWTON):
-        value = np.concatenate([system.value(place), forms[:, :n] @ place[:n] + forms[:, n]])
-        slope = np.vstack([system.jacobian(place), flat])
+        value, slope = system.sharply(place) if sharp else (system.value(place), system.jacobian(place))
+        value = np.concatenate([value, forms[:, :n] @ place[:n] + forms[:, n]])
+        slope = np.vstack([slope, flat])
         if not (np.isfinite(value).all() and np.isfinite(slope).all()):
             return None
         step, _, _, values = np.linalg.lstsq(slope, value, rcond=None)
-        if len(slope) < system.unknowns or values[-1] < REGULAR * max(values[0], 1.0):
+        if values[-1] < least * max(values[0], 1.0):
             return None
         place = place - step
-        last = float(np.abs(step).max()) / max(1.0, float(np.abs(place).max()))
-        if last < CONVERGED:
-            break
-    near = float(np.abs(place[:n] - point[:n]).max()) < NEAR * max(1.0, float(np.abs(point[:n]).max()))
-    return place if last < CONVERGED and near and (system.share(place) < ZERO).all() else None
+        if float(np.abs(step).max()) < CONVERGED * max(1.0, float(np.abs(place).max())):
+            return place
+    return None
 
 
 #: What is left of an equation at a point of its zero set that is known to rounding: a few hundred ε.
@@ -173,17 +187,30 @@ ZERO = 1e-9
 def _deflated(system: NumericSystem, matrix: Vector, weights: Vector) -> NumericSystem:
     """F, J B λ and h·λ − 1 in the unknowns (x, λ)."""
     n, more = system.unknowns, len(weights)
-    nothing = (0,) * more
-    rows: list[Row] = [{(*key, *nothing): value for key, value in row.items()} for row in system.equations]
-    for row in system.equations:
-        fresh: Row = {}
+    rows = _with_multipliers(system.equations, matrix.tolist(), 0j)
+    last: Row = {(*((0,) * n), *(int(i == k) for i in range(more))): complex(weights[k]) for k in range(more)}
+    last[(0,) * (n + more)] = -1.0 + 0j
+
+    def exact() -> tuple[Terms, ...]:
+        entries = [[to_gaussian(entry) for entry in line] for line in matrix.tolist()]
+        return (*_with_multipliers(system.exact, entries, NOTHING), exactly(last))
+
+    return NumericSystem(n + more, (*rows, last), exact)
+
+
+def _with_multipliers(rows: Any, matrix: Any, zero: Any) -> list[Any]:
+    """The equations and J B λ, with coefficients and entries of B of one type, that of `zero`."""
+    n, more = len(matrix), len(matrix[0])
+    given = [{(*key, *((0,) * more)): value for key, value in row.items()} for row in rows]
+    units = [tuple(int(i == k) for i in range(more)) for k in range(more)]
+    derived = []
+    for row in rows:
+        fresh: dict[Any, Any] = {}
         for j in range(n):
             for key, value in partial(row, j).items():
                 for k in range(more):
-                    place = (*key, *(int(i == k) for i in range(more)))
-                    fresh[place] = fresh.get(place, 0j) + value * complex(matrix[j, k])
+                    place = (*key, *units[k])
+                    fresh[place] = fresh.get(place, zero) + value * matrix[j][k]
         if fresh:
-            rows.append(fresh)
-    last: Row = {(*((0,) * n), *(int(i == k) for i in range(more))): complex(weights[k]) for k in range(more)}
-    last[(0,) * (n + more)] = -1.0 + 0j
-    return NumericSystem(n + more, (*rows, last))
+            derived.append(fresh)
+    return [*given, *derived]

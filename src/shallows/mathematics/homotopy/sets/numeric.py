@@ -1,18 +1,25 @@
-"""Polynomial systems of any shape with complex coefficients: values, Jacobians and random combinations in NumPy."""
+"""Polynomial systems of any shape with complex coefficients: values, Jacobians and random combinations in NumPy.
+
+Each system knows its coefficients before they were rounded, too: factors that vanish together no longer do when their
+product is expanded and rounded, and what depends on that is looked at again in double-double.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.coefficients import Gaussian
+from shallows.mathematics.homotopy.coefficients import ZERO, Gaussian, to_gaussian
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.mathematics.homotopy.sparse import sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import unit
-from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
+from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.support.tolerances import TINY
 
 Row = dict[Exponents, complex]
@@ -20,19 +27,40 @@ Row = dict[Exponents, complex]
 
 @dataclass(frozen=True)
 class NumericSystem:
-    """Any number of equations in `unknowns` unknowns."""
+    """Any number of equations in `unknowns` unknowns; `source` makes the `exact` ones, where these are not rounded."""
 
     unknowns: int
     equations: tuple[Row, ...]
+    source: Callable[[], tuple[Terms, ...]] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, system: PolynomialSystem) -> NumericSystem:
         """With the largest coefficient of each equation brought to 1 by a power of two, before anything is rounded."""
-        rows = []
+        exact = []
         for terms in system.equations:
             factor = Gaussian(Fraction(2) ** -int(max(value.log2_size() for value in terms.values())))
-            rows.append({key: complex(value * factor) for key, value in terms.items()})
-        return cls(system.n, tuple(rows))
+            exact.append({key: value * factor for key, value in terms.items()})
+        rows = tuple({key: complex(value) for key, value in terms.items()} for terms in exact)
+        return cls(system.n, rows, lambda: tuple(exact))
+
+    @cached_property
+    def exact(self) -> tuple[Terms, ...]:
+        """The equations with exact coefficients."""
+        return self.source() if self.source is not None else tuple(map(exactly, self.equations))
+
+    def rows(self, chosen: slice) -> NumericSystem:
+        """Some of the equations."""
+        return NumericSystem(self.unknowns, self.equations[chosen], lambda: self.exact[chosen])
+
+    @cached_property
+    def _sharp(self) -> Homotopy:
+        plain = straight_line(self.equations, self.equations, self.unknowns, projective=False)
+        return sharpened(plain, self.exact, self.exact, self.unknowns)
+
+    def sharply(self, point: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Value and Jacobian at a point, from exact coefficients and in double-double: they are right to rounding."""
+        value, slope = self._sharp.at(np.append(point, 0.0), len(self.equations))
+        return value, slope[:, :-1]
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.int64], NDArray[np.complex128], NDArray[np.int64]]:
@@ -72,30 +100,53 @@ class NumericSystem:
         np.add.at(total, places, terms)
         return total
 
-    def with_equations(self, rows: Sequence[Row]) -> NumericSystem:
+    def with_equations(self, more: NumericSystem) -> NumericSystem:
         """These equations and more."""
-        return NumericSystem(self.unknowns, (*self.equations, *rows))
+        rows = (*self.equations, *more.equations)
+        return NumericSystem(self.unknowns, rows, lambda: (*self.exact, *more.exact))
 
-    def squared(self, count: int, rng: np.random.Generator) -> list[Row]:
+    def squared(self, count: int, rng: np.random.Generator) -> NumericSystem:
         """`count` equations: these, or as many random combinations of them where there are more.
 
         At a point where the Jacobian has rank `count` so has that of the combinations, for almost every choice.
         """
         if len(self.equations) == count:
-            return list(self.equations)
-        rows: list[Row] = []
-        for _ in range(count):
-            row: Row = {}
-            for factor, terms in zip(unit(rng, len(self.equations)), self.equations, strict=True):
-                for key, value in terms.items():
-                    row[key] = row.get(key, 0j) + complex(factor) * value
-            rows.append(row)
-        return rows
+            return self
+        factors = [[complex(z) for z in unit(rng, len(self.equations))] for _ in range(count)]
+        rows = tuple(_combined(self.equations, own) for own in factors)
+        return NumericSystem(
+            self.unknowns, rows, lambda: tuple(_combined_exactly(self.exact, own) for own in factors)
+        )
 
 
-def partial(row: Row, j: int) -> Row:
-    """∂/∂xⱼ."""
-    return {(*key[:j], key[j] - 1, *key[j + 1 :]): value * key[j] for key, value in row.items() if key[j]}
+def _combined(rows: tuple[Row, ...], factors: list[complex]) -> Row:
+    total: Row = {}
+    for factor, terms in zip(factors, rows, strict=True):
+        for key, value in terms.items():
+            total[key] = total.get(key, 0j) + factor * value
+    return total
+
+
+def _combined_exactly(rows: tuple[Terms, ...], factors: list[complex]) -> Terms:
+    total: Terms = {}
+    for factor, terms in zip(map(to_gaussian, factors), rows, strict=True):
+        for key, value in terms.items():
+            total[key] = total.get(key, ZERO) + factor * value
+    return total
+
+
+def exactly(row: Row) -> Terms:
+    """The binary numbers that the coefficients are."""
+    return {key: to_gaussian(value) for key, value in row.items()}
+
+
+def partial(row: dict[Exponents, Any], j: int) -> dict[Exponents, Any]:
+    """∂/∂xⱼ, with coefficients of the same type."""
+    return {
+        (*key[:j], key[j] - 1, *key[j + 1 :]): value * type(value)(key[j])
+        for key, value in row.items()
+        if key[j]
+    }
 
 
 def degree(row: Row) -> int:
