@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from shallows.homotopy import PolynomialSystem, Status, solve
+from shallows.mathematics.homotopy import starts
 from shallows.mathematics.homotopy.binomials import unit_roots
 from shallows.mathematics.homotopy.literature import (
     combustion,
@@ -18,7 +19,7 @@ from shallows.mathematics.homotopy.literature import (
     three_rpr,
     wnt,
 )
-from shallows.mathematics.homotopy.mixed_cells import mixed_cells
+from shallows.mathematics.homotopy.mixed_cells import OutOfBudget, mixed_cells
 from shallows.mathematics.homotopy.partitions import best_groups
 from shallows.mathematics.homotopy.polyhedral import polyhedral_start
 from shallows.mathematics.homotopy.starts import choose_start
@@ -144,6 +145,20 @@ def test_the_fewest_paths_are_chosen():
         ["x^2 - 1", "x^2 + x"], variables=["x", "y"]
     )  # mixed volume 0, and the line x = −1 of solutions
     assert line.start == "total degree" and line.status is Status.POSITIVE_DIMENSIONAL
+
+
+def test_mixed_cells_that_take_too_long_are_left_alone(monkeypatch):
+    """Dense equations with one term missing: what a table costs goes by its entries, and so does what is allowed."""
+    rows = katsura(5)
+    supports = starts._supports(PolynomialSystem.read(rows), "included")
+    wanted = mixed_cells(supports).work
+    entries = sum(len(support) + 6 for support in supports) * 6
+    monkeypatch.setattr(starts, "MOST_ENTRIES", entries * (wanted + 1))
+    assert mixed_cells(supports, budget=starts._budget(supports, 10**5)).mixed_volume == 32
+    monkeypatch.setattr(starts, "MOST_ENTRIES", entries * (wanted - 1))
+    with pytest.raises(OutOfBudget, match="more work than allowed"):
+        mixed_cells(supports, budget=starts._budget(supports, 10**5))
+    assert solve(rows).finite.count == 32
 
 
 def partitions(items):

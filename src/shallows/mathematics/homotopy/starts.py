@@ -14,9 +14,14 @@ from shallows.support.errors import InvalidProblem
 
 StartName = Literal["auto", "total degree", "multihomogeneous", "polyhedral"]
 Zeros = Literal["included", "excluded"]
-#: Work for mixed cells that is worth it: tables (microseconds each) for every path (a millisecond) of the total degree,
-#: and the least and the most of it (half a minute).
-TABLES_A_PATH, LEAST_TABLES, MOST_TABLES = 50, 20_000, 5_000_000
+#: Work for mixed cells that is worth it: so many tables for every path of the total degree, a tenth or so of the time
+#: that the paths take, since evaluating an equation and looking through a table both go by the number of terms.
+TABLES_A_PATH = 20
+#: The least and the most of it, in entries of tables (6 ns each): a quarter of a second; ten seconds where the total
+#: degree can be tracked, too; a minute where it cannot.
+LEAST_ENTRIES, MOST_ENTRIES, LAST_RESORT = 4 * 10**7, 16 * 10**8, 10**10
+#: Paths beyond which the total degree is no alternative: `solve` refuses more unless it is told otherwise.
+TOO_MANY = 100_000
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,9 @@ def choose_start(
         return Start("polyhedral", cells.mixed_volume, cells=cells)
     if _is_dense(system) or _hides_curves(system):
         return total
-    budget = min(max(TABLES_A_PATH * total.paths, LEAST_TABLES), MOST_TABLES)
+    supports = _supports(system, zeros)
     try:
-        cells = mixed_cells(_supports(system, zeros), budget=budget)
+        cells = mixed_cells(supports, budget=_budget(supports, total.paths))
     except OutOfBudget:
         found, count = best_groups(system)
         return Start("multihomogeneous", count, found) if count < total.paths else total
@@ -71,6 +76,13 @@ def choose_start(
         if 0 < cells.mixed_volume < total.paths
         else total
     )
+
+
+def _budget(supports: list[list[Exponents]], paths: int) -> int:
+    """The number of tables that is worth it; each has an entry for every point of a support and every variable."""
+    entries = sum(len(support) + len(supports) for support in supports) * len(supports)
+    most = MOST_ENTRIES if paths <= TOO_MANY else LAST_RESORT
+    return min(max(TABLES_A_PATH * paths, LEAST_ENTRIES // entries), most // entries)
 
 
 def _check(start: str, groups: object, zeros: str) -> None:
