@@ -30,12 +30,26 @@ def test_the_checker_confirms_what_is_claimed():
         "positive": 2,
         "not real": 0,
         "complete": True,
-        "bound checked": True,
     }
     five = check(written(cyclic(5)))
-    assert five["count"] == 70 and five["real"] == 10 and five["not real"] == 60 and five["complete"]
+    assert five["count"] == 70 and five["real"] == 10 and five["not real"] == 60
+    assert five["complete"] == "stated, by polyhedral", "it says no more than it checked"
     seven = check(written(katsura(5)))
-    assert seven["count"] == 32 and seven["bound checked"]
+    assert seven["count"] == 32 and seven["complete"] is True
+    some = written(katsura(5))
+    some["roots"] = [root for root in some["roots"] if root["real"]][:2]
+    some |= {"count": 2, "real": 2, "positive": sum(root["positive"] is True for root in some["roots"])}
+    assert check({**some, "complete": False})["complete"] is False
+    for bound_by in ("total degree", "polyhedral"):
+        forged = check_or_refused({**some, "bound": 2, "bound_by": bound_by, "complete": True})
+        assert forged != {"complete": True}
+
+
+def check_or_refused(given):
+    try:
+        return {"complete": check(given)["complete"]}
+    except Refused:
+        return {}
 
 
 @pytest.mark.parametrize("rows", [["x^2 - 2*I", "y - (1+I)*x"], ["x^3 - x"], ["(x - 1e-6)*(x - 1)*(x - 1e6)"],
@@ -97,6 +111,8 @@ def test_the_file_and_the_script(tmp_path):
     assert "'count': 4" in done.stdout and "'positive': 2" in done.stdout
     source = CHECKER.read_text(encoding="utf-8")
     assert "shallows" not in source.split('"""')[2]
+    code = source.split('"""', 2)[2]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 100
 
 
 def test_zero_coordinates_excluded():

@@ -3,7 +3,7 @@
 Every number is exact: coefficients are fractions, ends of boxes whole multiples of powers of two. A checker needs
 nothing of ours: it evaluates the system and its Jacobian over each box X, takes any approximate inverse Y, and sees
 whether x − Y F(x) + (I − Y J(X)) (X − x) lies inside X and contracts (see `krawczyk`); tests/certificate_checker.py
-does it in 130 lines.
+does it in less than 100 lines.
 """
 
 from __future__ import annotations
