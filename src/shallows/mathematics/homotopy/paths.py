@@ -265,6 +265,49 @@ def track(
     return Paths(ends, codes[:, 0], codes[:, 1], codes[:, 2], figures[:, 0], figures[:, 1])
 
 
+class Weighted:
+    """Affine homotopies that differ by their `count` reals alone, one after the other in the same memory."""
+
+    def __init__(self, homotopy: Homotopy, count: int) -> None:
+        from shallows.mathematics.homotopy._compiled.blocks import room, track_block
+
+        track_block.load()
+        address, complexes, _, program = homotopy.system()
+        self._block, self._size, self._given = (
+            track_block,
+            homotopy.unknowns,
+            (homotopy.noise, homotopy.floor),
+        )
+        self._reals = np.zeros(count)
+        system = address, complexes, self._reals, program
+        self._memory = room(system, homotopy.mode, self._size, 1, homotopy.work, homotopy.scratch)
+        self._chart = np.zeros((1, 1), np.complex128)
+
+    def follow(
+        self, reals: NDArray[np.float64], starts: NDArray[np.complex128], settings: TrackerSettings
+    ) -> tuple[NDArray[np.complex128], NDArray[np.int64]]:
+        """Ends and statuses of paths from t = 1 to t = 0, without an endgame."""
+        self._reals[:] = reals
+        options = np.append(settings.array(), self._given)
+        options[5] = 0.0
+        ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
+        codes, figures = np.zeros((len(ends), 3), np.int64), np.zeros((len(ends), 2))
+        places = self._memory.equations.address, self._memory.history.address
+        self._block(
+            *places,
+            self._memory.spare,
+            ends,
+            self._chart,
+            options,
+            settings.windings,
+            1 + 0j,
+            0j,
+            codes,
+            figures,
+        )
+        return ends, codes[:, 0]
+
+
 def track_batch(job: dict[str, Any]) -> dict[str, Any]:
     """Track a batch (`batches`) in this process, a worker's: the evaluator is found by its name."""
     module, name = job["evaluate"].rsplit(".", 1)

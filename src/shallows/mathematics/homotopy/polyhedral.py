@@ -9,17 +9,17 @@ where the other terms have vanished to 0.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.binomials import unit_roots
 from shallows.mathematics.homotopy.mixed_cells import MixedCells
-from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
+from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings, Weighted
 from shallows.mathematics.homotopy.sparse import straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem
 from shallows.mathematics.homotopy.systems import Exponents
@@ -45,11 +45,12 @@ RETRIES, SYSTEMS = 3, 3
 
 
 @dataclass(frozen=True)
-class _Cell:
-    """The homotopy of a mixed cell and the roots of its binomials."""
+class _Cells:
+    """The homotopies of all mixed cells, which differ by weights, a row each, and the roots of their binomials."""
 
     homotopy: Homotopy
-    starts: NDArray[np.complex128]
+    weights: NDArray[np.float64]
+    starts: list[NDArray[np.complex128]]
 
 
 def polyhedral_start(
@@ -67,12 +68,14 @@ def polyhedral_start(
         angles = [_angles(support, terms, rng) for support, terms in zip(cells.supports, target, strict=True)]
         equations: list[dict[Exponents, complex]] = [
             {
-                tuple(int(e) for e in point): complex(np.exp(2j * np.pi * float(angle)))
-                for point, angle in zip(support, own, strict=True)
+                tuple(point): complex(value)
+                for point, value in zip(support.tolist(), np.exp(2j * np.pi * own / FINEST), strict=True)
             }
             for support, own in zip(cells.supports, angles, strict=True)
         ]
-        points = _tracked(_homotopies(cells, angles, equations), threads, progress)
+        points = np.zeros((0, len(equations)), np.complex128) if not len(cells.edges) else None
+        if points is None:
+            points = _tracked(_homotopies(cells, angles, equations), threads, progress)
         if points is not None:
             return StartSystem(equations, points.reshape(-1, len(equations)))
     raise NotConverged(
@@ -83,71 +86,72 @@ def polyhedral_start(
 
 def _angles(
     support: NDArray[np.int64], target: Mapping[Exponents, complex], rng: np.random.Generator
-) -> list[Fraction]:
-    """Random angles in turns, for each point of a support, near the angle of the target's coefficient if it has one."""
-    angles = []
-    for point, share in zip(support.tolist(), rng.random(len(support)), strict=True):
-        value = target.get(tuple(point), 0.0)
-        turn = share if value == 0.0 else np.angle(value) / (2 * np.pi) + (2 * share - 1) * WIDEST
-        angles.append(Fraction(round(turn * FINEST), FINEST))
-    return angles
+) -> NDArray[np.int64]:
+    """Random angles in turns / FINEST, for each point of a support, near that of the target's coefficient if any."""
+    values = np.array([target.get(tuple(point), 0.0) for point in support.tolist()], np.complex128)
+    shares = rng.random(len(support))
+    near = np.angle(values) / (2 * np.pi) + (2 * shares - 1) * WIDEST
+    return np.rint(np.where(values == 0.0, shares, near) * FINEST).astype(np.int64)
 
 
 def _homotopies(
-    cells: MixedCells, angles: Sequence[Sequence[Fraction]], equations: list[dict[Exponents, complex]]
-) -> list[_Cell]:
+    cells: MixedCells, angles: Sequence[NDArray[np.int64]], equations: list[dict[Exponents, complex]]
+) -> _Cells:
     from shallows.mathematics.homotopy._compiled import evaluators
 
-    n = len(equations)
-    plain = straight_line(equations, equations, n, projective=False) if n else None
-    half = Fraction(1, 2)
-    found = []
-    for edges in cells.edges:
-        pairs = list(enumerate(edges.tolist()))
-        matrix = np.array([cells.supports[i][b] - cells.supports[i][a] for i, (a, b) in pairs])
+    n, count = len(equations), len(cells.edges)
+    plain = straight_line(equations, equations, n, projective=False)
+    matrices = np.zeros((count, n, n), np.int64)
+    right = np.zeros((count, n), np.int64)
+    for i, support in enumerate(cells.supports):
+        first, second = cells.edges[:, i, 0], cells.edges[:, i, 1]
+        matrices[:, i] = support[second] - support[first]
         # c_a y^a + c_b y^b = 0: y^(b−a) = −c_a/c_b
-        right = [half + angles[i][a] - angles[i][b] for i, (a, b) in pairs]
-        assert plain is not None
-        homotopy = replace(plain, evaluate=evaluators.toric, reals=_weights(cells, edges, matrix))
-        found.append(_Cell(homotopy, unit_roots(matrix, right)))
-    return found
+        right[:, i] = FINEST // 2 + angles[i][first] - angles[i][second]
+    homotopy = replace(plain, evaluate=evaluators.toric)
+    return _Cells(homotopy, _weights(cells, matrices), unit_roots(matrices, right, FINEST))
 
 
-def _weights(cells: MixedCells, edges: NDArray[np.int64], matrix: NDArray[np.int64]) -> NDArray[np.float64]:
-    """w(a) = ⟨a, α⟩ + ω(a) − lowest, the smallest of them 1, then κ and s of τ(t) = s (exp(κt) − 1)."""
-    pairs = list(enumerate(edges.tolist()))
-    fall = np.array([cells.lifts[i][a] - cells.lifts[i][b] for i, (a, b) in pairs], float)
-    alpha = np.linalg.solve(matrix.astype(float), fall)
-    rows = []
-    for i, (a, b) in pairs:
-        height = cells.supports[i] @ alpha + cells.lifts[i]
-        weight = height - height[a]
-        weight[[a, b]] = 0.0
-        rows.append(weight)
-    weights = np.concatenate(rows)
-    positive = weights[weights > 0.0]
-    if not len(positive):
-        return np.append(weights, [SLOWEST, 0.0])
-    weights = np.maximum(weights / positive.min(), 0.0)
-    rate = max(float(np.log(weights.max())), SLOWEST)
-    return np.append(weights, [rate, VANISHED / np.expm1(rate)])
+def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float64]:
+    """w(a) = ⟨a, α⟩ + ω(a) − lowest, the smallest of them 1, then κ and s of τ(t) = s (exp(κt) − 1); a row a cell."""
+    rows = np.arange(len(matrices))
+    edges = cells.edges
+    fall = [lift[edges[:, i, 0]] - lift[edges[:, i, 1]] for i, lift in enumerate(cells.lifts)]
+    alpha = np.linalg.solve(matrices.astype(float), np.stack(fall, axis=1).astype(float)[..., None])[..., 0]
+    columns = []
+    for i, support in enumerate(cells.supports):
+        height = alpha @ support.T + cells.lifts[i]
+        weight = height - height[rows, edges[:, i, 0]][:, None]
+        weight[rows, edges[:, i, 0]] = weight[rows, edges[:, i, 1]] = 0.0
+        columns.append(weight)
+    weights = np.hstack(columns)
+    least = np.where(weights > 0.0, weights, np.inf).min(axis=1, initial=np.inf)[:, None]
+    weights = np.where(np.isfinite(least), np.maximum(weights / least, 0.0), weights)
+    rate = np.maximum(np.log(np.maximum(weights.max(axis=1, initial=1.0), 1.0)), SLOWEST)
+    scale = np.where(np.isfinite(least[:, 0]), VANISHED / np.expm1(rate), 0.0)
+    return np.ascontiguousarray(np.hstack([weights, rate[:, None], scale[:, None]]))
 
 
-def _tracked(cells: list[_Cell], threads: int | None, progress: Shown) -> NDArray[np.complex128] | None:
+def _tracked(cells: _Cells, threads: int | None, progress: Shown) -> NDArray[np.complex128] | None:
     """The ends of all paths, every one at a root of its own; None when that could not be had."""
-    settings = [TrackerSettings()] * len(cells)
-    waiting = list(range(len(cells)))
-    results: list[Paths | None] = [None] * len(cells)
+    counts = [len(start) for start in cells.starts]
+    owner = np.repeat(np.arange(len(counts)), counts)
+    settings = [TrackerSettings()] * len(counts)
+    ends, lost = list(cells.starts), [np.ones(count, bool) for count in counts]
+    waiting = list(range(len(counts)))
+    homotopy, spaces = cells.homotopy, threading.local()
+
+    def one(k: int) -> int:
+        tracker = getattr(spaces, "tracker", None)
+        if tracker is None:
+            tracker = spaces.tracker = Weighted(homotopy, cells.weights.shape[1])
+        ends[k], status = tracker.follow(cells.weights[k], cells.starts[k], settings[k])
+        lost[k] = status != 0
+        return counts[k]
+
     workers = cores.workers(threads)
-    count = sum(len(cell.starts) for cell in cells)
     for _ in range(RETRIES + 1):
-
-        def one(k: int) -> int:
-            cell = cells[k]
-            results[k] = track(cell.homotopy, cell.starts, settings[k], threads=1, endgame=False)
-            return len(cell.starts)
-
-        with Progress(count, "solving a generic system", progress, "paths") as shown:
+        with Progress(sum(counts), "solving a generic system", progress, "paths") as shown:
             if workers == 1 or len(waiting) < 2:
                 for k in waiting:
                     shown.advance(one(k))
@@ -155,15 +159,13 @@ def _tracked(cells: list[_Cell], threads: int | None, progress: Shown) -> NDArra
                 with ThreadPoolExecutor(workers) as pool:
                     for done in pool.map(one, waiting):
                         shown.advance(done)
-        paths = [result for result in results if result is not None]
-        points = np.concatenate([path.ends for path in paths]) if paths else np.zeros((0, 0), np.complex128)
-        bad = np.concatenate([path.status != 0 for path in paths]) if paths else np.zeros(0, bool)
+        points = np.concatenate(ends) if ends else np.zeros((0, 0), np.complex128)
+        bad = np.concatenate(lost) if lost else np.zeros(0, bool)
         good = np.flatnonzero(~bad)
         first, second = close_pairs(points[good], np.full(len(good), SAME))
         bad[good[first]] = bad[good[second]] = True
         if not bad.any():
             return np.asarray(points)
-        owner = np.repeat(np.arange(len(cells)), [len(cell.starts) for cell in cells])
         waiting = sorted(set(owner[bad].tolist()))
         for k in waiting:
             settings[k] = settings[k].tighter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -151,23 +151,26 @@ def straight_line(
             slopes.append(begin - end)
         term_rows.append(len(term_index))
     symbols = size + extra
-    degrees = [max((key[j] for key in table), default=0) for j in range(symbols)]
+    lines = _family_tree(table)
+    number = {key: k for k, key in enumerate(lines)}
+    places_of = [number[key] for key in table]
+    term_index = [places_of[k] for k in term_index]
+    degrees = [max((key[j] for key in lines), default=0) for j in range(symbols)]
     bases = np.concatenate([[0], np.cumsum([d + 1 for d in degrees])])
-    pointer, base, exponent, index = [0], [], [], []
-    for key in table:
-        for j, power in enumerate(key):
-            if power:
-                base.append(int(bases[j]))
-                exponent.append(power)
-                index.append(j)
+    pointer, base, exponent, index, parents = [0], [], [], [], []
+    for key, (factors, parent) in lines.items():
+        base += [int(bases[j]) for j in factors]
+        exponent += [key[j] for j in factors]
+        index += factors
+        parents.append(-1 if parent is None else number[parent])
         pointer.append(len(index))
     places, offset = [], evaluators.HEADER
-    blocks = [degrees, pointer, base, exponent, index, term_rows, term_index]
+    blocks = [degrees, pointer, base, exponent, index, term_rows, term_index, parents]
     for block in blocks:
         places.append(offset)
         offset += len(block)
-    header = [len(target), size, extra, len(table), places[0], places[1], places[2], places[3]]
-    header += [places[5], places[6], 2 * extra, 2 * extra + len(term_index)]
+    header = [len(target), size, extra, len(lines), places[0], places[1], places[2], places[3]]
+    header += [places[5], places[6], 2 * extra, 2 * extra + len(term_index), places[7]]
     program = np.array(header + [int(entry) for block in blocks for entry in block], dtype=np.int64)
     complexes = np.concatenate([here, there - here, at_target, slopes]).astype(np.complex128)
     sizes = np.maximum(np.abs(at_target), np.abs(np.add(at_target, slopes)))
@@ -177,9 +180,36 @@ def straight_line(
         complexes=complexes,
         reals=np.zeros(1),
         program=program,
-        work=int(bases[-1]) + len(table) + len(index) + 1,
+        work=int(bases[-1]) + len(lines) + len(index) + 1,
         scratch=1,
         unknowns=size,
         mode=PROJECTIVE if projective else AFFINE,
         noise=NOISE * EPSILON * total if projective else 0.0,
     )
+
+
+def _family_tree(keys: Iterable[Exponents]) -> dict[Exponents, tuple[list[int], Exponents | None]]:
+    """These monomials and those that they are made from, parents first: the symbols of each in order, and its parent.
+
+    The parent of a monomial is what is left without one of its symbols, the last in the order; one that is wanted
+    itself, if there is one.
+    """
+    wanted = dict.fromkeys(keys)
+    found: dict[Exponents, tuple[list[int], Exponents | None]] = {}
+
+    def add(key: Exponents) -> list[int]:
+        if key in found:
+            return found[key][0]
+        symbols = [j for j, power in enumerate(key) if power]
+        if len(symbols) < 2:
+            found[key] = symbols, None
+            return symbols
+        without = {j: (*key[:j], 0, *key[j + 1 :]) for j in reversed(symbols)}
+        last = next((j for j, rest in without.items() if rest in wanted or rest in found), symbols[-1])
+        order = [*add(without[last]), last]
+        found[key] = order, without[last]
+        return order
+
+    for key in wanted:
+        add(key)
+    return found

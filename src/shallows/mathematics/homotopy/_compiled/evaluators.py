@@ -29,17 +29,23 @@ SIGNATURE = types.void(COMPLEXES, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS
 #: Calls the evaluator at an address: `evaluate_at(address, point, ..., jacobian)`.
 evaluate_at = call_at(SIGNATURE)
 #: Positions in the header of a sparse program (see `sparse.compile_sparse`).
-HEADER = 12
+HEADER = 13
+#: Products may be fused with sums (one rounding for two); NaN stays NaN.
+FUSED = {"contract"}
+#: Terms that are damped by more than exp(−DAMPED) = 10⁻²⁶ are left out: they are below the rounding of the others.
+DAMPED = 60.0
 
 
-@unit(INT(COMPLEXES, COMPLEXES, INTEGERS, COMPLEXES))
+@unit(INT(COMPLEXES, COMPLEXES, INTEGERS, COMPLEXES), fastmath=FUSED)
 def monomials(point: Any, complexes: Any, program: Any, work: Any) -> int:
     """Every distinct monomial of a sparse program once, with its derivatives: where their values begin in `work`.
 
-    Powers of every symbol come first, then values, then derivatives, one a factor (prefix and suffix products).
+    Powers of every symbol come first, then values, then derivatives, one a factor. A monomial is its parent, which
+    comes before it, times a power of one symbol, its last factor: a product for the value and for each derivative.
     """
     unknowns, parameters, count = program[1], program[2], program[3]
     at_degree, at_pointer, at_symbol, at_exponent = program[4], program[5], program[6], program[7]
+    at_parent = program[12]
     t = point[unknowns]
     offset = 0
     for symbol in range(unknowns + parameters):
@@ -53,23 +59,31 @@ def monomials(point: Any, complexes: Any, program: Any, work: Any) -> int:
             offset += 1
     at_derivatives = offset + count
     for k in range(count):
-        first, last = program[at_pointer + k], program[at_pointer + k + 1]
-        prefix = 1.0 + 0.0j
-        for f in range(first, last):
-            base = program[at_symbol + f]
-            exponent = program[at_exponent + f]
-            work[at_derivatives + f] = prefix * (exponent * work[base + exponent - 1])
-            prefix = prefix * work[base + exponent]
-        work[offset + k] = prefix
-        suffix = 1.0 + 0.0j
-        for back in range(last - first):
-            f = last - 1 - back
-            work[at_derivatives + f] = work[at_derivatives + f] * suffix
-            suffix = suffix * work[program[at_symbol + f] + program[at_exponent + f]]
+        first, last = program[at_pointer + k], program[at_pointer + k + 1] - 1
+        if last < first:
+            work[offset + k] = 1.0 + 0.0j
+            continue
+        base, exponent, parent = (
+            program[at_symbol + last],
+            program[at_exponent + last],
+            program[at_parent + k],
+        )
+        factor = work[base + exponent]
+        slope = exponent * work[base + exponent - 1]
+        if parent < 0:
+            work[offset + k] = factor
+            work[at_derivatives + last] = slope
+            continue
+        value = work[offset + parent]
+        work[offset + k] = value * factor
+        work[at_derivatives + last] = value * slope if exponent > 1 else value
+        before = at_derivatives + program[at_pointer + parent]
+        for f in range(last - first):
+            work[at_derivatives + first + f] = work[before + f] * factor
     return offset
 
 
-@callback(SIGNATURE)
+@callback(SIGNATURE, fastmath=FUSED)
 def sparse(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
@@ -106,7 +120,7 @@ def sparse(
         jacobian[row + unknowns] = drift
 
 
-@callback(SIGNATURE)
+@callback(SIGNATURE, fastmath=FUSED)
 def toric(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
@@ -133,9 +147,13 @@ def toric(
         total = 0.0 + 0.0j
         drift = 0.0 + 0.0j
         for k in range(program[at_row + i], program[at_row + i + 1]):
-            monomial = program[at_term + k]
             weight = reals[k]
-            coefficient = complexes[at_target + k] * np.exp(-weight * time)
+            if weight * time > DAMPED:
+                continue
+            monomial = program[at_term + k]
+            coefficient = complexes[at_target + k]
+            if weight > 0.0:
+                coefficient = coefficient * np.exp(-weight * time)
             term = coefficient * work[at_values + monomial]
             total += term
             drift -= weight * rate * grown * term

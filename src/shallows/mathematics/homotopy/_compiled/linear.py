@@ -49,14 +49,14 @@ def solve(matrix: Any, pivots: Any, vector: Any, size: int) -> None:
             entry = vector[k]
             vector[k] = vector[where]
             vector[where] = entry
-    for i in range(1, size):
-        total = vector[i]
-        for j in range(i):
-            total -= matrix[i * size + j] * vector[j]
-        vector[i] = total
+    # column by column: the entries of a column wait for one number only, those of a row for each other
+    for j in range(size - 1):
+        known = vector[j]
+        for i in range(j + 1, size):
+            vector[i] -= matrix[i * size + j] * known
     for back in range(size):
-        i = size - 1 - back
-        total = vector[i]
-        for j in range(i + 1, size):
-            total -= matrix[i * size + j] * vector[j]
-        vector[i] = total * matrix[i * size + i]
+        j = size - 1 - back
+        known = vector[j] * matrix[j * size + j]
+        vector[j] = known
+        for i in range(j):
+            vector[i] -= matrix[i * size + j] * known
