@@ -28,7 +28,8 @@ class Homotopy:
     a function; `unknowns` counts the homogenising one in PROJECTIVE mode. `noise` is the size of a residual that is
     nothing but rounding, 0 when it is not known. Steps are measured in each coordinate relative to its own size, but to
     `floor` times that of the point at least: 1 is the maximum norm. Points with a coordinate larger than `sharp_beyond`
-    have residuals of twice the precision. Where it is `sign_symmetric`, x and −x are one solution: two paths that end
+    have residuals of twice the precision. On a `loose` one points between start and end are held less closely to the
+    path, as `LOOSE` says. Where it is `sign_symmetric`, x and −x are one solution: two paths that end
     there have met.
 
     A family makes one for every pair of its members:
@@ -51,6 +52,7 @@ class Homotopy:
     floor: float = 1.0
     sharp_beyond: float = float("inf")
     sign_symmetric: bool = False
+    loose: bool = False
 
     @staticmethod
     def signature() -> Any:
@@ -74,11 +76,18 @@ class Homotopy:
         evaluate_point(self.system(), work, scratch, place, value, jacobian)
         return value, jacobian
 
+    def options(self, settings: TrackerSettings) -> list[float]:
+        """What the compiled loop is told beside the settings: noise, floor and how far points may be from the path."""
+        return [self.noise, self.floor, LOOSE * settings.prediction if self.loose else SHARP]
+
     def system(self) -> tuple[Any, ...]:
         """The evaluator's address and its constant data, as compiled code takes them."""
         return self.evaluate.address, self.complexes, self.reals, self.program
 
 
+#: How far from a path points on the way may be, relatively: so little that predictions do not notice, in shares of the
+#: errors that these have (extrapolation multiplies errors by twenty or so); and where it is not `loose`.
+LOOSE, SHARP = 1e-4, 1e-10
 #: The shortest step: what is left of the way times this is near the rounding of t and of the points.
 SHORTEST = 1e-10
 #: The norm at which an affine path counts as diverged: residuals of its terms, of degree two and more, have lost all
@@ -211,7 +220,7 @@ def track(
         given = {"settings": asdict(settings), "chart": chart, "endgame": endgame, "start": start, "end": end}
         table = np.array(starts, np.complex128, ndmin=2)
         return Paths(*batches.track(track_batch, homotopy, table, given, progress))
-    options = np.append(settings.array(), [homotopy.noise, homotopy.floor])
+    options = np.append(settings.array(), homotopy.options(settings))
     if not endgame:
         options[5] = 0.0
     ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
@@ -273,14 +282,9 @@ class Weighted:
 
         track_block.load()
         address, complexes, _, program = homotopy.system()
-        self._block, self._size, self._given = (
-            track_block,
-            homotopy.unknowns,
-            (homotopy.noise, homotopy.floor),
-        )
-        self._reals = np.zeros(count)
+        self._block, self._homotopy, self._reals = track_block, homotopy, np.zeros(count)
         system = address, complexes, self._reals, program
-        self._memory = room(system, homotopy.mode, self._size, 1, homotopy.work, homotopy.scratch)
+        self._memory = room(system, homotopy.mode, homotopy.unknowns, 1, homotopy.work, homotopy.scratch)
         self._chart = np.zeros((1, 1), np.complex128)
 
     def follow(
@@ -288,7 +292,7 @@ class Weighted:
     ) -> tuple[NDArray[np.complex128], NDArray[np.int64]]:
         """Ends and statuses of paths from t = 1 to t = 0, without an endgame."""
         self._reals[:] = reals
-        options = np.append(settings.array(), self._given)
+        options = np.append(settings.array(), self._homotopy.options(settings))
         options[5] = 0.0
         ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
         codes, figures = np.zeros((len(ends), 3), np.int64), np.zeros((len(ends), 2))

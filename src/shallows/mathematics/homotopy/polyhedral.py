@@ -91,7 +91,7 @@ def _angles(
     values = np.array([target.get(tuple(point), 0.0) for point in support.tolist()], np.complex128)
     shares = rng.random(len(support))
     near = np.angle(values) / (2 * np.pi) + (2 * shares - 1) * WIDEST
-    return np.rint(np.where(values == 0.0, shares, near) * FINEST).astype(np.int64)
+    return np.asarray(np.rint(np.where(values == 0.0, shares, near) * FINEST), np.int64)
 
 
 def _homotopies(

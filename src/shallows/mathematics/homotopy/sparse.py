@@ -115,6 +115,7 @@ def sharpened(
         scratch=PLACES * numbers,
         noise=homotopy.noise * EPSILON,
         sharp_beyond=0.0,
+        loose=False,
     )
 
 
@@ -185,6 +186,7 @@ def straight_line(
         unknowns=size,
         mode=PROJECTIVE if projective else AFFINE,
         noise=NOISE * EPSILON * total if projective else 0.0,
+        loose=True,
     )
 
 

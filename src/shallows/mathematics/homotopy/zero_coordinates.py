@@ -39,26 +39,26 @@ def zero_free(supports: Sequence[Sequence[Exponents]]) -> bool:
     """
     n = len(supports[0][0]) if supports and supports[0] else 0
     left = [MOST_SETS]
-    refuted: set[frozenset[int]] = set()
+    refuted: set[int] = set()
+    masks = [[sum(1 << j for j in range(n) if key[j]) for key in support] for support in supports]
 
-    def possible(zeros: frozenset[int]) -> bool:
-        """Whether these variables, and perhaps others, may all be zero."""
+    def possible(zeros: int) -> bool:
+        """Whether these variables, the bits of a number, and perhaps others may all be zero."""
         if zeros in refuted:
             return False
         left[0] -= 1
         if left[0] < 0:
             return True
-        for support in supports:
-            rest = [key for key in support if not any(key[j] for j in zeros)]
+        for own in masks:
+            rest = [mask for mask in own if not mask & zeros]
             if len(rest) == 1:
-                more = [j for j in range(n) if rest[0][j]]
-                if any(possible(zeros | {j}) for j in more):
+                if any(possible(zeros | 1 << j) for j in range(n) if rest[0] >> j & 1):
                     return True
                 refuted.add(zeros)
                 return False
         return True
 
-    return n > 0 and not any(possible(frozenset([j])) for j in range(n))
+    return n > 0 and not any(possible(1 << j) for j in range(n))
 
 
 def underdetermined_face(supports: Sequence[Sequence[Exponents]]) -> bool:

@@ -156,7 +156,8 @@ def track_block(
     equations, history = equations_at(equations_place), history_at(history_place)
     mode, size, width = equations.mode, equations.size, charts.shape[1]
     settings = Settings(
-        options[0], options[1], options[2], options[3], options[4], options[5], options[6], options[7], options[8]
+        options[0], options[1], options[2], options[3], options[4], options[5], options[6], options[7], options[8],
+        options[9],
     )  # fmt: skip
     for path in range(len(ends)):
         own = behind(pointer(charts), path * width if mode == PROJECTIVE else 0)

@@ -39,7 +39,7 @@ from shallows.mathematics.homotopy._compiled.kinds import (
 )
 from shallows.mathematics.homotopy._compiled.linear import factor
 from shallows.mathematics.homotopy._compiled.predictor import recentre
-from shallows.mathematics.homotopy._compiled.tracker import follow
+from shallows.mathematics.homotopy._compiled.tracker import NEXT_STEP, follow
 from shallows.support.compiling import behind, part, several, unit
 from shallows.support.tolerances import HUGE, TINY
 
@@ -208,6 +208,7 @@ def without_endgame(settings: Any, steps: float) -> Any:
         settings.divergence,
         settings.noise,
         settings.floor,
+        NEXT_STEP,
     )
 
 

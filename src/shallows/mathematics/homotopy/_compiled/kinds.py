@@ -61,7 +61,7 @@ class History(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """`TrackerSettings` as compiled code sees them, in the order of its `array`; the last two are the homotopy's."""
+    """`TrackerSettings` as compiled code sees them, in the order of its `array`; the last three are the homotopy's."""
 
     prediction: float
     contraction: float
@@ -72,6 +72,7 @@ class Settings(NamedTuple):
     divergence: float
     noise: float
     floor: float
+    within: float
 
 
 EQUATIONS = in_memory(

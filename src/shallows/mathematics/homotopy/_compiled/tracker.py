@@ -63,7 +63,8 @@ from shallows.support.compiling import several, unit
 CORRECTIONS = 4
 #: A step is refused when δ₀ or δ₁/δ₀ is so many times larger than what the step control aims at.
 WORST_PREDICTION, WORST_CONTRACTION = 8.0, 4.0
-#: A point is on the path when Newton's next step would be below this: `polish` sharpens those that are results.
+#: A point is on the path when Newton's next step would be below this, or below `settings.within` on the way, before
+#: the endgame's part of it: `polish` sharpens those that are results.
 NEXT_STEP = 1e-10
 #: Relative steps below this are rounding: their ratio says nothing.
 ROUNDED = 1e-12
@@ -92,9 +93,9 @@ HAND_OVER_NEAR, HAND_OVER_EXPONENT = 1e-5, 0.1
 STUCK_NEAR, STUCK_EXPONENT, STUCK_BELOW = 1e-6, 0.25, 0.1
 
 
-@unit(several(BOOL, FLOAT, FLOAT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, FLOAT, BOOL))
+@unit(several(BOOL, FLOAT, FLOAT)(EQUATIONS, SETTINGS, COMPLEXES, COMPLEX, FLOAT, FLOAT, BOOL))
 def correct(
-    equations: Any, settings: Any, trial: Any, t: complex, scale: float, premature: bool
+    equations: Any, settings: Any, trial: Any, t: complex, scale: float, within: float, premature: bool
 ) -> tuple[bool, float, float]:
     """Newton from a prediction of size `scale`: whether it is accepted, δ₀ and δ₁/δ₀.
 
@@ -127,7 +128,7 @@ def correct(
                 return True, first, 0.0 if iteration == 1 else ratio
             if now > WORST_CONTRACTION * settings.contraction and delta > ROUNDED:
                 break
-            if delta * now * now < NEXT_STEP or delta < ROUNDED:  # the next step of a quadratic sequence
+            if delta * now * now < within or delta < ROUNDED:  # the next step of a quadratic sequence
                 return True, first, ratio
         previous = delta
     unknown = settings.noise == 0.0 and delta < ROUNDING_STEP and not premature
@@ -234,7 +235,8 @@ def follow(
         predict(history, size, known, goal)
         extent = largest(history.trial, size)
         premature = final and settings.endgame > 0.0 and history.saved[size].real < 0.0
-        accepted, first, ratio = correct(equations, settings, history.trial, t, extent, premature)
+        within = NEXT_STEP if final or abs(t) <= settings.endgame else settings.within
+        accepted, first, ratio = correct(equations, settings, history.trial, t, extent, within, premature)
         if accepted:
             failures = 0
             remember(equations, history, direction, goal)
