@@ -108,12 +108,13 @@ def _homotopies(
         matrices[:, i] = support[second] - support[first]
         # c_a y^a + c_b y^b = 0: y^(b−a) = −c_a/c_b
         right[:, i] = FINEST // 2 + angles[i][first] - angles[i][second]
-    homotopy = replace(plain, evaluate=evaluators.toric)
-    return _Cells(homotopy, _weights(cells, matrices), unit_roots(matrices, right, FINEST))
+    weights = _weights(cells, matrices)
+    homotopy = replace(plain, evaluate=evaluators.toric, scratch=weights.shape[1])
+    return _Cells(homotopy, weights, unit_roots(matrices, right, FINEST))
 
 
 def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float64]:
-    """w(a) = ⟨a, α⟩ + ω(a) − lowest, the smallest of them 1, then κ and s of τ(t) = s (exp(κt) − 1); a row a cell."""
+    """w(a) = ⟨a, α⟩ + ω(a) − lowest, the smallest 1; then κ and s of τ(t) = s (exp(κt) − 1), and the cell's number."""
     rows = np.arange(len(matrices))
     edges = cells.edges
     fall = [lift[edges[:, i, 0]] - lift[edges[:, i, 1]] for i, lift in enumerate(cells.lifts)]
@@ -129,7 +130,7 @@ def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float
     weights = np.where(np.isfinite(least), np.maximum(weights / least, 0.0), weights)
     rate = np.maximum(np.log(np.maximum(weights.max(axis=1, initial=1.0), 1.0)), SLOWEST)
     scale = np.where(np.isfinite(least[:, 0]), VANISHED / np.expm1(rate), 0.0)
-    return np.ascontiguousarray(np.hstack([weights, rate[:, None], scale[:, None]]))
+    return np.ascontiguousarray(np.hstack([weights, rate[:, None], scale[:, None], rows[:, None] + 1.0]))
 
 
 def _tracked(cells: _Cells, threads: int | None, progress: Shown) -> NDArray[np.complex128] | None:

@@ -126,7 +126,9 @@ def toric(
 ) -> None:
     """Sparse polynomials whose terms are damped: Σ c exp(−w τ(t)) x^a, the weights w ≥ 0 in `reals`, one a term.
 
-    Behind the weights are κ and s: τ(t) = s (exp(κ t) − 1) spreads weights of different sizes evenly over t.
+    Behind the weights are κ and s: τ(t) = s (exp(κ t) − 1) spreads weights of different sizes evenly over t. Newton's
+    steps stay at one t: `scratch` keeps exp(−w τ) behind the t, and the number of the cell (last in `reals`), that these
+    are for.
     """
     equations, unknowns = program[0], program[1]
     at_pointer, at_exponent, at_row, at_term, at_target = (
@@ -140,6 +142,11 @@ def toric(
     rate, scale = reals[terms], reals[terms + 1]
     grown = scale * np.exp(rate * point[unknowns].real)
     time = grown - scale
+    if scratch[0] != point[unknowns].real or scratch[1] != reals[terms + 2]:
+        scratch[0], scratch[1] = point[unknowns].real, reals[terms + 2]
+        for k in range(terms):
+            weight = reals[k] * time
+            scratch[2 + k] = 1.0 if weight == 0.0 else 0.0 if weight > DAMPED else np.exp(-weight)
     for i in range(equations):
         row = i * width
         for j in range(width):
@@ -147,13 +154,11 @@ def toric(
         total = 0.0 + 0.0j
         drift = 0.0 + 0.0j
         for k in range(program[at_row + i], program[at_row + i + 1]):
-            weight = reals[k]
-            if weight * time > DAMPED:
+            if scratch[2 + k] == 0.0:
                 continue
+            weight = reals[k]
             monomial = program[at_term + k]
-            coefficient = complexes[at_target + k]
-            if weight > 0.0:
-                coefficient = coefficient * np.exp(-weight * time)
+            coefficient = complexes[at_target + k] * scratch[2 + k]
             term = coefficient * work[at_values + monomial]
             total += term
             drift -= weight * rate * grown * term
