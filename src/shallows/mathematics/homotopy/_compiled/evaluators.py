@@ -127,8 +127,8 @@ def toric(
     """Sparse polynomials whose terms are damped: Σ c exp(−w τ(t)) x^a, the weights w ≥ 0 in `reals`, one a term.
 
     Behind the weights are κ and s: τ(t) = s (exp(κ t) − 1) spreads weights of different sizes evenly over t. Newton's
-    steps stay at one t: `scratch` keeps exp(−w τ) behind the t, and the number of the cell (last in `reals`), that these
-    are for.
+    steps stay at one t: `scratch` keeps exp(−w τ) behind the t, and the number of the cell (last in `reals`), that
+    these are for.
     """
     equations, unknowns = program[0], program[1]
     at_pointer, at_exponent, at_row, at_term, at_target = (
