@@ -355,7 +355,8 @@ def lemma_14(trial: Trial, parallel: bool = True, at_teacher: bool = False) -> I
         for _ in trial.times(1, 8):
             teacher = gaussian_network(trial.rng, 1 if at_teacher else 3, n, d)
             small = sh.Problem(teacher, sh.Gaussian(n), 1)
-            fitted = sh.descend(small, gaussian_network(trial.rng, 1, n, d), method="lbfgs").network
+            begin = gaussian_network(trial.rng, 1, n, d)
+            fitted = sh.descend(small, begin, method="lbfgs", iterations=1_000).network
             one = teacher if at_teacher else fitted
             wide = sh.Problem(teacher, sh.Gaussian(n), 2)
             yield from _escapes(wide, _doubled(one, d), f"n={n}, d={d}: a doubled neuron")
