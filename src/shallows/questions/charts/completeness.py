@@ -12,6 +12,11 @@ COMPLETENESS = {
 }
 
 
+def by_isolation(whole: bool) -> str:
+    """How complete a list is of which msolve has isolated all points, or may lack some."""
+    return "count-matched" if whole else "sampled"
+
+
 def weakest(levels: Iterable[str]) -> str:
     """Several lists together are as complete as the least complete of them."""
     return max(levels, key=list(COMPLETENESS).index)

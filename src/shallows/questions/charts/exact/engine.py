@@ -33,6 +33,7 @@ from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.closure.closure import Closure, merging
 from shallows.questions.charts.closure.real import Vectors, has_tangents, sort_limits
+from shallows.questions.charts.completeness import by_isolation
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
 from shallows.questions.charts.matrices.balls import LowRankSystem
@@ -76,11 +77,6 @@ def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:
     return _rank_points(problem, rank, seed)
 
 
-def _level(whole: bool) -> str:
-    """How complete a list is of which msolve has isolated all points, or may lack some."""
-    return "count-matched" if whole else "sampled"
-
-
 def _require_binary(problem: Problem) -> None:
     """At degree 3 and more, several neurons are solved exactly in two variables only, while they are identifiable."""
     if problem.n == 2 and 2 * problem.width <= problem.degree + 1:
@@ -120,7 +116,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> Stratum:
     counts = Counts(roots.degree, roots.degree, "all roots, counted by msolve")
     if roots.distinct != roots.degree:
         notes.append(f"rank {rank}: {MET}")
-    return Stratum(found, counts, [], notes, _level(whole and roots.distinct == roots.degree))
+    return Stratum(found, counts, [], notes, by_isolation(whole and roots.distinct == roots.degree))
 
 
 def _binary_limits(problem: Problem, seed: int) -> Closure:
@@ -135,7 +131,7 @@ def _binary_limits(problem: Problem, seed: int) -> Closure:
     return Closure(
         result.found,
         notes=notes if whole else [*notes, f"{head}: {MET}"],
-        completeness=_level(whole),
+        completeness=by_isolation(whole),
         scope=FEW_LIMITS if merging(problem) > 2 else "",
         closed=False,
     )
@@ -173,7 +169,7 @@ def _rank_points(problem: Problem, rank: int, seed: int) -> Stratum:
     found = real_points(system, points, certify(system, points).roots)
     whole = roots.distinct == roots.degree == expected
     notes = [] if whole else [f"rank {rank}: {MET}, or they are not transverse to the frame"]
-    return Stratum(found, Counts(roots.degree, expected, source), [], notes, _level(whole))
+    return Stratum(found, Counts(roots.degree, expected, source), [], notes, by_isolation(whole))
 
 
 def _isolated(roots: ExactRealRoots) -> ExactRealRoots:
@@ -222,7 +218,7 @@ def _rank_one_points(problem: Problem, seed: int) -> Stratum:
         whole = whole and simple
         count = ((roots.distinct or 1) - 1) // problem.degree  # the same for both signs: −u^⊗d = (ζu)^⊗d
     counts = Counts(count, count, "all roots, counted by msolve")
-    return Stratum(points, counts, [], [] if whole else [f"rank 1: {MET}"], _level(whole))
+    return Stratum(points, counts, [], [] if whole else [f"rank 1: {MET}"], by_isolation(whole))
 
 
 def _told_apart(problem: Problem, sign: int, seed: int) -> tuple[ExactRealRoots, Array, bool]:

@@ -14,6 +14,7 @@ from shallows.mathematics.exact.msolve import real_roots
 from shallows.mathematics.exact.polynomials import Polynomial, scaled, times, total
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import by_isolation
 from shallows.questions.charts.exact.engine import MET, TIMEOUT
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import BITS, NeuronSystem
@@ -60,7 +61,7 @@ def exact_stratum(
     count = ((roots.degree or 0) - still_solutions(equations, problem.bias)) // len(moved.turns)
     notes = [f"rank 1: {roots.degree} complex solutions, counted by msolve"]
     notes += [] if whole else [f"rank 1: {MET}"]
-    return NeuronStratum(system, result.found, count, None, notes, "count-matched" if whole else "sampled")
+    return NeuronStratum(system, result.found, count, None, notes, by_isolation(whole))
 
 
 def _distinct(equations: NeuronEquations, rows: Array) -> Array:

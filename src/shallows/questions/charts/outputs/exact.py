@@ -9,6 +9,7 @@ import numpy as np
 
 from shallows.mathematics.exact.msolve import real_roots
 from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import by_isolation
 from shallows.questions.charts.exact.engine import MET, TIMEOUT
 from shallows.questions.charts.exact.matrices import integer_frame
 from shallows.questions.charts.outputs.equations import OutputEquations
@@ -40,4 +41,4 @@ def exact_stratum(problem: Problem, loss: OutputsLoss, seed: int) -> OutputStrat
     whole = roots.distinct == roots.degree
     source = "real roots by msolve; the complex ones include those with a = 0"
     notes = [f"rank 1: {note}" for note in notes] + ([] if whole else [f"rank 1: {MET}"])
-    return OutputStratum(found, Counts(None, None, source), notes, "count-matched" if whole else "sampled")
+    return OutputStratum(found, Counts(None, None, source), notes, by_isolation(whole))
