@@ -13,6 +13,9 @@ of ∏(1 + φ)/∏(1 + α), divided by the product of the tangent weights; φ an
 
 - *Matrices of rank r*: Z = Gr(r, n) ∋ U, A = Sym²U, e ∈ Sym²(U^⊥). The polar degrees are the algebraic degrees of
   semidefinite programming (H.-C. von Bothmer, K. Ranestad, Bull. London Math. Soc. 41, 2009).
+- *Quadrics modulo constants*, (ℓ, Q) with ℓ and the columns of Q in a space L of dimension r: Z ∋ (L, κ), κ a line in
+  C ⊕ L* that the map (ℓ, Q): C ⊕ L* → L takes to zero (for each κ that is r conditions), and e must vanish on L and on
+  Sym²L, and be a multiple of κ as a map C^n/L → C ⊕ L*: bundles everywhere, κ being unique where the rank is r.
 - *Sums of two powers*, d ≥ 3: Z = Hilb²(P^{n−1}) ∋ ξ, pairs of neurons, equal or infinitely near ones included;
   A is dual to the forms of degree d on ξ, and F the forms modulo the square of ξ's ideal, of rank 2n: e must be
   singular at both neurons. The square of a complete intersection's ideal has constant colength, and two double points
@@ -26,6 +29,7 @@ For sums of three and more powers in three and more variables collinear neurons 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -50,6 +54,16 @@ def low_rank_degree(n: int, r: int) -> int:
     ([40, 122, 40], 1042)
     """
     return _integral(r * (n - r), _grassmannian(n, r))
+
+
+@lru_cache(maxsize=256)
+def modulo_square_degree(n: int, r: int) -> int:
+    """The generic ED degree of quadrics ℓ + Q in n inputs, constants left out, with rank (ℓ Q) = r ≤ n.
+
+    >>> [modulo_square_degree(n, 1) for n in (1, 2, 3)], modulo_square_degree(3, 2), modulo_square_degree(4, 4)
+    ([1, 10, 37], 83, 1)
+    """
+    return _integral(r * (n - r) + r, _kernels_over_subspaces(n, r))
 
 
 @lru_cache(maxsize=256)
@@ -96,6 +110,23 @@ def _grassmannian(n: int, r: int) -> Iterator[FixedPoint]:
         first = [i + j for i, j in combinations_with_replacement(inside, 2)]
         second = [-k - m for k, m in combinations_with_replacement(outside, 2)]
         yield FixedPoint(first + second, [], [k - i for i in inside for k in outside])
+
+
+def _kernels_over_subspaces(n: int, r: int) -> Iterator[FixedPoint]:
+    """Coordinate subspaces L and lines κ in C ⊕ L*, C of weight 0; the inputs have weights 1, …, n."""
+    for inside in combinations(range(1, n + 1), r):
+        outside = [k for k in range(1, n + 1) if k not in inside]
+        quadrics = [i + j for i, j in combinations_with_replacement(inside, 2)]
+        lines = [0, *(-i for i in inside)]
+        for kernel in lines:
+            others = [line for line in lines if line != kernel]
+            students = Counter([*inside, *quadrics]) - Counter(i - kernel for i in inside)
+            conditions = [-i for i in inside] + [-q for q in quadrics]
+            yield FixedPoint(
+                list(students.elements()),
+                conditions + [line - k for k in outside for line in others],
+                [k - i for i in inside for k in outside] + [line - kernel for line in others],
+            )
 
 
 def _pairs_of_points(degree: int, n: int) -> Iterator[FixedPoint]:

@@ -48,7 +48,7 @@ class ExactLoss:
         gram = fractions(problem.data.exact_gram(problem.degree))
         right = problem.data.exact_right()
         if right is not None:
-            return cls(gram, right)
+            return cls(gram, right, problem.data.exact_known())
         samples = problem.data.as_samples()
         target = problem.target
         if samples is not None and (target is None or not is_form(target, problem.degree)):
@@ -100,6 +100,8 @@ def exact_target(problem: Problem) -> NDArray[Any]:
     """The entries of a target that is a form, as fractions: a tensor's own, or Σ aᵢ wᵢ^⊗d of a teacher, not rounded."""
     if isinstance(problem, ReducedProblem):
         return _reduced_target(problem)
+    if problem.data.exact_right() is not None:
+        return ExactLoss.of(problem).target
     if isinstance(problem.target, Network):
         return _teacher(problem.target)
     assert isinstance(problem.target, SymmetricTensor)

@@ -86,7 +86,8 @@ def symmetry_algebra(
     (1, 1)
     """
     D = _generators(n, degree)
-    balance = 1 / np.sqrt(np.diagonal(gram))
+    seen = np.diagonal(gram) > 0  # entries that the metric does not see are in no unit
+    balance = 1 / np.sqrt(np.where(seen, np.diagonal(gram), 1.0))
     even = gram * np.outer(balance, balance)
     turned = (
         np.einsum("iab,b->iab", D, balance) / balance[None, :, None]

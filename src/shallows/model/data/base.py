@@ -75,6 +75,10 @@ class InnerProduct(Constructed, ABC):
         """b = E[y x^⊗d] as fractions, where an inner product comes with its own target; None for most."""
         return None
 
+    def exact_known(self) -> NDArray[Any] | None:
+        """A t with Gt = `exact_right()`, where G vanishes somewhere and t cannot be solved for; None for most."""
+        return None
+
     def gaussian_parts(self) -> list[tuple[float, Gaussian]] | None:
         """The law as a mixture of Gaussians, (weight, part) each; None when it is not known to be one."""
         return None

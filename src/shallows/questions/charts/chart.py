@@ -17,6 +17,7 @@ from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.neurons.equivalent_power import equivalent_chart, has_equivalent_power
 from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
 from shallows.questions.charts.points.kinds import require_doubles
+from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
 from shallows.questions.charts.with_bias import with_bias
@@ -115,6 +116,12 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     power = pure_power(problem)
     if power is not None:
         return pure_power_chart(problem, power, inner)
+    students = QuadraticStudents.of(problem)
+    if students is not None and method in ("auto", "homotopy", "exact"):
+        from shallows.questions.charts.quadratics.chart import quadratics_chart
+
+        engine = "exact" if method == "exact" else "homotopy"
+        return quadratics_chart(students, inner, certify, seed, progress, engine)
     if method in ("auto", "homotopy"):
         return neurons_chart(problem, certify, seed, progress)
     if method == "exact":

@@ -29,25 +29,26 @@ class BalancedProblem:
         """In the coordinates of special data, where the data are special; otherwise in balanced ones."""
         special = special_data(problem.data, problem.degree)
         if special is not None:
-            return cls._in(problem, special.frame, special)
-        return cls._in(problem, balanced_frame(problem.gram(), problem.n, problem.degree))
+            return cls.in_frame(problem, special.frame, special)
+        return cls.in_frame(problem, balanced_frame(problem.gram(), problem.n, problem.degree))
 
     @classmethod
     def turned(cls, problem: Problem, turn: Array) -> BalancedProblem:
         """As `of`, in coordinates turned by a rotation; a Gaussian moved along a line is then one of all metrics."""
         special = special_data(problem.data, problem.degree)
         if special is not None and special.metrics.kind != "moved Gaussian":
-            return cls._in(problem, special.frame @ turn, special)
-        return cls._in(problem, balanced_frame(problem.gram(), problem.n, problem.degree) @ turn)
+            return cls.in_frame(problem, special.frame @ turn, special)
+        return cls.in_frame(problem, balanced_frame(problem.gram(), problem.n, problem.degree) @ turn)
 
     @classmethod
     def plain(cls, problem: Problem) -> BalancedProblem:
         """In the problem's own coordinates, unless the data are a non-central Gaussian."""
         special = moved_gaussian(problem.data, problem.degree)
-        return cls._in(problem, np.eye(problem.n) if special is None else special.frame, special)
+        return cls.in_frame(problem, np.eye(problem.n) if special is None else special.frame, special)
 
     @classmethod
-    def _in(cls, problem: Problem, frame: Array, special: SpecialData | None = None) -> BalancedProblem:
+    def in_frame(cls, problem: Problem, frame: Array, special: SpecialData | None = None) -> BalancedProblem:
+        """In the coordinates w = frame · w′."""
         P = power_action(frame, problem.degree)
         gram = P.T @ problem.gram() @ P
         gram = (gram + gram.T) / 2

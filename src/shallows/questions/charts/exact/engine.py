@@ -74,7 +74,7 @@ def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:
         return _binary_points(problem, rank, seed)
     if rank == problem.n:
         return full_rank_stratum(problem, True)
-    return _rank_points(problem, rank, seed)
+    return rank_points(problem, LowRankEquations(problem.n, rank), seed)
 
 
 def _require_binary(problem: Problem) -> None:
@@ -157,9 +157,9 @@ def _signs(problem: Problem) -> tuple[int, ...]:
     return (1, -1) if problem.degree % 2 == 0 else (1,)
 
 
-def _rank_points(problem: Problem, rank: int, seed: int) -> Stratum:
+def rank_points(problem: Problem, equations: LowRankEquations, seed: int) -> Stratum:
     """S = R U A Uᵀ Rᵀ in a frame of integers; complete when there are as many complex solutions as there can be."""
-    equations = LowRankEquations(problem.n, rank)
+    rank = equations.r
     frame = integer_frame(problem.n, seed)
     roots = _isolated(real_roots(rank_equations(problem, rank, frame), bits=2 * BITS))
     expected = comb(problem.n, rank) if spectrum_of(problem) is not None else equations.count

@@ -39,14 +39,24 @@ class LowRankEquations(CommonEquations):
         return True
 
     @property
+    def definite(self) -> bool:
+        """Metrics see all entries, so that singular ends can be examined in coordinates of the stratum."""
+        return True
+
+    @property
     def unknowns(self) -> int:
         """The dimension r(2n−r+1)/2 of the stratum."""
         return self.r * (2 * self.n - self.r + 1) // 2
 
     @property
-    def count(self) -> int:
+    def count(self) -> int | None:
         """The generic ED degree."""
         return low_rank_degree(self.n, self.r)
+
+    @property
+    def source(self) -> str:
+        """Where `count` comes from."""
+        return "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
 
     def split(self, x: Complex) -> tuple[Complex, Complex]:
         """A and U from the unknowns."""
@@ -77,6 +87,14 @@ class LowRankEquations(CommonEquations):
         A = S[:, :r, :r]
         Z = np.linalg.solve(A, S[:, r:, :r].transpose(0, 2, 1)).transpose(0, 2, 1)
         return np.concatenate([A[:, rows, columns], Z.reshape(len(S), (self.n - r) * r)], axis=1)
+
+    def frame(self, rng: np.random.Generator) -> Array:
+        """A random orthogonal frame R in which to write S = R U A Uᵀ Rᵀ."""
+        return np.asarray(np.linalg.qr(rng.standard_normal((self.n, self.n)))[0])
+
+    def action(self, frame: Array) -> Array:
+        """The matrix P with entries(R S Rᵀ) = P entries(S)."""
+        return frame_action(frame)
 
     def tensors(self, points: Complex) -> Complex:
         """The upper triangles of S, a row a point."""

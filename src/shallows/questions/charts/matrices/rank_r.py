@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,14 +35,39 @@ from shallows.questions.charts.singular_ends import End, examine, joined, singul
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
+#: What a chart says of singular ends under a metric that does not see all entries.
+OPEN = "singular ends under this metric are not examined: families may be missing"
+
 
 def low_rank_stratum(
     problem: Problem, rank: int, certify_points: bool, seed: int, tell: Shown = False
 ) -> Stratum:
     """All critical points of one rank at degree 2."""
     equations = LowRankEquations(problem.n, rank)
-    even = BalancedProblem.plain(problem)
-    turn, _ = np.linalg.qr(np.random.default_rng([seed, rank]).standard_normal((problem.n, problem.n)))
+    return stratum_by_frames(
+        problem, equations, BalancedProblem.plain(problem), certify_points, seed, tell
+    ).stratum
+
+
+@dataclass(frozen=True)
+class FoundStratum:
+    """A stratum, and how many of the paths to it ran to infinity or were lost."""
+
+    stratum: Stratum
+    elsewhere: int
+
+
+def stratum_by_frames(
+    problem: Problem,
+    equations: LowRankEquations,
+    even: BalancedProblem,
+    certify_points: bool,
+    seed: int,
+    tell: Shown = False,
+) -> FoundStratum:
+    """All critical points of these equations, `even` being their member in coordinates of comparable size."""
+    rank = equations.r
+    turn = equations.frame(np.random.default_rng([seed, rank]))
     start = starting_member(equations, even.member.special, Frames, tell)
     run = settle(Frames(equations, start, even.member, seed, tell, first=turn))
     points = _rescale(equations, run.finite.points, even.unit)
@@ -64,21 +89,23 @@ def low_rank_stratum(
     matrices = [system.frame @ equations.matrix(x) @ system.frame.T for x in singular]
     examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices], certify_points)
     note = singular_note(rank, len(singular), len(examined.families), len(examined.points), examined.close)
-    run = run.sampled if examined.close else run
-    return Stratum(
+    unexplained = len(singular) > 0 and not equations.definite
+    run = run.sampled if examined.close or unexplained else run
+    note += [f"rank {rank}: {OPEN}"] if unexplained else []
+    stratum = Stratum(
         joined(found, examined, 2),
         counts,
         examined.families,
         [*_notes(rank, even.member.how, run, far, repeated), *note],
         "proved" if whole and not examined.families else run.completeness,
     )
+    return FoundStratum(stratum, run.at_infinity + run.lost)
 
 
 def _counts(equations: LowRankEquations, count: int, special: SpecialMetrics | None) -> Counts:
     if special is not None:
         return Counts(count, None, f"not known beforehand for {special.kind} metrics")
-    source = "generic ED degree: the sum of the algebraic degrees of semidefinite programming"
-    return Counts(count, equations.count, source, bound=equations.count)
+    return Counts(count, equations.count, equations.source, bound=equations.count)
 
 
 def _regular_after_all(

@@ -18,7 +18,7 @@ from shallows.mathematics.same_points import nearest
 from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember, family
 from shallows.questions.charts.continuation.lost_paths import Settled
 from shallows.questions.charts.continuation.metrics import Turned
-from shallows.questions.charts.matrices.equations import LowRankEquations, frame_action
+from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -91,7 +91,9 @@ class Frames:
         self.ledger.forget()
         waiting = np.arange(total)
         for attempt in range(FRAMES):
-            turn = self.first if attempt == 0 else _frame(self.equations.n, seed, attempt)
+            turn = (
+                self.first if attempt == 0 else self.equations.frame(np.random.default_rng([seed, attempt]))
+            )
             solutions = self._track(start, waiting, turn, seed + attempt)
             self.ledger.add(solutions, turn, confirmed=attempt > 0)
             again = [*solutions.failed]
@@ -134,7 +136,7 @@ class Frames:
     def _track(self, start: SolvedMember, rows: NDArray[np.intp], turn: Array, seed: int) -> Solutions:
         """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`."""
         equations, metrics = self.equations, self.wanted.metrics
-        action = frame_action(turn)
+        action = equations.action(turn)
 
         def turned(parameters: Complex) -> list[complex]:
             split = metrics.parameters
@@ -150,7 +152,3 @@ class Frames:
             on_incomplete="return",
             progress=self.tell,
         )
-
-
-def _frame(n: int, seed: int, attempt: int) -> Array:
-    return np.asarray(np.linalg.qr(np.random.default_rng([seed, attempt]).standard_normal((n, n)))[0])

@@ -55,7 +55,7 @@ def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) ->
     neuron = Neuron.of_degrees(space.degrees, problem.n)
     zero = zero_network(problem, neuron, space.right * c[space.at])
     points = chart.critical
-    neurons = [_finite(points[i].network, space.degree) for i in range(len(points))]
+    neurons = [finite_neurons(points[i].network, space.degree) for i in range(len(points))]
     kept = np.array([zero is not None or rank > 0 for rank in points.table.rank.tolist()])
     far = points.table.limit | np.array([limit for _, _, limit in neurons], dtype=bool)
     table = replace(points.table, loss=points.table.loss + space.floor, limit=far)
@@ -85,7 +85,7 @@ def _equivalent_problem(problem: Problem, space: PolynomialSpace) -> Problem:
     return Problem(SymmetricTensor(space.target / c, metric.n, space.degree), metric, problem.width)
 
 
-def _finite(net: Network, degree: int) -> tuple[Array, Array, bool]:
+def finite_neurons(net: Network, degree: int) -> tuple[Array, Array, bool]:
     """Neurons w and outer weights of Σ a v^⊗d in n + 1 inputs, and whether it is a limit of networks only."""
     used = net.a != 0
     V, signs = np.array(net.W[used]), np.array(net.a[used])

@@ -1,0 +1,85 @@
+"""The rank-r critical equations of matrices modulo the square of the last input: quadrics of which no constant is seen.
+
+In n inputs and the constant 1, which comes last, a quadric is N = ((Q, ℓ/2), (ℓ/2, c)). Modulo c its rank is that of
+(Q | ℓ), n × (n + 1): of the smallest space that has ℓ and the columns of Q. Where ℓ is in the range of Q, N itself has
+that rank for one c, so N = U A Uᵀ with U = (I; Z; qᵀ), and it is critical when M U = 0, M the matrix of G(s − t) with
+M_cc = 0: the equations of `equations` in n + 1 inputs with a metric that vanishes on the last entry.
+
+The other quadrics of the stratum, rank Q = r − 1 and ℓ outside its range, are met as q → ∞. A generic metric has no
+critical points there, which is one condition more; for special ones see `quadratics.linear_neurons`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.ed_degree import modulo_square_degree
+from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation.metrics import Complex, Pair
+from shallows.questions.charts.matrices.equations import LowRankEquations, frame_action
+from shallows.support.checks import Array
+from shallows.support.seeds import complex_normal
+
+
+@dataclass(frozen=True)
+class ModuloSquareEquations(LowRankEquations):
+    """The equations of n×n matrices of rank r (n counts the constant) without their last entry."""
+
+    @property
+    def entries(self) -> int:
+        """n(n+1)/2 − 1."""
+        return super().entries - 1
+
+    @property
+    def definite(self) -> bool:
+        """The last entry is not seen."""
+        return False
+
+    @property
+    def count(self) -> int:
+        """The generic ED degree."""
+        return modulo_square_degree(self.n - 1, self.r)
+
+    @property
+    def source(self) -> str:
+        """Where `count` comes from."""
+        return "generic ED degree of quadrics modulo constants, by Bott's residue formula"
+
+    def frame(self, rng: np.random.Generator) -> Array:
+        """A random orthogonal frame of the inputs; the constant stays what it is."""
+        full = np.eye(self.n)
+        full[:-1, :-1] = np.linalg.qr(rng.standard_normal((self.n - 1, self.n - 1)))[0]
+        return full
+
+    def action(self, frame: Array) -> Array:
+        """The action of such a frame on all entries but the last."""
+        return frame_action(frame)[:-1, :-1]
+
+    def tensors(self, points: Complex) -> Complex:
+        """The upper triangles of S without the last entry."""
+        return super().tensors(points)[:, :-1]
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g), filled up with zeros."""
+        full = LowRankEquations(self.n, self.r)
+        return full.homotopy(_padded(*start), _padded(*target))
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """A random S of rank r, a random M with M U = 0 and M_cc = 0, and g = G s − e(M)."""
+        x = complex_normal(rng, self.unknowns)
+        _, U = self.split(x)
+        kernel = np.concatenate([-U[self.r :].T, np.eye(self.n - self.r)])
+        core = complex_normal(rng, self.n - self.r, self.n - self.r)
+        core = core + core.T
+        core[-1, -1] = 0.0
+        M = kernel @ core @ kernel.T
+        rows, columns = coordinates.indices(self.n, 2).T
+        e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+        return x, gram @ self.matrix(x)[rows, columns][:-1] - e[:-1]
+
+
+def _padded(gram: Pair, g: Complex) -> tuple[Pair, Complex]:
+    return Pair(np.pad(gram.high, (0, 1)), np.pad(gram.low, (0, 1))), np.append(g, 0.0)

@@ -1,0 +1,219 @@
+"""Charts of two and more quadratic neurons: matrices in their stead, read as networks (`students`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.neurons.idle import zero_network
+from shallows.questions.charts.neurons.stratum import own_neuron
+from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.point import (
+    Certificate,
+    CriticalFamily,
+    CriticalPoint,
+    Points,
+    PointTable,
+    Stored,
+)
+from shallows.questions.charts.quadratics.linear_neurons import linear_rows
+from shallows.questions.charts.quadratics.one_sided import BEYOND, boundary, within
+from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
+from shallows.questions.charts.quadratics.strata import modulo_chart
+from shallows.questions.charts.quadratics.students import QuadraticStudents, tensor_order
+from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array, counted
+
+
+def quadratics_chart(
+    students: QuadraticStudents,
+    charted: Callable[[Problem], Chart],
+    certify: bool,
+    seed: int,
+    progress: bool,
+    method: str,
+) -> Chart:
+    """All critical points; `charted` makes charts of matrices of bounded rank."""
+    problem = students.problem
+    if problem.outer is not None:
+        inner = students.with_constant_fixed() if students.linear else students.matrices()
+        chart = charted(inner)
+        return _assembled(students, chart, [_fixed_row(students, point) for point in chart.critical], [])
+    elsewhere: list[int] = []
+    if students.linear:
+        inner = students.modulo_constants()
+        chart, elsewhere = modulo_chart(students, inner, certify, seed, progress, method)
+    else:
+        inner = students.matrices()
+        chart = charted(inner)
+    rows, notes = [_row(students, point) for point in chart.critical], []
+    if elsewhere:
+        rows += linear_rows(students, elsewhere, charted)
+    if students.free_constant:
+        rows += _zero_function(students)
+        rows, beyond = within(students, inner, rows)
+        notes += [f"rank {problem.width}: {counted(beyond, 'point')} {BEYOND}"] if beyond else []
+        if problem.width <= problem.n:
+            limits, squares = boundary(students, charted)
+            rows += limits
+            level = weakest([chart.completeness, squares.completeness])
+            chart = replace(chart, completeness=level)
+            notes.append(f"limits without a constant, from squares alone ({squares.completeness})")
+    return _assembled(students, chart, rows, notes)
+
+
+def _fixed_row(students: QuadraticStudents, point: CriticalPoint) -> Row:
+    """A point of squares with fixed outer weights as one with their constant."""
+    net, problem = point.network, students.problem
+    assert problem.outer is not None
+    bias = net.W[:, 0] - students.shift if students.linear else None
+    W = net.W[:, 1:] if students.linear else net.W
+    made = Network(W, problem.outer[0], problem.activation, bias=bias)
+
+    def moved(entries: Array, constant: float) -> Array:
+        scaled = entries * np.array([1.0, 2.0, 1.0])[students.space.at] if students.linear else entries
+        if students.linear:
+            return np.asarray(scaled + np.where(students.space.at == 0, constant, 0.0))
+        return np.append(constant, scaled) if 0 in students.space.degrees else np.asarray(scaled)
+
+    constant = float(students.fixed_constant)
+    entries = moved(point.tensor.entries, constant)
+    return Row(
+        entries,
+        np.zeros((0, problem.n + 1)),
+        np.zeros(0),
+        point.rank,
+        point.signature,
+        point.kind,
+        made,
+        point.certificate,
+        point.dimension,
+        point.limit,
+        None if point.escape is None else students.space.tensor(moved(point.escape.entries, 0.0)),
+        _family(students, point, lambda s: moved(s.entries, constant)),
+    )
+
+
+def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
+    """A matrix as a network with trained outer weights."""
+    n, net = students.problem.n, point.network
+    used = net.a != 0
+    signs = np.sign(net.a[used])
+    V = net.W[used] * np.sqrt(np.abs(net.a[used]))[:, None]
+    V = np.roll(V, 1, axis=1) if students.linear else np.concatenate([np.zeros((len(V), 1)), V], axis=1)
+    entries, constant = full_entries(students, _class_entries(students, point.tensor))
+    made, far = (
+        realised(students, V, signs, constant) if len(V) else (_without_squares(students, constant), False)
+    )
+    positive, zero, negative = point.signature
+    proof = point.certificate
+    proof = proof if proof is None or not students.linear else replace(proof, radius=2 * proof.radius)
+    escape = point.escape
+    if escape is not None:
+        rest = _class_entries(students, escape)
+        whole = np.append(0.0, rest) if students.free_constant else rest
+        escape = students.space.tensor(whole)
+    return Row(
+        entries,
+        V if len(V) else np.zeros((0, n + 1)),
+        signs,
+        point.rank,
+        (positive + students.free_constant, zero, negative),
+        point.kind,
+        made,
+        with_constant_error(students, proof),
+        point.dimension,
+        far,
+        escape,
+        _family(students, point, lambda s: full_entries(students, _class_entries(students, s))[0]),
+    )
+
+
+def _zero_function(students: QuadraticStudents) -> list[Row]:
+    """a = 0 where all neurons have E[σ(w·x + b) y] = 0: a critical network, although a constant would be better."""
+    problem, space = students.problem, students.space
+    if not space.right[0]:
+        return []  # the best constant is 0
+    neuron = own_neuron(problem)
+    net = zero_network(problem, neuron, space.right)
+    if net is None:
+        return []
+    proof = Certificate(0.0, True, True, "exact")
+    nothing = np.zeros(len(space.right))
+    return [Row(nothing, np.zeros((0, problem.n + 1)), np.zeros(0), 0, (0, 0, 0), "saddle", net, proof)]
+
+
+def _without_squares(students: QuadraticStudents, constant: float) -> Network:
+    """The zero function, or a constant: one neuron at the vertex of its parabola."""
+    problem = students.problem
+    a = np.zeros(problem.width)
+    if students.free_constant:
+        a[0] = constant / float(students.own)
+    bias = np.full(problem.width, -students.shift) if problem.bias else None
+    return Network(np.zeros((problem.width, problem.n)), a, problem.activation, bias=bias)
+
+
+def _class_entries(students: QuadraticStudents, tensor: SymmetricTensor) -> Array:
+    """(ℓ, Q), or Q, of a matrix."""
+    if not students.linear:
+        return tensor.entries
+    order, scales = tensor_order(students.problem.n)
+    entries = np.empty(len(order))
+    entries[order] = tensor.entries[:-1] * scales
+    return entries
+
+
+def _family(
+    students: QuadraticStudents, point: CriticalPoint, entries: Callable[[SymmetricTensor], Array]
+) -> tuple[str, tuple[SymmetricTensor, ...]] | None:
+    if not isinstance(point, CriticalFamily):
+        return None
+    return point.description, tuple(students.space.tensor(entries(sample)) for sample in point.samples)
+
+
+def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes: list[str]) -> Chart:
+    """The chart of these rows, sorted; the lowest minimum is global, since all limits are among them."""
+    space = students.space
+    gap = np.array([row.entries for row in rows]) - space.target
+    excess = np.maximum(np.einsum("ij,jk,ik->i", gap, space.gram, gap), 0.0)
+    levels = Levels(excess, float(space.energy))
+    kind = np.array([row.kind for row in rows], dtype="<U14")
+    kind[(kind == "global minimum") & ~levels.same(0.0)] = "local minimum"
+    lowest = levels.same(float(excess.min()))
+    if chart.completeness != "sampled" or students.problem.outer is not None:
+        kind[(kind == "local minimum") & lowest] = "global minimum"
+    rank = np.array([row.rank for row in rows], dtype=np.intp)
+    order = np.lexsort((rank, excess))
+    maker = Stored(
+        [space.tensor(rows[i].entries) for i in order],
+        [rows[i].network for i in order],
+        [rows[i].certificate for i in order],
+        [rows[i].escape for i in order],
+        {place: about for place, i in enumerate(order) if (about := rows[i].family) is not None},
+    )
+    table = PointTable(
+        (excess + space.floor)[order],
+        rank[order],
+        np.array([rows[i].signature for i in order], dtype=np.intp),
+        kind[order],
+        np.array([rows[i].dimension for i in order], dtype=np.intp),
+        np.array([rows[i].limit for i in order], dtype=bool),
+    )
+    isolated = table.rank[(table.dimension == 0) & ~table.limit]
+    least = table.kind == "global minimum"
+    attained = bool((least & ~table.limit).any()) if least.any() else None
+    return replace(
+        chart,
+        critical=Points(table, maker, students.problem),
+        real_count={r: int(np.sum(isolated == r)) for r in chart.complex_count},
+        notes=(*chart.notes, *notes),
+        attained=attained,
+        problem=students.problem,
+        title=f"{students.problem!r}",
+    )

@@ -1,0 +1,134 @@
+"""Neurons that have become linear: a → ∞, w → 0, so that a square vanishes beside a linear part that stays.
+
+Quadrics modulo constants with rank (ℓ Q) = j are a manifold. If rank Q = j − 1 and ℓ is outside its range they are no
+networks of j neurons, but of j + 1. There ℓ can change in all directions, so a critical point has E_ℓ = 0, E the
+slope of the loss; hence Q is critical among matrices of rank j − 1 under the metric with ℓ eliminated. One condition
+more is uᵀE_Q u = 0 for the part u of ℓ across Q: generic data have no such points, Gaussian data with simple teachers
+have. The square that vanishes may have either sign, so the constant is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.data.given_metric import GivenMetric
+from shallows.model.exact_loss import rational_matrix
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.first_order import slope_matrix
+from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.quadratics.rows import Row, full_entries, realised
+from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
+
+#: ℓ is outside the range of Q when its part across is more than this share of it, and uᵀEu is zero when it is below
+#: this share of what it is the sum of: points are known to ten digits, and both are linear in them.
+ACROSS = 1e-8
+#: The share of Q that the vanished square has in the network that stands for a limit.
+NEARLY = 1e-4
+
+
+def linear_rows(
+    students: QuadraticStudents, ranks: list[int], charted: Callable[[Problem], Chart]
+) -> Iterator[Row]:
+    """The critical functions with a linear neuron of these ranks."""
+    gram, right = students.without_constant()
+    n = students.problem.n
+    head, tail = slice(0, n), slice(n, None)
+    solve = rational_matrix(gram[head, head]).inv()
+    inverse = np.array([[_fraction(solve[i, j]) for j in range(n)] for i in range(n)], dtype=object)
+    lift = inverse @ gram[head, tail]
+    schur, rest = gram[tail, tail] - gram[tail, head] @ lift, right[tail] - lift.T @ right[head]
+    data = GivenMetric(n, schur, rest)
+    target = np.asarray(np.linalg.solve(data.gram(2), rest.astype(np.float64)), np.float64)
+    narrow = max(max(ranks) - 1, 1)
+    chart = charted(Problem(SymmetricTensor(target, n, 2), data, narrow))
+    best = np.asarray((inverse @ right[head]).astype(np.float64))
+    for point in chart.critical:
+        if point.rank + 1 not in ranks or point.dimension:
+            continue
+        q = point.tensor.entries
+        linear = best - np.asarray(lift.astype(np.float64)) @ q
+        row = _row(students, point.rank + 1, linear, point.tensor.to_matrix())
+        if row is not None:
+            yield row
+
+
+def _fraction(x: object) -> object:
+    from fractions import Fraction
+
+    return Fraction(int(x.p), int(x.q))  # type: ignore[attr-defined]
+
+
+def _row(students: QuadraticStudents, rank: int, linear: Array, Q: Array) -> Row | None:
+    """The function ℓ + Q where it is critical and ℓ is outside the range of Q."""
+    n = len(Q)
+    values, basis = np.linalg.eigh(Q)
+    own = np.argsort(-np.abs(values))[: rank - 1]
+    across = linear - basis[:, own] @ (basis[:, own].T @ linear)
+    if np.linalg.norm(across) <= ACROSS * max(float(np.linalg.norm(linear)), TINY):
+        return None
+    u = across / np.linalg.norm(across)
+    rest = np.concatenate([linear, Q[np.triu_indices(n)]])
+    gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
+    slope = gram @ rest - right
+    E = slope_matrix(Problem(np.eye(n), students.problem.data, 1), slope[n:])
+    unit = max(float(np.abs(right[n:]).max()), float(np.abs(gram[n:] @ rest).max()), TINY)
+    if abs(float(u @ E @ u)) > ACROSS * unit:
+        return None
+    frame = np.column_stack([basis[:, own], u])
+    seen = _signature(gram, slope, frame, Q, linear)
+    attained = rank < students.problem.width
+    flat = float(np.abs(slope).max()) <= POINT_ERROR * unit
+    M = np.zeros((n + 1, n + 1))
+    M[0, 1:] = M[1:, 0] = linear / 2
+    M[1:, 1:] = Q
+    if not attained:
+        side = -1.0 if values[own].min(initial=0.0) >= 0.0 else 1.0  # squares of both signs
+        size = NEARLY * max(float(np.abs(Q).max()), float(np.abs(linear).max()))
+        M[1:, 1:] += side * size * np.outer(u, u)
+        M[0, 0] = float(M[0, 1:] @ np.linalg.pinv(M[1:, 1:], rcond=ACROSS) @ M[1:, 0])
+    vectors, signs = spectral_terms(M, rank + attained)
+    entries, constant = full_entries(students, rest)
+    kind = "global minimum" if flat else "saddle" if attained or seen[2] else "local minimum"
+    kind = "degenerate" if kind == "local minimum" and seen[1] else kind
+    made = realised(students, vectors, signs, constant)[0]
+    seen = (seen[0] + students.free_constant, *seen[1:])
+    return Row(entries, vectors, signs, rank, seen, kind, made, limit=not attained)
+
+
+def _signature(gram: Array, slope: Array, frame: Array, Q: Array, linear: Array) -> tuple[int, int, int]:
+    """That of the Hessian on the manifold (Uc, UAUᵀ), U = (frame + its complement · Z).
+
+    Entries are cubic in (c, A, Z): the differences are derivatives exactly.
+    """
+    n, r = frame.shape
+    complement = np.linalg.qr(frame, mode="complete")[0][:, r:]
+    heads = np.triu_indices(r)
+    A, c = frame.T @ Q @ frame, frame.T @ linear
+
+    def entries(x: Array) -> Array:
+        parts = np.split(x, [r, r + len(heads[0])])
+        B = np.zeros((r, r))
+        B[heads] = parts[1]
+        B = A + B + np.triu(B, 1).T
+        U = frame + complement @ parts[2].reshape(n - r, r)
+        made = U @ B @ U.T
+        return np.concatenate([U @ (c + parts[0]), made[np.triu_indices(n)]])
+
+    size = r + len(heads[0]) + (n - r) * r
+    steps = np.eye(size)
+    J = np.array([(8 * (entries(e) - entries(-e)) - entries(2 * e) + entries(-2 * e)) / 12 for e in steps])
+    curved = np.array(
+        [
+            [slope @ (entries(e + f) - entries(e - f) - entries(f - e) + entries(-e - f)) / 4 for f in steps]
+            for e in steps
+        ]
+    )
+    return signature(np.linalg.eigvalsh(J @ gram @ J.T + curved), POINT_ERROR)

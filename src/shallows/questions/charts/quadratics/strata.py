@@ -1,0 +1,113 @@
+"""Critical quadrics modulo constants, rank by rank: those of rank n are the target, the others go by homotopy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
+from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_points import chart_of_points
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
+from shallows.questions.charts.continuation.equations import Member
+from shallows.questions.charts.exact.engine import rank_points
+from shallows.questions.charts.limits import require_few
+from shallows.questions.charts.matrices.modulo_square import ModuloSquareEquations
+from shallows.questions.charts.matrices.rank_r import FoundStratum, stratum_by_frames
+from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum, origin
+from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.questions.charts.result import Chart
+from shallows.support.progress import status_line
+
+#: What a chart says of rank n where the exact target has it and no double tells it from less.
+FAINT = "the target has full rank, but only by numbers below rounding: it is not told from a listed function"
+
+
+def modulo_chart(
+    students: QuadraticStudents, problem: Problem, certify: bool, seed: int, progress: bool, method: str
+) -> tuple[Chart, list[int]]:
+    """The chart of quadrics modulo constants, and the ranks some of whose paths ended at none of them."""
+    inputs = problem.n - 1
+    top = min(problem.width, inputs)
+    for rank in range(1, top):
+        require_few(ModuloSquareEquations(problem.n, rank).count, f"rank {rank} modulo constants")
+    found, counts = [origin(problem)], {0: Counts(1, 1, "the zero function")}
+    levels, notes, families, elsewhere = ["proved"], [], [], []
+    for rank in range(1, top + 1):
+        with status_line(f"rank {rank} of {top}", progress) as tell:
+            if rank == inputs:
+                part = FoundStratum(_target(problem, certify), 0)
+            elif method == "exact":
+                part = _exact(problem, rank, seed)
+            else:
+                equations = ModuloSquareEquations(problem.n, rank)
+                part = stratum_by_frames(problem, equations, _even(problem, students), certify, seed, tell)
+        stratum = part.stratum
+        found += stratum.found
+        families += stratum.families
+        counts[rank] = stratum.counts
+        levels.append(stratum.completeness)
+        notes += stratum.notes
+        elsewhere += [rank] if part.elsewhere or (rank == inputs and not stratum.found) else []
+    chart = chart_of_points(
+        problem,
+        found,
+        counts,
+        completeness=weakest(levels),
+        method=method,
+        families=families,
+        notes=notes,
+        seed=seed,
+    )
+    return chart, elsewhere
+
+
+def _even(problem: Problem, students: QuadraticStudents) -> BalancedProblem:
+    """The problem's member on all entries but the last, in coordinates where its inputs count alike."""
+    pairs, frame = coordinates.indices(problem.n, 2)[:-1], students.frame()
+    linear = pairs[:, 1] == problem.n - 1
+    sizes = np.diag(BalancedProblem.in_frame(problem, frame).gram)[:-1]
+    frame[:, -1] *= np.sqrt(sizes[~linear].mean() / sizes[linear].mean())
+    even = BalancedProblem.in_frame(problem, frame)
+    return replace(even, member=Member.of(even.gram[:-1, :-1], even.member.g[:-1]))
+
+
+def _target(problem: Problem, certify: bool) -> Stratum:
+    """Rank n: all quadrics modulo constants, so that the target is the one critical point, if it has that rank."""
+    n = problem.n - 1
+    exact = fractions(np.zeros((n + 1, n + 1)))
+    rows, columns = coordinates.indices(n + 1, 2).T
+    exact[rows, columns] = exact[columns, rows] = ExactLoss.of(problem).target
+    T = SymmetricTensor(problem.target_tensor().entries, n + 1, 2).to_matrix()
+    singular = rational_matrix(exact[:n, :n]).det() == 0
+    faint = np.linalg.matrix_rank(T[:n, :n]) < n
+    counts = Counts(int(not singular), int(not singular), "the target itself")
+    if singular or faint:
+        notes = [] if singular else [f"rank {n}: {FAINT}"]
+        return Stratum([], counts, [], notes, "proved" if singular else "count-matched")
+    T[n, n] = float(T[n, :n] @ np.linalg.solve(T[:n, :n], T[:n, n]))
+    vectors, signs = spectral_terms(T, n)
+    size = len(rows) - 1
+    point = RealPoint(vectors, signs, (size, 0, 0))
+    if not certify:
+        return Stratum([point], counts, [], [], "proved")
+    made = fractions(signs @ coordinates.monomials(vectors, 2))
+    gap = np.abs(made - ExactLoss.of(problem).target)[:-1].max()
+    definite = inertia(problem.gram()[:-1, :-1].tolist()).positive == size
+    proof = Certificate(
+        float(np.nextafter(float(gap), np.inf)), definite, True, "exact rank of the target, interval LDLᵀ"
+    )
+    return Stratum([replace(point, certificate=proof)], counts, [], [], "proved")
+
+
+def _exact(problem: Problem, rank: int, seed: int) -> FoundStratum:
+    """One rank by msolve."""
+    stratum = rank_points(problem, ModuloSquareEquations(problem.n, rank), seed)
+    return FoundStratum(stratum, int(stratum.completeness == "sampled"))

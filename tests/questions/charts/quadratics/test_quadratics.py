@@ -1,0 +1,193 @@
+"""Two and more quadratic neurons: against the loss in the weights themselves, msolve and counts by monodromy."""
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import shallows as sh
+from shallows.mathematics.ed_degree import modulo_square_degree
+from shallows.questions.charts.continuation.generic_members import solve_generic
+from shallows.questions.charts.matrices.modulo_square import ModuloSquareEquations
+
+#: name: (coefficients, bias, outer)
+KINDS = {
+    "z+z²": ([0.0, 1.0, 1.0], False, "free"),
+    "2z−z²": ([0.0, 2.0, -1.0], False, "free"),
+    "1+z²": ([1.0, 0.0, 1.0], False, "free"),
+    "2−z²": ([2.0, 0.0, -1.0], False, "free"),
+    "z+z² with bias": ([0.0, 1.0, 1.0], True, "free"),
+    "1+z² with bias": ([1.0, 0.0, 1.0], True, "free"),
+    "3+z−2z² with bias": ([3.0, 1.0, -2.0], True, "free"),
+    "1+z², a fixed": ([1.0, 0.0, 1.0], False, [1.0, -2.0]),
+    "z+z² with bias, a fixed": ([0.0, 1.0, 1.0], True, [1.0, 1.0]),
+}
+
+
+def problem_of(kind, n, seed):
+    coefficients, bias, outer = KINDS[kind]
+    rng = np.random.default_rng([seed, n])
+    X, form = rng.standard_normal((40, n)), rng.standard_normal((n, n))
+    y = 2 * rng.standard_normal(40) + np.einsum("ij,jk,ik->i", X, form, X)
+    return sh.Problem(None, sh.Samples(X, y), 2, sh.Polynomial(coefficients), outer, bias=bias)
+
+
+def critical_networks(problem, count, seed):
+    """Zeros of the gradient in the weights, from random ones: no tensors, no ranks."""
+    rng = np.random.default_rng(seed)
+    size = len(problem.pack(sh.chart(problem, certify=False).points[0].network))
+    for _ in range(count):
+        end = least_squares(
+            lambda x: problem.gradient(problem.unpack(x)),
+            rng.standard_normal(size),
+            jac=lambda x: problem.hessian(problem.unpack(x)),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=150,
+        )
+        if np.abs(end.fun).max() < 1e-9 and np.abs(end.x).max() < 1e3:
+            yield problem.unpack(end.x)
+
+
+def check(problem, count, seed=0):
+    chart = sh.chart(problem)
+    assert chart.completeness == "proved"
+    for point in chart.critical:
+        assert point.certificate is not None
+        if not point.limit:
+            assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8)
+            assert np.abs(problem.gradient(point.network)).max() < 1e-7 * (1 + problem.loss(point.network))
+    found = list(critical_networks(problem, count, seed))
+    assert found
+    for net in found:
+        loss = problem.loss(net)
+        assert np.abs(chart.losses - loss).min() < 1e-6 * (1 + loss)
+    runs = sh.ensemble(problem, runs=20, rng=1, method="lm")
+    assert runs.losses.min() >= chart.infimum - 1e-9
+    return chart
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_critical_network_is_on_the_chart(kind):
+    check(problem_of(kind, 2, 0), 12)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_critical_network_is_on_the_chart_thoroughly(kind, n, seed):
+    check(problem_of(kind, n, seed), 60, seed)
+
+
+class Uncounted(ModuloSquareEquations):
+    count = None
+
+
+@pytest.mark.parametrize(("n", "r"), [(2, 1), (3, 1), (3, 2)])
+def test_the_formula_counts_what_monodromy_finds(n, r):
+    found = solve_generic(Uncounted(n + 1, r))
+    assert found.completeness == "trace-tested" and len(found.points) == modulo_square_degree(n, r)
+
+
+def test_one_neuron_modulo_constants_has_three_points_less_than_with_them():
+    for n in range(1, 7):
+        assert modulo_square_degree(n, 1) == (3 ** (n + 1) - 1) // 2 - 3
+        assert modulo_square_degree(n, n) == 1
+
+
+def rational(n, coefficients, bias=False):
+    rng = np.random.default_rng(n)
+    X = rng.integers(-2, 3, (20, n)).astype(float)
+    data = sh.Samples(X, rng.integers(-3, 4, 20).astype(float))
+    return sh.Problem(None, data, 2, sh.Polynomial(coefficients), bias=bias)
+
+
+@pytest.mark.parametrize("coefficients", [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+@pytest.mark.parametrize("bias", [False, True])
+def test_msolve_agrees(coefficients, bias):
+    problem = rational(2, coefficients, bias)
+    tracked, exact = sh.chart(problem), sh.chart(problem, "exact")
+    np.testing.assert_allclose(tracked.losses, exact.losses, rtol=1e-9)
+    assert tracked.kinds() == exact.kinds() and tracked.complex_count == exact.complex_count
+
+
+@pytest.mark.thorough
+def test_msolve_agrees_in_three_inputs():
+    problem = rational(3, [0.0, 1.0, 1.0])
+    tracked, exact = sh.chart(problem), sh.chart(problem, "exact")
+    assert exact.completeness == "count-matched" and exact.complex_count == {0: 1, 1: 37, 2: 83}
+    np.testing.assert_allclose(tracked.losses, exact.losses, rtol=1e-9)
+
+
+def quadric(constant, linear, Q):
+    M = np.zeros((len(linear) + 1, len(linear) + 1))
+    M[0, 0], M[1:, 1:] = constant, Q
+    M[0, 1:] = M[1:, 0] = np.array(linear) / 2
+    return sh.SymmetricTensor.from_matrix(M)
+
+
+def test_a_constant_on_the_wrong_side_blocks_a_neuron():
+    """z + z² with bias is at least −¼: 2x₁² + x₂² + 5 needs three neurons, and of two one is spent on the constant."""
+    activation = sh.Polynomial([0.0, 1.0, 1.0])
+    for constant, loss in ((5.0, 2.0), (-5.0, 0.0)):
+        target = quadric(constant, [0.0, 0.0], np.diag([2.0, 1.0]))
+        problem = sh.Problem(target, sh.Gaussian(2), 2, activation, bias=True)
+        chart = sh.chart(problem)
+        assert chart.attained and chart.minimum.kind == "global minimum"
+        assert chart.infimum == pytest.approx(loss, abs=1e-9)
+        starts = np.array([problem.pack(chart.minimum.network)] * 10)
+        starts = starts + 1e-3 * np.random.default_rng(0).standard_normal(starts.shape)
+        runs = sh.ensemble(problem, runs=10, init=starts, method="lbfgs")
+        assert runs.losses.min() >= loss - 1e-9
+    assert sh.chart(sh.Problem(target, sh.Gaussian(2), 3, activation, bias=True)).infimum < 1e-12
+
+
+def test_squares_alone_are_a_limit_of_one_plus_squares():
+    problem = sh.Problem(
+        quadric(0.0, [0.0, 0.0], np.diag([2.0, 1.0])), sh.Gaussian(2), 2, sh.Polynomial([1.0, 0.0, 1.0])
+    )
+    chart = sh.chart(problem)
+    assert chart.infimum == pytest.approx(0.0, abs=1e-12) and chart.attained is False and chart.minimum.limit
+    assert 0 < problem.loss(chart.minimum.network) < 1e-3
+    wider = sh.chart(sh.Problem(problem.target, sh.Gaussian(2), 3, problem.activation))
+    assert wider.attained is True
+
+
+def test_a_linear_neuron_is_a_limit_and_of_one_neuron_more_a_network():
+    target = quadric(0.0, [0.0, 1.0], np.diag([2.0, 0.0]))
+    for width, attained in ((2, False), (3, True)):
+        chart = sh.chart(sh.Problem(target, sh.Gaussian(2), width, sh.Polynomial([0.0, 1.0, 1.0])))
+        assert chart.infimum == pytest.approx(0.0, abs=1e-12) and chart.attained is attained
+        assert chart.problem.loss(chart.minimum.network) < 1e-3
+
+
+def test_the_teacher_is_the_global_minimum():
+    for coefficients, bias in [
+        ([0.0, 1.0, 1.0], None),
+        ([1.0, 0.0, 1.0], None),
+        ([0.0, 1.0, 1.0], [0.5, -1.0]),
+    ]:
+        teacher = sh.Network([[1.0, 0.0], [1.0, 1.0]], [1.0, 2.0], sh.Polynomial(coefficients), bias=bias)
+        chart = sh.chart(sh.Problem(teacher, sh.Gaussian(2), 2, bias=bias is not None))
+        assert chart.attained and chart.minimum.loss == pytest.approx(0.0, abs=1e-12)
+        assert chart.problem.loss(chart.minimum.network) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_widths_beyond_the_inputs_fill():
+    for n in (1, 2):
+        problem = sh.Problem(None, problem_of("z+z²", n, 0).data, n + 2, sh.Polynomial([0.0, 1.0, 1.0]))
+        chart = sh.chart(problem)
+        assert chart.attained and chart.minimum.kind == "global minimum"
+        runs = sh.ensemble(problem, runs=5, rng=0, method="lm")
+        assert runs.losses.min() == pytest.approx(chart.infimum, rel=1e-6)
+
+
+def test_a_round_target_claims_no_complete_list():
+    """‖x‖² + 1: every direction of one square is as good as any other, and such families are not listed yet."""
+    for bias in (False, True):
+        chart = sh.chart(sh.Problem(np.eye(3), sh.Gaussian(2), 2, sh.Polynomial([0.0, 1.0, 1.0]), bias=bias))
+        assert chart.completeness == "sampled" and any(
+            "families may be missing" in note for note in chart.notes
+        )
+        assert repr(chart)
