@@ -128,7 +128,7 @@ def test_bad_input_is_refused_by_name():
     with pytest.raises(sh.InvalidProblem, match="ReLU student"):
         certify_minimum(sh.Problem(np.eye(2), sh.Gaussian(2), 1, outer="ones"), sh.Network([[1.0, 0]]))
     with pytest.raises(sh.InvalidProblem, match="symmetric_minimum"):
-        certify_minimum(relu_problem(40), sh.Network(np.eye(40), activation=sh.ReLU()))
+        certify_minimum(relu_problem(101), sh.Network(np.eye(101), activation=sh.ReLU()))
 
 
 def test_the_eigenvalue_bound_is_below_the_truth_and_infinite_when_nothing_is_proved(rng):

@@ -21,6 +21,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.descent.results.minima import Minimum
 from shallows.questions.relu.balls import ReLUBalls
+from shallows.questions.relu.large_certificate import large_proof
 from shallows.questions.relu.scale_free import scale_free
 from shallows.questions.relu.setting import student_of, teacher_of
 from shallows.support.checks import Array
@@ -28,8 +29,12 @@ from shallows.support.errors import InvalidProblem, NotConverged
 
 #: Bits of the balls.
 BITS = 128
-#: Weights of the largest network with a dense proof: its Hessian in balls has a million entries then.
+#: Weights of the largest network with a proof in Arb's balls: its Hessian has a million entries then.
 LARGEST = 1_000
+#: Weights of the largest network with a proof in doubles: its Hessian takes 800 MB.
+LARGEST_DOUBLES = 10_000
+#: Bits of a double.
+DOUBLE = 53
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,10 +87,11 @@ class CertifiedMinimum:
 def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS) -> CertifiedMinimum:
     """Prove that a strict local minimum lies next to `point` (a network, or one of `runs.minima`).
 
-    Any teacher under N(0, I). Trained outer weights are divided out: the proof is about the network |a|w with outer
-    weights sign(a), the same function, and its minimum is strict up to the scaling of each neuron. Raises
-    `NotConverged` when no proof goes through: the point is not accurate enough, not a minimum, or not isolated (every
-    minimum at zero loss is of that kind when the student has more neurons than the teacher).
+    Any teacher under N(0, I); up to 1,000 weights in balls of `bits` bits, up to 10,000 (k = 100) in doubles with error
+    bounds. Trained outer weights are divided out: the proof is about the network |a|w with outer weights sign(a), the
+    same function, and its minimum is strict up to the scaling of each neuron. Raises `NotConverged` when no proof goes
+    through: the point is not accurate enough, not a minimum, or not isolated (every minimum at zero loss is of that
+    kind when the student has more neurons than the teacher).
 
     >>> problem, minimum = sh.relu_problem(6), sh.symmetric_minimum(6, [1, 5]).network()
     >>> f"{sh.certify_minimum(problem, minimum).eigenvalue_bound:.6f}"   # every Hessian eigenvalue is above this
@@ -100,12 +106,15 @@ def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS
     problem, net = scale_free(problem, net)
     V, b = teacher_of(problem)
     W = student_of(problem, net)
-    if W.size > LARGEST:
-        raise InvalidProblem(
-            f"The dense proof is for up to {LARGEST} weights; this network has {W.size}. For block-symmetric networks "
-            "symmetric_minimum proves any size."
-        )
     assert problem.outer is not None
+    if W.size > LARGEST_DOUBLES:
+        raise InvalidProblem(
+            f"The dense proof is for up to {LARGEST_DOUBLES:,} weights; this network has {W.size:,}. For "
+            "block-symmetric networks symmetric_minimum proves any size."
+        )
+    if W.size > LARGEST:
+        proof = large_proof(W, problem.outer[0], V, b)
+        return CertifiedMinimum(net, proof.radius, proof.bound, proof.smallest, proof.loss_bounds, DOUBLE)
     with precision(bits):
         balls = ReLUBalls((problem.width, problem.n), problem.outer[0], V, b)
         root = _root(balls, W.ravel(), bits)
