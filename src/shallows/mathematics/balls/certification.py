@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.batched import batch_evaluator
 from shallows.mathematics.balls.collector import Collector
 from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, contract
+from shallows.mathematics.balls.exported import FORMAT, document
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.checks import counted
@@ -125,8 +126,6 @@ class Certification:
         >>> document["count"], document["real"], document["positive"], document["bound"]
         (4, 4, 2, 4)
         """
-        from shallows.mathematics.balls.exported import FORMAT, document
-
         return FORMAT.save(path, document(self))
 
     def __repr__(self) -> str:

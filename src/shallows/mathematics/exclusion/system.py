@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import NotConverged
 from shallows.support.seeds import generator
 
@@ -73,8 +74,6 @@ class Polynomials(Plain):
     @classmethod
     def read(cls, texts: list[str]) -> Polynomials:
         """From strings, as `sh.homotopy.solve` takes them."""
-        from shallows.mathematics.homotopy.systems import PolynomialSystem
-
         system = PolynomialSystem.read(texts)
         return cls([{key: value.real for key, value in terms.items()} for terms in system.equations])
 

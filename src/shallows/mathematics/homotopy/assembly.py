@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.classify import Ends
 from shallows.mathematics.homotopy.close_roots import OPEN, Neighbourhood
@@ -181,8 +182,6 @@ def _solutions(
 
 def proved(prepared: Any, run: Run, solutions: Solutions) -> Solutions:
     """Ill-conditioned regular solutions with a proof, from the exact equations; what has none is not decided."""
-    from shallows.mathematics.balls.certification import certify
-
     if solutions.system is None:
         return solutions
     finite = list(solutions.finite)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.homotopy.families import Family, PolynomialFamily, Vector
 from shallows.mathematics.homotopy.monodromy import MonodromyResult, monodromy
 from shallows.mathematics.homotopy.parameter import random_parameters, solve_member
@@ -165,8 +166,6 @@ def _decided(solutions: Solutions) -> Solutions:
     doubted = [one for one in solutions.isolated if one.real == "undecided" and one.multiplicity == 1]
     if not doubted or not getattr(solutions.system, "is_real", False):
         return solutions
-    from shallows.mathematics.balls.certification import certify
-
     points = np.array([one.point for one in doubted])
     proof = certify(solutions.system, np.where(np.abs(points) < ROUNDING, 0.0, points))
     proved = {}

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.systems import PolynomialBalls, precision
 from shallows.mathematics.homotopy._compiled.blocks import FIRST_STEP
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy._compiled.endgame import OUTWARD
@@ -134,8 +135,6 @@ class _Path:
         self, homotopy: PreciseHomotopy, start: NDArray[np.complex128], bits: int, steps: int
     ) -> None:
         from flint import acb_mat
-
-        from shallows.mathematics.balls.systems import PolynomialBalls, precision
 
         self.bits, self.budget, self.steps = bits, steps, 0
         self.fine = 2.0 ** (-bits / 2)

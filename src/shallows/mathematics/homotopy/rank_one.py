@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.balls.batched import RankOneBatch
 from shallows.mathematics.homotopy._compiled.codes import AFFINE
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
 from shallows.mathematics.homotopy.paths import Homotopy
@@ -213,8 +214,6 @@ class RankOneSystem:
 
     @cached_property
     def _batch(self) -> Any:
-        from shallows.mathematics.balls.batched import RankOneBatch
-
         return RankOneBatch(self) if self._mirror is None else self._mirror._batch.mirrored()
 
     @property

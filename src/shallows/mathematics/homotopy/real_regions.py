@@ -18,6 +18,7 @@ from shallows.mathematics.homotopy.many_members import (
     solve_many,
 )
 from shallows.mathematics.homotopy.paths import TrackerSettings
+from shallows.mathematics.homotopy.region_figures import region_figure
 from shallows.support.checks import counted, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
@@ -63,8 +64,6 @@ class RealCounts:
 
     def figure(self) -> Any:
         """A picture of the grid, regions by number of real solutions, with the crossings."""
-        from shallows.mathematics.homotopy.region_figures import region_figure
-
         return region_figure(self)
 
     def __repr__(self) -> str:

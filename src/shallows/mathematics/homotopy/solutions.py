@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -219,7 +220,6 @@ class Solutions:
     def certify(self, digits: int = 10) -> Certification:
         """Prove the finite solutions: see `certification.certify`."""
         from shallows.mathematics.balls.certification import certify
-        from shallows.support.errors import InvalidProblem
 
         if self.system is None:
             raise InvalidProblem("there is no exact system to certify. Fix: give CompiledFamily its `exact`")

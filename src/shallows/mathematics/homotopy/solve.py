@@ -18,6 +18,7 @@ from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.expressions import name_of
 from shallows.mathematics.homotopy.not_square import Finish, squared
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
+from shallows.mathematics.homotopy.prepared import SparseProblem
 from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.mathematics.homotopy.starts import StartName, Zeros, choose_start
 from shallows.mathematics.homotopy.systems import PolynomialSystem
@@ -106,8 +107,6 @@ def solve(
         prepared: Any = polynomials
         finish: Finish = _as_it_is
     else:
-        from shallows.mathematics.homotopy.prepared import SparseProblem
-
         system, finish = squared(_read(polynomials, variables, parameters), seed)
         prepared = SparseProblem(system, choose_start(system, start, groups, zeros), threads, progress)
     check_limit(prepared.path_count, max_paths)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.batched import PolynomialBatch
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
 from shallows.mathematics.homotopy.expressions import Expression, called, name_of
 from shallows.mathematics.homotopy.parser import parse
@@ -114,8 +115,6 @@ class PolynomialSystem:
 
     def ball_batch(self) -> Any:
         """Values and Jacobians at many boxes at once, in float64: see `balls.batched`."""
-        from shallows.mathematics.balls.batched import PolynomialBatch
-
         return PolynomialBatch(self)
 
     def group_degrees(self, groups: Sequence[Sequence[str]]) -> NDArray[np.int64]:

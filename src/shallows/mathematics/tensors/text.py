@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.parser import parse
 from shallows.support.checks import Array, describe
 from shallows.support.errors import InvalidProblem
 
@@ -38,8 +39,6 @@ def read_form(
     >>> read_form("x1*(x1 - x2) + 0*x2^2", ["x1", "x2"])
     ({(2, 0): Fraction(1, 1), (1, 1): Fraction(-1, 1)}, 2, 2)
     """
-    from shallows.mathematics.homotopy.parser import parse  # only text needs the parser
-
     parsed = parse(text, declared=variables or (), closed=variables is not None)
     found = {name for monomial in parsed for name, _ in monomial}
     names = list(variables) if variables is not None else sorted(found, key=_natural)

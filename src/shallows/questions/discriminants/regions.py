@@ -20,6 +20,7 @@ from shallows.model.problem import Problem
 from shallows.questions.discriminants.costs import require_exact, require_grid
 from shallows.questions.discriminants.counting import LandscapeCount, count_at, count_zeros, grid_forms
 from shallows.questions.discriminants.curves import RankOneCurve
+from shallows.questions.discriminants.figures import slice_figure
 from shallows.questions.discriminants.known import rank_one
 from shallows.questions.discriminants.metrics import metric_values
 from shallows.questions.discriminants.polynomial import Discriminant
@@ -142,8 +143,6 @@ class LandscapeRegions:
 
     def figure(self) -> Figure:
         """The slice as a Plotly figure: regions by colour, the focal curve and the vertex wall."""
-        from shallows.questions.discriminants.figures import slice_figure
-
         return slice_figure(self)
 
     def __repr__(self) -> str:

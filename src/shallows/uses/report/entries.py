@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.signature import error_bound
+from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import CriticalPoint
@@ -15,6 +16,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.minima import Minimum
 from shallows.support.checks import Array
+from shallows.support.errors import NotDifferentiable
 
 #: Hessians in parameter space are computed for the first so many rows, when there are at most so many parameters.
 EIGENVALUE_ROWS = 60
@@ -119,8 +121,6 @@ def _proof(point: CriticalPoint) -> str:
 
 
 def _smallest(problem: Problem | None, net: Network) -> Array | None:
-    from shallows.support.errors import NotDifferentiable
-
     if problem is None or problem.size > LARGEST_DENSE:
         return None
     try:
@@ -136,8 +136,6 @@ def shares_of(chart: Chart, runs: Ensemble) -> tuple[dict[int, float], float]:
 
     Tensors are compared where there are any; otherwise losses (a chart of what descent found).
     """
-    from shallows.model.activations import Power
-
     if (
         isinstance(runs.problem.activation, Power)
         and runs.problem.outputs == 1

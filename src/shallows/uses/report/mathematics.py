@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Polynomial, Power, ReLU
 from shallows.model.data.base import Distribution, InnerProduct
@@ -165,8 +166,6 @@ def target_formula(problem: Problem) -> str:
 
 def form(tensor: SymmetricTensor) -> str:
     """The homogeneous polynomial x ↦ T(x)."""
-    from shallows.mathematics.tensors import coordinates
-
     terms: list[str] = []
     exponents = coordinates.exponents(tensor.n, tensor.degree)
     for value, powers in zip(tensor.coefficients, exponents, strict=True):

@@ -9,6 +9,8 @@ import numpy as np
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
+from shallows.questions.descent.descend import descend
+from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.run import Run
 from shallows.support.checks import Array
@@ -46,8 +48,6 @@ class Training:
 
 def train_runs(problem: Problem, runs: int, seed: int) -> Training:
     """Gradient descent from `runs` Glorot starts, the first few recorded; a problem that cannot be trained says why."""
-    from shallows.questions.descent.ensemble import ensemble
-
     try:
         return with_ways(ensemble(problem, runs=runs, rng=seed))
     except ShallowsError as error:
@@ -60,8 +60,6 @@ def with_ways(runs: Ensemble) -> Training:
 
 
 def _way(problem: Problem, start: Array) -> Way:
-    from shallows.questions.descent.descend import descend
-
     run: Run = descend(problem, start, "gd", tolerance=DRAWN, record=1, iterations=STEPS, polish=False)
     assert run.trajectory is not None
     path = run.trajectory

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shallows.questions.quadratic.initialisation import start_probability
 from shallows.support.errors import InvalidProblem
 
 if TYPE_CHECKING:
@@ -182,8 +183,6 @@ def barrier_start_probability(
     d: int, ratio: float, seed: int, gamma: float | str = "m", barrier: str = "paper", trials: int = 2000
 ) -> dict[str, float | int]:
     """How often WᵀW = γI starts below the barrier of a random teacher with m = ratio·d² rows (paper 001, Th. 2.5)."""
-    from shallows.questions.quadratic.initialisation import start_probability
-
     found = start_probability(d, round(ratio * d**2), gamma, barrier=barrier, trials=trials, rng=seed)
     return {"m": found.m, "teachers": found.trials, "probability": found.probability}
 

@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.exclusion.intervals import HALF_PI, PI, Intervals, of_arb
 from shallows.mathematics.exclusion.system import Plain
 from shallows.questions.charts.exclusion.relu_target import BITS, ReLUTarget
@@ -45,8 +46,6 @@ class PlanarTarget:
 
     def __init__(self, target: ReLUTarget) -> None:
         from flint import arb
-
-        from shallows.mathematics.balls.systems import precision
 
         with precision(BITS):
             angles = [arb.atan2(e[1], e[0]) for e in target.lines]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.signature import signature
@@ -116,8 +117,6 @@ def seen_point(system: NeuronSystem, x: Array, error: float = POINT_ERROR) -> Ne
 
 def half_hessian(system: NeuronSystem, x: Array) -> Array:
     """Half the Hessian of the loss at a real point: the middle of the Jacobian at a box without width."""
-    from shallows.mathematics.balls.arrays import Ball
-
     jacobian = system.ball_batch()(Ball.exact(x[None]))[1].mid[0]
     return np.asarray((jacobian + jacobian.T) / 2)
 

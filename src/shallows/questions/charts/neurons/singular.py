@@ -11,7 +11,7 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.groups import Arrangement
-from shallows.questions.charts.neurons.real import NeuronPoint, seen_point, sort_neurons
+from shallows.questions.charts.neurons.real import NeuronPoint, half_hessian, seen_point, sort_neurons
 from shallows.questions.charts.neurons.stratum import NeuronStratum
 from shallows.questions.charts.singular_ends import (
     EXACTLY,
@@ -80,8 +80,6 @@ class _Loss:
     def critical(self, x: Array) -> Array:
         """A zero of the gradient near x, by least squares."""
         from scipy.optimize import least_squares
-
-        from shallows.questions.charts.neurons.real import half_hessian
 
         unit = EXACTLY * self.unit
         found: Any = least_squares(

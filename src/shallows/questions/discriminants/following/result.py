@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.questions.discriminants.figures import following_figure
 from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.support.checks import Array, counted
 
@@ -84,8 +85,6 @@ class Following:
 
     def figure(self) -> Figure:
         """Distance of every critical point to zero along the path, real ones solid, events marked."""
-        from shallows.questions.discriminants.figures import following_figure
-
         return following_figure(self)
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from shallows.model.problem import Problem
+from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.evaluate import evaluator
 from shallows.questions.descent.plan import default_step
 from shallows.questions.descent.starts import starts
@@ -334,7 +335,6 @@ def _code(state: State) -> str:
 
 
 def _report(state: State) -> str:
-    from shallows.questions.descent.ensemble import ensemble
     from shallows.uses.report.build import ensemble_html
 
     problem = relu_problem(int(state["k"]), legs_of(state)[-1].width)

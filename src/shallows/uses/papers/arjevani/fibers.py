@@ -12,6 +12,7 @@ import numpy as np
 import shallows as sh
 from shallows.questions.geometry.fibers.components import Spectrum
 from shallows.questions.geometry.manifolds.spectral_map import spectral_differential, spectral_nullity
+from shallows.questions.geometry.paths import Straight
 from shallows.support.checks import Array
 from shallows.uses.papers.arjevani.instances import integer_network, separated, symmetric
 from shallows.uses.papers.claim import Trial, claim
@@ -144,8 +145,6 @@ def stays_inside(
 
 def straight_line(start: sh.Network, end: sh.Network) -> sh.Path:
     """The line between two networks, which leaves the fiber."""
-    from shallows.questions.geometry.paths import Straight
-
     return sh.Path([Straight("a line", (start.a, start.W), (end.a, end.W))], start.activation, 0.0)
 
 

@@ -11,7 +11,9 @@ import numpy as np
 
 import shallows as sh
 from shallows.questions.discriminants.counting import landscape_at
+from shallows.questions.discriminants.curves import EllipseCurve
 from shallows.questions.discriminants.known import ellipse, rank_one
+from shallows.questions.discriminants.polynomial import generic
 from shallows.questions.discriminants.students import critical_students
 from shallows.questions.geometry.manifolds.focal_points import (
     index_by_eigenvalues,
@@ -324,9 +326,6 @@ def example_27(trial: Trial, p: int = 4) -> Iterator[Outcome]:
 
 def ellipse_of(p: int) -> Any:
     """The discriminant of x²/p + y² = 1, by way of its curve, whatever `ellipse` is replaced by."""
-    from shallows.questions.discriminants.curves import EllipseCurve
-    from shallows.questions.discriminants.polynomial import generic
-
     return generic(EllipseCurve(Fraction(p), Fraction(1)))
 
 

@@ -15,6 +15,7 @@ from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.quadratic.interpolation import bad_interpolator
 from shallows.questions.quadratic.sample_span import sample_threshold, spans_symmetric
 from shallows.support.checks import Array, finite_number, positive_integer
@@ -92,8 +93,6 @@ def generalisation_jump(
     >>> jump.threshold, jump.jumps_at
     (6, 6)
     """
-    from shallows.questions.descent.ensemble import ensemble
-
     d, runs = positive_integer("d", d, 2), positive_integer("runs", runs)
     finite_number("tolerance", tolerance, minimum=0.0)
     width = d if width is None else positive_integer("width", width, d)

@@ -6,7 +6,7 @@ import numpy as np
 
 from shallows.questions.quadratic.initialisation import start_probability, sufficient_ratio
 from shallows.questions.quadratic.sample_span import sample_threshold
-from shallows.support.theme import BLUE, CYCLE, ORANGE
+from shallows.support.theme import BLUE, CYCLE, ORANGE, styled
 from shallows.uses.papers.experiments.experiment import (
     Comparison,
     Experiment,
@@ -133,8 +133,6 @@ def start(settings: Settings) -> list[Row]:
 def present_start(rows: list[Row], plan: Plan) -> Presentation:
     """Probability by m/d², a colour a dimension."""
     import plotly.graph_objects as go
-
-    from shallows.support.theme import styled
 
     figure = go.Figure()
     dimensions = sorted({int(row["d"] or 0) for row in rows})

@@ -17,7 +17,7 @@ from shallows.questions.quadratic.certificates import energy
 from shallows.questions.quadratic.statistics import statistics_of
 from shallows.questions.quadratic.training import train
 from shallows.questions.quadratic.variants import VARIANTS
-from shallows.support.theme import BLUE, CYCLE, GREEN, ORANGE
+from shallows.support.theme import BLUE, CYCLE, GREEN, ORANGE, styled
 from shallows.uses.papers.experiments.experiment import (
     Comparison,
     Experiment,
@@ -250,8 +250,6 @@ def _zero(rows: list[Row], kinds: tuple[str, ...]) -> list[Comparison]:
 def table_1(rows: list[Row], plan: Plan) -> Presentation:
     """The table's settings with what they come to: γ measured, start, and the result at k = d."""
     import plotly.graph_objects as go
-
-    from shallows.support.theme import styled
 
     starts = {"plain": "random", "norm": "random", "orthogonality": "(λ₀, Q₀) = (0, I)"}
     lines, found = [], []

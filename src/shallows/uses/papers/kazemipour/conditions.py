@@ -29,6 +29,7 @@ from shallows.uses.papers.kazemipour.exact import (
     near,
     outer,
     product,
+    reflection,
     trace,
 )
 from shallows.uses.papers.kazemipour.instances import differences, samples, stationary_point
@@ -344,8 +345,6 @@ def lemma_c_6(trial: Trial, stretch: int = 0, converse: bool = False) -> Iterato
     network."""
     if converse:
         yield _swap_is_critical(claimed=False)
-    from shallows.uses.papers.kazemipour.exact import reflection
-
     for d in (2, 3, 4):
         for _ in trial.times(2, 15):
             data, U = integer_data(trial.rng, d, 30), reflection(trial.rng, d)
