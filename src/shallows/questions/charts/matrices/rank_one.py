@@ -180,7 +180,10 @@ def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _
         solutions = solve(own, rng=seed, progress=tell, on_incomplete="return")
         if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
             back = np.eye(problem.n) if frame is None else frame.T
-            points, continuum = solutions.isolated.points @ back, solutions.continuum.points @ back
+            points, continuum = (
+                np.asarray(found.points @ back, np.complex128)
+                for found in (solutions.isolated, solutions.continuum)
+            )
             alone = [not solution.note for solution in solutions.singular]
             ends = _Ends(points, solutions.singular.multiplicities, alone, continuum, "count-matched", [])
             if solutions.status is not Status.UNDECIDED:
