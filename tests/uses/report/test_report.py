@@ -21,7 +21,7 @@ from shallows.uses.report.build import (
 from shallows.uses.report.entries import chart_entries, minima_entries, shares_of
 from shallows.uses.report.figures import landscape
 from shallows.uses.report.mathematics import form, number, problem_html
-from shallows.uses.report.page import figure_json
+from shallows.uses.report.templating import figure_json
 from shallows.uses.report.words import joined, percent, training_sentences
 
 recipes = import_module("shallows.uses.report.recipe")

@@ -21,12 +21,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from shallows.support.strict_json import strict_json
-from shallows.uses.commands.destinations import write_parts
+from shallows.uses.commands.destinations import destinations, write_parts
+
+if TYPE_CHECKING:
+    from shallows.model.problem_file import WrittenProblem
 
 ProblemFile = Annotated[Path, typer.Argument(help="A problem file (TOML); `shallows new` writes one.")]
 Seed = Annotated[
@@ -51,6 +54,28 @@ NARROW = 80
 DONE, ANSWER_IS_NO, BAD_INPUT, MISSING, BUG, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 4, 130, 141
 #: Files this run of the program has written, for whoever interrupts it.
 WRITTEN: list[Path] = []
+
+
+class Begun(NamedTuple):
+    """What a command on a problem file begins with."""
+
+    output: Output
+    places: dict[str, Path]
+    written: WrittenProblem
+
+
+def begun(
+    file: Path,
+    seed: int | None,
+    places: tuple[Path | None, Mapping[str, str]],
+    json: bool,
+    quiet: bool,
+    report: Path | None = None,
+) -> Begun:
+    """Where words and files go, and what the file says, or another seed; what is wrong with these is said first."""
+    from shallows.model.problem_file import load_written
+
+    return Begun(Output(json, quiet), destinations(*places, report), load_written(file, seed))
 
 
 class Interrupted(Exception):

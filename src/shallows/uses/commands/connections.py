@@ -9,8 +9,8 @@ import typer
 
 from shallows.support.checks import noun_for
 from shallows.support.theme import untitled
-from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
-from shallows.uses.commands.destinations import as_text, destinations
+from shallows.uses.commands._common import FileSeed, Json, ProblemFile, Quiet, begun
+from shallows.uses.commands.destinations import as_text
 
 if TYPE_CHECKING:
     from shallows.questions.connections.tree import MergeTree
@@ -41,12 +41,9 @@ def connections(
     quiet: Quiet = False,
 ) -> None:
     """Chart a problem and show how its minima connect: which critical point joins which valleys, and at what loss."""
-    from shallows.model.problem_file import load_written
     from shallows.questions.charts.chart import chart
 
-    output = Output(json, quiet)
-    places = destinations(out, FILES)
-    written = load_written(file, seed)
+    output, places, written = begun(file, seed, (out, FILES), json, quiet)
     charted = chart(written.problem, rng=written.seed, progress=output.progress)
     tree = charted.connections(space, progress=output.progress)
     output.document(_document(tree))

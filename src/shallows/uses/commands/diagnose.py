@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shallows.uses.commands._common import FileSeed, Json, Output, ProblemFile, Quiet
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands._common import FileSeed, Json, ProblemFile, Quiet, begun
 
 EXAMPLES = (
     "shallows diagnose examples/relu.toml weights.npz",
@@ -41,13 +40,10 @@ def diagnose(
     quiet: Quiet = False,
 ) -> None:
     """One page for trained weights: exact loss, nearest critical point, kind, proof, spectrum, valley, a way out."""
-    from shallows.model.problem_file import load_written
     from shallows.model.weights_file import load_weights
     from shallows.questions.diagnosis.diagnose import diagnose as make_diagnosis
 
-    output = Output(json, quiet)
-    places = destinations(out, FILES)
-    written = load_written(file, seed)
+    output, places, written = begun(file, seed, (out, FILES), json, quiet)
     net = load_weights(weights, written.problem)
     found = make_diagnosis(
         written.problem,

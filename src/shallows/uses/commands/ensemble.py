@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shallows.uses.commands._common import INTERRUPTED, FileSeed, Json, Output, ProblemFile, Quiet
-from shallows.uses.commands.destinations import destinations
+from shallows.uses.commands._common import INTERRUPTED, FileSeed, Json, ProblemFile, Quiet, begun
 
 if TYPE_CHECKING:
     from shallows.questions.descent.results.ensemble import Ensemble
@@ -49,14 +48,11 @@ def ensemble(
 
     Ctrl-C stops early and shows (and saves) what has finished; the exit status is then 130.
     """
-    from shallows.model.problem_file import load_written
     from shallows.questions.descent.ensemble import ensemble as train
     from shallows.questions.descent.results.live import LiveTable
     from shallows.support.progress import silent
 
-    output = Output(json, quiet)
-    places = destinations(out, FILES, report)
-    written = load_written(file, seed)
+    output, places, written = begun(file, seed, (out, FILES), json, quiet, report)
     problem, seed = written.problem, written.seed
     known = None
     if chart:

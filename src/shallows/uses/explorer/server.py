@@ -59,11 +59,6 @@ def names_of(host: str) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def checked_view(name: str) -> str:
-    """The name, if there is such a view."""
-    return view_of(name).name
-
-
 def warm() -> None:
     """Draw every view at its defaults and a step beside them (another method may serve there): compiled loops load."""
     for name in NAMES:

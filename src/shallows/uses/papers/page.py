@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any
 
 from shallows.support.checks import counted
 from shallows.uses.papers.claim import Claim
 from shallows.uses.papers.library import OWN, PAPERS, claims, findings
 from shallows.uses.papers.verification import Verification
-from shallows.uses.report.recipe import versions
+from shallows.uses.report.templating import rendered
 
 
 def verification_page(result: Verification) -> str:
     """The page as text: a table a paper, sortable, without a network."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     first = result.evidence[0]
     failing = sum(found.status == "fails" for found in result.evidence)
     open_ones = sum(found.status == "not checked" for found in result.evidence)
-    return environment.from_string(_resource("shallows.uses.papers", "claims.html")).render(
+    return rendered(
+        "shallows.uses.papers",
+        "claims.html",
         papers=_papers(result),
         total=counted(len(result.claims), "numbered statement"),
         command=_command(result),
@@ -30,9 +26,6 @@ def verification_page(result: Verification) -> str:
         + (f", {open_ones} could not be checked" if open_ones else ""),
         seed=first.seed,
         effort=first.effort,
-        versions=versions(),
-        style=_resource("shallows.uses.report", "style.css"),
-        script=_resource("shallows.uses.report", "page.js"),
     )
 
 
@@ -65,7 +58,3 @@ def _papers(result: Verification) -> list[dict[str, Any]]:
         for paper in (*PAPERS, OWN)
         if paper.number in counts
     ]
-
-
-def _resource(package: str, name: str) -> str:
-    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from shallows.support.plotly_script import plotly_script
 from shallows.uses.landscape.picture import CAPTIONS, safe_json
 from shallows.uses.landscape.picture import script as landscape_script
 from shallows.uses.landscape.picture import style as landscape_style
-from shallows.uses.report.recipe import versions
+from shallows.uses.report.templating import rendered
 
 
 @dataclass(frozen=True)
@@ -61,20 +59,19 @@ class Section:
 def render(title: str, lead: str, sections: Sequence[Section]) -> str:
     """The page as text."""
     pictured = any(section.landscape is not None for section in sections)
-    text: str = _template().render(
+    return rendered(
+        "shallows.uses.report",
+        "page.html",
         title=title,
         lead=lead,
         sections=sections,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        versions=versions(),
-        style=_resource("style.css") + landscape_style() * pictured,
-        script=landscape_script() * pictured + _resource("page.js"),
+        style=landscape_style() * pictured,
+        script=landscape_script() * pictured,
         landscape_json=safe_json,
         landscape_captions=CAPTIONS,
         plotly=plotly_script(),
-        figure_json=figure_json,
     )
-    return text
 
 
 def write(path: str | Path, text: str) -> Path:
@@ -83,23 +80,3 @@ def write(path: str | Path, text: str) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     return target
-
-
-def figure_json(figure: Any) -> str:
-    """The figure as JSON that is safe inside a <script>: no text in it can end the element."""
-    text: str = figure.to_json()
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-@lru_cache(maxsize=1)
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(_resource("page.html"))
-
-
-def _resource(name: str) -> str:
-    return (resources.files("shallows.uses.report") / "templates" / name).read_text(encoding="utf-8")

@@ -27,8 +27,6 @@ from shallows.questions.charts.singular_ends import End, examine, joined, singul
 from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
-#: How well a degenerate point is known, and its Hessian: a triple root to ε^{1/3} = 6·10⁻⁶, one of four to ε^{1/4}.
-DOUBLE_ROOT_ERROR = 1e-4
 #: A neuron shorter than this share of the longest adds less than 10⁻¹² to a tensor of degree 3: the rank is lower.
 NO_NEURON = 1e-4
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 from datetime import UTC, datetime
-from importlib import resources
 from pathlib import Path
 
 from shallows.support.files import whole
 from shallows.support.plotly_script import plotly_script
 from shallows.uses.papers.experiments.experiment import Result
 from shallows.uses.papers.library import PAPERS
-from shallows.uses.report.page import figure_json
-from shallows.uses.report.recipe import versions
+from shallows.uses.report.templating import rendered
 
 
 def write_csv(result: Result, out: Path) -> Path:
@@ -38,26 +36,15 @@ def write_page(result: Result, out: Path) -> Path:
 
 def page(result: Result) -> str:
     """The page as text; plotly is inlined once, nothing is loaded from anywhere."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     (paper,) = (p for p in PAPERS if p.number == result.experiment.paper)
-    return environment.from_string(_resource("shallows.uses.papers.experiments", "experiment.html")).render(
+    return rendered(
+        "shallows.uses.papers.experiments",
+        "experiment.html",
         result=result,
         experiment=result.experiment,
         shown=result.presentation,
         paper=paper,
         decided=any(c.agrees is not None for c in result.presentation.comparisons),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        versions=versions(),
-        style=_resource("shallows.uses.report", "style.css"),
-        script=_resource("shallows.uses.report", "page.js"),
         plotly=plotly_script(),
-        figure_json=figure_json,
     )
-
-
-def _resource(package: str, name: str) -> str:
-    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
