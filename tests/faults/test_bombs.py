@@ -104,7 +104,7 @@ CALLS, MEGABYTES = 250_000, 500
 def outcomes():
     command = [sys.executable, "-W", "ignore", "-c", RUN]
     run = subprocess.run(
-        command, input=json.dumps(BOMBS | MISTAKES), capture_output=True, text=True, check=True, timeout=150
+        command, input=json.dumps(BOMBS | MISTAKES), capture_output=True, text=True, check=True, timeout=600
     )
     return json.loads(run.stdout)
 

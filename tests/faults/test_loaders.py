@@ -228,7 +228,7 @@ def test_a_table_that_cannot_be_fitted_is_named_on_the_command_line(tmp_path):
         "        print(file.stem, '->', end.code, file=sys.stderr)\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     ends = dict(line.split(" -> ") for line in run.stderr.splitlines() if " -> " in line)
     assert ends.keys() == FITS.keys() and "bug" not in run.stderr and "Traceback" not in run.stderr, (
         run.stderr

@@ -26,10 +26,10 @@ def test_it_serves_until_interrupted():
         try:
             lines = [process.stdout.readline() for _ in range(3)]
             address = json.loads("".join(lines))["address"]
-            with urllib.request.urlopen(address, timeout=20) as answer:
+            with urllib.request.urlopen(address, timeout=600) as answer:
                 assert answer.status == 200 and "?view=flow&t1=2&" in address and "&seed=7" in address
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=600)
         finally:
             process.kill()
     assert (process.returncode, "Traceback" in errors) == (0, False), errors

@@ -37,7 +37,7 @@ def watching(page):
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda r: None if r.url.startswith(LOCAL) else wrong.append(f"left: {r.url}"))
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(300_000)  # a guard against hanging, for slow machines too
     return wrong
 
 

@@ -110,7 +110,7 @@ def test_a_page_sends_nothing_and_fits_a_phone(name, pages, watched):
         try:
             if name != "verify":
                 page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
-            page.wait_for_function("document.documentElement.scrollWidth <= 390", timeout=20_000)
+            page.wait_for_function("document.documentElement.scrollWidth <= 390", timeout=300_000)
             found = tools(page, name, name != "verify")
             assert (found["bars"], found["covered"]) == (0, 0)
         finally:
@@ -163,7 +163,7 @@ def test_a_page_of_the_site_sends_nothing(tmp_path, watched):
         page.set_viewport_size(PHONE)
         try:
             page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
-            page.wait_for_function("document.documentElement.scrollWidth <= 390", timeout=20_000)
+            page.wait_for_function("document.documentElement.scrollWidth <= 390", timeout=300_000)
             assert tools(page, "site")["bars"] == 0
         finally:
             page.set_viewport_size(DESKTOP)

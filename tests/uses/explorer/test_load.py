@@ -76,7 +76,7 @@ def request(address, x, known=(), view="ellipse", name="x", **values):
     post = urllib.request.Request(
         f"{address}/scene", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(post, timeout=30) as answer:
+    with urllib.request.urlopen(post, timeout=600) as answer:
         return json.load(answer), float(answer.headers["Server-Timing"].partition("dur=")[2])
 
 

@@ -169,7 +169,7 @@ print(result.interrupted, result.computed)
 def test_ctrl_c_keeps_what_has_finished(sweep):
     sweep.touchy(500, seconds=0.02)
     command = [sys.executable, "-c", INTERRUPTED, str(sweep.file), str(sweep.out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     interrupted, computed = done.stdout.split()
     assert interrupted == "True" and int(computed) == sweep_status(sweep.out).done < 500, done
 

@@ -137,7 +137,7 @@ except ShallowsError as error:
 
 def limited(sweep, limit):
     command = [sys.executable, "-c", LIMITED, str(sweep.file), str(sweep.out), str(limit)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_a_disk_that_fills_up_stops_the_sweep_with_what_was_written_safe(sweep):

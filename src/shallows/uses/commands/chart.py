@@ -40,8 +40,8 @@ def chart(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="X.html: write the report; X.json: the chart (and X.npz, read by load_chart); a folder: both. "
-            f"Without a file and without this, the report goes to {REPORT}."
+            help="X.html: write the report; X.json: the chart (and X.npz, read by load_chart), of several problems "
+            f"X-1.json, X-2.json; a folder: both. Without a file and without this, the report goes to {REPORT}."
         ),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report, an HTML page, here.")] = None,

