@@ -22,7 +22,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS",
 import numpy as np  # noqa: E402  (the thread counts must be set before numpy loads)
 
 PAIRS = ((4, 7), (3, 8), (7, 9))
-TRAINING = 5000
+TRAINING = 3000
 #: Principal components: of degree 2 so many that 50 neurons are not all of them, of degree 4 those of paper 002.
 COMPONENTS = {2: 52, 4: 10}
 WIDTHS = (5, 10, 20, 50, None)

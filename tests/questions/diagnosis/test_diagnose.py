@@ -173,3 +173,14 @@ def test_strangers_are_refused(net, says):
 def test_nan_is_refused_where_networks_are_made():
     with pytest.raises(sh.InvalidProblem, match="NaN"):
         sh.diagnose(TWO_SIGNS, sh.Network([[np.nan, 0.0]]))
+
+
+def test_several_neurons_with_several_outputs():
+    """Two of each are charted unasked; of more the page says that nothing was, and that nothing was sampled."""
+    W, a = np.array([[1.0, 0.5], [-0.3, 1.0]]), np.array([[1.0, 0.4], [-0.5, 0.8]])
+    problem = sh.Problem(sh.Network(W, a), sh.Gaussian(2), 2)
+    found = sh.diagnose(problem, sh.Network(W, a))
+    assert found.chart is not None and found.kind == "global minimum"
+    wide = sh.Network(np.eye(3), np.ones((2, 3)) + np.eye(3)[:2])
+    other = sh.diagnose(sh.Problem(wide, sh.Gaussian(3), 3), wide)
+    assert other.chart is None and any("nothing was sampled" in note for note in other.notes)

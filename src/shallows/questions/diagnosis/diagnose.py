@@ -32,6 +32,9 @@ from shallows.support.tolerances import SAME_LOSS
 
 #: Estimated seconds that a chart may take when nobody asked for one.
 CHARTING = 10.0
+#: Parameters of several neurons with several outputs up to which they are charted unasked: two neurons of two inputs
+#: with two outputs take two seconds, with a third output or input minutes, which no estimate knows beforehand.
+LARGEST_JOINT = 8
 #: The largest chart whose tree is made: a path down takes milliseconds.
 LARGEST_TREE = 300
 #: A critical network is a point of the chart when their functions differ by no more than this share of ‖y‖: Newton's
@@ -141,10 +144,11 @@ class _Work:
         elif given is False:
             self.notes.append("No chart was asked for: other critical points, and the valley, are not known.")
             return None
-        elif given is None and self.problem.outputs > 1 and self.problem.width > 1:
+        elif given is None and self._takes_hours():
             self.notes.append(
-                "Charts of several neurons with several outputs can take hours: none was made, and the valley is not "
-                "known. Fix: chart=True."
+                f"Charts of several neurons with several outputs can take hours ({self.problem.size} parameters; up to "
+                f"{LARGEST_JOINT} are charted unasked): none was made, so other critical points and the valley are not "
+                "known; nothing was sampled in their place. Fix: chart=True."
             )
             return None
         else:
@@ -161,6 +165,11 @@ class _Work:
             self.notes.append("The chart is only sampled: it is not used here, and the valley is not known.")
             return None
         return made
+
+    def _takes_hours(self) -> bool:
+        """Several neurons that share several outputs, and more than a few of them."""
+        several = self.problem.outputs > 1 and self.problem.width > 1
+        return several and self.problem.size > LARGEST_JOINT
 
     def derivatives(self) -> tuple[float | None, Spectrum | None]:
         """The gradient's norm and the Hessian's eigenvalues."""

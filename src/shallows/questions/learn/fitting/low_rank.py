@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.solvers.levenberg_marquardt import gram_root
-from shallows.questions.learn.fitting.frame import inputs_of, to_matrix
+from shallows.questions.learn.fitting.frame import from_matrix, inputs_of, to_matrix
+from shallows.questions.learn.fitting.projected_rank import projected_rank, step_length
 from shallows.questions.learn.fitting.signed_factor import Factor, fit_factor
 from shallows.support.checks import Array
 from shallows.support.progress import Progress
@@ -24,6 +25,8 @@ SIGN_PATTERNS = 9
 EQUAL, EQUAL_SIZE = 1e-6, 1e-12
 #: A neuron of the wrong sign starts with this share of the largest eigenvalue: not zero, where its slope is.
 SMALL = 1e-3
+#: Parameters of a factor up to which it is fitted: a step with 1,000 takes a second where D = 50.
+LARGEST_FACTOR = 200
 Start = tuple[Array, Array]
 
 
@@ -58,7 +61,8 @@ def best_low_rank(
     Of ends that are equal to rounding the one of smallest norm is kept.
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*. `norm_form` is the matrix
-    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at zero and at `centre`.
+    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at zero and at `centre`. Without one
+    matrices of more than `LARGEST_FACTOR` parameters are not fitted as factors but projected (`projected_rank`).
     """
     full = to_matrix(optimum, inputs_of(len(gram)))
     begin = [(W, signs, 0.0) for W, signs in _starts(full, width, random_starts, rng)]
@@ -66,10 +70,14 @@ def best_low_rank(
         shifted = full - centre * norm_form
         begin += [(W, signs, centre) for W, signs in _starts(shifted, width, random_starts, rng)]
     found: list[Factor] = []
-    root = gram_root(gram)
+    projected = norm_form is None and width * len(full) > LARGEST_FACTOR
+    root, step = (gram, step_length(gram)) if projected else (gram_root(gram), 0.0)
     with Progress(len(begin), f"rank {width}") as progress:
         for done, (W, signs, norm) in enumerate(begin, 1):
-            found.append(fit_factor(root, optimum, W, signs, norm_form, norm))
+            if projected:
+                found.append(projected_rank(gram, optimum, width, from_matrix((W.T * signs) @ W), step))
+            else:
+                found.append(fit_factor(root, optimum, W, signs, norm_form, norm))
             progress.update(done)
     least = min(factor.excess for factor in found)
     level = least * (1 + EQUAL) + EQUAL_SIZE * float(optimum @ gram @ optimum)

@@ -121,7 +121,9 @@ def _fit_output(
     for _ in range(STEPS):
         rows = np.flatnonzero(within)
         beta, constant, factor = _solve(kernel, t[:, None], weights, affine, alpha, rows)
-        f = kernel[:, rows] @ beta[:, 0] + constant[0]
+        everywhere = np.zeros(len(t))
+        everywhere[rows] = beta[:, 0]
+        f = kernel @ everywhere + constant[0]
         now = t * f < 1
         if np.array_equal(now, within) or not now.any():
             break
@@ -137,7 +139,7 @@ def _solve(
     kernel: Array, T: Array, weights: Array, affine: bool, alpha: float, rows: NDArray[np.intp]
 ) -> tuple[Array, Array, Array]:
     """β and b of some samples, a column an output, and the triangular factor of K_II + αW diag(1/w)."""
-    matrix = kernel[np.ix_(rows, rows)]
+    matrix = kernel.take(rows, axis=0).take(rows, axis=1)
     matrix[np.diag_indices(len(rows))] += alpha * weights.sum() / weights[rows]
     factor, _ = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     solved = cho_solve((factor, True), np.column_stack([T[rows], np.ones(len(rows))]), check_finite=False)

@@ -30,7 +30,8 @@ WORK_SECONDS, FORMS = 2e-10, 8
 GRAMS = 4
 #: Numbers are written out below this: a thousand billion.
 READABLE = 10**12
-#: The dense method is taken up to so many operations (a second or two) and numbers (200 MB).
+#: The dense method is taken up to so many operations (a second or two) and numbers (200 MB): 2,289 samples of many
+#: features, whose kernel is factorised.
 DENSE_WORK, DENSE_MEMORY = 4_000_000_000, 25_000_000
 
 
@@ -49,7 +50,8 @@ def choose_method(method: str, samples: int, inputs: int, degree: int, penalised
     if method != "auto":
         return method
     size = coordinates.dimension(inputs, degree)
-    work = (samples if penalised and samples < size else max(samples, size)) * min(samples, size) ** 2
+    dual = penalised and samples < size
+    work = samples**3 // 3 if dual else max(samples, size) * min(samples, size) ** 2
     if work <= DENSE_WORK and samples * size <= DENSE_MEMORY:
         return "dense"
     return "conjugate" if degree == 2 else "statistics"
