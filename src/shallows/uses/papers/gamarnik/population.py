@@ -206,9 +206,9 @@ def corollary_2_2(trial: Trial, full_rank: bool = False, sharp: bool = True) -> 
             yield at_least(found.exact, bound, f"{what}: {found!r}")
             own = _affine_risk(S, W, alpha, beta)
             yield equal(abs(own / found.exact - 1), 1e-6, f"{what}: its network has that loss")
-            yield equal(
-                abs(problem.loss(sh.Network(S, activation=activation)) / own - 1), 1e-9, f"{what}: and `loss`"
-            )
+            energy = _affine_risk(0 * W, W, alpha, beta)  # of which the loss is a small difference
+            gap = abs(problem.loss(sh.Network(S, activation=activation)) - own)
+            yield equal(gap / energy, 1e-12, f"{what}: and `loss`")
             rank = int(np.linalg.matrix_rank(S, tol=1e-6 * np.abs(S).max()))
             yield fact(rank < d, f"{what}: it has rank {rank}")
             if sharp:
