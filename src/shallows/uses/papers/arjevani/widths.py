@@ -24,6 +24,8 @@ from shallows.uses.papers.mutations import (
 )
 from shallows.uses.papers.outcome import Outcome, equal, fact, proof
 
+#: A fit of a function with E f² = 1 is exact below this loss; descent goes on until the gradient is as short as this.
+EXACT, STATIONARY = 1e-20, 1e-13
 #: Labels of order one are fitted when no prediction is farther off than this.
 FITTED = 1e-6
 EXCEPTIONS = ((4, 3), (4, 4), (4, 5), (3, 5))
@@ -224,6 +226,7 @@ def proposition_4(
 def _refit(rng: np.random.Generator, d: int, n: int, width: int) -> Iterator[Outcome]:
     """Fit a network's function from a rescaled one that was moved; where a fit is exact, the two must be related."""
     net = gaussian_network(rng, width, n, d)
+    net = sh.Network(net.W, net.a / net.tensor().norm(sh.Gaussian(n)), net.activation)  # so that E f² = 1
     what = f"({d}, {n}, {width})"
     twin = sh.Network((2 * net.W)[::-1], (net.a / 2**d)[::-1], net.activation)
     yield fact(
@@ -239,8 +242,9 @@ def _refit(rng: np.random.Generator, d: int, n: int, width: int) -> Iterator[Out
     while fits < 2 and tries < 8:
         tries += 1
         moved = twin.W + 0.2 * np.abs(twin.W).max() * rng.standard_normal(twin.W.shape)
-        run = sh.descend(problem, sh.Network(moved, twin.a, twin.activation), method="lm")
-        if run.loss < 1e-22 * net.tensor().norm(sh.Gaussian(n)) ** 2:
+        start = sh.Network(moved, twin.a, twin.activation)
+        run = sh.descend(problem, start, method="lm", tolerance=STATIONARY)
+        if run.loss < EXACT:
             fits += 1
             found = sh.trivial_symmetry(net, run.network, tolerance=1e-5)
             yield fact(
