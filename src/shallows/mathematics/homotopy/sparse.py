@@ -186,7 +186,7 @@ def straight_line(
         unknowns=size,
         mode=PROJECTIVE if projective else AFFINE,
         noise=NOISE * EPSILON * total if projective else 0.0,
-        loose=True,
+        loose=parameters is None,
     )
 
 
