@@ -157,3 +157,40 @@ def test_rank_one_evaluator_against_its_expansion(rng):
     assert np.allclose(ratio, ratio[0], rtol=1e-12) and abs(ratio[0].imag) < 1e-12
     assert np.allclose(jacobian[:, :4], jacobian[:, :4].T)
     assert check_homotopy(homotopy, x) < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_compiled_equations_against_sums_of_powers(seed):
+    """Monomials are made from each other there; here each term is a product of powers, and slopes are differences."""
+    rng = np.random.default_rng([13, seed])
+    unknowns, extra = int(rng.integers(1, 5)), int(rng.integers(0, 3))
+    symbols = unknowns + extra
+
+    def rows():
+        keys = rng.integers(0, 4, (unknowns, int(rng.integers(1, 7)), symbols)) * rng.integers(0, 2, symbols)
+        return [{tuple(map(int, key)): complex(*rng.standard_normal(2)) for key in own} for own in keys]
+
+    target, start = rows(), rows()
+    here, there = (rng.standard_normal(extra) + 1j * rng.standard_normal(extra) for _ in range(2))
+    plain = straight_line(
+        target, start, unknowns, projective=False, parameters=(here, there) if extra else None
+    )
+
+    def value(x, t):
+        full = np.concatenate([x, (1 - t) * here + t * there])
+        first, second = (
+            np.array([sum(c * np.prod(full ** np.array(k)) for k, c in row.items()) for row in side])
+            for side in (target, start)
+        )
+        return (1 - t) * first + t * second
+
+    x, t = rng.standard_normal(unknowns) + 1j * rng.standard_normal(unknowns), 0.3
+    if seed == 0:
+        x[:] = 0
+    found, slope = plain.at(np.append(x, t))
+    size = 1 + np.abs(found).max() + np.abs(slope).max()
+    assert np.abs(found - value(x, t)).max() < 1e-13 * size
+    for j in range(unknowns + 1):
+        step = 1e-6 * np.eye(unknowns + 1)[j]
+        ends = [value(x + s * step[:unknowns], t + s * step[unknowns]) for s in (1, -1)]
+        assert np.abs((ends[0] - ends[1]) / 2e-6 - slope[:, j]).max() < 1e-7 * size
