@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,28 @@ from shallows.support.checks import Array
 
 if TYPE_CHECKING:
     from shallows.questions.descent._compiled.power_losses import Model
-    from shallows.support.in_memory import Held
+    from shallows.support.in_memory import Held, Room
 
 BLOCK = 32  # lanes: long enough for vector loops, small enough for the cache
+
+
+class _Rooms(threading.local):
+    """The records of a thread's last call: one network takes less time than making them."""
+
+    def __init__(self) -> None:
+        self.kept: tuple[Model, int, Held, Room] | None = None
+
+    def of(self, model: Model, lanes: int) -> tuple[Held, Room]:
+        """The model in memory, and work arrays; their contents are of no account."""
+        if self.kept is None or self.kept[0] is not model or self.kept[1] != lanes:
+            from shallows.questions.descent._compiled.power_losses import MODEL, work_space
+            from shallows.support.in_memory import Held
+
+            self.kept = model, lanes, Held(MODEL, model), work_space(model, lanes)
+        return self.kept[2:]
+
+
+_rooms = _Rooms()
 
 
 class CompiledPowers(Compiled):
@@ -29,14 +49,14 @@ class CompiledPowers(Compiled):
 
     def __call__(self, thetas: Array) -> tuple[Array, Array]:
         """Losses (batch,) and gradients (batch, p)."""
-        from shallows.questions.descent._compiled.power_losses import evaluate_rows, work_space
+        from shallows.questions.descent._compiled.power_losses import evaluate_rows
 
         thetas = np.ascontiguousarray(thetas)
         losses, gradients = np.empty(len(thetas)), np.empty_like(thetas)
         lanes, weights = max(min(BLOCK, len(thetas)), 1), self.width * self.n
         block, slopes = np.zeros((weights + self.width, lanes)), np.empty((weights + self.width + 1, lanes))
         block[weights:] = self.outer[:, None]
-        model, space = self._model(), work_space(self.model, lanes)
+        model, space = _rooms.of(self.model, lanes)
         evaluate_rows(
             self.form.address, model.address, space.address, thetas.shape[1], thetas, block, slopes, losses, gradients
         )  # fmt: skip
@@ -47,21 +67,13 @@ class CompiledPowers(Compiled):
     ) -> None:
         """Descend from all rows of `out.thetas`."""
         from shallows.questions.descent._compiled.power_descent import descent_lanes, new_state
-        from shallows.questions.descent._compiled.power_losses import work_space
         from shallows.questions.descent._compiled.runs import held_runs
 
         lanes = min(BLOCK, len(out.thetas))
-        model, space = self._model(), work_space(self.model, lanes)
+        model, space = _rooms.of(self.model, lanes)
         runs = held_runs(out, step, stopping, limits, tolerances)
         state = new_state(self.width, self.n, self.outer, lanes)
         descent_lanes(self.form.address, *(each.address for each in (model, space, runs, state)))
-
-    def _model(self) -> Held:
-        """The model in memory."""
-        from shallows.questions.descent._compiled.power_losses import MODEL
-        from shallows.support.in_memory import Held
-
-        return Held(MODEL, self.model)
 
 
 def matrix_model(problem: Problem, coefficients: Array, T: Array) -> tuple[Any, Model]:
