@@ -22,7 +22,7 @@ from shallows.uses.report.entries import chart_entries, minima_entries, shares_o
 from shallows.uses.report.figures import landscape
 from shallows.uses.report.mathematics import form, number, problem_html
 from shallows.uses.report.templating import figure_json
-from shallows.uses.report.words import joined, percent, training_sentences
+from shallows.uses.report.words import completeness_words, joined, percent, training_sentences
 
 recipes = import_module("shallows.uses.report.recipe")
 
@@ -222,3 +222,11 @@ def test_rounding_is_not_blown_up():
     titles = [figure["layout"].get("yaxis", {}).get("title", {}).get("text") for figure in figures]
     curvature = figures[titles.index("smallest Hessian eigenvalues")]
     assert [trace["name"] for trace in curvature["data"]] == ["flat"]
+
+
+def test_a_complete_list_of_relu_networks_says_of_which_networks():
+    words = completeness_words(sh.relu.symmetric_chart(6, [1, 5]))
+    assert words.startswith("interval arithmetic excludes every direction")
+    assert words.endswith(
+        "networks fixed by S_1 × S_5, without zero rows, outside 0.01 rad of all rows parallel"
+    )

@@ -53,7 +53,7 @@ def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
     ]
     if ranks:
         sentences.append(f"There are {'; '.join(ranks)}.")
-    sentences.append(f"Completeness is “{chart.completeness}”: {COMPLETENESS[chart.completeness]}.")
+    sentences.append(f"Completeness is “{chart.completeness}”: {completeness_words(chart)}.")
     sentences.append(_proof_sentence(entries))
     for family in chart.families:
         sentences.append(
@@ -61,6 +61,14 @@ def chart_sentences(chart: Chart, entries: Sequence[Entry]) -> list[str]:
             f"({'numerical' if family.certificate is None else 'proved'}): {family.description}."
         )
     return sentences
+
+
+def completeness_words(chart: Chart) -> str:
+    """What is proved of the list, and of which networks: exclusion proves it for all, or for those in its scope."""
+    words = COMPLETENESS[chart.completeness]
+    if chart.method == "exclusion":
+        words = "interval arithmetic excludes every direction in which there could be another critical point"
+    return f"{words}. The list is of {chart.scope}" if chart.scope else words
 
 
 def _lower_sentence(entries: Sequence[Entry]) -> str:
