@@ -109,8 +109,8 @@ def symmetric_chart(
     0.01 rad of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are
     critical points of one neuron, split, and listed as families.
 
-    Lists for [1, k−1], k = 6 and 13 to 20, are stored: their points are proved anew when they are asked for, and that none is
-    missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again.
+    Lists for [1, k−1], k = 6 and 13 to 20, are stored: their points are proved anew when they are asked for, and that
+    none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again.
 
     >>> [f"{loss / 2:.6f}" for loss in sh.relu.symmetric_chart(100, [100]).losses]       # two have 100 equal rows
     ['0.000000', '0.142074', '470.746828', '630.698211']
