@@ -98,7 +98,7 @@ def bertini_seconds(system: PolynomialSystem) -> tuple[float, int] | str | None:
     return answer["seconds"], answer["count"]
 
 
-def _against(
+def against(
     question: str,
     ours: float,
     count: int,
@@ -107,6 +107,7 @@ def _against(
     target: float,
     remark: str = "",
 ) -> Row:
+    """Our time against a peer's, which may be missing or have failed."""
     if peer is None:
         return Row(question, show_time(ours), "—", None, target, f"{name} is not installed: skipped")
     if isinstance(peer, str):
@@ -124,7 +125,7 @@ def _rank_one_rows() -> list[Row]:
         (ours,) = side_by_side(lambda system=system: solve(system, rng=SEED, threads=1))
         measured = peer(system.polynomials())
         rows.append(
-            _against(
+            against(
                 f"rank-one generic, n={n}", ours, result.finite.count, measured, name, target, " up to sign"
             )
         )
@@ -152,7 +153,7 @@ def _string_rows() -> list[Row]:
         system = PolynomialSystem.read(texts)
         for peer, name, target in ((phc_seconds, "phc -b", phc), (bertini_seconds, "Bertini 2", bertini)):
             question = f"{label} from strings"
-            rows.append(_against(question, ours, result.finite.count, peer(system), name, target))
+            rows.append(against(question, ours, result.finite.count, peer(system), name, target))
     return rows
 
 
