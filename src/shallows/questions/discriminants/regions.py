@@ -306,7 +306,8 @@ def _regions(
 
     labels = np.zeros(real.shape, dtype=np.int64)
     found: list[tuple[int, int, NDArray[np.bool_]]] = []
-    for count, low in sorted({(int(a), int(b)) for a, b in zip(real.flat, minima.flat, strict=True) if a}):
+    base = int(minima.max(initial=0)) + 1
+    for count, low in (divmod(int(code), base) for code in np.unique((base * real + minima)[real != 0])):
         parts, number = ndimage.label((real == count) & (minima == low), structure=np.ones((3, 3)))
         found += [(count, low, parts == k) for k in range(1, number + 1)]
     found.sort(key=lambda part: -int(np.sum(part[2])))
