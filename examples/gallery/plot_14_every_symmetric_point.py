@@ -37,3 +37,12 @@ figure.update_layout(
 figure.show()
 for k, found in zip(ks, charts, strict=True):
     print(k, found.kinds(), [f"{point.half_loss:.6f}" for point in found.symmetric])
+
+# %%
+# With one neuron apart from the others, blocks [1, k − 1], there are twelve at k = 6 and eleven at k = 16 to 20, beside
+# two families of parallel rows. The list is stored, and its points are proved anew here; each is followed in k.
+chart = sh.relu.symmetric_chart(6, [1, 5])
+print(chart.scope)
+for point in chart.symmetric:
+    if point.rows == 6:
+        print(f"{point.half_loss:.6f}", point.signature, sh.relu.follow(point, to=100))
