@@ -223,9 +223,20 @@ def proposition_4(
             yield from _refit(trial.rng, d, n, width)
 
 
+def _far_from_special(rng: np.random.Generator, d: int, n: int, width: int) -> sh.Network:
+    """A random network without nearly parallel or nearly idle neurons: doubles tell such ones from no others."""
+    while True:
+        net = gaussian_network(rng, width, n, d)
+        lengths = np.linalg.norm(net.W, axis=1)
+        cosines = np.abs((net.W @ net.W.T) / np.outer(lengths, lengths)) - np.eye(width)
+        sizes = np.abs(net.a) * lengths**d
+        if cosines.max() < 0.9 and sizes.min() > 0.05 * sizes.max():
+            return net
+
+
 def _refit(rng: np.random.Generator, d: int, n: int, width: int) -> Iterator[Outcome]:
     """Fit a network's function from a rescaled one that was moved; where a fit is exact, the two must be related."""
-    net = gaussian_network(rng, width, n, d)
+    net = _far_from_special(rng, d, n, width)
     net = sh.Network(net.W, net.a / net.tensor().norm(sh.Gaussian(n)), net.activation)  # so that E f² = 1
     what = f"({d}, {n}, {width})"
     twin = sh.Network((2 * net.W)[::-1], (net.a / 2**d)[::-1], net.activation)
@@ -241,7 +252,8 @@ def _refit(rng: np.random.Generator, d: int, n: int, width: int) -> Iterator[Out
     tries = 0
     while fits < 2 and tries < 8:
         tries += 1
-        moved = twin.W + 0.2 * np.abs(twin.W).max() * rng.standard_normal(twin.W.shape)
+        share = 0.2 / 2 ** (tries - 1 - fits)  # nearer after each miss: descent may end at another minimum
+        moved = twin.W + share * np.abs(twin.W).max() * rng.standard_normal(twin.W.shape)
         start = sh.Network(moved, twin.a, twin.activation)
         run = sh.descend(problem, start, method="lm", tolerance=STATIONARY)
         if run.loss < EXACT:
