@@ -46,7 +46,7 @@ def model_of(degree: int, width: int | None) -> Any:
     from shallows.learn import DeepQuadraticRegressor, QuadraticNetRegressor
 
     if degree == 2:
-        return QuadraticNetRegressor(width, alpha=0.0)
+        return QuadraticNetRegressor(width, alpha=0.0, starts=0)
     return DeepQuadraticRegressor(2 if width is None else (width,), runs=2)
 
 
