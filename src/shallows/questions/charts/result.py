@@ -96,7 +96,8 @@ class Chart:
         """The lowest loss over the closure of the networks, as far as the chart is complete and its `scope` goes.
 
         `attained` says whether a network of this width has it: at degree ≥ 3 and width ≥ 2 neurons can merge, and the
-        limits w^(d−1)v are no networks of that width (None: not known).
+        limits w^(d−1)v are no networks of that width. Where it is None this is the lowest loss listed, an upper bound
+        of the infimum: limits may be lower.
 
         >>> xxxy = sh.SymmetricTensor([0, 0.25, 0, 0, 0], n=2, degree=4)       # x³y, itself such a limit
         >>> chart = sh.chart(sh.Problem(xxxy, sh.Gaussian(2), width=2))

@@ -145,7 +145,8 @@ def chart_of_searches(
     families, complete = _families(sizes) if len(sizes) > 1 else ([], True)
     boxes = sum(search.boxes for search in searches)
     note = f"{boxes:,} boxes of directions; {_signatures(sizes)}"
-    return _chart(sizes, points, families, _scope(sizes, searches, complete), note)
+    searched = complete and all(search.complete for search in searches)
+    return _chart(sizes, points, families, _scope(sizes, searches, complete), note, searched)
 
 
 def _of_stored(known: StoredList) -> SymmetricChart:
@@ -162,7 +163,7 @@ def _of_stored(known: StoredList) -> SymmetricChart:
         f"stored list, its points proved anew; the search had {known.boxes:,} boxes and left none open: {again} "
         f"repeats it; {_signatures(sizes)}"
     )
-    return _chart(sizes, points, families, _scope(sizes, [], complete), note)
+    return _chart(sizes, points, families, _scope(sizes, [], complete), note, complete)
 
 
 def _signatures(sizes: tuple[int, ...]) -> str:
@@ -232,6 +233,7 @@ def _chart(
     families: list[SymmetricPoint],
     scope: str,
     note: str,
+    searched: bool,
 ) -> SymmetricChart:
     k = sum(sizes)
     everything = sorted([*points, *families], key=lambda p: (p.half_loss, p.rows))
@@ -247,7 +249,7 @@ def _chart(
         )
         for p in everything
     ]
-    chart = chart_of_listed(relu_problem(k), listed, scope=scope, notes=(note,))
+    chart = chart_of_listed(relu_problem(k), listed, scope=scope, notes=(note,), searched=searched)
     title = f"ReLU, k = {k}, blocks {list(sizes)}"
     given = {name: getattr(chart, name) for name in chart.__dataclass_fields__}
     return SymmetricChart(**{**given, "title": title}, symmetric=tuple(everything))

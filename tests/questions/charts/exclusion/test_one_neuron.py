@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import mpmath
@@ -10,7 +11,7 @@ import pytest
 
 import shallows as sh
 from shallows.mathematics.exclusion.result import Exclusion
-from shallows.questions.charts.exclusion import one_neuron
+from shallows.questions.charts.exclusion import one_neuron, relu_neuron
 from shallows.questions.charts.exclusion.relu_target import ReLUTarget
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -250,3 +251,19 @@ def test_charts_are_saved_with_their_scope_and_families(tmp_path: Any) -> None:
     chart = sh.chart(relu(V, [1.0, 1.0]))
     again = sh.load_chart(chart.save(tmp_path / "chart"))
     assert again.scope == "" and again.families[0].description == chart.families[0].description
+
+
+def test_a_search_that_leaves_boxes_open_proves_nothing(monkeypatch):
+    found = relu_neuron.critical_directions
+
+    def with_a_box_open(*given):
+        directions = found(*given)
+        return dataclasses.replace(directions, undecided=["3 boxes of directions"])
+
+    problem = relu([[1.0, 0.2], [-0.3, 1.0]])
+    whole = sh.chart(problem)
+    monkeypatch.setattr(relu_neuron, "critical_directions", with_a_box_open)
+    chart = sh.chart(problem)
+    assert whole.completeness == "proved" and "global minimum" in whole.kinds()
+    assert chart.completeness == "sampled" and "global minimum" not in chart.kinds()
+    assert "3 boxes" in chart.scope

@@ -55,10 +55,16 @@ def chart_of_listed(
     scope: str = "",
     notes: Sequence[str] = (),
     attained: bool = True,
+    searched: bool = True,
     certify: bool = True,
 ) -> Chart:
-    """The chart; `attained` says that the infimum of the loss is at a listed point."""
+    """The chart; `attained` says that the infimum of the loss is at a listed point, `searched` that no box is open.
+
+    Where boxes are open nothing is known of them: the list is no better than a sample, its lowest point global only if
+    its loss is zero.
+    """
     lowest = min(item.loss[1] for item in listed)
+    attained = attained and (searched or min(item.loss[0] for item in listed) <= 0)
     order = sorted(range(len(listed)), key=lambda i: (listed[i].middle, listed[i].rank))
     items = [listed[i] for i in order]
     table = PointTable(
@@ -79,7 +85,7 @@ def chart_of_listed(
     isolated = table.rank[table.dimension == 0]
     return Chart(
         critical=Points(table, maker, problem),
-        completeness="proved",
+        completeness="proved" if searched else "sampled",
         method="exclusion",
         complex_count={},
         real_count={rank: int(np.sum(isolated == rank)) for rank in ranks},

@@ -69,6 +69,7 @@ def relu_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) 
         listed,
         scope=_scope(directions, doubtful),
         notes=_notes(problem, form, directions),
+        searched=not directions.undecided,
         certify=certify,
     )
 

@@ -82,6 +82,7 @@ def two_neurons_chart(problem: Problem, certify: bool, progress: Shown = False) 
         scope=_scope(search, near, doubtful),
         notes=_notes(problem, search, near),
         attained=lowest <= 0 or (compact and near == 0 and search.complete and not doubtful),
+        searched=search.complete,
         certify=certify,
     )
 
