@@ -298,7 +298,9 @@ def test_a_slice_goes_through_three_points_and_its_spectra_are_the_hessians(show
 
 def test_relu_opens_with_a_run_and_the_complete_list(shown):
     page = shown("relu")
-    assert fact(page, "steps") == "700" and fact(page, "all there are") == "4"
+    assert fact(page, "steps") == "700" and fact(page, "complete within networks fixed by S_12") == "4"
+    cells = page.locator("table tr").filter(has_text="αI + β11ᵀ").all_inner_texts()
+    assert len(cells) == 4 and "global minimum" in cells[0] and "saddle" in cells[-1]
     names = page.evaluate("document.querySelector('.js-plotly-plot').data.map((trace) => trace.name)")
     assert sum(name.startswith("αI + β11ᵀ") for name in names) == 3  # the fourth is the teacher, at loss 0
 

@@ -324,10 +324,10 @@ def test_live_descents_run_pause_and_split(shown):
 
 
 def test_what_takes_too_long_is_refused_with_its_estimate(shown):
-    page = shown("relu", k=20, runs=100, steps=0)
+    page = shown("relu", k=20, runs=32, steps=0)
     set_box(page, "steps", "200000")
     page.locator("#message", has_text=TOO_LONG).filter(has_text="fewer descents or fewer steps").wait_for()
-    page = shown("relu", k=20, runs=100, split=1, steps=1)
+    page = shown("relu", k=20, runs=32, split=1, steps=1)
     set_box(page, "steps", "200000")  # of the wider network, after the split
     page.locator("#message", has_text=TOO_LONG).wait_for()
     page = shown("relu", k=20, train=20_000, steps=0)

@@ -270,7 +270,7 @@ def asked(name, **values):
 @pytest.mark.parametrize("split", [0, 1])
 def test_descents_that_take_too_long_are_refused_before_they_start(split, monkeypatch):
     monkeypatch.setattr(answers, "computed", lambda *_, **__: pytest.fail("it was started"))
-    answer = asked("relu", k="20", runs="100", steps="200000", split=str(split))
+    answer = asked("relu", k="20", runs="32", steps="200000", split=str(split))
     assert re.search(r"would take about .*; the limit is 5 s\. Fix: Use fewer", answer["message"])
     assert list(answer) == ["message"]
 

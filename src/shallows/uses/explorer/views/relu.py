@@ -33,6 +33,8 @@ from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
 from shallows.uses.report.drawings import fitted_rows
 
 KEPT = 24
+#: Descents at most: all steps up to the opening's are made again when k or the seed moves, within 150 ms at k = 20.
+MOST_RUNS = 32
 #: Steps that have been made when the view opens: by then runs have arrived, or are stuck.
 OPENING = 700
 #: Standard deviation of the noise that takes a run off the saddle a split creates; small against weights of size one.
@@ -224,7 +226,10 @@ def draw(state: State) -> Scene:
             *_listed(k, progress.width),
         ],
         headings=("run", "loss", "longest neuron", "Σ‖w‖"),
-        rows=[_row(problem, progress.thetas[i], i, float(last[i])) for i in order],
+        rows=[
+            *_symmetric_rows(k, progress.width),
+            *(_row(problem, progress.thetas[i], i, float(last[i])) for i in order),
+        ],
         code=_code(state),
         problem=problem,
     )
@@ -236,10 +241,20 @@ def _row(problem: Problem, theta: Array, i: int, loss: float) -> list[str]:
 
 
 def _listed(k: int, width: int) -> list[tuple[str, str]]:
-    """How long the list is that is complete: networks αI + β11ᵀ, as many neurons as the teacher."""
-    return (
-        [(str(len(SYMMETRIC[k])), "critical points αI + β11ᵀ: all there are, proved")] if width == k else []
-    )
+    """How long the list is that is complete: networks fixed by S_k, as many neurons as the teacher."""
+    if width != k:
+        return []
+    return [
+        (
+            str(len(SYMMETRIC[k])),
+            f"critical points, proved complete within networks fixed by S_{k}: αI + β11ᵀ",
+        )
+    ]
+
+
+def _symmetric_rows(k: int, width: int) -> list[list[str]]:
+    """The complete list below the runs."""
+    return [["αI + β11ᵀ", f"{loss:.6g}", kind, "–"] for loss, kind in SYMMETRIC[k]] if width == k else []
 
 
 def _guides(figure: Sketch, last: int, listed: Sequence[tuple[float, str]]) -> None:
@@ -355,7 +370,7 @@ VIEW = View(
     "others stop at a spurious minimum (from k = 6 on). Split a neuron there: the minimum becomes a saddle.",
     fields=(
         Field("k", "teacher neurons k", 2, 20, 1, 12),
-        Field("runs", "descents", 1, 100, 1, 16),
+        Field("runs", "descents", 1, MOST_RUNS, 1, 16),
         Field("seed", "seed", 0, 9999, 1, 0),
         Field("steps", "steps", 0, 200_000, 1, OPENING),
         Field("split", "split after step (0: never)", 0, 200_000, 1, 0),
@@ -365,7 +380,8 @@ VIEW = View(
     ),
     captions=(
         "The loss along every descent. A flat line well above zero is a spurious minimum; dotted lines "
-        "are the losses of all critical points αI + β11ᵀ; the dashed line is where a neuron was split.",
+        "are the losses of all critical points αI + β11ᵀ, the networks that permuting inputs and neurons together "
+        "leaves as they are: proved complete; the dashed line is where a neuron was split.",
         "Weights, a row a neuron, matched to the teacher’s (the identity). In a spurious minimum one neuron answers "
         "for many inputs.",
     ),
