@@ -54,10 +54,6 @@ from shallows.support.progress import Shown
 
 Complex = NDArray[np.complex128]
 
-#: Coordinates that stretch no direction by more than this against another are no other units: a path that ends at
-#: 10⁸ (infinity) ends at 10⁷ or more there.
-EVEN = 10.0
-
 
 @dataclass(frozen=True)
 class _Ends:
@@ -171,11 +167,10 @@ def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _
     """All (3ⁿ−1)/2 paths; when some run to infinity, the metric is not generic and is solved by itself.
 
     Directions of very different size look like infinity too, or leave ends undecided: then balanced coordinates are
-    tried first, unless they are hardly other ones.
+    tried first.
     """
     open_ends: _Ends | None = None
-    balanced = balanced_frame(problem.gram(), problem.n, 2)
-    for frame in (None, balanced):
+    for frame in (None, balanced_frame(problem.gram(), problem.n, 2)):
         own = system if frame is None else system.in_frame(frame)
         solutions = solve(own, rng=seed, progress=tell, on_incomplete="return")
         if solutions.failed.count == 0 and solutions.at_infinity.count == 0:
@@ -189,8 +184,6 @@ def _solve(problem: Problem, system: RankOneSystem, seed: int, tell: Shown) -> _
             if solutions.status is not Status.UNDECIDED:
                 return ends
             open_ends = open_ends or ends
-        elif frame is None and not solutions.failed.count and np.linalg.cond(balanced) < EVEN:
-            break  # that paths run to infinity is no matter of units
     if open_ends is not None:
         return open_ends
     equations = PowerEquations(2, problem.n, 1)
