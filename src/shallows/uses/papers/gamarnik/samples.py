@@ -23,6 +23,9 @@ from shallows.uses.papers.outcome import Outcome, at_least, equal, fact, proof
 
 #: How far from QW* some of the trainings begin.
 NEAR = 0.2
+#: The largest condition number of the samples' xxᵀ for training to tell: at 3·10⁵ (Corollary 2.7, seed 148) descent in
+#: function space, whose equations square it, was at 10⁻¹⁴ of the energy after 10⁵ steps, and WᵀW a tenth off.
+CONDITION = 1e3
 SPAN = "shallows.questions.quadratic.sample_span.spans_symmetric"
 THRESHOLD = "shallows.questions.quadratic.sample_span.sample_threshold"
 BAD = "shallows.questions.quadratic.interpolation.bad_interpolator"
@@ -44,20 +47,25 @@ def _the_teacher(found: Any) -> Any:
     return replace(found, network=sh.Network(W))
 
 
-def _exact_span(X: Any) -> int:
-    """The rank over Q of the matrices xxᵀ of integer samples."""
+def _products(X: Any) -> np.ndarray:
+    """The entries of xxᵀ on and above the diagonal, a row a sample, as exact integers."""
     d = X.shape[1]
     rows = [[int(x[i]) * int(x[j]) for i in range(d) for j in range(i, d)] for x in X.tolist() or [[0] * d]]
-    return integer_rank(np.array(rows, dtype=object))
+    return np.array(rows, dtype=object)
+
+
+def _exact_span(X: Any) -> int:
+    """The rank over Q of the matrices xxᵀ of integer samples."""
+    return integer_rank(_products(X))
 
 
 def _spanning_integers(trial: Trial, d: int) -> np.ndarray:
-    """d(d+1)/2 integer samples whose outer products are independent, exactly."""
+    """d(d+1)/2 integer samples whose outer products are independent, exactly, and not nearly dependent."""
     for _ in range(200):
         X = np.asarray(trial.rng.integers(-5, 6, size=(d * (d + 1) // 2, d)))
-        if _exact_span(X) == len(X):
+        if _exact_span(X) == len(X) and np.linalg.cond(_products(X).astype(float)) < CONDITION:
             return X
-    raise NotConverged("200 draws of integer samples did not span the symmetric matrices.")
+    raise NotConverged("200 draws of integer samples did not span the symmetric matrices well.")
 
 
 def _interpolators(trial: Trial, W: Array, X: Array, count: int) -> list[sh.Network]:

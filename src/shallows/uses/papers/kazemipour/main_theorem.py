@@ -211,7 +211,8 @@ def corollary_d_1(trial: Trial, bare: bool = False) -> Iterator[Outcome]:
 @claim(
     "002",
     "Remark D.1-1",
-    "Bad stationary points of the plain network have a singular R ≠ 0; ranks of R above 1 are common (d = 5).",
+    "Bad stationary points of the plain network have a singular R ≠ 0, but for the zero function, whose R is any; "
+    "ranks of R above 1 are common (d = 5).",
     control=("global minima", {"at_global": True}),
     printed=("almost all have rank ΣrX = 1", {"only_one": True}),
     tests={"shallows.quadratic.inspect": (ALWAYS_GLOBAL,), "shallows.quadratic.train": ()},
@@ -231,7 +232,8 @@ def remark_d_1_1(trial: Trial, at_global: bool = False, only_one: bool = False) 
         B = target - (net.W.T * net.a) @ net.W
         values = np.linalg.eigvalsh(2 * B + np.trace(B) * np.eye(d))
         ranks.append(int(np.sum(np.abs(values) > 1e-2 * d)))
-        yield fact(1 <= ranks[-1] < d, f"a bad stationary point with rank R = {ranks[-1]}")
+        zero = np.abs(target - B).max() < 1e-9  # Rw = 0 for a neuron aw ≠ 0, which the zero function has not
+        yield fact(1 <= ranks[-1] < d + zero, f"a bad stationary point with rank R = {ranks[-1]}")
     share = float(np.mean(np.array(ranks) == 1)) if ranks else 0.0
     yield fact(
         share > 0.95 if only_one else max(ranks, default=0) > 1,
