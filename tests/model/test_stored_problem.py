@@ -84,7 +84,7 @@ def test_every_kind_comes_back_bit_for_bit(name):
 
 
 #: Inner products that charts make out of a problem, which is stored instead.
-REDUCTIONS = {"EquivalentMetric", "ReducedMetric", "Semidefinite"}
+REDUCTIONS = {"EquivalentMetric", "GivenMetric", "ReducedMetric", "Semidefinite"}
 
 
 def test_every_kind_of_data_and_activation_is_stored_here():

@@ -45,14 +45,16 @@ def draw(state: State) -> Scene:
             (chart.completeness, "completeness"),
         ],
         headings=("loss", "kind", "index", "signature", "neuron"),
-        rows=[
-            [f"{p.loss:.6g}", listed_kind(p), str(p.index), "({}, {}, {})".format(*p.signature), _neuron(p)]
-            for p in chart.critical
-        ],
+        rows=[[f"{p.loss:.6g}", listed_kind(p), *_curvature(p), _neuron(p)] for p in chart.critical],
         code=python_of(problem),
         problem=problem,
         landscape=landscape(chart),
     )
+
+
+def _curvature(point: Any) -> tuple[str, str]:
+    """Index and signature on the rank stratum; that of the zero network is a point and would say nothing."""
+    return (str(point.index), "({}, {}, {})".format(*point.signature)) if point.rank else ("–", "–")
 
 
 def _neuron(point: Any) -> str:

@@ -225,7 +225,7 @@ def draw(state: State) -> Scene:
             (str(progress.width), "neurons"),
             *_listed(k, progress.width),
         ],
-        headings=("run", "loss", "longest neuron", "Σ‖w‖"),
+        headings=("run, or critical point", "loss", "longest neuron", "Σ‖w‖"),
         rows=[
             *_symmetric_rows(k, progress.width),
             *(_row(problem, progress.thetas[i], i, float(last[i])) for i in order),
@@ -253,8 +253,10 @@ def _listed(k: int, width: int) -> list[tuple[str, str]]:
 
 
 def _symmetric_rows(k: int, width: int) -> list[list[str]]:
-    """The complete list below the runs."""
-    return [["αI + β11ᵀ", f"{loss:.6g}", kind, "–"] for loss, kind in SYMMETRIC[k]] if width == k else []
+    """The complete list above the runs."""
+    return (
+        [[f"αI + β11ᵀ: {kind}", f"{loss:.6g}", "–", "–"] for loss, kind in SYMMETRIC[k]] if width == k else []
+    )
 
 
 def _guides(figure: Sketch, last: int, listed: Sequence[tuple[float, str]]) -> None:
