@@ -155,6 +155,25 @@ def joined(found: list[RealPoint], examined: Examined, degree: int) -> list[Real
     return found + fresh
 
 
+def off_families(problem: Problem, found: list[RealPoint], examined: Examined) -> list[RealPoint]:
+    """The points that are on none of the families that are families to rounding only.
+
+    Rounded data have isolated points there, of which some may be proved and others not: the family stands for all.
+    """
+    symmetry = SharedSymmetry.of(problem).own
+    orbits = [
+        _tensor(family.point, problem.degree)
+        for family in examined.families
+        if family.point.certificate is None and family.dimension <= symmetry.dimension
+    ]
+    near = np.sqrt(SAME_FAMILY)
+    return [
+        point
+        for point in found
+        if not any(symmetry.same_orbit(s, _tensor(point, problem.degree), near) for s in orbits)
+    ]
+
+
 def _tensor(point: RealPoint, degree: int) -> Array:
     return np.asarray(point.signs @ coordinates.monomials(point.vectors, degree))
 

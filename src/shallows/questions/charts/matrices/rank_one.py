@@ -48,7 +48,7 @@ from shallows.questions.charts.points.proved_signature import (
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.shared_symmetry import SharedSymmetry
-from shallows.questions.charts.singular_ends import MULTIPLE, End, examine, singular_note
+from shallows.questions.charts.singular_ends import MULTIPLE, End, examine, off_families, singular_note
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -99,7 +99,8 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     elif examined.close:
         completeness = "sampled"
     if examined.families or examined.close:  # singular ends there are no points
-        real = [point for point in real if not point.signature[1]] + examined.points
+        regular = [point for point in real if not point.signature[1]]
+        real = off_families(problem, regular, examined) + examined.points
     degenerate = sum(point.signature[1] > 0 for point in real)
     notes += singular_note(1, len(examined.on_family), len(examined.families), degenerate, examined.close)
     isolated = len(ends.points) - (
