@@ -222,7 +222,7 @@ def test_a_phone_shows_the_picture_and_a_finger_turns_the_globe(explorer, watche
     with watched(f"{explorer}/?view=quadratic&kurtosis=30", **phone) as page:
         page.set_viewport_size({"width": 390, "height": 844})
         page.locator(".landscape-legend", has_text="saddle (9)").wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.wait_for_function("document.documentElement.scrollWidth <= 390")
         page.locator(".landscape-stage").scroll_into_view_if_needed()
         assert page.locator(".landscape-stage").bounding_box()["width"] > 330
         page.locator(".landscape-modes button", has_text="Globe").tap()

@@ -132,7 +132,7 @@ def test_a_phone_shows_picture_and_controls_together(shown):
     page.set_viewport_size({"width": 390, "height": 844})
     try:
         page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.wait_for_function("document.documentElement.scrollWidth <= 390")
         page.evaluate("document.querySelector('.js-plotly-plot').scrollIntoView()")
         plot, panel = (
             page.locator(".js-plotly-plot").first.bounding_box(),

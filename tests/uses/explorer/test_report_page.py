@@ -52,7 +52,7 @@ def test_a_phone_needs_no_sideways_scrolling(opened):
     opened.wait_for_function(
         "document.querySelector('.js-plotly-plot').layout.font.size === 11"
     )  # drawn again
-    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.wait_for_function("document.documentElement.scrollWidth <= 390")
     opened.set_viewport_size({"width": 1280, "height": 900})
 
 
@@ -67,7 +67,7 @@ def test_paper_is_white_and_shows_the_whole_table(opened):
     page.set_viewport_size({"width": 700, "height": 900})  # paper is narrow: figures are drawn again
     page.wait_for_function("document.querySelector('.js-plotly-plot').layout.font.size === 11")
     assert page.evaluate("document.querySelector('.js-plotly-plot').layout.font.color") == "#1c2126"
-    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    page.wait_for_function("document.documentElement.scrollWidth <= 700")
     assert page.locator("details:not([open])").count() == 0 < page.locator("details").count()
     table = page.locator(".scroll").first
     assert table.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
@@ -90,8 +90,9 @@ def test_the_landscape_is_the_first_picture_of_a_report_and_knows_its_table(watc
         page.keyboard.press("ArrowRight")
         page.locator("tr.linked").first.wait_for()
         page.set_viewport_size({"width": 390, "height": 844})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert 300 < page.locator(".landscape-stage").bounding_box()["width"] <= 390
+        page.wait_for_function("document.documentElement.scrollWidth <= 390")
+        width = "document.querySelector('.landscape-stage').getBoundingClientRect().width"
+        page.wait_for_function(f"300 < {width} && {width} <= 390")
     wide = sh.chart(sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.Gaussian(3), 2))
     text = wide.report(tmp_path / "two.html", train=0).read_text(encoding="utf-8")
     assert "const shallowsLandscape" not in text  # two neurons have no disc
