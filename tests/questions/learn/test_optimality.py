@@ -12,7 +12,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, features, from_matrix, homogenise
 from shallows.questions.learn.fitting.least_squares import Solution, from_statistics
 from shallows.questions.learn.fitting.low_rank import best_low_rank
-from shallows.questions.learn.fitting.signed_factor import fit_factor
+from shallows.questions.learn.fitting.signed_factor import fit_factors
 from shallows.questions.learn.fitting.solve import solve
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.questions.learn.proofs.optimality import check_optimality, check_statistics
@@ -172,7 +172,7 @@ def test_gaussian_low_rank_reaches_the_exact_minimum(width):
 def test_factor_gradient_vanishes_at_the_end(rng):
     vectors = rng.standard_normal((40, 10))
     gram, optimum = vectors.T @ vectors / 40, rng.standard_normal(10)
-    end = fit_factor(gram_root(gram), optimum, rng.standard_normal((2, 4)), np.array([1.0, -1.0]))
+    (end,) = fit_factors(gram_root(gram), optimum, [(rng.standard_normal((2, 4)), np.array([1.0, -1.0]))])
     move = np.random.default_rng(1).standard_normal((2, 4))
 
     def excess(W):

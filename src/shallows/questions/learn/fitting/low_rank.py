@@ -14,7 +14,7 @@ import numpy as np
 from shallows.mathematics.solvers.levenberg_marquardt import gram_root
 from shallows.questions.learn.fitting.frame import from_matrix, inputs_of, to_matrix
 from shallows.questions.learn.fitting.projected_rank import projected_rank, step_length
-from shallows.questions.learn.fitting.signed_factor import Factor, fit_factor
+from shallows.questions.learn.fitting.signed_factor import Factor, fit_factors
 from shallows.support.checks import Array
 from shallows.support.progress import Progress
 
@@ -61,29 +61,31 @@ def best_low_rank(
     Of ends that are equal to rounding the one of smallest norm is kept.
 
     `gram` is the mean of ψψᵀ (plus the penalty), `optimum` the orthonormal coordinates of A*. `norm_form` is the matrix
-    of the norm neuron ‖z‖² in this frame, None without one; its weight starts at zero and at `centre`. Without one
+    of the norm neuron ‖z‖² in this frame, None without one; with one A* − `centre`‖z‖² is truncated too. Without one
     matrices of more than `LARGEST_FACTOR` parameters are not fitted as factors but projected (`projected_rank`).
     """
     full = to_matrix(optimum, inputs_of(len(gram)))
-    begin = [(W, signs, 0.0) for W, signs in _starts(full, width, random_starts, rng)]
+    begin = _starts(full, width, random_starts, rng)
     if norm_form is not None:
-        shifted = full - centre * norm_form
-        begin += [(W, signs, centre) for W, signs in _starts(shifted, width, random_starts, rng)]
-    found: list[Factor] = []
-    projected = norm_form is None and width * len(full) > LARGEST_FACTOR
-    root, step = (gram, step_length(gram)) if projected else (gram_root(gram), 0.0)
-    with Progress(len(begin), f"rank {width}") as progress:
-        for done, (W, signs, norm) in enumerate(begin, 1):
-            if projected:
-                found.append(projected_rank(gram, optimum, width, from_matrix((W.T * signs) @ W), step))
-            else:
-                found.append(fit_factor(root, optimum, W, signs, norm_form, norm))
-            progress.update(done)
+        begin += _starts(full - centre * norm_form, width, random_starts, rng)
+    if norm_form is None and width * len(full) > LARGEST_FACTOR:
+        found = _projected(gram, optimum, width, begin)
+    else:
+        found = fit_factors(gram_root(gram), optimum, begin, norm_form)
     least = min(factor.excess for factor in found)
     level = least * (1 + EQUAL) + EQUAL_SIZE * float(optimum @ gram @ optimum)
     equal = [factor for factor in found if factor.excess <= level]
     best = min(equal, key=_squared_norm)  # several exact fits: the choice of minimum norm, as at full width
     return LowRank(best.matrix, best.norm, best.excess, len(begin), len(equal))
+
+
+def _projected(gram: Array, optimum: Array, width: int, begin: list[Start]) -> list[Factor]:
+    found, step = [], step_length(gram)
+    with Progress(len(begin), f"rank {width}") as progress:
+        for done, (W, signs) in enumerate(begin, 1):
+            found.append(projected_rank(gram, optimum, width, from_matrix((W.T * signs) @ W), step))
+            progress.update(done)
+    return found
 
 
 def _squared_norm(factor: Factor) -> float:
