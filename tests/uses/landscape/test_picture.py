@@ -146,6 +146,34 @@ def test_basins_are_where_descent_ends(teacher):
     assert np.mean(agree) >= 0.9  # a place within half a pixel of a border may be on either side
 
 
+def best_loss(problem, u):
+    """By the problem's own loss, a parabola in the outer weight: its value at the bottom."""
+    minus, zero, plus = (problem.loss(sh.Network(np.array([u]), [a])) for a in (-1.0, 0.0, 1.0))
+    return zero - (plus - minus) ** 2 / (8 * (plus + minus - 2 * zero))
+
+
+#: Losses along a line whose places are rounded for the page, relative to the largest: a few units of its last place.
+ROUNDED = 2e-3
+
+
+@pytest.mark.parametrize("fourth", [1.1, 9.0, 46.1])
+@pytest.mark.parametrize("seed", range(4))
+def test_borders_climb_to_a_top_or_to_the_zero_network(fourth, seed):
+    """They went to and fro over the ridge where the best neuron is none, until their 480 steps were spent."""
+    teacher = np.random.default_rng(seed).normal(size=(3, 3))
+    problem = sh.Problem(teacher + teacher.T - np.diag([0, 0, 3.0]), heavy(fourth), 1)
+    picture = landscape(sh.chart(problem), runs=0)
+    tops = [np.array(p["u"]) for p in picture["points"] if p["u"] and p["index"] == 2]
+    zero = problem.loss(sh.Network(np.zeros((1, 3)), [0.0]))
+    for line in picture["borders"]:
+        values = np.array([best_loss(problem, u) for u in line])
+        assert np.all(np.diff(values) > -ROUNDED * zero)
+        ended = values[-1] > (1 - ROUNDED) * zero or any(
+            abs(np.array(line[-1]) @ top) > 1 - ROUNDED for top in tops
+        )
+        assert ended
+
+
 def test_training_rolls_into_the_minima():
     chart = sh.chart(PROBLEMS["heavy tails"])
     picture = landscape(chart)

@@ -22,6 +22,9 @@ STEP, STEPS = 0.04, 480
 NEAR = 0.012
 #: A step takes at most this share of the way to the nearest point, so that lines end in points and not beyond.
 CAUTION = 0.4
+#: A step that would lead the wrong way (across a ridge or a valley narrower than itself) is halved; one that did not is
+#: followed by one this much longer.
+LONGER = 1.5
 #: Where a line starts: this share of the way from its saddle to the nearest other point, and at most so far.
 AWAY, FARTHEST = 0.1, 0.02
 #: A finite difference of gradients on the unit sphere (radians): its error, DIFFERENCE², is below what a line shows.
@@ -84,9 +87,9 @@ def _followed(
     loss: DirectionLoss, u: Array, points: Array, targets: list[int], sense: float
 ) -> tuple[Array, list[tuple[int | None, int]]]:
     """Every place of all lines, (steps, m, n); for each line its end and how many of the places are its own."""
-    path = [u]
+    path, height = [u], loss.values(u)
     ends: list[tuple[int | None, int]] = [(None, STEPS)] * len(u)
-    open_ = np.ones(len(u), dtype=bool)
+    open_, share = np.ones(len(u), dtype=bool), np.ones(len(u))
     for count in range(1, STEPS):
         distance = apart(u, points)
         nearest = np.min(distance, axis=1)
@@ -94,17 +97,18 @@ def _followed(
             goal = distance[:, targets]
             for i in np.flatnonzero(open_ & (goal.min(axis=1) < NEAR)):
                 ends[i], open_[i] = (targets[int(goal[i].argmin())], count), False
-        if (
-            sense > 0
-        ):  # where p = 0 the best neuron is the zero network: a line that has climbed so high has ended
-            for i in np.flatnonzero(open_ & (loss.values(u) > (1 - TOP) * loss.zero)):
+        if sense > 0:  # where p = 0 the best neuron is the zero network: a line so high has ended
+            for i in np.flatnonzero(open_ & (height > (1 - TOP) * loss.zero)):
                 ends[i], open_[i] = (None, count), False
         if not open_.any():
             break
-        h = np.clip(CAUTION * nearest, NEAR / 4, STEP) * open_
-        slope = _heading(loss, u)
-        middle = _heading(loss, _unit(u + sense * h[:, None] / 2 * slope))
-        u = _unit(u + sense * h[:, None] * middle)
+        h = (np.clip(CAUTION * nearest, NEAR / 4, STEP) * open_ * share)[:, None]
+        middle = _heading(loss, _unit(u + sense * h / 2 * _heading(loss, u)))
+        ahead = _unit(u + sense * h * middle)
+        there = loss.values(ahead)
+        kept = sense * there >= sense * height
+        u, height = np.where(kept[:, None], ahead, u), np.where(kept, there, height)
+        share = np.where(kept, np.minimum(LONGER * share, 1.0), share / 2)
         path.append(u)
     return np.array(path), ends
 
