@@ -85,13 +85,15 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", help="the four IDX files of MNIST")
     parser.add_argument("--out", type=Path, default=Path("docs/learn-mnist.csv"))
-    parser.add_argument("--pairs", type=int, default=len(PAIRS), help="how many of the pairs")
+    parser.add_argument("--pairs", nargs="*", help="some of them only, such as 7-9")
     given = parser.parse_args(arguments)
     images, labels = load(given.folder)
     with given.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for pair in PAIRS[: given.pairs]:
+        for pair in PAIRS:
+            if given.pairs and f"{pair[0]}-{pair[1]}" not in given.pairs:
+                continue
             for row in measure(pair, images, labels):
                 writer.writerow(row)
                 file.flush()

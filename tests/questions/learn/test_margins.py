@@ -111,3 +111,32 @@ def test_data_that_a_form_separates_exactly():
 def test_breast_cancer_is_classified_as_well_as_by_a_support_vector_machine():
     X, y = load_breast_cancer(return_X_y=True)
     assert cross_val_score(QuadraticNetClassifier(certify=False), X, y, cv=5).mean() > 0.97
+
+
+def test_the_loss_is_least_where_plain_newton_goes_in_circles():
+    """f = Kβ + b with β = w t max(0, 1 − tf)/(αW), Σβ = 0: what minimises it, whatever the way there.
+
+    Repeated rows and small penalties: without looking at the loss on the way, Newton's method swaps samples for ever.
+    """
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        count, columns = int(rng.integers(10, 120)), int(rng.integers(1, 6))
+        X = rng.standard_normal((count, columns))
+        X = np.round(X) if seed % 2 else X
+        t = np.where(X[:, 0] ** 2 + 0.3 * rng.standard_normal(count) > 1, 1.0, -1.0)
+        t[:2] = 1.0, -1.0
+        weights, alpha = rng.uniform(0.2, 3.0, count), 10.0 ** rng.uniform(-6, 0)
+        Z = Frame.standardising(X, weights, True).apply(X)
+        margin = best_margin(X, t[:, None], weights, True, alpha)
+        tf = t * margin.targets[:, 0]  # beyond the margin; within it the targets are t and do not say f
+        inside = margin.within[:, 0]
+        assert np.all(tf[~inside] >= 1 - 1e-6)
+        kernel, total = (Z @ Z.T) ** 2, weights.sum()
+        ridge = kernel[np.ix_(inside, inside)] + np.diag(alpha * total / weights[inside])
+        size = int(inside.sum())
+        bordered = np.block([[ridge, np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+        solved = np.linalg.solve(bordered, np.append(t[inside], 0.0))
+        f = kernel[:, inside] @ solved[:-1] + solved[-1]
+        scale = 1e-6 * (1 + np.abs(f).max())
+        assert np.all((t * f)[inside] <= 1 + scale) and np.all((t * f)[~inside] >= 1 - scale)
+        np.testing.assert_allclose(tf[~inside], (t * f)[~inside], atol=scale)
