@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shallows.homotopy import PolynomialSystem, Status, solve
-from shallows.mathematics.homotopy import starts
+from shallows.homotopy import PolynomialSystem, Status, TrackerSettings, solve
+from shallows.mathematics.homotopy import prepared, starts
 from shallows.mathematics.homotopy.binomials import unit_roots
 from shallows.mathematics.homotopy.literature import (
     combustion,
@@ -22,7 +22,7 @@ from shallows.mathematics.homotopy.mixed_cells import OutOfBudget, mixed_cells
 from shallows.mathematics.homotopy.partitions import best_groups
 from shallows.mathematics.homotopy.polyhedral import polyhedral_start
 from shallows.mathematics.homotopy.starts import choose_start
-from shallows.mathematics.homotopy.zero_coordinates import zero_free
+from shallows.mathematics.homotopy.zero_coordinates import no_solutions_at_infinity, zero_free
 from shallows.support.errors import InvalidProblem
 
 
@@ -242,6 +242,54 @@ def test_the_generic_system_is_solved(seed):
     assert len(start.points) == 73 and np.abs(values).max() < 1e-9
     gaps = np.abs(start.points[:, None] - start.points[None]).max(axis=2) + np.eye(73)
     assert gaps.min() > 1e-4
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_where_bezout_is_right_the_mixed_volume_says_so(seed):
+    rng = np.random.default_rng([7, seed])
+    n = int(rng.integers(2, 5))
+    supports = []
+    for _ in range(n):
+        degree = int(rng.integers(1, 4))
+        keys = [key for key in product(range(degree + 1), repeat=n) if sum(key) <= degree]
+        chosen = {keys[k] for k in rng.integers(0, len(keys), int(rng.integers(2, 3 + len(keys))))}
+        top = [key for key in keys if sum(key) == degree]
+        supports.append(sorted({*chosen, top[int(rng.integers(len(top)))], (0,) * n}))
+    bezout = int(np.prod([max(map(sum, support)) for support in supports]))
+    assert no_solutions_at_infinity(supports) == (mixed_cells(supports).mixed_volume == bezout)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [cyclic(5), noon(4), eco(6), katsura(4), combustion(), three_rpr(),
+     ["x^2 - x", "x*y - 2*x - y + 2"], ["x*y - 1", "x + y - 2"], ["x^3*y - 2", "x*y^3 + x - 5"]],
+)  # fmt: skip
+def test_bold_paths_end_where_careful_ones_do(rows):
+    for seed in range(3):
+        bold, careful = solve(rows, rng=seed), solve(rows, rng=seed, settings=TrackerSettings())
+        assert bold.status is careful.status
+        assert same_points(bold.finite.points, careful.finite.points)
+        assert [s.multiplicity for s in bold.singular] == [s.multiplicity for s in careful.singular]
+
+
+def test_bold_paths_that_meet_are_not_believed(monkeypatch):
+    found = prepared.direct_ends
+
+    def jumped(*given):
+        points, steps = found(*given)
+        points[3] = points[5]
+        return points, steps
+
+    monkeypatch.setattr(prepared, "direct_ends", jumped)
+    assert solve(cyclic(5), rng=1).finite.count == 70
+
+
+def test_bold_paths_are_left_at_the_first_that_is_lost():
+    system = PolynomialSystem.read(cyclic(4))  # curves: no path can end at a regular point
+    target = [{key: complex(value) for key, value in terms.items()} for terms in system.equations]
+    cells = mixed_cells([list(terms) for terms in target])
+    bold = TrackerSettings().bolder()
+    assert prepared.direct_ends(cells, target, np.random.default_rng(0), bold) is None
 
 
 def test_bad_choices_are_refused():

@@ -75,9 +75,10 @@ def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool)
     ends, paths = run.ends, run.paths
     regular_rows, clusters, clashes = _distinct(ends)
     real = realness(ends.points, ends.accuracy)
+    own = prepared.unscale(ends.points)
 
     def make(row: Any, note: str = "") -> Solution:
-        point = prepared.unscale(ends.points[row : row + 1])[0]
+        point = own[row]
         figures = (float(ends.residual[row]), float(ends.condition[row]), float(ends.accuracy[row]))
         return Solution(point, 1, *figures, real[row], note, int(row))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE
+from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE, PathStatus
 from shallows.mathematics.homotopy.batches import COLUMNS, current
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
@@ -88,6 +88,9 @@ class Homotopy:
 #: How far from a path points on the way may be, relatively: so little that predictions do not notice, in shares of the
 #: errors that these have (extrapolation multiplies errors by twenty or so); and where it is not `loose`.
 LOOSE, SHARP = 1e-4, 1e-10
+#: `prediction` and `contraction` where ends are counted afterwards: a third fewer steps, and in 80 runs of eco-10,
+#: eco-12, cyclic-7 and noon-6 no two paths met (at twice the prediction in five of 80).
+BOLD_PREDICTION, BOLD_CONTRACTION = 1e-2, 0.1
 #: The shortest step: what is left of the way times this is near the rounding of t and of the points.
 SHORTEST = 1e-10
 #: The norm at which an affine path counts as diverged: residuals of its terms, of degree two and more, have lost all
@@ -120,6 +123,10 @@ class TrackerSettings:
     endgame: float = 1e-2
     divergence: float = DIVERGENCE
     windings: int = 24
+
+    def bolder(self) -> TrackerSettings:
+        """Settings for paths whose ends are counted: one that jumped leaves two at one point."""
+        return replace(self, prediction=BOLD_PREDICTION, contraction=BOLD_CONTRACTION)
 
     def tighter(self) -> TrackerSettings:
         """Settings for a path that was lost or is under suspicion."""
@@ -169,6 +176,13 @@ class Paths:
     steps: NDArray[np.int64]
     radius: NDArray[np.float64]
     error: NDArray[np.float64]
+
+    @classmethod
+    def converged(cls, ends: NDArray[np.complex128], steps: NDArray[np.int64]) -> Paths:
+        """Paths that came to these ends on some other way, each to one that Newton's method reaches."""
+        count = len(ends)
+        status, winding = np.full(count, int(PathStatus.CONVERGED)), np.ones(count, np.int64)
+        return cls(ends, status, winding, steps, np.zeros(count), np.zeros(count))
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -289,8 +303,8 @@ class Weighted:
 
     def follow(
         self, reals: NDArray[np.float64], starts: NDArray[np.complex128], settings: TrackerSettings
-    ) -> tuple[NDArray[np.complex128], NDArray[np.int64]]:
-        """Ends and statuses of paths from t = 1 to t = 0, without an endgame."""
+    ) -> tuple[NDArray[np.complex128], NDArray[np.int64], NDArray[np.int64]]:
+        """Ends, statuses and steps of paths from t = 1 to t = 0, without an endgame."""
         self._reals[:] = reals
         options = np.append(settings.array(), self._homotopy.options(settings))
         options[5] = 0.0
@@ -309,7 +323,7 @@ class Weighted:
             codes,
             figures,
         )
-        return ends, codes[:, 0]
+        return ends, codes[:, 0], codes[:, 2]
 
 
 def track_batch(job: dict[str, Any]) -> dict[str, Any]:

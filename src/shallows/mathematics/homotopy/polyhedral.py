@@ -5,6 +5,10 @@ edges are lowest, x = y s^α turns Σ c_a s^{ω(a)} x^a into Σ c_a s^{w(a)} y^a
 edges only: at s = 0 a binomial system with |det| roots, at s = 1 the generic system (B. Huber, B. Sturmfels, "A
 polyhedral method for solving sparse polynomial systems", Math. Comput. 64, 1995). Here s = exp(−τ), and τ runs from
 where the other terms have vanished to 0.
+
+The generic coefficients g need not be reached: with g + s^v (f − g) in their place the same paths end at the roots of
+the target f. For each s < 1 those are generic as g is, so that for almost all g no path meets a singular point before
+its end; and v is the same for all cells, since these see different parts of one homotopy.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ SLOWEST = 0.5
 SAME = 1e-8
 #: How often lost paths are tracked again with tighter settings, and how many generic systems are tried.
 RETRIES, SYSTEMS = 3, 3
+#: How often on the direct way to the target, which is left at the first path that cannot be had.
+DIRECT_RETRIES = 2
 
 
 @dataclass(frozen=True)
@@ -66,22 +72,57 @@ def polyhedral_start(
     """
     for _ in range(SYSTEMS):
         angles = [_angles(support, terms, rng) for support, terms in zip(cells.supports, target, strict=True)]
-        equations: list[dict[Exponents, complex]] = [
-            {
-                tuple(point): complex(value)
-                for point, value in zip(support.tolist(), np.exp(2j * np.pi * own / FINEST), strict=True)
-            }
-            for support, own in zip(cells.supports, angles, strict=True)
-        ]
+        equations = _generic(cells, angles)
         points = np.zeros((0, len(equations)), np.complex128) if not len(cells.edges) else None
         if points is None:
-            points = _tracked(_homotopies(cells, angles, equations), threads, progress)
+            ways = _homotopies(cells, angles, equations, equations)
+            ladder = _tighter(TrackerSettings(), RETRIES)
+            points = _Tracking(ways, ladder, threads, patient=True).run(progress)
         if points is not None:
             return StartSystem(equations, points.reshape(-1, len(equations)))
     raise NotConverged(
         f"the roots of {SYSTEMS} generic systems with mixed volume {cells.mixed_volume:,} could not all be found. "
         'Fix: give another rng, or start="total degree"'
     )
+
+
+def direct_ends(
+    cells: MixedCells,
+    target: Sequence[Mapping[Exponents, complex]],
+    rng: np.random.Generator,
+    settings: TrackerSettings,
+    threads: int | None = None,
+    progress: Shown = False,
+) -> tuple[NDArray[np.complex128], NDArray[np.int64]] | None:
+    """The roots of `target`, straight from those of the binomials, and the steps to them: as many different points as
+    the mixed volume says; None as soon as a path does not arrive at one."""
+    angles = [_angles(support, terms, rng) for support, terms in zip(cells.supports, target, strict=True)]
+    equations = _generic(cells, angles)
+    goal = [{key: own.get(key, 0j) for key in row} for own, row in zip(target, equations, strict=True)]
+    ways = _homotopies(cells, angles, goal, equations)
+    ladder = [settings, *_tighter(TrackerSettings(), DIRECT_RETRIES - 1)]
+    tracking = _Tracking(ways, ladder, threads, patient=False)
+    points = tracking.run(progress) if len(cells.edges) else None
+    return None if points is None else (points, np.concatenate(tracking.steps))
+
+
+def _tighter(settings: TrackerSettings, times: int) -> list[TrackerSettings]:
+    """These settings, and tighter ones."""
+    ladder = [settings]
+    for _ in range(times):
+        ladder.append(ladder[-1].tighter())
+    return ladder
+
+
+def _generic(cells: MixedCells, angles: Sequence[NDArray[np.int64]]) -> list[dict[Exponents, complex]]:
+    """Coefficients on the unit circle."""
+    return [
+        {
+            tuple(point): complex(value)
+            for point, value in zip(support.tolist(), np.exp(2j * np.pi * own / FINEST), strict=True)
+        }
+        for support, own in zip(cells.supports, angles, strict=True)
+    ]
 
 
 def _angles(
@@ -95,12 +136,16 @@ def _angles(
 
 
 def _homotopies(
-    cells: MixedCells, angles: Sequence[NDArray[np.int64]], equations: list[dict[Exponents, complex]]
+    cells: MixedCells,
+    angles: Sequence[NDArray[np.int64]],
+    goal: list[dict[Exponents, complex]],
+    equations: list[dict[Exponents, complex]],
 ) -> _Cells:
+    """From the binomials of `equations` to the roots of `goal`."""
     from shallows.mathematics.homotopy._compiled import evaluators
 
     n, count = len(equations), len(cells.edges)
-    plain = straight_line(equations, equations, n, projective=False)
+    plain = straight_line(goal, equations, n, projective=False)
     matrices = np.zeros((count, n, n), np.int64)
     right = np.zeros((count, n), np.int64)
     for i, support in enumerate(cells.supports):
@@ -109,12 +154,16 @@ def _homotopies(
         # c_a y^a + c_b y^b = 0: y^(b−a) = −c_a/c_b
         right[:, i] = FINEST // 2 + angles[i][first] - angles[i][second]
     weights = _weights(cells, matrices)
-    homotopy = replace(plain, evaluate=evaluators.toric, scratch=weights.shape[1])
+    homotopy = replace(plain, evaluate=evaluators.toric, scratch=4 * weights.shape[1])
     return _Cells(homotopy, weights, unit_roots(matrices, right, FINEST))
 
 
 def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float64]:
-    """w(a) = ⟨a, α⟩ + ω(a) − lowest, the smallest 1; then κ and s of τ(t) = s (exp(κt) − 1), and the cell's number."""
+    """w(a) = ⟨a, α⟩ + ω(a) − lowest, the smallest 1; then κ and s of τ(t) = s (exp(κt) − 1), the cell's number, and v.
+
+    The weight v of the way to the target is the largest of the cells' least weights: smaller ones make paths start
+    further away, and larger ones leave that way to the end of the path.
+    """
     rows = np.arange(len(matrices))
     edges = cells.edges
     fall = [lift[edges[:, i, 0]] - lift[edges[:, i, 1]] for i, lift in enumerate(cells.lifts)]
@@ -126,48 +175,79 @@ def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float
         weight[rows, edges[:, i, 0]] = weight[rows, edges[:, i, 1]] = 0.0
         columns.append(weight)
     weights = np.hstack(columns)
-    least = np.where(weights > 0.0, weights, np.inf).min(axis=1, initial=np.inf)[:, None]
-    weights = np.where(np.isfinite(least), np.maximum(weights / least, 0.0), weights)
-    rate = np.maximum(np.log(np.maximum(weights.max(axis=1, initial=1.0), 1.0)), SLOWEST)
-    scale = np.where(np.isfinite(least[:, 0]), VANISHED / np.expm1(rate), 0.0)
-    return np.ascontiguousarray(np.hstack([weights, rate[:, None], scale[:, None], rows[:, None] + 1.0]))
+    least = np.where(weights > 0.0, weights, np.inf).min(axis=1, initial=np.inf)
+    fading = float(least.max(where=np.isfinite(least), initial=0.0)) or 1.0
+    least = np.minimum(least, fading)[:, None]
+    weights = np.maximum(np.hstack([weights, np.full((len(rows), 1), fading)]) / least, 0.0)
+    rate = np.maximum(np.log(np.maximum(weights.max(axis=1), 1.0)), SLOWEST)
+    scale = VANISHED / np.expm1(rate)
+    own = np.stack([rate, scale, rows + 1.0, weights[:, -1]], axis=1)
+    return np.ascontiguousarray(np.hstack([weights[:, :-1], own]))
 
 
-def _tracked(cells: _Cells, threads: int | None, progress: Shown) -> NDArray[np.complex128] | None:
-    """The ends of all paths, every one at a root of its own; None when that could not be had."""
-    counts = [len(start) for start in cells.starts]
-    owner = np.repeat(np.arange(len(counts)), counts)
-    settings = [TrackerSettings()] * len(counts)
-    ends, lost = list(cells.starts), [np.ones(count, bool) for count in counts]
-    waiting = list(range(len(counts)))
-    homotopy, spaces = cells.homotopy, threading.local()
+class _Tracking:
+    """The paths of all cells, a cell at a time, on a ladder of settings; where it is not `patient`, up to the first
+    cell with a path that does not arrive on the second rung either."""
 
-    def one(k: int) -> int:
-        tracker = getattr(spaces, "tracker", None)
-        if tracker is None:
-            tracker = spaces.tracker = Weighted(homotopy, cells.weights.shape[1])
-        ends[k], status = tracker.follow(cells.weights[k], cells.starts[k], settings[k])
-        lost[k] = status != 0
-        return counts[k]
+    def __init__(
+        self, cells: _Cells, ladder: Sequence[TrackerSettings], threads: int | None, patient: bool
+    ) -> None:
+        self.cells, self.ladder, self.patient = cells, ladder, patient
+        self.workers = cores.workers(threads)
+        self.ends = list(cells.starts)
+        self.lost = [np.ones(len(start), bool) for start in cells.starts]
+        self.steps = [np.zeros(len(start), np.int64) for start in cells.starts]
+        self.rung = [0] * len(cells.starts)
+        self.given_up = False
+        self._spaces = threading.local()
 
-    workers = cores.workers(threads)
-    for _ in range(RETRIES + 1):
-        with Progress(sum(counts), "solving a generic system", progress, "paths") as shown:
-            if workers == 1 or len(waiting) < 2:
+    def run(self, progress: Shown) -> NDArray[np.complex128] | None:
+        """The ends of all paths, every one at a root of its own; None when that could not be had."""
+        counts = [len(start) for start in self.cells.starts]
+        owner = np.repeat(np.arange(len(counts)), counts)
+        waiting = list(range(len(counts)))
+        for _ in self.ladder:
+            self._follow(waiting, progress)
+            if self.given_up:
+                return None
+            points, bad = np.concatenate(self.ends), np.concatenate(self.lost)
+            good = np.flatnonzero(~bad)
+            first, second = close_pairs(points[good], np.full(len(good), SAME))
+            bad[good[first]] = bad[good[second]] = True
+            if not bad.any():
+                return np.asarray(points)
+            waiting = [k for k in sorted(set(owner[bad].tolist())) if self.rung[k] + 1 < len(self.ladder)]
+            for k in waiting:
+                self.rung[k] += 1
+        return None
+
+    def _follow(self, waiting: list[int], progress: Shown) -> None:
+        total = sum(len(self.cells.starts[k]) for k in waiting)
+        with Progress(total, "solving a generic system", progress, "paths") as shown:
+            if self.workers == 1 or len(waiting) < 2:
                 for k in waiting:
-                    shown.advance(one(k))
+                    shown.advance(self._cell(k))
             else:
-                with ThreadPoolExecutor(workers) as pool:
-                    for done in pool.map(one, waiting):
+                with ThreadPoolExecutor(self.workers) as pool:
+                    for done in pool.map(self._cell, waiting):
                         shown.advance(done)
-        points = np.concatenate(ends) if ends else np.zeros((0, 0), np.complex128)
-        bad = np.concatenate(lost) if lost else np.zeros(0, bool)
-        good = np.flatnonzero(~bad)
-        first, second = close_pairs(points[good], np.full(len(good), SAME))
-        bad[good[first]] = bad[good[second]] = True
-        if not bad.any():
-            return np.asarray(points)
-        waiting = sorted(set(owner[bad].tolist()))
-        for k in waiting:
-            settings[k] = settings[k].tighter()
-    return None
+
+    def _cell(self, k: int) -> int:
+        """Follow the paths of a cell: how many there are."""
+        cells = self.cells
+        if not self.given_up:
+            tracker = getattr(self._spaces, "tracker", None)
+            if tracker is None:
+                tracker = self._spaces.tracker = Weighted(cells.homotopy, cells.weights.shape[1])
+            while True:
+                settings = self.ladder[self.rung[k]]
+                self.ends[k], status, steps = tracker.follow(cells.weights[k], cells.starts[k], settings)
+                self.steps[k] += steps
+                self.lost[k] = status != 0
+                if self.patient or not self.lost[k].any():
+                    break
+                if self.rung[k]:
+                    self.given_up = True
+                    break
+                self.rung[k] = 1
+        return len(cells.starts[k])

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.paths import Homotopy, Paths
-from shallows.mathematics.homotopy.polyhedral import polyhedral_start
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
+from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
+from shallows.mathematics.homotopy.polyhedral import direct_ends, polyhedral_start
 from shallows.mathematics.homotopy.sparse import scaled, scaling, sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem, linear_product, total_degree, unit
 from shallows.mathematics.homotopy.starts import Start
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 #: Roots of sparse systems have coordinates of very different sizes: steps are measured in all of those above this share
 #: of the largest (HomotopyContinuation.jl's weighted norm has 10⁻⁴ too, its `scale_min`).
 SMALL_COORDINATE = 1e-4
+#: So many paths are looked at before all are followed boldly: most systems with ends that are singular or at infinity
+#: have them among these.
+SAMPLE = 24
 
 
 class SparseProblem:
@@ -49,7 +53,30 @@ class SparseProblem:
         homotopy = straight_line(scaled(self.system, self._scaling), start.times(gamma), self.n)
         if self._chosen.cells is not None:
             homotopy = replace(homotopy, floor=SMALL_COORDINATE)
-        return homotopy, _lifted(start)
+        return homotopy, _lifted(start.points)
+
+    def boldly(
+        self, rng: np.random.Generator, settings: TrackerSettings
+    ) -> tuple[Homotopy, Paths, bool] | None:
+        """Paths on the shortest way, a homotopy with the same target, and whether these are the paths of `prepare`;
+        None as soon as one is lost: when none is, and all ends differ, these are all solutions there can be."""
+        bold = settings.bolder()
+        if self._chosen.cells is None:
+            homotopy, starts = self.prepare(rng)
+            few = track(homotopy, starts[:: max(1, len(starts) // SAMPLE)], bold, threads=self._threads)
+            if (few.status != PathStatus.ARRIVED).any():
+                return None
+            return (
+                homotopy,
+                track(homotopy, starts, bold, threads=self._threads, progress=self._progress),
+                True,
+            )
+        target = scaled(self.system, self._scaling)
+        found = direct_ends(self._chosen.cells, target, rng, bold, self._threads, self._progress)
+        if found is None:
+            return None
+        homotopy = replace(straight_line(target, target, self.n), floor=SMALL_COORDINATE)
+        return homotopy, Paths.converged(_lifted(found[0]), found[1]), False
 
     def sharply(self, rng: np.random.Generator) -> Homotopy:
         """The homotopy of `prepare` (same rng), evaluated in double-double from the exact system."""
@@ -80,7 +107,7 @@ class SparseProblem:
 
         start, gamma = self._start(rng)
         exact = self.scaled_system().equations
-        return PreciseHomotopy.build(exact, start.times(gamma), self.n), _lifted(start)
+        return PreciseHomotopy.build(exact, start.times(gamma), self.n), _lifted(start.points)
 
     def scaled_system(self) -> PolynomialSystem:
         """The exact system in the tracker's coordinates."""
@@ -120,6 +147,6 @@ class SparseProblem:
         return self._scaling.into(points)
 
 
-def _lifted(start: StartSystem) -> NDArray[np.complex128]:
+def _lifted(points: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """(x, 1)."""
-    return np.hstack([start.points, np.ones((len(start.points), 1), np.complex128)])
+    return np.hstack([points, np.ones((len(points), 1), np.complex128)])

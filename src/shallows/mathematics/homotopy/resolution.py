@@ -72,7 +72,7 @@ def resolve(prepared: Any, seed: Any, points: NDArray[np.complex128], rows: Sequ
     found = close_roots(system, centre, count)
     if found.isolated is None and isinstance(system, PolynomialSystem):
         found = fat_point(system, centre, count)
-    if found.isolated is None and hasattr(prepared, "precise_ends"):
+    if found.isolated is None and seed is not None and hasattr(prepared, "precise_ends"):
         found = _tracked(system, prepared.precise_ends(np.random.default_rng(seed), rows, _STEPS))
     return found
 

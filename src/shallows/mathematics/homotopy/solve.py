@@ -14,7 +14,7 @@ from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.assembly import Run, assemble, proved
 from shallows.mathematics.homotopy.batches import current
 from shallows.mathematics.homotopy.classify import Ends, classify
-from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
+from shallows.mathematics.homotopy.clusters import LOST, POOR_CONDITION, REGULAR, SINGULAR
 from shallows.mathematics.homotopy.expressions import name_of
 from shallows.mathematics.homotopy.not_square import Finish, squared
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
@@ -102,7 +102,6 @@ def solve(
     if on_incomplete not in ("raise", "return"):
         raise InvalidProblem(f'on_incomplete={on_incomplete!r}. Fix: use "raise" or "return"')
     seed = seed_of(rng)
-    settings = settings or TrackerSettings()
     if hasattr(polynomials, "prepare"):
         prepared: Any = polynomials
         finish: Finish = _as_it_is
@@ -110,8 +109,11 @@ def solve(
         system, finish = squared(_read(polynomials, variables, parameters), seed)
         prepared = SparseProblem(system, choose_start(system, start, groups, zeros), threads, progress)
     check_limit(prepared.path_count, max_paths)
-    run = settle(prepared, seed, settings, threads, progress)
-    result = proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
+    run = _counted(prepared, seed) if settings is None and current() is None else None
+    result = None if run is None else proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
+    if result is None or result.status is not Status.COMPLETE:
+        run = settle(prepared, seed, settings or TrackerSettings(), threads, progress)
+        result = proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
     if zeros == "excluded":
         result = without_zeros(result, prepared)
     result = finish(result)
@@ -180,6 +182,24 @@ def follow_all(
         paths = paths.with_rows(rows, fresh)
         ends = classify(homotopy, paths)
     return ends, paths
+
+
+def _counted(prepared: Any, seed: int) -> Run | None:
+    """Bold paths, when all of them end at regular points of their own: there cannot be more solutions than paths, so
+    that these are all, whatever happened on the way. None otherwise: then paths count, and more care is taken."""
+    found = (
+        prepared.boldly(np.random.default_rng(seed), TrackerSettings())
+        if hasattr(prepared, "boldly")
+        else None
+    )
+    if found is None:
+        return None
+    homotopy, paths, as_prepared = found
+    ends = classify(homotopy, paths)
+    good = (ends.kind == REGULAR) & ~ends.suspicious & (ends.condition < POOR_CONDITION)
+    if not good.all():
+        return None
+    return Run(ends, paths, np.zeros(len(ends.kind), bool), seed if as_prepared else None)
 
 
 def settle(prepared: Any, seed: int, settings: TrackerSettings, threads: int | None, progress: Shown) -> Run:

@@ -9,7 +9,11 @@ from typing import Literal
 from shallows.mathematics.homotopy.mixed_cells import UNLIMITED, MixedCells, OutOfBudget, mixed_cells
 from shallows.mathematics.homotopy.partitions import best_groups
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem
-from shallows.mathematics.homotopy.zero_coordinates import underdetermined_face, zero_free
+from shallows.mathematics.homotopy.zero_coordinates import (
+    no_solutions_at_infinity,
+    underdetermined_face,
+    zero_free,
+)
 from shallows.support.errors import InvalidProblem
 
 StartName = Literal["auto", "total degree", "multihomogeneous", "polyhedral"]
@@ -62,7 +66,9 @@ def choose_start(
     if start == "polyhedral" or zeros == "excluded":
         cells = mixed_cells(_supports(system, zeros), budget=UNLIMITED)
         return Start("polyhedral", cells.mixed_volume, cells=cells)
-    if _is_dense(system) or _hides_curves(system):
+    if _is_dense(system) or no_solutions_at_infinity([list(terms) for terms in system.equations]):
+        return total
+    if _hides_curves(system):
         return total
     supports = _supports(system, zeros)
     try:

@@ -24,6 +24,10 @@ from shallows.mathematics.homotopy.systems import Exponents
 
 #: So many sets of variables are tried before it stays open whether they can be zero.
 MOST_SETS = 20_000
+#: Variables of which all sets are fewer than that.
+ALL_SETS = 14
+#: Sets of fewer variables are numbers of 64 bits.
+WORD = 63
 #: A coordinate is zero when it is below so many times the accuracy of the point, which is an estimate.
 ZERO = 10.0
 
@@ -64,7 +68,7 @@ def zero_free(supports: Sequence[Sequence[Exponents]]) -> bool:
 def underdetermined_face(supports: Sequence[Sequence[Exponents]]) -> bool:
     """Whether in some coordinate subspace fewer equations are left than variables, so that solutions there form curves.
 
-    Subspaces are looked at by growing number of zeros, MOST_SETS of them: all of them up to fourteen variables.
+    Subspaces are looked at by growing number of zeros, MOST_SETS of them: all of them up to ALL_SETS variables.
 
     >>> from shallows.mathematics.homotopy.zero_coordinates import underdetermined_face
     >>> underdetermined_face([[(0, 1), (1, 1)], [(0, 2), (2, 1)]])        # y + xy and y² + x²y: the line y = 0
@@ -76,13 +80,39 @@ def underdetermined_face(supports: Sequence[Sequence[Exponents]]) -> bool:
     masks = [[sum(1 << j for j in range(n) if key[j]) for key in support] for support in supports]
     if sum(0 not in own for own in masks) < 2:  # with a constant an equation is left everywhere
         return False
-    subspaces = (zeros for size in range(1, n) for zeros in combinations(range(n), size))
-    for zeros in islice(subspaces, MOST_SETS):
-        here = sum(1 << j for j in zeros)
-        busy = [left for own in masks if (left := sum(not mask & here for mask in own))]
-        if len(busy) < n - len(zeros) and 1 not in busy:
-            return True
-    return False
+    sets = islice((zeros for size in range(1, n) for zeros in combinations(range(n), size)), MOST_SETS)
+    kind = np.int64 if n < WORD else object
+    chosen = [(sum(1 << j for j in zeros), n - len(zeros)) for zeros in sets]
+    zeros, free = np.array([z for z, _ in chosen], kind), np.array([count for _, count in chosen], np.int64)
+    busy, empty = np.zeros(len(zeros), np.int64), np.zeros(len(zeros), bool)
+    for own in masks:
+        left = np.sum([(zeros & mask) == 0 for mask in own], axis=0)
+        busy += left > 0
+        empty |= left == 1  # a monomial is not zero where no coordinate is
+    return bool(((busy < free) & ~empty).any())
+
+
+def no_solutions_at_infinity(supports: Sequence[Sequence[Exponents]]) -> bool:
+    """Whether generic polynomials with these supports have no common zero at infinity, so that Bézout's number of
+    solutions is the right one; False where it would take long to see.
+
+    Zeros at infinity are those of the terms of highest degree. In each coordinate subspace generic forms that are left
+    cut down the dimension one by one, since none of their monomials is zero off the axes.
+
+    >>> from shallows.mathematics.homotopy.zero_coordinates import no_solutions_at_infinity
+    >>> no_solutions_at_infinity([[(2, 0), (0, 2), (0, 0)], [(1, 1), (2, 0), (1, 0)]])      # x² + y² + 1, xy + x² + x
+    True
+    >>> no_solutions_at_infinity([[(2, 0), (1, 1), (0, 0)], [(1, 1), (0, 1), (1, 0)]])      # both without y²
+    False
+    """
+    if len(supports) > ALL_SETS:
+        return False
+    degrees = [max(map(sum, support)) for support in supports]
+    tops = [
+        [key for key in support if sum(key) == degree]
+        for support, degree in zip(supports, degrees, strict=True)
+    ]
+    return min(degrees) > 0 and not underdetermined_face(tops)
 
 
 def without_zeros(solutions: Solutions, prepared: Any) -> Solutions:

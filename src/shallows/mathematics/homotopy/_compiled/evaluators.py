@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, FLOATS, INT, INTEGERS
+from shallows.mathematics.homotopy._compiled.kinds import COMPLEXES, FLOAT, FLOATS, INT, INTEGERS, VOID
 from shallows.support.compiling import behind, call_at, callback, unit
 
 SIGNATURE = types.void(COMPLEXES, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS, COMPLEXES, COMPLEXES)
@@ -120,33 +120,46 @@ def sparse(
         jacobian[row + unknowns] = drift
 
 
+@unit(VOID(FLOAT, COMPLEXES, FLOATS, INTEGERS, FLOATS), fastmath=FUSED)
+def damped_coefficients(t: float, complexes: Any, reals: Any, program: Any, scratch: Any) -> None:
+    """The coefficients of `toric` at t and their derivatives, four numbers a term: `scratch` keeps them behind the t,
+    and the number of the cell, that they are for."""
+    at_target, at_slope = program[10], program[11]
+    terms = program[program[8] + program[0]]
+    rate, scale, number, fading = reals[terms], reals[terms + 1], reals[terms + 2], reals[terms + 3]
+    if scratch[0] == t and scratch[1] == number:
+        return
+    scratch[0], scratch[1] = t, number
+    grown = scale * np.exp(rate * t)
+    time, speed = grown - scale, rate * grown
+    fade = np.exp(-fading * time)
+    for k in range(terms):
+        weight = reals[k]
+        damp = 1.0 if weight == 0.0 else 0.0 if weight * time > DAMPED else np.exp(-weight * time)
+        slope = complexes[at_slope + k] * damp
+        coefficient = complexes[at_target + k] * damp + (1.0 - fade) * slope
+        drift = speed * (fading * fade * slope - weight * coefficient)
+        place = behind(scratch, 2 + 4 * k)
+        place[0], place[1], place[2], place[3] = coefficient.real, coefficient.imag, drift.real, drift.imag
+
+
 @callback(SIGNATURE, fastmath=FUSED)
 def toric(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
-    """Sparse polynomials whose terms are damped: Σ c exp(−w τ(t)) x^a, the weights w ≥ 0 in `reals`, one a term.
+    """Sparse polynomials whose terms are damped: Σ (g + exp(−v τ) (f − g)) exp(−w τ) x^a with weights w ≥ 0 in `reals`,
+    one a term, f the targets and f − g minus the slopes.
 
-    Behind the weights are κ and s: τ(t) = s (exp(κ t) − 1) spreads weights of different sizes evenly over t. Newton's
-    steps stay at one t: `scratch` keeps exp(−w τ) behind the t, and the number of the cell (last in `reals`), that
-    these are for.
+    Behind the weights are κ and s: τ(t) = s (exp(κ t) − 1), t real, spreads weights of different sizes evenly over t;
+    then the number of the cell, and v.
     """
     equations, unknowns = program[0], program[1]
-    at_pointer, at_exponent, at_row, at_term, at_target = (
-        program[5], program[7], program[8], program[9], program[10],
-    )  # fmt: skip
+    at_pointer, at_exponent, at_row, at_term = program[5], program[7], program[8], program[9]
     width = unknowns + 1
     at_values = monomials(point, complexes, program, work)
     at_derivatives = at_values + program[3]
     at_index = at_exponent + program[at_pointer + program[3]]
-    terms = program[at_row + equations]
-    rate, scale = reals[terms], reals[terms + 1]
-    grown = scale * np.exp(rate * point[unknowns].real)
-    time = grown - scale
-    if scratch[0] != point[unknowns].real or scratch[1] != reals[terms + 2]:
-        scratch[0], scratch[1] = point[unknowns].real, reals[terms + 2]
-        for k in range(terms):
-            weight = reals[k] * time
-            scratch[2 + k] = 1.0 if weight == 0.0 else 0.0 if weight > DAMPED else np.exp(-weight)
+    damped_coefficients(point[unknowns].real, complexes, reals, program, scratch)
     for i in range(equations):
         row = i * width
         for j in range(width):
@@ -154,14 +167,13 @@ def toric(
         total = 0.0 + 0.0j
         drift = 0.0 + 0.0j
         for k in range(program[at_row + i], program[at_row + i + 1]):
-            if scratch[2 + k] == 0.0:
+            place = behind(scratch, 2 + 4 * k)
+            coefficient, change = complex(place[0], place[1]), complex(place[2], place[3])
+            if coefficient == 0.0 and change == 0.0:
                 continue
-            weight = reals[k]
             monomial = program[at_term + k]
-            coefficient = complexes[at_target + k] * scratch[2 + k]
-            term = coefficient * work[at_values + monomial]
-            total += term
-            drift -= weight * rate * grown * term
+            total += coefficient * work[at_values + monomial]
+            drift += change * work[at_values + monomial]
             for f in range(program[at_pointer + monomial], program[at_pointer + monomial + 1]):
                 jacobian[row + program[at_index + f]] += coefficient * work[at_derivatives + f]
         value[i] = total

@@ -24,6 +24,8 @@ from shallows.support.compiling import behind, constants, entry, pointer, severa
 #: Whole numbers below this, and sums of two of them, are held exactly; a bound computed in doubles may be off by one
 #: part in 10¹⁴, which 2⁶¹ instead of 2⁶² pays for.
 EXACT = 2.0**61
+#: Newton steps for the inverse of an odd number modulo 2⁶⁴, which is its own inverse modulo 2³: 3·2⁵ ≥ 64.
+INVERSE_STEPS = 5
 #: Fractions of whole numbers that differ by more than this share differ as doubles do.
 CLOSE = 1e-12
 
@@ -42,12 +44,19 @@ def pivot(table: Any, points: int, n: int, det: int, edge: Any, place: int) -> b
     """Put a new edge, det·λ of it in `edge`, at `place`; the determinant is edge[place]. False: too large."""
     if largest_entry(table, points * n) * largest_entry(edge, n) > EXACT:
         return False
-    new = edge[place]
+    new, shift, odd = edge[place], 0, det
+    while odd & 1 == 0:
+        odd >>= 1
+        shift += 1
+    # what is divided is a multiple of det: modulo 2⁶⁴ that is a product with its inverse, by Newton's method
+    inverse = odd
+    for _ in range(INVERSE_STEPS):
+        inverse *= 2 - odd * inverse
     for p in range(points):
         own = table[p * n + place]
         for j in range(n):
             if j != place:
-                table[p * n + j] = (new * table[p * n + j] - edge[j] * own) // det
+                table[p * n + j] = ((new * table[p * n + j] - edge[j] * own) >> shift) * inverse
     return True
 
 
