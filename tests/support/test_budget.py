@@ -1,11 +1,23 @@
 """Limits: one place, a sentence with the estimate, and the user's word is the last."""
 
 import pickle
+import time
 
 import pytest
 
 import shallows as sh
-from shallows.support.budget import GIGABYTES, SECONDS, OverBudget, duration, memory, require
+from shallows.support.budget import (
+    GIGABYTES,
+    SECONDS,
+    OutOfTime,
+    OverBudget,
+    duration,
+    memory,
+    require,
+    require_time,
+    stopped_after,
+)
+from shallows.support.progress import Progress, compiling_line
 
 
 def test_what_fits_is_let_through_and_what_does_not_is_refused_with_the_estimate():
@@ -56,3 +68,40 @@ def test_endless_estimates_are_said_so():
     with pytest.raises(OverBudget, match="more memory than there is"):
         require("Everything", size=10**400)
     assert duration(1e-3) == "0.001 s" and memory(100) == "100 bytes"
+
+
+def _busy(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_work_is_stopped_where_it_counts_its_progress():
+    told = []
+    with stopped_after(0.02), Progress(10, "working", told.append, "steps") as bar:
+        bar.advance()
+        _busy(0.03)
+        with pytest.raises(OutOfTime, match="stopped"):
+            bar.advance()
+    assert told == ["1 of 10 steps"]
+    bar.advance()  # outside nothing is stopped
+
+
+def test_the_earlier_of_nested_limits_holds():
+    with stopped_after(0.02), stopped_after(100.0):
+        _busy(0.03)
+        with pytest.raises(OutOfTime):
+            require_time()
+    with stopped_after(100.0):
+        with stopped_after(0.01):
+            _busy(0.02)
+        require_time()
+
+
+def test_time_is_the_processors_and_compiling_does_not_count():
+    with stopped_after(0.03):
+        time.sleep(0.06)
+        require_time()
+        with compiling_line(0):
+            _busy(0.06)
+        require_time()

@@ -5,6 +5,9 @@
 This is the only place where such limits are kept: seconds of processor time, and bytes of memory at one moment. They
 are raised (or lowered) by `sh.budget(seconds=…, gigabytes=…)`, or by SHALLOWS_SECONDS and SHALLOWS_GIGABYTES for a
 whole process.
+
+Where nobody can tell beforehand, work is stopped (`OutOfTime`) once it has taken too long: inside `stopped_after`, at
+the next place where it counts its progress.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shallows.support.errors import InvalidProblem
+from shallows.support.errors import InvalidProblem, ShallowsError
 
 #: Seconds that understanding a request may take, reading a file or expanding a formula: what a person waits for.
 READING = 10.0
@@ -48,6 +51,10 @@ class _Limits:
 
 _DEFAULT = _Limits()
 _LIMITS: ContextVar[_Limits] = ContextVar("shallows_budget", default=_DEFAULT)
+#: When the work that is being done is to be stopped, on the clock of `_clock`.
+_END: ContextVar[float] = ContextVar("shallows_end", default=math.inf)
+# processor seconds of this process that no work is charged for
+_uncounted = 0.0
 
 
 class OverBudget(InvalidProblem):
@@ -59,6 +66,10 @@ class OverBudget(InvalidProblem):
 
     def __reduce__(self) -> tuple[type[OverBudget], tuple[str, float, float]]:
         return type(self), (str(self), self.seconds, self.size)
+
+
+class OutOfTime(ShallowsError):
+    """Work was stopped because it had taken all the time it may; nothing of it was kept."""
 
 
 @contextmanager
@@ -84,6 +95,35 @@ def budget(seconds: float | None = None, gigabytes: float | None = None) -> Iter
         yield
     finally:
         _LIMITS.reset(token)
+
+
+@contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Inside, work is stopped at its next count of progress once it has taken so much processor time.
+
+    Compiling, which happens once a machine, does not count. Of nested limits the earlier one holds.
+    """
+    token = _END.set(min(_END.get(), _clock() + seconds))
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def require_time() -> None:
+    """Stop here if the time is over."""
+    if _clock() > _END.get():
+        raise OutOfTime("It was stopped: it had taken all the processor time that it may.")
+
+
+def not_counted(seconds: float) -> None:
+    """So many processor seconds of this process were nobody's work."""
+    global _uncounted
+    _uncounted += seconds
+
+
+def _clock() -> float:
+    return time.process_time() - _uncounted
 
 
 def require(

@@ -2,6 +2,8 @@
 
 A bar is drawn only on a terminal, and not inside `silent()`, where bars would be drawn over each other (cells of a
 sweep) or over something better (a live table).
+
+Work that counts its progress can be stopped where it counts: `budget.stopped_after`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from shallows.support.budget import slowness
+from shallows.support.budget import not_counted, require_time, slowness
 
 #: Seconds of work before a bar appears: what is over sooner needs none.
 PATIENCE = 2.0
@@ -63,7 +65,8 @@ class Progress:
         self.update(self.done + amount)
 
     def update(self, done: int) -> None:
-        """So much is done in all."""
+        """So much is done in all; the work stops here if its time is over."""
+        require_time()
         self.done = min(done, self.total)
         if not isinstance(self.shown, bool):
             self.shown(f"{self.done:,} of {self.total:,} {self.unit}".rstrip())
@@ -116,7 +119,7 @@ def compiling_line(work: int) -> Iterator[Callable[[int], None]]:
     not by what went before it: the first function waits for numba to load itself, for as long as twenty others take.
     """
     done = 0
-    begin = time.perf_counter()
+    begin, worked = time.perf_counter(), time.process_time()
 
     def note(size: int) -> None:
         nonlocal done
@@ -136,3 +139,4 @@ def compiling_line(work: int) -> Iterator[Callable[[int], None]]:
         yield note
     finally:
         timer.cancel()
+        not_counted(time.process_time() - worked)

@@ -175,12 +175,40 @@ def test_nan_is_refused_where_networks_are_made():
         sh.diagnose(TWO_SIGNS, sh.Network([[np.nan, 0.0]]))
 
 
-def test_several_neurons_with_several_outputs():
-    """Two of each are charted unasked; of more the page says that nothing was, and that nothing was sampled."""
+def test_two_neurons_with_two_outputs_are_charted():
     W, a = np.array([[1.0, 0.5], [-0.3, 1.0]]), np.array([[1.0, 0.4], [-0.5, 0.8]])
     problem = sh.Problem(sh.Network(W, a), sh.Gaussian(2), 2)
     found = sh.diagnose(problem, sh.Network(W, a))
     assert found.chart is not None and found.kind == "global minimum"
-    wide = sh.Network(np.eye(3), np.ones((2, 3)) + np.eye(3)[:2])
-    other = sh.diagnose(sh.Problem(wide, sh.Gaussian(3), 3), wide)
-    assert other.chart is None and any("nothing was sampled" in note for note in other.notes)
+
+
+@pytest.mark.parametrize("asked", [None, True])
+def test_a_chart_of_three_neurons_with_three_outputs_is_stopped_and_the_page_says_so(asked, tmp_path):
+    """It would take hours, which nobody can tell beforehand; the weights are diagnosed all the same."""
+    rng = np.random.default_rng(0)
+    teacher = sh.Network(rng.standard_normal((3, 3)), rng.standard_normal((3, 3)))
+    problem = sh.Problem(teacher, sh.Gaussian(3), 3)
+    start = sh.Network(teacher.W + 0.05 * rng.standard_normal((3, 3)), teacher.a)
+    trained = sh.descend(problem, start, method="lbfgs").network
+    with sh.budget(seconds=1.0):
+        found = sh.diagnose(problem, trained, chart=asked)
+    assert found.chart is None and found.valley is None
+    assert found.kind == "global minimum" and found.loss < 1e-9 and found.spectrum is not None
+    (note,) = [note for note in found.notes if "stopped" in note]
+    for words in ("after 1 s", "other critical points", "valley", "nothing was sampled", "sh.budget"):
+        assert words in note
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "The chart was stopped after 1 s" in page
+    json.loads(found.save(tmp_path / "page").read_text(encoding="utf-8"))
+
+
+def test_a_stopped_chart_leaves_nothing_behind():
+    """What was found until then is no start for the next chart."""
+    rng = np.random.default_rng(1)
+    problem = sh.Problem(sh.Network(np.eye(2), rng.standard_normal((2, 2))), sh.Gaussian(2), 2)
+    net = problem.unpack(rng.standard_normal(problem.size))
+    with sh.budget(seconds=0.05):
+        stopped = sh.diagnose(problem, net)
+    after, twin = sh.diagnose(problem, net), sh.chart(problem)
+    assert stopped.chart is None and after.chart.completeness == twin.completeness != "sampled"
+    np.testing.assert_allclose(after.chart.losses, twin.losses, atol=1e-12)

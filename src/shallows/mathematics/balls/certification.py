@@ -15,6 +15,7 @@ from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, con
 from shallows.mathematics.balls.exported import FORMAT, document
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
+from shallows.support.budget import require_time
 from shallows.support.checks import counted
 from shallows.support.progress import Shown
 from shallows.support.tolerances import EPSILON, TINY
@@ -187,6 +188,7 @@ def certify(
         evaluator = ball_evaluator(system, working)
         with precision(working):
             for done, k in enumerate(waiting):
+                require_time()
                 roots[k] = _prove(system, evaluator, table[k], working)
                 if callable(progress) and done % 50 == 0:
                     progress(f"proving points at {working} bits: {done:,} of {len(waiting):,}")

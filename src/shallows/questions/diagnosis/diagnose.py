@@ -24,17 +24,14 @@ from shallows.questions.diagnosis.flat_directions import are_explained
 from shallows.questions.diagnosis.spectrum import Spectrum, spectrum_at
 from shallows.questions.geometry.escape.escape import Escape, explain_escape
 from shallows.questions.relu.certificate import CertifiedMinimum, certify_minimum
-from shallows.support.budget import allowed_seconds, budget
+from shallows.support.budget import OutOfTime, allowed_seconds, budget, duration, stopped_after
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem, NotDifferentiable, ShallowsError
 from shallows.support.progress import Progress
 from shallows.support.tolerances import SAME_LOSS
 
-#: Estimated seconds that a chart may take when nobody asked for one.
+#: Seconds of processor time that a chart may take when nobody asked for one, and the tree of it.
 CHARTING = 10.0
-#: Parameters of several neurons with several outputs up to which they are charted unasked: two neurons of two inputs
-#: with two outputs take two seconds, with a third output or input minutes, which no estimate knows beforehand.
-LARGEST_JOINT = 8
 #: The largest chart whose tree is made: a path down takes milliseconds.
 LARGEST_TREE = 300
 #: A critical network is a point of the chart when their functions differ by no more than this share of ‖y‖: Newton's
@@ -53,8 +50,9 @@ def diagnose(
 ) -> Diagnosis:
     """One page for trained weights: loss, nearest critical point, kind, proof, spectrum, valley and a way out.
 
-    `chart`: the problem's chart, if it is there already; True makes one whatever it takes, False none, and by default
-    one is made where it takes about ten seconds at most. Only a complete chart (not "sampled") tells the valley and the
+    `chart`: the problem's chart, if it is there already; False makes none, True one in as many seconds as `sh.budget`
+    allows (an hour), and by default one is made where it takes ten at most: then it is stopped, and the page is of the
+    weights alone. Seconds are of processor time. Only a complete chart (not "sampled") tells the valley and the
     nearest critical point; nothing is sampled here in its place, and `notes` say what is not known for want of it.
 
     >>> minimum = sh.symmetric_minimum(6, [1, 5]).network()
@@ -82,7 +80,7 @@ def diagnose(
         )
     work = _Work(problem, net)
     with Progress(6, "diagnosing", progress, "questions") as bar:
-        made = work.charted(chart, rng)
+        made = work.charted(chart, rng, progress)
         bar.advance()
         gradient, spectrum = work.derivatives()
         bar.advance()
@@ -131,31 +129,33 @@ class _Work:
     problem: Problem
     net: Network
     notes: list[str] = field(default_factory=list)
+    seconds: float = CHARTING
 
     @property
     def zero_loss(self) -> float:
         """E y², the loss of f = 0."""
         return float(self.problem.objective.value(*_silent(self.problem)))
 
-    def charted(self, given: Chart | bool | None, rng: int | np.random.Generator) -> Chart | None:
+    def charted(
+        self, given: Chart | bool | None, rng: int | np.random.Generator, progress: bool
+    ) -> Chart | None:
         """A complete chart, or None and the reason."""
         if isinstance(given, Chart):
             made = given
         elif given is False:
             self.notes.append("No chart was asked for: other critical points, and the valley, are not known.")
             return None
-        elif given is None and self._takes_hours():
-            self.notes.append(
-                f"Charts of several neurons with several outputs can take hours ({self.problem.size} parameters; up to "
-                f"{LARGEST_JOINT} are charted unasked): none was made, so other critical points and the valley are not "
-                "known; nothing was sampled in their place. Fix: chart=True."
-            )
-            return None
         else:
-            seconds = allowed_seconds() if given else min(CHARTING, allowed_seconds())
+            self.seconds = allowed_seconds() if given else min(CHARTING, allowed_seconds())
             try:
-                with budget(seconds=seconds):
-                    made = make_chart(self.problem, rng=rng)
+                with budget(seconds=self.seconds), stopped_after(self.seconds):
+                    made = make_chart(self.problem, rng=rng, progress=progress)
+            except OutOfTime:
+                self.notes.append(
+                    f"The chart was stopped after {duration(self.seconds)} of processor time: other critical points, "
+                    f"and the valley, are not known; nothing was sampled in their place. {self._more_time()}"
+                )
+                return None
             except ShallowsError as error:
                 if given:
                     raise
@@ -166,10 +166,9 @@ class _Work:
             return None
         return made
 
-    def _takes_hours(self) -> bool:
-        """Several neurons that share several outputs, and more than a few of them."""
-        several = self.problem.outputs > 1 and self.problem.width > 1
-        return several and self.problem.size > LARGEST_JOINT
+    def _more_time(self) -> str:
+        most = duration(allowed_seconds())
+        return f"Fix: chart=True, and inside sh.budget(seconds=…) if that takes more than {most}."
 
     def derivatives(self) -> tuple[float | None, Spectrum | None]:
         """The gradient's norm and the Hessian's eigenvalues."""
@@ -269,8 +268,15 @@ class _Work:
             return None, None
         tree = None
         try:
-            tree = connections(chart)
-            found = tree.valley(self.net)
+            with stopped_after(self.seconds):
+                tree = connections(chart)
+                found = tree.valley(self.net)
+        except OutOfTime:
+            self.notes.append(
+                f"The merge tree was stopped after {duration(self.seconds)} of processor time: the valley is not "
+                f"known. {self._more_time()}"
+            )
+            return tree, None
         except ShallowsError as error:
             self.notes.append(f"The valley is not known. {error}")
             return tree, None

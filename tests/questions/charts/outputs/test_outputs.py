@@ -219,3 +219,27 @@ def test_msolve_is_a_second_engine(degree):
     first, second = sh.chart(problem), sh.chart(problem, method="exact")
     np.testing.assert_allclose(first.losses, second.losses, rtol=1e-9)
     assert first.kinds() == second.kinds() and second.method == "exact"
+
+
+TURN = np.array([[0.8, -0.6], [0.6, 0.8]])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_neurons_on_the_axes(seed):
+    """Teachers on the axes, where frames of integers have their walls; turned, the chart is the same."""
+    a = np.random.default_rng(1).standard_normal((2, 2))
+    straight, turned = (
+        sh.chart(sh.Problem(sh.Network(W, a), sh.Gaussian(2), 2), rng=seed) for W in (np.eye(2), TURN)
+    )
+    np.testing.assert_allclose(straight.losses, turned.losses, atol=1e-9)
+    assert straight.kinds() == turned.kinds() and straight.completeness == "trace-tested"
+    assert all(point.certificate is not None for point in straight.points)
+
+
+@needs_msolve
+@pytest.mark.parametrize("seed", range(3))
+def test_msolve_misses_no_neuron_on_an_axis(seed):
+    for axis in np.eye(2):
+        problem = sh.Problem(sh.Network([axis], [[0.7], [-1.1]]), sh.Gaussian(2), 1)
+        found = sh.chart(problem, method="exact", rng=seed)
+        np.testing.assert_allclose(found.losses, sh.chart(problem).losses, atol=1e-9)

@@ -39,11 +39,14 @@ from shallows.questions.charts.points.proved_signature import (
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
+from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
 BITS = 128
 #: Generic targets that were solved in this process, by equations and metric.
 SOLVED: dict[tuple[OutputEquations, bytes], SolvedMember] = {}
+#: Frames of integers that are looked at: of sixteen with entries up to 2 some have walls away from axes and diagonals.
+FRAMES = 16
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
 
@@ -114,7 +117,7 @@ def output_stratum(
     system = OutputSystem(
         OutputEquations.of_powers(problem.degree, problem.n, rank, problem.outputs),
         loss,
-        integer_frame(problem.n, seed),
+        clear_frame(W[whole], seed),
     )
     points = system.unknowns(A[whole], W[whole]).reshape(-1, system.equations.unknowns)
     points, singular = _told_apart(system, points, regular[whole], certify_points)
@@ -140,6 +143,21 @@ def _start(equations: OutputEquations, wanted: Wanted, tell: Shown) -> SolvedMem
     return SOLVED[key]
 
 
+def clear_frame(W: Complex, seed: int) -> Array:
+    """Of a few frames of integers the one in which no neuron is nearly at infinity, where there is no w = R(1, z).
+
+    Neurons of special teachers lie on axes, and so do the walls at infinity of frames with zeros.
+    """
+    frames = [integer_frame(W.shape[-1], seed + k) for k in range(FRAMES)]
+    shares = []
+    for frame in frames:
+        V = np.linalg.solve(frame, np.swapaxes(W, -1, -2))
+        shares.append(
+            float((np.abs(V[..., 0, :]) / np.linalg.norm(V, axis=-2).clip(min=TINY)).min(initial=1.0))
+        )
+    return frames[int(np.argmax(shares))]
+
+
 def _told_apart(
     system: OutputSystem, points: Complex, regular: NDArray[np.bool_], certify_points: bool
 ) -> tuple[Complex, int]:
@@ -149,10 +167,13 @@ def _told_apart(
     if certify_points and len(singular):
         proof = certify(system.system, singular, digits=APART)
         joined = singular[list(proof.distinct)]
-    every = np.concatenate([points[regular], joined])
-    unit = float(np.abs(system.equations.tensors(every)).max(initial=0.0)) or 1.0
-    different = PointSet(every, invariants=lambda x: system.equations.tensors(x) / unit)
-    return different.points, len(singular) - len(joined)
+    return different(system, np.concatenate([points[regular], joined])), len(singular) - len(joined)
+
+
+def different(system: OutputSystem, points: Complex) -> Complex:
+    """One point of each function."""
+    unit = float(np.abs(system.equations.tensors(points)).max(initial=0.0)) or 1.0
+    return PointSet(points, invariants=lambda x: system.equations.tensors(x) / unit).points
 
 
 def _whole(A: Complex, W: Complex, degree: int) -> NDArray[np.bool_]:
