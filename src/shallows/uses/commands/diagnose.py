@@ -29,7 +29,7 @@ def diagnose(
     chart: Annotated[
         bool | None,
         typer.Option(
-            help="Chart the problem too (SHALLOWS_SECONDS of time, an hour by default), or do not; by default for ten seconds."
+            help="Chart the problem too, in SHALLOWS_SECONDS (an hour), or do not; by default in ten seconds."
         ),
     ] = None,
     out: Annotated[
