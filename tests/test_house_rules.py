@@ -27,13 +27,13 @@ def is_small(node: ast.AST) -> bool:
 def bare_tolerances(text: str) -> Iterator[int]:
     """Lines with such a literal that is no named constant of a module or class, nor the default of a parameter."""
     tree = parse(text)
-    bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
+    nodes = list(ast.walk(tree))
+    small = [node for node in nodes if is_small(node)]
+    bodies = [tree.body, *(node.body for node in nodes if isinstance(node, ast.ClassDef))] if small else []
     homes: list[ast.AST] = [n for body in bodies for n in body if isinstance(n, ast.Assign | ast.AnnAssign)]
-    homes += [
-        default for node in ast.walk(tree) if isinstance(node, ast.arguments) for default in _defaults(node)
-    ]
+    homes += [default for node in nodes if isinstance(node, ast.arguments) for default in _defaults(node)]
     named = {id(inner) for node in homes for inner in ast.walk(node)}
-    yield from (n.lineno for n in ast.walk(tree) if is_small(n) and id(n) not in named)
+    yield from (node.lineno for node in small if id(node) not in named)
 
 
 def _defaults(node: ast.arguments) -> list[ast.expr]:

@@ -277,7 +277,7 @@ def _family(student: Problem, net: Network, point: RealPoint, symmetry: Symmetry
     entries = net.tensor().entries
     orbit = symmetry.orbit_dimension(entries)
     if point.signature[1] > orbit:
-        beside = _beside(student, net)
+        beside = _beside(student, net, point.signature[1])
         dimension = min(_spread(entries, beside), point.signature[1])
         if dimension > orbit:
             text = "a set of critical points; its dimension is observed"
@@ -329,8 +329,11 @@ def _network(student: Problem, point: RealPoint) -> Network:
     return realise(student, point.vectors, point.signs)
 
 
-def _beside(student: Problem, net: Network) -> list[SymmetricTensor]:
-    """Critical points of the same loss that are reached from small moves away from this one."""
+def _beside(student: Problem, net: Network, zeros: int) -> list[SymmetricTensor]:
+    """Critical points of the same loss that are reached from small moves away from this one.
+
+    There are no more to look for when they span as many dimensions as the Hessian has zeros.
+    """
     from scipy.optimize import least_squares
 
     theta, loss = student.pack(net), student.loss(net)
@@ -343,6 +346,8 @@ def _beside(student: Problem, net: Network) -> list[SymmetricTensor]:
         same = abs(student.loss(other) - loss) <= SAME_FAMILY * max(energy, TINY)
         if same and _is_critical(student, other, EXACTLY):
             found.append(other.tensor())
+            if len(found) >= SAMPLES - 1 and _spread(net.tensor().entries, found) >= zeros:
+                break
     return found
 
 
