@@ -16,6 +16,7 @@ from shallows.model.reduced_problem import reduced
 from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.neurons.equivalent_power import equivalent_chart, has_equivalent_power
 from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
+from shallows.questions.charts.penalty.chart import needs_pairs, penalised_chart
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.result import Chart
@@ -73,6 +74,8 @@ def chart(
     _require_polynomial(problem)
     if problem.outputs > 1 or problem.degree == 1:
         return replace(_of_outputs(problem, method, certify, seed, progress), title=f"{problem!r}", seed=seed)
+    if needs_pairs(problem):
+        return penalised_chart(problem, certify, seed, progress, method)
     if problem.norm_neuron or problem.orthogonality:
         return with_reduction(problem, chart(reduced(problem), method, certify, seed, progress=progress))
     if method != "exact":

@@ -80,32 +80,27 @@ def starting_member(
 
 def generic_member(equations: CriticalEquations, tell: Shown = False) -> SolvedMember:
     """A generic (G, g)."""
-    if (equations, None) not in SOLVED:
-        SOLVED[equations, None] = _from_disk(equations, None, lambda: solve_generic(equations, tell))
-    return SOLVED[equations, None]
+    return solved_once(equations, None, lambda: solve_generic(equations, tell))
 
 
 def special_member(
     equations: Equations, special: KindOfMetrics, ways: MakeWays[Equations], tell: Shown = False
 ) -> SolvedMember:
     """A generic one among special metrics; another where paths are lost."""
-    if (equations, special) not in SOLVED:
-        SOLVED[equations, special] = _from_disk(
-            equations, special, lambda: solve_special(equations, special, ways, tell)
-        )
-    return SOLVED[equations, special]
+    return solved_once(equations, special, lambda: solve_special(equations, special, ways, tell))
 
 
-def _from_disk(
+def solved_once(
     equations: CriticalEquations, special: KindOfMetrics | None, solve: Callable[[], SolvedMember]
 ) -> SolvedMember:
-    """The member that is kept on disk, or one that is solved now and then kept."""
-    kept = kept_member(equations, special)
-    if kept is not None:
-        return kept
-    solved = solve()
-    keep_member(equations, special, solved)
-    return solved
+    """The member of this process, or the one that is kept on disk, or one that is solved now and then kept."""
+    if (equations, special) not in SOLVED:
+        kept = kept_member(equations, special)
+        if kept is None:
+            kept = solve()
+            keep_member(equations, special, kept)
+        SOLVED[equations, special] = kept
+    return SOLVED[equations, special]
 
 
 def solve_special(

@@ -8,6 +8,7 @@ damaged, or fails this, is one that is not there: the member is solved again and
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,8 @@ from shallows.support.version import __version__
 FORMAT = Format("shallows-generic-member", 1)
 #: Where the members that come with the package lie.
 SHIPPED = Path(__file__).parent / "members"
+#: Letters of a name that tells all by itself: file systems take 255, with the ending.
+LONGEST = 150
 #: A Newton step from a solution that is longer, relatively, says that it is none: points are refined to about ε times
 #: their condition, which is below 10⁷ for generic members.
 SOLVED = 1e-8
@@ -38,7 +41,11 @@ def name_of(equations: CriticalEquations, special: KindOfMetrics | None) -> str:
     'PowerEquations-degree3-n3-r2-generic'
     """
     shown = [repr(equations), "generic" if special is None else repr(special)]
-    return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", text.replace("=", "")).strip("-") for text in shown)
+    name = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", text.replace("=", "")).strip("-") for text in shown)
+    exact = " ".join(shown)
+    if len(name) <= LONGEST and not re.search(r"[^A-Za-z0-9_ ()\[\],=']", exact):
+        return name
+    return f"{name[:LONGEST]}-{hashlib.sha256(exact.encode()).hexdigest()[:16]}"  # signs and points count too
 
 
 def folder() -> Path | None:

@@ -14,9 +14,9 @@ from shallows.questions.charts.continuation.equations import SolvedMember, famil
 from shallows.questions.charts.continuation.generic_members import (
     DIGITS,
     MOST,
-    SOLVED,
     SPECIAL_SEEDS,
     generic_member,
+    solved_once,
     special_member,
 )
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
@@ -35,12 +35,10 @@ NODES = 6
 def start_for(
     equations: NeuronEquations, special: RotationInvariantMetrics | None, tell: Shown = False
 ) -> SolvedMember:
-    """Where every problem with such neurons and metrics starts from; solved once a process."""
+    """Where every problem with such neurons and metrics starts from; solved once a machine."""
     if special is None:
         return generic_member(equations, tell)
-    if (equations, special) not in SOLVED:
-        SOLVED[equations, special] = _special(equations, special, tell)
-    return SOLVED[equations, special]
+    return solved_once(equations, special, lambda: _special(equations, special, tell))
 
 
 def _special(equations: NeuronEquations, special: RotationInvariantMetrics, tell: Shown) -> SolvedMember:

@@ -1,0 +1,1 @@
+"""Quadratic networks under the orthogonality penalty, with outer weights that differ or are trained."""

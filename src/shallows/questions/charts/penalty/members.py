@@ -1,0 +1,205 @@
+"""Solved members that charts with an orthogonality penalty start from.
+
+Among pairs of any two metrics no critical point is at infinity, so that the sum of all is linear in the target: the
+trace test tells whether monodromy has found them. From there paths are followed, once a machine, to a generic member
+among penalised ones: Frobenius' metric on P, and a multiple of the identity for its target. Most of the others run to
+infinity, slowly, like |t|^(−1/4): a path that double precision does not bring to an end is looked at on its way, and
+counts as one to infinity when it grows by one and the same power of t. Singular ends where a neuron is
+zero belong to other strata, and those with w·w = 0 stay so over all real problems, and are never real. Monodromy then
+finds no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.homotopy.monodromy import monodromy
+from shallows.mathematics.homotopy.parameter import solve_member
+from shallows.mathematics.homotopy.paths import Homotopy, track
+from shallows.mathematics.homotopy.solutions import Solutions
+from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
+from shallows.mathematics.same_points import PointSet
+from shallows.model.reduced_problem import identity
+from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember, family
+from shallows.questions.charts.continuation.generic_members import DIGITS, SPECIAL_SEEDS, solved_once
+from shallows.questions.charts.continuation.lost_paths import SETTINGS
+from shallows.questions.charts.continuation.metrics import OneMetric
+from shallows.questions.charts.limits import most_points
+from shallows.questions.charts.penalty.metrics import PenalisedMetrics
+from shallows.questions.charts.penalty.students import PenalisedEquations
+from shallows.support.progress import Shown
+from shallows.support.seeds import complex_normal
+
+#: Places |t| on the way at which a lost path is looked at, a hundredth of each other.
+ON_THE_WAY = (1e-4, 1e-6, 1e-8)
+#: It runs to infinity when it grows at least so much from one to the next (a sixteenth root of t), and the second time
+#: as much as the first, up to this share; seen is t^(−1/6). Or where it has grown so far that tracking ends: members
+#: have numbers of size one, and their points are below ten.
+GROWS, ALIKE, FAR = 1.33, 0.2, 1e3
+
+
+def start_for(equations: PenalisedEquations, special: PenalisedMetrics, tell: Shown) -> SolvedMember:
+    """Where every problem with such students and metrics starts from."""
+    return solved_once(equations, special, lambda: _special(equations, special, tell))
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedFamily:
+    """The equations over metrics of one kind with targets (t, vI): parameters (u, g₁, v), g = (g₁, v q)."""
+
+    equations: PenalisedEquations
+    special: PenalisedMetrics
+
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return self.equations.unknowns
+
+    @property
+    def parameter_count(self) -> int:
+        """Those of the metric, N and one."""
+        return self.special.parameters + self.special.size + 1
+
+    def full(self, parameters: Complex) -> Complex:
+        """(u, g)."""
+        return np.concatenate([parameters[:-1], parameters[-1] * identity(self.special.size)])
+
+    def pinned(self, parameters: Complex) -> Complex:
+        """(u, g₁, v) from (u, g)."""
+        return np.asarray(parameters[: self.parameter_count])  # q begins with 1
+
+    def segment(self, start: Complex, target: Complex) -> Homotopy:
+        """The equations along the segment between two members."""
+        begin, goal = (self.full(np.asarray(p, np.complex128)) for p in (start, target))
+        return family(self.equations, self.special).segment(begin, goal)
+
+    def member(self, parameters: object) -> None:
+        """No exact system: proofs are of the problem's own equations."""
+        return
+
+
+class PinnedDetours(Detours):
+    """Ways between members whose second target is a multiple of the identity."""
+
+    def __init__(
+        self,
+        equations: PenalisedEquations,
+        known: SolvedMember,
+        wanted: Member,
+        special: PenalisedMetrics,
+        seed: int,
+        tell: Shown,
+        regular: Regular,
+    ) -> None:
+        super().__init__(equations, known, wanted, seed, tell, regular)
+        self.pinned = PinnedFamily(equations, special)
+
+    def _tracked(self, way: int) -> Solutions | None:
+        """All paths to the wanted member."""
+        return solve_member(
+            self.pinned,
+            self.known.points,
+            self.pinned.pinned(self.known.parameters).tolist(),
+            self.pinned.pinned(self.wanted.parameters).tolist(),
+            rng=self.seed + way,
+            detour=way > 0,
+            on_incomplete="return",
+            settings=SETTINGS,
+            progress=self.tell,
+        )
+
+
+def _wide(equations: PenalisedEquations, tell: Shown) -> SolvedMember:
+    """A generic member among all pairs of metrics."""
+    kind = PenalisedMetrics(equations.inputs, "wide")
+    rng = np.random.default_rng([0, equations.unknowns, equations.entries])
+    u = complex_normal(rng, kind.parameters)
+    gram = kind.at(u).high
+    x, g = equations.first(gram, rng)
+
+    def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
+        fixed = family(equations, OneMetric(gram))
+        return linear_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
+
+    result = monodromy(
+        family(equations, kind),
+        x[None, :],
+        np.concatenate([u, g]),
+        rng=0,
+        invariants=equations.tensors,
+        limit=most_points(),
+        trace=test,
+        settings=SETTINGS,
+        progress=tell,
+    )
+    return SolvedMember(result.parameters, result.points, result.completeness)
+
+
+def _special(equations: PenalisedEquations, special: PenalisedMetrics, tell: Shown) -> SolvedMember:
+    wide = PenalisedMetrics(equations.inputs, "wide")
+    start = solved_once(equations, wide, lambda: _wide(equations, tell))
+    found = [_followed(equations, special, start, SPECIAL_SEEDS[0], tell)]
+    for seed in SPECIAL_SEEDS[1:]:
+        if found[-1].completeness != "sampled":
+            break
+        found.append(_followed(equations, special, start, seed, tell))
+    return max(found, key=lambda member: (member.completeness != "sampled", len(member.points)))
+
+
+def _followed(
+    equations: PenalisedEquations, special: PenalisedMetrics, start: SolvedMember, seed: int, tell: Shown
+) -> SolvedMember:
+    """A generic member among penalised ones, from the ends of the paths of a generic pair of metrics."""
+    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
+    u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
+    pinned, gram = PinnedFamily(equations, special), special.at(u).high
+    free = np.concatenate([u, complex_normal(rng, special.size + 1)])
+    wide = PenalisedMetrics(equations.inputs, "wide")
+    size, upper = wide.size, np.triu_indices(wide.size)
+    both = np.concatenate([gram[:size, :size][upper], gram[size:, size:][upper]])
+    wanted = np.concatenate([both, pinned.full(free)[special.parameters :]])
+    kind = family(equations, wide)
+    ends = solve_member(
+        kind,
+        start.points,
+        start.parameters.tolist(),
+        wanted.tolist(),
+        rng=seed,
+        detour=False,
+        on_incomplete="return",
+        settings=SETTINGS,
+        progress=tell,
+    )
+    segment = kind.segment(start.parameters, wanted)
+    settled = all(_diverges(segment, start.points[end.path]) for end in ends.failed)
+    points = PointSet(ends.finite.points, invariants=equations.tensors).points
+    unreal = all(equations.of_no_use(end.point) for end in ends.singular)
+    known = settled and unreal and len(points) == ends.finite.count
+    if len(points):
+        found = monodromy(
+            pinned,
+            points,
+            free,
+            rng=seed,
+            invariants=equations.tensors,
+            trace=False,
+            settings=SETTINGS,
+            progress=tell,
+        )
+        known, points = known and found.count == len(points), found.points
+    return SolvedMember(pinned.full(free), points, start.completeness if known else "sampled")
+
+
+def _diverges(segment: Homotopy, start: Complex) -> bool:
+    """Whether a path grows like a power of t."""
+    sizes = []
+    for place in ON_THE_WAY:
+        path = track(segment, start[None], end=place, endgame=False)
+        if path.status[0] != 0:
+            return float(np.abs(path.ends[0]).max()) > FAR
+        sizes.append(float(np.abs(path.ends[0]).max()))
+    first, second = sizes[1] / sizes[0], sizes[2] / sizes[1]
+    return first > GROWS and second > GROWS and abs(second / first - 1) < ALIKE

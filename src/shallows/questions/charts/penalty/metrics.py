@@ -1,0 +1,70 @@
+"""The metrics of a loss with an orthogonality penalty, on pairs of matrices (s, P): G on s and γ‖P‖² on P."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.model.data.metric import Frobenius
+from shallows.model.reduced_problem import identity
+from shallows.questions.charts.continuation.metrics import AllMetrics, Complex, Pair
+from shallows.support.checks import Array
+
+Law = Literal["any", "isotropic", "wide"]
+
+
+@dataclass(frozen=True)
+class PenalisedMetrics:
+    """Blocks (G, γF), F that of Frobenius: G any metric, or u₁‖S‖² + u₂(tr S)² where rotations leave the data alone.
+
+    "wide" has any metric on P too: no critical point of a generic one is at infinity.
+    """
+
+    n: int
+    law: Law
+
+    @property
+    def kind(self) -> str:
+        """What they are."""
+        return {"any": "penalised", "isotropic": "penalised isotropic", "wide": "pairs of"}[self.law]
+
+    @property
+    def size(self) -> int:
+        """N, the entries of one matrix."""
+        return coordinates.dimension(self.n, 2)
+
+    @property
+    def _first(self) -> int:
+        """How many numbers G takes."""
+        return 2 if self.law == "isotropic" else AllMetrics(self.size).parameters
+
+    @property
+    def parameters(self) -> int:
+        """Those of G, and γ or all of the second metric."""
+        return self._first + (AllMetrics(self.size).parameters if self.law == "wide" else 1)
+
+    def at(self, u: Complex) -> Pair:
+        """The block matrix."""
+        own, rest = u[: self._first], u[self._first :]
+        F = Frobenius(self.n).gram(2)
+        q = identity(self.size)
+        G = (
+            own[0] * F + own[1] * np.outer(q, q)
+            if self.law == "isotropic"
+            else AllMetrics(self.size).at(own).high
+        )
+        second = AllMetrics(self.size).at(rest).high if self.law == "wide" else rest[0] * F
+        return Pair.of(np.block([[G, np.zeros_like(G)], [np.zeros_like(G), second]]))
+
+    def of(self, gram: Array, penalty: float) -> Array:
+        """The parameters u of a G of this kind, and γ."""
+        if self.law == "isotropic":  # G on entries 11 and 22 is u₂, and u₁ + u₂ on 11 twice
+            trace = float(gram[0, self.n]) if self.n > 1 else 0.0
+            return np.array([float(gram[0, 0]) - trace, trace, penalty])
+        upper = np.triu_indices(self.size)
+        if self.law == "any":
+            return np.append(gram[upper], penalty)
+        return np.concatenate([gram[upper], penalty * Frobenius(self.n).gram(2)[upper]])

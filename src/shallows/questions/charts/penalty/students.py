@@ -1,0 +1,186 @@
+"""Which pairs of matrices (s, P) = (Σ aᵢ wᵢwᵢᵀ, Σ wᵢwᵢᵀ) networks have, and in which unknowns.
+
+Loss and orthogonality penalty together are one quadratic function of the pair. Networks with a pair are not isolated
+where neurons have one and the same outer weight: rotations among them change neither matrix. So neurons are taken in
+groups of equal weight, and in a group the k-th neuron lies in the span of the last n − k columns of a frame: every
+group can be rotated there, in finitely many ways.
+
+- *a fixed*: a stratum is how many neurons of each weight are in use. The others are zero.
+- *a trained*: neurons in use may have different weights or equal ones; each way to divide them is a stratum. A critical
+  pair of a group is critical in each neuron's weight after a rotation: with E the slope in s, the diagonal of W E Wᵀ,
+  whose sum vanishes, can be rotated to zero.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.support.checks import Array
+
+#: Frames have so few binary digits that products of two entries, and sums of a few, are exact.
+DIGITS = 2.0**8
+#: w·w of a singular end, known to about the fourth root of rounding, as a share of ‖w‖²; and the length of a neuron
+#: that is zero, where others are of size one.
+ISOTROPIC = 1e-3
+
+
+@dataclass(frozen=True)
+class Group:
+    """Neurons with one outer weight, None where it is trained."""
+
+    weight: float | None
+    size: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one neuron is among the unknowns: its `weight` (a number, or the place of one) and those of wᵢ."""
+
+    weight: float
+    trained: int | None
+    unknowns: tuple[int, ...]
+    first: int
+
+
+def frame_of(n: int, groups: tuple[Group, ...]) -> Array:
+    """A random frame, the identity where no group needs one."""
+    if all(group.size == 1 for group in groups):
+        return np.eye(n)
+    return np.round(np.random.default_rng(n).standard_normal((n, n)) * DIGITS) / DIGITS
+
+
+def places_of(n: int, groups: tuple[Group, ...]) -> list[Place]:
+    """One a neuron, in the order of the groups."""
+    places, count = [], 0
+    for group in groups:
+        trained = None
+        if group.weight is None:
+            trained, count = count, count + 1
+        for k in range(group.size):
+            own = tuple(range(count, count + n - k))
+            places.append(Place(1.0 if group.weight is None else group.weight, trained, own, k))
+            count += n - k
+    return places
+
+
+def neuron_of(n: int, groups: tuple[Group, ...]) -> Neuron:
+    """All neurons as one map from the unknowns to the entries of (s, P).
+
+    >>> neuron_of(1, (Group(2.0, 1),)).values(np.array([3.0]))
+    array([18.,  9.])
+    """
+    frame, places = frame_of(n, groups), places_of(n, groups)
+    total = places[-1].unknowns[-1] + 1
+    size = coordinates.dimension(n, 2)
+    terms: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    for place in places:
+        columns = frame[:, place.first :]
+        for entry, (p, q) in enumerate(coordinates.indices(n, 2).tolist()):
+            for (i, x), (j, y) in product(enumerate(place.unknowns), repeat=2):
+                row = [0] * total
+                row[x] += 1
+                row[y] += 1
+                factor = float(columns[p, i] * columns[q, j])
+                terms[size + entry, tuple(row)] += factor  # type: ignore[assignment]
+                if place.trained is not None:
+                    row[place.trained] += 1
+                terms[entry, tuple(row)] += factor * place.weight  # type: ignore[assignment]
+    table = tuple((entry, float(c), row) for (entry, row), c in sorted(terms.items()) if c)
+    return Neuron(total, 2 * size, table, turns=1, lowest=1)
+
+
+@dataclass(frozen=True, repr=False)
+class PenalisedEquations(NeuronEquations):
+    """The critical equations of one stratum, as those of one neuron with the pair (s, P) for its function."""
+
+    inputs: int = 0
+    groups: tuple[Group, ...] = ()
+
+    @classmethod
+    def of(cls, n: int, groups: tuple[Group, ...]) -> PenalisedEquations:
+        """For networks in n inputs."""
+        return cls(neuron_of(n, groups), 1, outer=((1.0,),), inputs=n, groups=groups)
+
+    def orbit(self, x: Complex) -> Complex:
+        """All changes of sign of single neurons; the order of groups is told apart by nobody who asks."""
+        places = places_of(self.inputs, self.groups)
+        images = []
+        for signs in product((1.0, -1.0), repeat=len(places)):
+            image = np.array(x)
+            for sign, place in zip(signs, places, strict=True):
+                image[list(place.unknowns)] *= sign
+            images.append(image)
+        return np.array(images)
+
+    def network(self, x: Array) -> tuple[Array, Array]:
+        """Outer weights and neurons."""
+        frame = frame_of(self.inputs, self.groups)
+        places = places_of(self.inputs, self.groups)
+        a = np.array([p.weight if p.trained is None else x[p.trained] for p in places])
+        W = np.array([frame[:, p.first :] @ x[list(p.unknowns)] for p in places])
+        return a, W
+
+    def of_no_use(self, x: Complex) -> bool:
+        """Whether a neuron is zero, or has w·w = 0 and is not real, to the accuracy of a singular end."""
+        frame = frame_of(self.inputs, self.groups)
+        for place in places_of(self.inputs, self.groups):
+            w = frame[:, place.first :] @ x[list(place.unknowns)]
+            size = float(np.sum(np.abs(w) ** 2))
+            if size <= ISOTROPIC**2 or abs(np.sum(w**2)) <= ISOTROPIC * size:
+                return True
+        return False
+
+    def __repr__(self) -> str:
+        groups = ", ".join(f"{'free' if g.weight is None else repr(g.weight)} {g.size}" for g in self.groups)
+        return f"PenalisedEquations(n={self.inputs}, groups={groups})"
+
+
+def fixed_strata(n: int, weights: Array) -> Iterator[tuple[Group, ...]]:
+    """How many neurons of each weight are in use, at least one of all."""
+    counts = Counter(weights.tolist())
+    for sizes in product(*(range(min(count, n) + 1) for count in counts.values())):
+        if any(sizes):
+            yield tuple(Group(w, p) for w, p in zip(counts, sizes, strict=True) if p)
+
+
+def trained_strata(n: int, width: int) -> Iterator[tuple[Group, ...]]:
+    """All ways to divide up to `width` neurons into groups of at most n, the larger first."""
+    for used in range(1, width + 1):
+        for sizes in _divided(used, min(used, n)):
+            yield tuple(Group(None, p) for p in sizes)
+
+
+def _divided(count: int, largest: int) -> Iterator[tuple[int, ...]]:
+    if not count:
+        yield ()
+    for first in range(min(count, largest), 0, -1):
+        for rest in _divided(count - first, first):
+            yield (first, *rest)
+
+
+def zero_diagonal(W: Array, E: Array) -> Array:
+    """QW, Q orthogonal, with (QW) E (QW)ᵀ zero on its diagonal, for a trace of zero: two rows at a time.
+
+    >>> zero_diagonal(np.eye(2), np.diag([1.0, -1.0])).round(6)
+    array([[ 0.707107,  0.707107],
+           [-0.707107,  0.707107]])
+    """
+    W = np.array(W)
+    for i in range(len(W) - 1):
+        B = W @ E @ W.T
+        j = i + 1 + int(np.argmin(B.diagonal()[i + 1 :] * np.sign(B[i, i] or 1.0)))
+        # tan t with cos²t B_ii + 2 sin t cos t B_ij + sin²t B_jj = 0
+        roots = np.roots([B[j, j], 2 * B[i, j], B[i, i]]) if B[j, j] else np.zeros(1)
+        angle = float(np.arctan(np.real(roots[np.argmin(np.abs(np.imag(roots)))]))) if len(roots) else 0.0
+        cosine, sine = np.cos(angle), np.sin(angle)
+        W[i], W[j] = cosine * W[i] + sine * W[j], cosine * W[j] - sine * W[i]
+    return W
