@@ -35,6 +35,7 @@ from shallows.questions.geometry.escape.convex_losses import (
     LossLandscape,
     ProblemLandscape,
 )
+from shallows.questions.geometry.escape.dependent_neurons import free_by_relation, free_by_turning
 from shallows.questions.geometry.escape.idle_neuron_descent import (
     free_a_neuron,
     rest_smallest_neuron,
@@ -310,6 +311,8 @@ def _ways(
             _spend(trail, landscape, 2, rng)
             how = f"rank S = {spectrum.rank} < width = {net.width}: the fiber holds a network with an idle neuron"
             yield trail.segments, "Theorem 37 and Lemma 14", how, True
+    elif not trail.segments:
+        yield from _freed(landscape, state, tensor.degree, rng)
     yield from _steps(landscape, net, tensor, covered)
     trail = Trail(state)
     row = rest_smallest_neuron(trail, tensor.degree, landscape, NEARLY_IDLE)
@@ -321,6 +324,23 @@ def _ways(
     if _spend(trail, landscape, tensor.degree, rng, tolerance=NEARLY_PARALLEL):
         # at a numerically critical point parallel neurons are parallel only to the root of the rounding error
         yield trail.segments, name, "two neurons are parallel to 1e-5: one of them is spent", False
+
+
+def _freed(
+    landscape: Landscape, state: State, degree: int, rng: np.random.Generator
+) -> Iterator[tuple[list[Segment], str, str, bool]]:
+    """A neuron that is made idle on a way on which τ does not change, though none is idle and no two are parallel."""
+    trail, how = (
+        Trail(state),
+        "the powers of the neurons are dependent: a moves until one is idle, which is spent",
+    )
+    row = free_by_relation(trail, degree)
+    if row is None:
+        how = f"{degree + 1} neurons lie in a plane: they turn until one is idle, which is spent"
+        row = free_by_turning(trail, degree, rng)
+    if row is not None:
+        spend_idle_neuron(trail, row, degree, landscape, rng)
+        yield trail.segments, "Finding 4 and Lemma 14", how, True
 
 
 def _steps(

@@ -10,10 +10,11 @@ from shallows.uses.papers.findings.four_points import four_points
 from shallows.uses.papers.findings.kurtosis import real_points
 from shallows.uses.papers.findings.norm_sums import norm_sums
 from shallows.uses.papers.findings.origin import origin
+from shallows.uses.papers.findings.plane_cubics import plane_cubics
 from shallows.uses.papers.findings.turned_pair import turned_pair
 from shallows.uses.papers.findings.wide_valleys import wide_valleys
 
 CLAIMS = (
-    turned_pair, origin, conic_network, bad_cone, wide_valleys, norm_sums, barrier, counts, four_points, real_points,
-    bias_minima, digits,
+    turned_pair, origin, conic_network, plane_cubics, bad_cone, wide_valleys, norm_sums, barrier, counts, four_points,
+    real_points, bias_minima, digits,
 )  # fmt: skip
