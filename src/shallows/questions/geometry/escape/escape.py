@@ -4,7 +4,8 @@ Paper 000, section 2.2, for L = ℓ∘τ with ℓ convex and a trained:
 
 - Theorem 12 (d = 2, width ≥ n): to the global minimum, by lifting the segment from S to the minimiser of ℓ;
 - Theorem 9 (width ≥ dim Sym^d): to the global minimum, by linear algebra;
-- Lemma 14: an idle neuron, or two parallel ones, lower the loss;
+- Lemma 14: an idle neuron, or two parallel ones, lower the loss; Finding 4: so do dependent powers, and d + 1 neurons
+  in a plane (`escape.dependent_neurons`), which at n = d = 3 is every critical point from width 4 on;
 - Theorem 11 (n = 2, width ≥ ⌈(d+1)/2⌉): Lemma 14 at critical points; at all others dτ is onto, and the loss falls
   along lines in coordinates that do not degenerate on the way to infinity (`escape.merging_descent`);
 - Theorem 37 with Lemma 14 (d = 2, rank S < width): the fiber is connected and contains a network with an idle neuron;
@@ -97,7 +98,8 @@ def escape_path(
 
     For convex ℓ and L = ℓ∘τ with a trained (paper 000, section 2.2): to the global minimum for d = 2 and width ≥ n
     (Theorem 12) or width ≥ dim Sym^d (Theorem 9); somewhere lower for n = 2 and width ≥ ⌈(d+1)/2⌉ (Theorem 11), from a
-    network with an idle neuron or two parallel ones (Lemma 14), for d = 2 and rank < width (Theorem 37), and from any
+    network with an idle neuron or two parallel ones (Lemma 14), or with dependent powers or d + 1 neurons in a plane
+    (Finding 4: every critical point for n = d = 3 and width ≥ 4), for d = 2 and rank < width (Theorem 37), and from any
     point that is not critical. Elsewhere the theory is silent, and the answer is None.
 
     `problem` is a Problem, or any convex loss on tensors: an object with value(tensor) and gradient(tensor), the
