@@ -41,7 +41,9 @@ def test_neurons_of_a_plane_turn_until_one_is_idle(degree, n, seed):
         angles = np.pi * np.arange(degree + 1) / (degree + 1)  # regular: on special input as well
     plane = np.linalg.qr(rng.normal(size=(n, 2)))[0].T
     flips = rng.choice([-1, 1], degree + 1) * rng.uniform(0.3, 3, degree + 1)
-    W = (flips[:, None] * np.column_stack([np.cos(angles), np.sin(angles)]) @ plane)[rng.permutation(degree + 1)]
+    W = (flips[:, None] * np.column_stack([np.cos(angles), np.sin(angles)]) @ plane)[
+        rng.permutation(degree + 1)
+    ]
     state = rng.normal(size=degree + 1), W
     trail = Trail(state)
     row = free_by_turning(trail, degree, rng)
@@ -51,7 +53,9 @@ def test_neurons_of_a_plane_turn_until_one_is_idle(degree, n, seed):
 
 def test_four_neurons_that_are_not_in_a_plane_do_not_turn(rng):
     trail = Trail((np.ones(4), rng.normal(size=(4, 3))))
-    assert free_by_turning(trail, 3, rng) is None and free_by_relation(trail, 3) is None and not trail.segments
+    assert (
+        free_by_turning(trail, 3, rng) is None and free_by_relation(trail, 3) is None and not trail.segments
+    )
 
 
 @pytest.mark.parametrize(("width", "n", "degree"), [(5, 2, 3), (7, 2, 3), (12, 3, 3), (6, 2, 4)])
