@@ -56,7 +56,7 @@ def test_many_paths_say_the_same(name: str) -> None:
 
 def test_irrational_and_complex_points() -> None:
     root = multiplicity(["(x^2 - 2)^2", "y - x"], [np.sqrt(2), np.sqrt(2)])
-    assert (root.multiplicity, root.proved) == (2, False)
+    assert (root.multiplicity, root.proved, root.exact.degree) == (2, True, 2)
     imaginary = multiplicity(["(x^2 + 1)^3", "y - x"], [1j, 1j])
     assert (imaginary.multiplicity, imaginary.proved, imaginary.hilbert) == (3, True, (1, 1, 1))
     simple = multiplicity(["x^2 + y^2 - 5", "x*y - 2"], [1, 2])

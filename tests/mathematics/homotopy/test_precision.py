@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from shallows.homotopy import PolynomialSystem, Status, solve
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
 from shallows.mathematics.homotopy.literature import cyclic, noon, wilkinson
 from shallows.mathematics.homotopy.prepared import SparseProblem
@@ -98,3 +99,35 @@ def test_ill_conditioned_roots_in_two_variables():
 def test_more_of_wilkinsons_polynomials(degree, seed):
     found = solve(wilkinson(degree), rng=seed)
     assert found.finite.count == found.real.count == degree and found.certify().complete
+
+
+@pytest.mark.parametrize(
+    ("rows", "root", "windings"),
+    [
+        (["(x^2 - 2)^3"], [2**0.5], {3}),
+        (["x^2 + y^2 - 3", "x*y - 3/2"], [1.5**0.5] * 2, {2}),
+        (["(x^2 - 2)^8"], [2**0.5], {8}),
+    ],
+)
+def test_the_endgame_in_multiple_precision(rows, root, windings):
+    """Winding numbers, and ends to more digits than doubles have: their residuals are those of rounding."""
+    system = PolynomialSystem.read(rows)
+    problem = SparseProblem(system)
+    _, starts = problem.prepare(np.random.default_rng(3))
+    paths = problem.precisely(np.random.default_rng(3), np.arange(min(4, len(starts))), 5000)
+    assert (paths.status == PathStatus.PRECISE_SINGULAR).all() and set(paths.winding.tolist()) == windings
+    assert paths.error.max() < 1e-20
+    ends = paths.ends[:, :-1] / paths.ends[:, -1:]
+    assert np.abs(np.abs(problem.unscale(ends).real) - root).max() < 1e-15
+
+
+def test_ends_at_infinity_in_multiple_precision():
+    problem = SparseProblem(PolynomialSystem.read(["x*y - 1", "x^2*y + x - 2"]))
+    _, starts = problem.prepare(np.random.default_rng(0))
+    paths = problem.precisely(np.random.default_rng(0), np.arange(len(starts)), 5000)
+    assert sorted(paths.status.tolist()) == [PathStatus.INFINITE] * 5 + [PathStatus.PRECISE_REGULAR]
+
+
+def test_a_walk_around_two_roots_is_no_double_root():
+    found = solve(["(x - 1)^2 - 1/10^30"])
+    assert found.finite.count == found.real.count == 2 and not found.singular

@@ -33,6 +33,7 @@ from shallows.mathematics.homotopy._compiled.tracker import (
 )
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings
+from shallows.mathematics.homotopy.precise_endgame import ENDGAME, ROUNDED, SMALLER, SOLVED, Walk, size, walk
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.mathematics.newton import refined
 from shallows.support.tolerances import TINY
@@ -47,8 +48,8 @@ _CORRECTIONS = 9
 _SHORTER, _SHORTEST = 0.4, 1e-9
 #: An end is regular when its Jacobian's inverse, times the accuracy of the point, is below this.
 _REGULAR = 1e-3
-#: A path that is as close as this to t = 0 and has not arrived ends at a singular point, known to about 10⁻⁸: at a root
-#: of multiplicity 3, say, it is t^(1/3) away.
+#: A path that is as close as this to t = 0, has not arrived and could not be walked around ends at a singular point,
+#: known to about 10⁻⁸: at a root of multiplicity 3, say, it is t^(1/3) away.
 _SMALLEST, _SINGULAR_ERROR = 1e-30, 1e-8
 #: Nearness |x₀| at which a path is looked at as one to infinity, nearness below which it may be one, and how far the
 #: mark from which its exponent is measured lies behind.
@@ -95,12 +96,12 @@ def track_precisely(homotopy: PreciseHomotopy, starts: NDArray[np.complex128], s
     ends = np.array(starts, np.complex128)
     status = np.full(count, int(PathStatus.STEP_TOO_SMALL))
     used = np.zeros(count, np.int64)
-    radius, error = np.ones(count), np.zeros(count)
+    winding, radius, error = np.ones(count, np.int64), np.ones(count), np.zeros(count)
     for row in range(count):
         outcome, path, used[row] = _followed(homotopy, starts[row], steps)
         status[row], radius[row], error[row] = int(outcome), path.t, path.error
-        ends[row] = path.point()
-    return Paths(ends, status, np.ones(count, np.int64), used, radius, error)
+        ends[row], winding[row] = path.point(), path.winding
+    return Paths(ends, status, winding, used, radius, error)
 
 
 def precise_ends(
@@ -148,6 +149,8 @@ class _Path:
         self.points: list[Any] = []
         self.tangents: list[Any] = []
         self.marks: list[tuple[float, float]] = []
+        self.winding, self.next_circle = 1, ENDGAME
+        self.walked: Walk | None = None
 
     def point(self) -> NDArray[np.complex128]:
         """The present point, rounded to double and of unit length."""
@@ -160,8 +163,11 @@ class _Path:
             *x, last = self.z.entries()
             return [(entry / last).mid() for entry in x]
 
-    def _linear_system(self, entries: Sequence[Any], t: float) -> tuple[Any, Any]:
+    def _linear_system(self, entries: Sequence[Any], at: Any) -> tuple[Any, Any]:
         """Value and Jacobian, the patch as last row, at an exact point; kept with ∂H/∂t for the tangent."""
+        from flint import acb
+
+        t = acb(at)
         goal, goal_slope = self.target(entries)
         origin, origin_slope = self.start(entries)
         slope = (goal_slope * (1 - t) + origin_slope * t).tolist()
@@ -184,7 +190,7 @@ class _Path:
         self.patch = [acb(complex(e).conjugate() / square) for e in self.z.entries()]
         total = sum((p * x for p, x in zip(self.patch, self.z.entries(), strict=True)), acb(0))
         self.z = (self.z * (1 / total)).mid()
-        self.nodes, self.points, self.tangents = [], [], []
+        self.nodes, self.points, self.tangents, self.walked = [], [], [], None
         self._linear_system(self.z.entries(), self.t)
         self._remember()
 
@@ -192,7 +198,11 @@ class _Path:
         """The present point, with the tangent that the last linear system gives."""
         self.nodes = [*self.nodes[-2:], self.t]
         self.points = [*self.points[-2:], self.z]
-        self.tangents = [*self.tangents[-2:], (self.jacobian.solve(self.drift) * -1).mid()]
+        self.tangents = [*self.tangents[-2:], self._tangent()]
+
+    def _tangent(self) -> Any:
+        """dz/dt, from the last linear system."""
+        return (self.jacobian.solve(self.drift) * -1).mid()
 
     def _predict(self, at: float) -> Any:
         total: Any = None
@@ -227,7 +237,7 @@ class _Path:
             except ZeroDivisionError:
                 return PathStatus.STEP_TOO_SMALL
 
-    def _corrected(self, z: Any, t: float) -> tuple[Any, float, float, float] | None:
+    def _corrected(self, z: Any, t: Any) -> tuple[Any, float, float, float] | None:
         """Newton from a prediction: the point, its first, largest relative and last step; None when it is refused."""
         first, ratio, previous = 0.0, 0.0, 0.0
         for entries, delta in refined(lambda x: self._linear_system(x, t), z.entries(), _CORRECTIONS):
@@ -273,12 +283,35 @@ class _Path:
             share = min(done * min(max(SAFETY * error ** (-1.0 / order), LEAST_CHANGE), MOST_CHANGE), 1.0)
             if not self.marks or self.t < MARK_EVERY * self.marks[-1][0]:
                 self.marks.append((self.t, self._away()))
+            if self.t < self.next_circle and self._around():
+                near = float(abs(complex(self.z.entries()[-1]))) < SOLVED * self.fine
+                return PathStatus.INFINITE if near else PathStatus.PRECISE_SINGULAR
             if self._away() < _AT_INFINITY:
                 return self._infinite_or(PathStatus.STEP_TOO_SMALL)
             if self.t < _SMALLEST:
                 self.error = _SINGULAR_ERROR
                 return self._infinite_or(PathStatus.PRECISE_SINGULAR)
         return PathStatus.PRECISE_REGULAR
+
+    def _around(self) -> bool:
+        """Walk around |t|: True when the mean is that of the last circle, and solves the equations; it is the end."""
+
+        def corrected(z: Any, t: Any) -> tuple[Any, Any] | None:
+            self.steps += 1
+            found = self._corrected(z, t) if self.steps < self.budget else None
+            return None if found is None else (found[0], self._tangent())
+
+        self.next_circle = self.t / SMALLER
+        before, self.walked = self.walked, walk(corrected, self.z, self.tangents[-1], self.t, _AIM.windings)
+        gap = float("inf") if self.walked is None else self.walked.gap(before)
+        if self.walked is None or not gap < self.fine:
+            return False
+        mean = self.walked.mean
+        value, _ = self._linear_system(mean.entries(), 0.0)
+        if not size(value) < SOLVED * max(gap, 2.0 ** (-ROUNDED * self.bits)):
+            return False
+        self.z, self.winding, self.error = mean, self.walked.winding, gap
+        return True
 
     def _infinite_or(self, otherwise: PathStatus) -> PathStatus:
         """At infinity when x₀ has kept falling like a power of t over the last decades."""

@@ -4,7 +4,8 @@ The functionals Σ c_α ∂^α at a point p that vanish on the ideal are the ker
 Their number, up to the order at which no more come, is the multiplicity of p (F. Macaulay, 1916; B. Dayton, Z. Zeng,
 "Computing the multiplicity structure in solving polynomial systems", ISSAC 2005). Paths know nothing of this: m of them
 end at an isolated solution of multiplicity m. Where p is rational everything is done in exact arithmetic, and is a
-proof: that p solves the system, that it is multiple, and how often.
+proof: that p solves the system, that it is multiple, and how often. At other points of square rational systems that are
+not too large the algebra of functions on all solutions proves the same (`quotient_algebra`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from shallows.mathematics.homotopy.coefficients import ONE, Gaussian
 from shallows.mathematics.homotopy.fat_points import local_multiplicity, monomials
+from shallows.mathematics.homotopy.quotient_algebra import ExactSolution, exact_solutions
 from shallows.mathematics.homotopy.solutions import Solution
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.support.checks import counted
@@ -28,6 +30,8 @@ from shallows.support.errors import InvalidProblem
 #: A coordinate may be the rational number next to it, of a denominator up to this, when it is this close: ends of
 #: multiple solutions are known to 10⁻⁶ or better. Exact equations decide.
 LARGEST_DENOMINATOR, CLOSE = 1000, 1e-4
+#: How many times further away all other solutions must be.
+APART = 10.0
 #: The largest multiplicity that is looked for, and the most columns of an exact matrix: seconds of work.
 MOST, MOST_COLUMNS = 200, 300
 
@@ -37,12 +41,15 @@ class Multiplicity:
     """The multiplicity of a solution, and how it is known.
 
     multiplicity: by local algebra; None where that is undecided (`reason` says why). proved: in exact arithmetic, at
-    the rational point `exact_point`; otherwise the functionals vanish to hundreds of bits. paths: how many paths ended
-    there, when a `Solution` was given. hilbert: new functionals of order 0, 1, 2, …, if proved.
+    the rational point `exact_point`, or at the `exact` solution of this `point` and `degree` over Q; otherwise the
+    functionals vanish to hundreds of bits. paths: how many paths ended there, when a `Solution` was given. hilbert: new
+    functionals of order 0, 1, 2, …, at a rational point.
 
     >>> double = sh.homotopy.solve(["x^2 + y^2 - 2", "x*y - 1"]).singular[0]
     >>> sh.homotopy.multiplicity(["x^2 + y^2 - 2", "x*y - 1"], double)
     Multiplicity(2, proved at the rational point (-1, -1), by 2 paths too)
+    >>> sh.homotopy.multiplicity(["x^2 - 2", "(y - x)^2"], [1.414213, 1.414213])
+    Multiplicity(2, proved at a point of degree 2 over Q)
     """
 
     multiplicity: int | None
@@ -51,6 +58,7 @@ class Multiplicity:
     paths: int | None = None
     hilbert: tuple[int, ...] = ()
     reason: str = ""
+    exact: ExactSolution | None = None
 
     @property
     def agrees(self) -> bool | None:
@@ -60,11 +68,11 @@ class Multiplicity:
     def __repr__(self) -> str:
         if self.multiplicity is None:
             return f"Multiplicity(undecided: {self.reason})"
-        where = (
-            f"proved at the rational point ({', '.join(self.exact_point)})"
-            if self.proved
-            else "to hundreds of bits"
-        )
+        where = "to hundreds of bits"
+        if self.exact is not None:
+            where = f"proved at a point of degree {self.exact.degree} over Q"
+        elif self.proved:
+            where = f"proved at the rational point ({', '.join(self.exact_point)})"
         paths = (
             ""
             if self.paths is None
@@ -103,6 +111,9 @@ def multiplicity(
             many, growth, reason = _exact(system, rational)
             shown = tuple(str(value) for value in rational)
             return Multiplicity(many, many is not None, shown, paths, growth, reason)
+    known = _exact_solution(system, place)
+    if known is not None:
+        return Multiplicity(known.multiplicity, True, (), paths, exact=known)
     found = local_multiplicity(system, place, MOST)
     reason = (
         ""
@@ -110,6 +121,15 @@ def multiplicity(
         else "no solution was found there to hundreds of digits, or Macaulay's matrix is too large"
     )
     return Multiplicity(found, False, (), paths, (), reason)
+
+
+def _exact_solution(system: PolynomialSystem, place: np.ndarray) -> ExactSolution | None:
+    """The exact solution that the point must be: next to it, and far from all others."""
+    every = exact_solutions(system) or ()
+    gaps = [float(np.abs(one.point - place).max()) for one in every] + [np.inf] * 2
+    first, second = np.partition(gaps, 1)[:2]
+    near = first < CLOSE * max(1.0, float(np.abs(place).max())) and first < second / APART
+    return every[int(np.argmin(gaps))] if near else None
 
 
 def _rational(value: complex) -> Gaussian | None:

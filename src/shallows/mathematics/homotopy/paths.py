@@ -18,6 +18,7 @@ from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE, Pa
 from shallows.mathematics.homotopy.batches import COLUMNS, current
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
+from shallows.support.tolerances import EPSILON
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,10 @@ class Homotopy:
         return value, jacobian
 
     def options(self, settings: TrackerSettings) -> list[float]:
-        """What the compiled loop is told beside the settings: noise, floor and how far points may be from the path."""
-        return [self.noise, self.floor, LOOSE * settings.prediction if self.loose else SHARP]
+        """What the compiled loop is told beside the settings: noise, floor, how far points may be from the path, and
+        the residual of points that are rounded to doubles, which is the noise unless equations are sharper."""
+        rounded = self.noise / EPSILON if self.sharp_beyond == 0.0 else self.noise
+        return [self.noise, self.floor, LOOSE * settings.prediction if self.loose else SHARP, rounded]
 
     def system(self) -> tuple[Any, ...]:
         """The evaluator's address and its constant data, as compiled code takes them."""

@@ -38,6 +38,9 @@ _ATTEMPTS = 4
 _PRECISE_PATHS = 40
 #: So many in double-double, at a fifteenth of the speed.
 _SHARP_PATHS = 400
+#: So many steps of a path with an endgame in double-double, a fiftieth of them on a side of its circles: a path that
+#: takes more is for multiple precision.
+_SHARP_STEPS = 1_000
 #: Chordal distance at which a singular end of one γ is that of another: the endgame takes ends that are known to 10⁻⁶.
 SAME_SINGULAR = 1e-5
 #: An end that no other γ has within this distance lies on a positive-dimensional solution set, where ends move by
@@ -252,7 +255,11 @@ def _more_digits(
     if len(doubtful) <= _SHARP_PATHS:
         careful = replace(settings.tighter(), steps=settings.steps)
         fresh = track(homotopy, starts[doubtful], careful, threads=threads, endgame=False)
-        ended = fresh.status == PathStatus.ARRIVED
+        late = np.flatnonzero(fresh.status != PathStatus.ARRIVED)
+        if len(late):
+            brief = replace(settings, steps=min(settings.steps, _SHARP_STEPS))
+            fresh = fresh.with_rows(late, track(homotopy, starts[doubtful[late]], brief, threads=threads))
+        ended = (fresh.status == PathStatus.ARRIVED) | (fresh.status == PathStatus.CONVERGED)
         if ended.any():
             paths = paths.with_rows(doubtful[ended], fresh.rows(np.flatnonzero(ended)))
             ends = classify(homotopy, paths)

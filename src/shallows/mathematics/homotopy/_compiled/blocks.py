@@ -157,7 +157,7 @@ def track_block(
     mode, size, width = equations.mode, equations.size, charts.shape[1]
     settings = Settings(
         options[0], options[1], options[2], options[3], options[4], options[5], options[6], options[7], options[8],
-        options[9],
+        options[9], options[10],
     )  # fmt: skip
     for path in range(len(ends)):
         own = behind(pointer(charts), path * width if mode == PROJECTIVE else 0)

@@ -209,6 +209,7 @@ def without_endgame(settings: Any, steps: float) -> Any:
         settings.noise,
         settings.floor,
         NEXT_STEP,
+        settings.rounded,
     )
 
 
@@ -247,7 +248,7 @@ def finish(
                 copy(origin, x, size)
             elif loops == before:
                 gap = distance(mean, last, size) / max(largest(mean, size), floor)
-                is_end = solves(equations, mean, loops, gap, settings.noise)
+                is_end = solves(equations, mean, loops, gap, settings.rounded)
                 if gap < error and is_end:
                     error, winding, arrived = gap, loops, radius
                     copy(mean, best, size)

@@ -61,7 +61,7 @@ class History(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """`TrackerSettings` as compiled code sees them, in the order of its `array`; the last three are the homotopy's."""
+    """`TrackerSettings` as compiled code sees them, in the order of its `array`; the last four are the homotopy's."""
 
     prediction: float
     contraction: float
@@ -73,6 +73,7 @@ class Settings(NamedTuple):
     noise: float
     floor: float
     within: float
+    rounded: float
 
 
 EQUATIONS = in_memory(
