@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.families import Family, Vector
+from shallows.mathematics.newton import settled
 from shallows.support.errors import NotConverged
 from shallows.support.seeds import complex_normal
 
@@ -40,16 +41,18 @@ def start_pair(family: Family, rng: np.random.Generator) -> tuple[Vector, Vector
 
 
 def _newton(family: Family, x: Vector, p: Vector) -> tuple[Vector, Vector] | None:
-    for _ in range(NEWTON):
-        value, slope = _at(family, x, p)
-        if not np.isfinite(slope).all() or max(np.abs(x).max(), np.abs(p).max(initial=0.0)) > FAR:
-            return None
-        step = np.linalg.lstsq(slope, value, rcond=None)[0]
-        x, p = x - step[: family.n], p - step[family.n :]
-        if np.abs(step).max() < CONVERGED * max(1.0, float(np.abs(x).max())):
-            values = np.linalg.svd(slope[:, : family.n], compute_uv=False)
-            return (x, p) if values[-1] > REGULAR * values[0] else None
-    return None
+    n = family.n
+
+    def system(place: Vector) -> tuple[Vector, NDArray[np.complex128]]:
+        value, slope = _at(family, place[:n], place[n:])
+        return (value, slope) if np.abs(place).max() <= FAR else (value * np.nan, slope)
+
+    found = settled(system, np.concatenate([x, p]), NEWTON, CONVERGED)
+    if found is None:
+        return None
+    place, slope = found
+    values = np.linalg.svd(slope[:, :n], compute_uv=False)
+    return (place[:n], place[n:]) if values[-1] > REGULAR * values[0] else None
 
 
 def _at(family: Family, x: Vector, p: Vector) -> tuple[Vector, NDArray[np.complex128]]:

@@ -24,6 +24,7 @@ from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, exact
 from shallows.mathematics.homotopy.sets.slicing import linear_system
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.homotopy.systems import Terms
+from shallows.mathematics.newton import settled
 from shallows.support.seeds import complex_normal
 from shallows.support.tolerances import EPSILON
 
@@ -164,20 +165,14 @@ def _newton(system: NumericSystem, place: Vector, forms: Vector, sharp: bool) ->
     n = forms.shape[1] - 1
     flat = np.zeros((len(forms), system.unknowns), np.complex128)
     flat[:, :n] = forms[:, :n]
-    least = SHARP_REGULAR if sharp else REGULAR
-    for _ in range(NEWTON):
+
+    def equations(place: Vector) -> tuple[Vector, Vector]:
         value, slope = system.sharply(place) if sharp else (system.value(place), system.jacobian(place))
-        value = np.concatenate([value, forms[:, :n] @ place[:n] + forms[:, n]])
-        slope = np.vstack([slope, flat])
-        if not (np.isfinite(value).all() and np.isfinite(slope).all()):
-            return None
-        step, _, _, values = np.linalg.lstsq(slope, value, rcond=None)
-        if values[-1] < least * max(values[0], 1.0):
-            return None
-        place = place - step
-        if float(np.abs(step).max()) < CONVERGED * max(1.0, float(np.abs(place).max())):
-            return place
-    return None
+        on_slice = forms[:, :n] @ place[:n] + forms[:, n]
+        return np.concatenate([value, on_slice]), np.vstack([slope, flat])
+
+    found = settled(equations, place, NEWTON, CONVERGED, SHARP_REGULAR if sharp else REGULAR)
+    return None if found is None else found[0]
 
 
 #: What is left of an equation at a point of its zero set that is known to rounding: a few hundred ε.
