@@ -18,6 +18,7 @@ from shallows.questions.charts.neurons.equivalent_power import equivalent_chart,
 from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
 from shallows.questions.charts.penalty.chart import needs_pairs, penalised_chart
 from shallows.questions.charts.points.kinds import require_doubles
+from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart, is_spread
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
@@ -125,6 +126,8 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
 
         engine = "exact" if method == "exact" else "homotopy"
         return quadratics_chart(students, inner, certify, seed, progress, engine)
+    if method in ("auto", "homotopy") and is_spread(problem):
+        return fixed_slope_chart(problem, certify, seed, progress)
     if method in ("auto", "homotopy"):
         return neurons_chart(problem, certify, seed, progress)
     if method == "exact":

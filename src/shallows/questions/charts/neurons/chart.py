@@ -44,7 +44,7 @@ FORMULA = "a rational number, rounded"
 
 
 @dataclass
-class _Found:
+class Found:
     """What the strata have brought so far."""
 
     placed: list[Placed] = field(default_factory=list)
@@ -60,13 +60,13 @@ def neurons_chart(
     """All critical points of a problem with a polynomial activation and one output, by "homotopy" or "exact"."""
     space = PolynomialSpace.of(problem)
     require_isolated(problem)
-    found = _Found()
+    found = Found()
     engine = exact_stratum if method == "exact" else neuron_stratum
     if problem.outer is None:
         _trained(problem, space, certify, seed, progress, found, engine)
     else:
         _fixed(problem, space, certify, seed, progress, found, engine)
-    return _chart(problem, space, found, seed, method)
+    return assembled(problem, space, found, seed, method)
 
 
 def require_isolated(problem: Problem) -> None:
@@ -93,7 +93,7 @@ def _trained(
     certify: bool,
     seed: int,
     progress: bool,
-    found: _Found,
+    found: Found,
     engine: Engine,
 ) -> None:
     neuron = own_neuron(problem)
@@ -117,7 +117,7 @@ def _trained(
             _add_constant(problem, space, found)
 
 
-def _add_constant(problem: Problem, space: PolynomialSpace, found: _Found) -> None:
+def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> None:
     """The best constant, where a neuron at w = 0 is one that stays."""
     constants = [c for c in constant_neurons(problem) if c.value]
     if not constants:
@@ -146,7 +146,7 @@ def _add(
     stratum: NeuronStratum,
     rank: int,
     item: Arrangement | None,
-    found: _Found,
+    found: Found,
     certify: bool,
 ) -> None:
     """Take over a stratum's points and families."""
@@ -174,7 +174,7 @@ def _fixed(
     certify: bool,
     seed: int,
     progress: bool,
-    found: _Found,
+    found: Found,
     engine: Engine,
 ) -> None:
     for item in arrangements(problem):
@@ -199,7 +199,15 @@ def _fixed(
         _add(problem, own, stratum, rank, item, found, certify)
 
 
-def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int, method: str) -> Chart:
+def assembled(
+    problem: Problem,
+    space: PolynomialSpace,
+    found: Found,
+    seed: int,
+    method: str,
+    of_their_own: Callable[[Placed], str] | None = None,
+) -> Chart:
+    """The chart of what was found; `of_their_own` judges points that are no isolated networks."""
     assert isinstance(problem.activation, PolynomialActivation)
     placed = found.placed
     full = [item.entries(space) for item in placed]
@@ -208,7 +216,9 @@ def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int, m
     rank = np.array([item.point.rank for item in placed], dtype=np.intp)
     signature = np.array([item.point.signature for item in placed], dtype=np.intp).reshape(-1, 3)
     dimension = np.array([item.dimension for item in placed], dtype=np.intp)
-    kind = kinds_of(problem, space, placed, excess)
+    kind = kinds_of(problem, space, placed, excess, of_their_own)
+    completeness = weakest(found.levels)
+    known = is_closed(problem) and completeness != "sampled"
     order = np.lexsort((rank, excess))
     families: dict[int, NeuronFamily] = {
         row: family for row, i in enumerate(order) if (family := placed[i].family) is not None
@@ -226,13 +236,14 @@ def _chart(problem: Problem, space: PolynomialSpace, found: _Found, seed: int, m
     isolated = rank[order][dimension[order] == 0]
     return Chart(
         critical=Points(table, maker, problem),
-        completeness=weakest(found.levels),
+        completeness=completeness,
         method=method,
         complex_count=found.complex,
         real_count={r: int(np.sum(isolated == r)) for r in found.complex},
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
+        attained=True if known and kind[order][0] == "global minimum" else None,
         scope=_scope(problem),
         seed=seed,
         title=f"{problem!r}",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.signature import signature
+from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -40,13 +42,18 @@ class Placed:
 
 
 def kinds_of(
-    problem: Problem, space: PolynomialSpace, placed: list[Placed], excess: Array
+    problem: Problem,
+    space: PolynomialSpace,
+    placed: list[Placed],
+    excess: Array,
+    of_their_own: Callable[[Placed], str] | None = None,
 ) -> NDArray[np.str_]:
-    """The kind of each point or family; the lowest local minimum is global, since every function has a lowest level."""
+    """The kind of each point or family; where limits are networks the lowest local minimum is global."""
+    judge = of_their_own or (lambda item: _kind(problem, item))
     levels = Levels(excess, float(space.energy))
     floor = levels.same(0.0)
     kind = np.array(
-        [_kind(problem, item, bool(at_floor)) for item, at_floor in zip(placed, floor, strict=True)],
+        ["global minimum" if low else judge(item) for item, low in zip(placed, floor, strict=True)],
         dtype="<U14",
     )
     if len(kind):
@@ -56,13 +63,29 @@ def kinds_of(
 
 
 def is_closed(problem: Problem) -> bool:
-    """Whether limits cannot lie below all networks: a fixed and one sign, so that weights cannot run away."""
-    return problem.outer is not None and bool(np.all(problem.outer > 0) or np.all(problem.outer < 0))
+    """Whether limits of networks are networks, so that none lies below all of them: a fixed, and
+
+    - one neuron, or an even degree and all weights of one sign: weights that grow make the function grow;
+    - or quadratic neurons with a linear part, no bias, and Σ aᵢ ≠ 0 (`quadratics.fixed_slope`).
+
+    At odd degree (Nu + v)³ and (−Nu + v′)³ can cancel, and their limit u²c is no network of that width.
+    """
+    if problem.outer is None:
+        return False
+    assert isinstance(problem.activation, PolynomialActivation)
+    a, degree = problem.outer, len(problem.activation.coefficients) - 1
+    if a.size == 1 or (degree % 2 == 0 and bool(np.all(a > 0) or np.all(a < 0))):
+        return True
+    return degree == 2 and not problem.bias and has_slope(problem) and bool(a.sum())
 
 
-def _kind(problem: Problem, item: Placed, at_floor: bool) -> str:
-    if at_floor:
-        return "global minimum"
+def has_slope(problem: Problem) -> bool:
+    """Whether the activation has a linear part."""
+    activation = problem.activation
+    return isinstance(activation, PolynomialActivation) and bool(activation.coefficients[1])
+
+
+def _kind(problem: Problem, item: Placed) -> str:
     if problem.outer is None and item.point.rank < problem.width:
         return "saddle"  # an idle neuron with E[p(w·x + b) r] ≠ 0, which there is, decreases the loss to first order
     whole = item.point.rank == problem.width and item.point.W.any(axis=1).all()

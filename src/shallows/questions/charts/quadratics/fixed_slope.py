@@ -1,0 +1,250 @@
+"""Quadratic neurons a(αz² + βz + γ) without bias, β ≠ 0, outer weights fixed, three and more of them.
+
+With S = Σ aᵢ ≠ 0 and m = Σ aᵢwᵢ/S the linear part of a network is βS m and its matrix αS(mmᵀ + B), where
+SB = Σ aᵢ(wᵢ − m)(wᵢ − m)ᵀ has rank ≤ r − 1. Rotations that keep diag(a) and the vector of ones
+change no function, so neurons are not isolated from r = 3 on; (m, B) is. Which B occur is a matter of signs (Witt's
+theorem): on the complement of the ones diag(a) has one positive sign less if S > 0, or one negative sign less. This is
+a closed set, and (m, B) depends continuously on the function: limits are networks too, whatever the signs.
+
+B = UAUᵀ, U = [I; Z], in a random frame, is the chart that the equations are written in: polynomials in (m, A, Z).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors import coordinates
+from shallows.model.activations import Polynomial
+from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import Complex, Member
+from shallows.questions.charts.continuation.generic_members import generic_member
+from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.support.checks import Array
+from shallows.support.progress import Shown
+from shallows.support.tolerances import TINY
+
+#: Frames have so few binary digits that their exact products stay short.
+DIGITS = 2.0**10
+
+
+@lru_cache(maxsize=64)
+def spread_neuron(n: int, rank: int) -> Neuron:
+    """(m, A, Z) ↦ (m, mmᵀ + UAUᵀ), A symmetric of this rank, U = [I; Z].
+
+    >>> spread_neuron(2, 1).values(np.array([1.0, 2.0, 10.0, 3.0]))          # m = (1, 2), A = 10, Z = 3
+    array([  1.,   2.,  11.,  32.,  94.])
+    """
+    inner = coordinates.indices(rank, 2).tolist() if rank else []
+    places = {tuple(pair): n + k for k, pair in enumerate(inner)}
+    total = n + len(inner) + (n - rank) * rank
+    terms: Counter[tuple[int, tuple[int, ...]]] = Counter()
+
+    def add(entry: int, *unknowns: int) -> None:
+        row = [0] * total
+        for x in unknowns:
+            row[x] += 1
+        terms[entry, tuple(row)] += 1
+
+    def z(i: int, k: int) -> tuple[int, ...]:
+        """The unknown in U_ik: none in the identity."""
+        return () if i < rank else (n + len(inner) + (i - rank) * rank + k,)
+
+    for i in range(n):
+        add(i, i)
+    for entry, (i, j) in enumerate(coordinates.indices(n, 2).tolist()):
+        add(n + entry, i, j)
+        for k in range(rank):
+            for l in range(rank):
+                if (i >= rank or i == k) and (j >= rank or j == l):
+                    add(n + entry, *z(i, k), places[min(k, l), max(k, l)], *z(j, l))
+    table = tuple((entry, float(c), row) for (entry, row), c in sorted(terms.items()))
+    return Neuron(total, n + coordinates.dimension(n, 2), table, turns=1, lowest=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The exact loss as a function of (m, mmᵀ + B) in a frame, m = Rm′ and B = RB′Rᵀ, and the way back."""
+
+    problem: Problem
+    students: QuadraticStudents
+    weights: Array
+    total: float
+    frame: Array
+    factors: Array
+    exact: ExactLoss
+
+    @classmethod
+    def of(cls, students: QuadraticStudents) -> Spread:
+        """That of a problem with fixed outer weights whose sum is not zero."""
+        problem, n = students.problem, students.problem.n
+        assert problem.outer is not None
+        a = problem.outer[0]
+        S = sum(fractions(a).tolist())
+        gram, right = students.without_constant()
+        assert isinstance(problem.activation, Polynomial)
+        _, beta, alpha = fractions(problem.activation.coefficients)
+        first = coordinates.dimension(n, 1)
+        D = np.array([beta * S] * first + [alpha * S] * (len(right) - first), dtype=object)
+        frame = _frame(students, gram, right, D)
+        P = _action(fractions(frame))
+        H = P.T @ (gram * np.multiply.outer(D, D)) @ P
+        b = P.T @ (right * D)
+        return cls(problem, students, a, float(S), frame, D.astype(np.float64), ExactLoss(H, b))
+
+    def parts(self, entries: Array) -> tuple[Array, Array]:
+        """m and B from the entries of (m′, m′m′ᵀ + B′)."""
+        n = self.problem.n
+        m = entries[:n]
+        full = np.zeros((n, n))
+        rows, columns = np.triu_indices(n)
+        full[rows, columns] = full[columns, rows] = entries[n:]
+        B = full - np.outer(m, m)
+        return self.frame @ m, self.frame @ B @ self.frame.T
+
+    def entries(self, m: Array, B: Array) -> Array:
+        """The function's coordinates, with the constant where the space has one."""
+        rest = np.concatenate([m, (np.outer(m, m) + B)[np.triu_indices(self.problem.n)]]) * self.factors
+        constant = [float(self.students.fixed_constant)] if 0 in self.students.space.degrees else []
+        return np.concatenate([constant, rest])
+
+    def stretch(self) -> float:
+        """How much larger than in the frame an error of an entry of the function can be."""
+        P = _action(self.frame.astype(object)).astype(np.float64)
+        return float((np.abs(self.factors)[:, None] * np.abs(P)).sum(axis=1).max())
+
+    def network(self, m: Array, B: Array, rank: int) -> Network | None:
+        """A network with this m and B, of rank `rank`; None where no real one has the signs for it."""
+        values, vectors = np.linalg.eigh(self.total * B)
+        chosen = np.argsort(-np.abs(values))[:rank]
+        basis, signs = _complement(self.weights)
+        free = {1.0: np.flatnonzero(signs > 0).tolist(), -1.0: np.flatnonzero(signs < 0).tolist()}
+        spread = np.zeros((len(signs), self.problem.n))
+        for k in chosen:
+            sign = float(np.sign(values[k]))
+            if not free.get(sign):
+                return None
+            spread[free[sign].pop(0)] = np.sqrt(abs(values[k])) * vectors[:, k]
+        return Network(m + basis @ spread, self.weights, self.problem.activation)
+
+
+def _complement(a: Array) -> tuple[Array, Array]:
+    """A basis N of {v : Σ aᵢvᵢ = 0} with NᵀAN = diag(signs), A = diag(a); zero weights have sign 0."""
+    away = np.linalg.svd(a[None, :])[2][1:].T
+    values, vectors = np.linalg.eigh(away.T @ (a[:, None] * away))
+    null = np.abs(values) <= POINT_ERROR * np.abs(a).max()
+    scale = np.where(null, 1.0, 1 / np.sqrt(np.where(null, 1.0, np.abs(values))))
+    return away @ vectors * scale, np.where(null, 0.0, np.sign(values))
+
+
+def _frame(students: QuadraticStudents, gram: NDArray[Any], right: NDArray[Any], D: NDArray[Any]) -> Array:
+    """A random frame in which the target is of size about one."""
+    n = students.problem.n
+    target = np.linalg.lstsq((gram * D).astype(np.float64), right.astype(np.float64))[0]
+    size = max(float(np.abs(target[:n]).max()), float(np.sqrt(np.abs(target[n:]).max())), TINY)
+    unit = 2.0 ** np.round(np.log2(size))
+    turned = np.linalg.qr(np.random.default_rng([n, 25]).standard_normal((n, n)))[0]
+    return np.asarray(np.round(turned * DIGITS) / DIGITS * unit)
+
+
+def _action(R: NDArray[Any]) -> NDArray[Any]:
+    """How m = Rm′ and Q = RQ′Rᵀ act on the entries of (m, Q)."""
+    n = len(R)
+    rows, columns = coordinates.indices(n, 2).T
+    square = R[rows][:, rows] * R[columns][:, columns]
+    other = R[rows][:, columns] * R[columns][:, rows]
+    P = np.full((n + len(rows), n + len(rows)), R[0, 0] * 0, dtype=object)
+    P[:n, :n] = R
+    P[n:, n:] = np.where(rows != columns, square + other, square)
+    return P
+
+
+@dataclass(frozen=True)
+class SpreadStratum:
+    """Critical (m, B) of one rank of B, real ones with their entries in the frame."""
+
+    found: list[NeuronPoint]
+    count: int
+    notes: list[str]
+    completeness: str
+
+
+def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown) -> SpreadStratum:
+    """All critical functions whose B has this rank."""
+    n = spread.problem.n
+    equations = NeuronEquations(spread_neuron(n, rank), 1, outer=((1.0,),))
+    system = NeuronSystem(equations, spread.exact)
+    gram, right = spread.exact.gram.astype(np.float64), spread.exact.right.astype(np.float64)
+    scale = float(np.abs(gram).max())
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        """Ends that look singular for being far out, but are proved regular."""
+        return ends, np.array([root is not None for root in certify(system, ends).roots])
+
+    start = generic_member(equations, tell)
+    run = settle(Detours(equations, start, Member.of(gram / scale, right / scale), seed, tell, regular))
+    points = PointSet(run.finite.points, invariants=equations.tensors).points
+    result = sort_neurons(system, points, certify_points, tell)
+    completeness = "sampled" if run.singular.count else run.completeness
+    return SpreadStratum(result.found, len(points), _notes(rank, run, result.undecided), completeness)
+
+
+def _notes(rank: int, run: Settled, undecided: int) -> list[str]:
+    where = f"rank {rank + 1}"
+    said = [
+        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
+        (run.lost, LOST),
+        (run.singular.count, "paths end at singular points or on families, which are not listed"),
+        (undecided, "points without a certificate"),
+    ]
+    notes = [f"{where}: parameter homotopy from a generic member ({run.completeness})"]
+    return notes + [f"{where}: {count} {text}" for count, text in said if count]
+
+
+def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, Network] | None:
+    """A point as a network of the problem; None where its squares have signs that the outer weights do not give."""
+    m, B = spread.parts(point.entries)
+    net = spread.network(m, B, rank)
+    if net is None:
+        return None
+    proof = point.certificate
+    if proof is not None:
+        proof = Certificate(
+            proof.radius * spread.stretch(), proof.signature_certified, proof.rank_certified, proof.method
+        )
+    own = NeuronPoint(
+        np.zeros((rank + 1, spread.problem.n)),
+        np.zeros(rank + 1),
+        spread.entries(m, B),
+        point.signature,
+        proof,
+    )
+    return own, net
+
+
+def kind_of(spread: Spread, net: Network, rank: int) -> str:
+    """By the Hessian in all neurons, whose zeros are the rotations that change no function."""
+    r = len(spread.weights)
+    flat = (r - 1) * (r - 2) // 2 - (r - 1 - rank) * (r - 2 - rank) // 2
+    positive, zero, negative = signature(np.linalg.eigvalsh(spread.problem.hessian(net)), POINT_ERROR)
+    if negative:
+        return "local maximum" if not positive and zero <= flat else "saddle"
+    return "degenerate" if zero > flat else "local minimum"
