@@ -87,8 +87,8 @@ from shallows.questions.quadratic.barrier import energy_barrier as energy_barrie
 from shallows.questions.quadratic.closed_form_barrier import Barrier as Barrier
 from shallows.questions.quadratic.sample_span import Span as Span
 from shallows.questions.quadratic.sample_span import spans_symmetric as spans_symmetric
-from shallows.questions.relu.certificate import CertifiedMinimum as CertifiedMinimum
-from shallows.questions.relu.certificate import certify_minimum as certify_minimum
+from shallows.questions.certificates.minimum import CertifiedMinimum as CertifiedMinimum
+from shallows.questions.certificates.minimum import certify_minimum as certify_minimum
 from shallows.questions.relu.setting import relu_problem as relu_problem
 from shallows.questions.relu.symmetric import SymmetricMinimum as SymmetricMinimum
 from shallows.questions.relu.symmetric import symmetric_minimum as symmetric_minimum

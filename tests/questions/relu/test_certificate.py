@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
+from shallows.mathematics.balls.definite import definite
 from shallows.mathematics.balls.systems import precision
+from shallows.questions.certificates.minimum import certify_minimum
 from shallows.questions.descent.descend import descend
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.relu.balls import ReLUBalls
-from shallows.questions.relu.certificate import certify_minimum, definite
 from shallows.questions.relu.setting import relu_problem
 from shallows.questions.relu.splitting import wider
 from shallows.questions.relu.symmetric import symmetric_minimum

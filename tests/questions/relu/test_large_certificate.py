@@ -10,7 +10,7 @@ import pytest
 import shallows as sh
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.systems import precision
-from shallows.questions.relu import certificate
+from shallows.questions.certificates import minimum as certificate
 from shallows.questions.relu import large_certificate as large
 from shallows.questions.relu.balls import ReLUBalls
 
@@ -55,7 +55,7 @@ def test_arb_is_inside_the_bounds(seed: int, radius: float) -> None:
 def test_both_proofs_agree(k: int, monkeypatch: Any) -> None:
     problem, net = sh.relu_problem(k), sh.symmetric_minimum(k, [1, k - 1]).network()
     known = sh.certify_minimum(problem, net)
-    monkeypatch.setattr(certificate, "LARGEST", 10)
+    monkeypatch.setattr(certificate, "LARGEST_RELU", 10)
     found = sh.certify_minimum(problem, net)
     assert found.bits == 53 and known.bits == 128
     assert 0.85 * known.eigenvalue_bound < found.eigenvalue_bound <= known.eigenvalue_bound
@@ -73,7 +73,7 @@ def test_fifty_neurons_are_proved() -> None:
 
 
 def test_what_is_no_minimum_is_refused(monkeypatch: Any) -> None:
-    monkeypatch.setattr(certificate, "LARGEST", 10)
+    monkeypatch.setattr(certificate, "LARGEST_RELU", 10)
     problem, net = sh.relu_problem(7), sh.symmetric_minimum(7, [1, 6]).network()
     with pytest.raises(sh.NotConverged, match="proved"):
         sh.certify_minimum(problem, sh.Network(net.W + 1e-4, activation=sh.ReLU()))

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from shallows.mathematics.balls.inertia import inertia
-from shallows.mathematics.balls.krawczyk import certify_point
-from shallows.mathematics.balls.rounding import longest
-from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Power, ReLU
+from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.certificates.proof import critical_proof
 from shallows.questions.connections.searched import Proof
 from shallows.questions.descent.descend import descend
 from shallows.questions.descent.results.symmetry import group, lower_bound
-from shallows.questions.relu.balls import ReLUBalls
-from shallows.questions.relu.certificate import BITS, LARGEST
-from shallows.questions.relu.setting import teacher_of
 from shallows.support.checks import Array, describe
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -29,7 +23,7 @@ class TwoLayers:
     """A `Problem`; see `Searched`."""
 
     fix = "train it first, sh.descend(problem, network).network"
-    unproved = "balls are for ReLU networks with fixed outer weights"
+    unproved = "the loss is flat in more directions than the symmetries of the network"
 
     def __init__(self, problem: Problem) -> None:
         self.problem: Problem | None = problem
@@ -99,21 +93,13 @@ class TwoLayers:
         return descend(self._problem, theta).theta
 
     def proved(self, theta: Array, index: int) -> Proof | None:
-        """Krawczyk and the Hessian's inertia over the box, for ReLU networks with closed forms."""
-        problem = self._problem
-        if not isinstance(problem.activation, ReLU) or theta.size > LARGEST:
-            return None
+        """Krawczyk and the Hessian's inertia over the box, where balls enclose the loss."""
         try:
-            V, b = teacher_of(problem)
-            assert problem.outer is not None
-            with precision(BITS):
-                balls = ReLUBalls((problem.width, problem.n), problem.outer[0], V, b)
-                root = certify_point(balls, balls, theta.astype(np.complex128), BITS, real=True)
-                if root is None:
-                    return None
-                signs = inertia(balls(list(root.box))[1], BITS)
-                radius = longest([x - float(t) for x, t in zip(root.box, theta, strict=True)])
-        except (InvalidProblem, NotConverged):
+            proof = critical_proof(self._problem, self._problem.unpack(theta))
+        except InvalidProblem as error:
+            self.unproved = str(error).removeprefix("Nothing is proved here: ").rstrip(".")
             return None
-        method = "Krawczyk and interval Hessian, ReLU closed form, in parameter space"
-        return Proof(Certificate(radius, signs.certified and signs.negative == index, True, method), 0)
+        except NotConverged:
+            return None
+        certificate = proof.certificate(index)
+        return Proof(replace(certificate, method=f"{certificate.method}, in parameter space"), proof.flat)

@@ -1,25 +1,17 @@
-"""From trained weights to the critical point they are at: Newton's method, distance, kind and, for ReLU, a proof."""
+"""From trained weights to the critical point they are at: Newton's method, distance, kind and, where balls enclose the loss, a proof."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from flint import arb
 
-from shallows.mathematics.balls.inertia import inertia
-from shallows.mathematics.balls.krawczyk import certify_point
-from shallows.mathematics.balls.rounding import longest
-from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.signature import signature
 from shallows.model.activations import ReLU
 from shallows.model.network import Network
 from shallows.model.problem import Problem, as_problem
+from shallows.questions.certificates.proof import critical_proof
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.relu.balls import ReLUBalls
-from shallows.questions.relu.scale_free import scale_free
-from shallows.questions.relu.setting import teacher_of
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged, NotDifferentiable
 
@@ -36,7 +28,6 @@ VANISHING = 1e-12
 LARGEST = 3_000
 #: Weights up to which a proof in ball arithmetic is tried: a second or two.
 PROVED = 400
-BITS = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +35,7 @@ class NearestCritical:
     """The critical point that Newton's method reaches from given weights.
 
     `distance` is how far the parameters moved (Euclidean), `signature` (positive, zero, negative) is of the Hessian in
-    parameters, `certificate` what is proved (ReLU under N(0, I), up to 400 weights), or None.
+    parameters, `certificate` what is proved (where `sh.certify_minimum` has balls, up to 400 weights), or None.
 
     >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1, outer="ones")
     >>> found = sh.nearest_critical(problem, sh.Network([[1.6, 0.01]]))
@@ -158,26 +149,11 @@ def _newton(problem: Problem, theta: Array) -> Array:
 
 
 def _proof(problem: Problem, net: Network) -> tuple[Certificate | None, tuple[int, int, int] | None]:
-    """Krawczyk and the inertia of the Hessian, for ReLU networks; a trained outer weight is divided out first."""
-    try:
-        plain, gauge = scale_free(problem, net)
-        V, b = teacher_of(plain)
-    except InvalidProblem:
-        return None, None
-    if gauge.W.size > PROVED or plain.outer is None:
+    """Krawczyk and the inertia of the Hessian, where balls enclose the loss."""
+    if net.W.size > PROVED:
         return None, None
     try:
-        with precision(BITS):
-            balls = ReLUBalls(gauge.W.shape, plain.outer[0], V, b)
-            root = certify_point(balls, balls, gauge.W.ravel().astype(np.complex128), BITS, real=True)
-            if root is None:
-                return None, None
-            _, hessian = balls(list(root.box))
-            signs = inertia(hessian, BITS)
-            gaps: list[Any] = [x - arb(float(w)) for x, w in zip(root.box, gauge.W.ravel(), strict=True)]
-            radius = longest(gaps)
-    except NotConverged:
+        proof = critical_proof(problem, net)
+    except (InvalidProblem, NotConverged):
         return None, None
-    proof = Certificate(radius, signs.certified, True, "Krawczyk and interval Hessian, ReLU closed form")
-    flat = problem.width if problem.outer is None else 0
-    return proof, (signs.positive, signs.undecided + flat, signs.negative)
+    return proof.certificate(), proof.signature

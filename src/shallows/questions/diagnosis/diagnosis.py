@@ -20,7 +20,7 @@ from shallows.questions.diagnosis.figure import spectrum_figure
 from shallows.questions.diagnosis.spectrum import Spectrum
 from shallows.questions.diagnosis.text import diagnosis_text
 from shallows.questions.geometry.escape.escape import Escape
-from shallows.questions.relu.certificate import CertifiedMinimum
+from shallows.questions.certificates.minimum import CertifiedMinimum
 from shallows.support.files import Format
 
 #: One JSON document, for people and scripts; nothing reads it back.

@@ -9,7 +9,7 @@ from flint import arb
 
 import shallows as sh
 from shallows.mathematics.balls.systems import precision
-from shallows.questions.relu.certificate import definite
+from shallows.mathematics.balls.definite import definite
 from shallows.questions.relu.global_minima import SMALLEST_EIGENVALUE, global_minimum, sample_global_minima
 from shallows.questions.relu.nonconvexity import negative_curvature
 from shallows.questions.relu.witnesses import witness
@@ -99,7 +99,7 @@ def _ends(trial: Trial, problem: sh.Problem, what: str) -> Iterator[Outcome]:
     tests={
         "shallows.Problem.hessian": (DOUBLED, NEGATED),
         "shallows.relu.sample_global_minima": (),
-        "shallows.questions.relu.certificate.definite": (
+        "shallows.mathematics.balls.definite.definite": (
             Mutation("the bound doubled", lambda pair: (2 * pair[0], pair[1])),
             Mutation("the bound negative", lambda pair: (-pair[0], pair[1])),
         ),

@@ -9,7 +9,7 @@ import numpy as np
 
 import shallows as sh
 from shallows.mathematics.balls.systems import precision
-from shallows.questions.relu.certificate import certify_minimum
+from shallows.questions.certificates.minimum import certify_minimum
 from shallows.questions.relu.scaling import norm_sum, norm_sum_bound
 from shallows.questions.relu.splitting import Splits, descend_from_split, split_hessian, splits, wider
 from shallows.questions.relu.symmetric import SymmetricMinimum, symmetric_minimum
