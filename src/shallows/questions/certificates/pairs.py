@@ -19,12 +19,14 @@ import numpy as np
 from flint import arb, arb_mat
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Power
+from shallows.model.activations import Activation, Power, ReLU
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.objective.build import teacher_parts
 from shallows.model.lifting import lifted_target
 from shallows.model.problem import Problem
 from shallows.questions.certificates.hermite_balls import Expansion, Series, expansion, expectations
+from shallows.questions.certificates.relu_pairs import OneReLU, ReLUNeuron, ReLUPair
+from shallows.questions.relu.balls import nonnegative_root
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
@@ -45,16 +47,26 @@ class Law:
         self.weight = arb(float(weight))
         self.mean = arb_mat(data.n, 1, data.mean.tolist())
         self.covariance = arb_mat(data.covariance.tolist())
+        self.line = int(np.count_nonzero(data.covariance.any(axis=0))) == 1
 
     def moments(self, u: arb_mat) -> tuple[arb_mat, Any, Any]:
         """Σu, the mean and the variance of u·x."""
         turned = self.covariance * u
         return turned, (u.transpose() * self.mean)[0, 0], (u.transpose() * turned)[0, 0]
 
-    def place(self, u: arb_mat, activation: Activation, how: Expansion) -> Placed:
+    def place(self, u: arb_mat, activation: Activation, how: Expansion) -> Any:
         """A neuron with its series."""
         turned, mean, variance = self.moments(u)
+        if isinstance(activation, ReLU):
+            return ReLUNeuron(u, turned, mean, nonnegative_root(variance))
         return Placed(u, turned, how.series(activation, mean, variance))
+
+    def pair(self, left: Any, right: Any) -> Any:
+        """k of two neurons that were placed; of ReLU by closed forms."""
+        if isinstance(left, ReLUNeuron):
+            same = left is right or _is_zero(left.u - right.u)
+            return OneReLU(self, left) if same else ReLUPair(self, left, right, self.line)
+        return Pair(self, left, right)
 
 
 class Pair:
@@ -94,7 +106,7 @@ class Pair:
 
 
 class PairBalls:
-    """∇L and ∇²L in θ for smooth students under Gaussians and mixtures of them; all given numbers are exact."""
+    """∇L and ∇²L in θ under Gaussians and mixtures of them; all given numbers are exact."""
 
     is_real = True
 
@@ -123,7 +135,13 @@ class PairBalls:
     def _expansion(self, x: Sequence[Any], bits: int) -> Expansion:
         students = [(self.problem.activation, u) for u in self.neurons(x)]
         neurons = students + [(activation, v) for activation, _, v in self.teachers]
-        return expansion([(a, *law.moments(u)[1:]) for law in self.laws for a, u in neurons], bits)
+        relu = [isinstance(activation, ReLU) for activation, _ in neurons]
+        if any(relu) and not all(relu):
+            raise InvalidProblem(
+                "Nothing is proved here: ReLU neurons with neurons of another activation have no closed form."
+            )
+        smooth = [] if any(relu) else neurons
+        return expansion([(a, *law.moments(u)[1:]) for law in self.laws for a, u in smooth], bits)
 
     def neurons(self, x: Sequence[Any]) -> list[arb_mat]:
         """u_i as columns, the constant's weight first where there is one."""
@@ -145,7 +163,7 @@ class PairBalls:
             for left, (_, b, _) in zip(placed, self.teachers, strict=True):
                 for right, (_, c, _) in zip(placed, self.teachers, strict=True):
                     product = sum((p * q for p, q in zip(b, c, strict=True)), arb(0))
-                    total = total + law.weight * product * Pair(law, left, right).value
+                    total = total + law.weight * product * law.pair(left, right).value
         return total
 
     def loss(self, x: Sequence[Any]) -> Any:
@@ -156,12 +174,12 @@ class PairBalls:
         for law, students, teachers in self._placed(x):
             for i, left in enumerate(students):
                 for j, right in enumerate(students):
-                    total = total + law.weight * gram[i, j] * Pair(law, left, right).value
+                    total = total + law.weight * gram[i, j] * law.pair(left, right).value
                 for j, right in enumerate(teachers):
-                    total = total - 2 * law.weight * cross[i, j] * Pair(law, left, right).value
+                    total = total - 2 * law.weight * cross[i, j] * law.pair(left, right).value
         return total
 
-    def _placed(self, x: Sequence[Any]) -> list[tuple[Law, list[Placed], list[Placed]]]:
+    def _placed(self, x: Sequence[Any]) -> list[tuple[Law, list[Any], list[Any]]]:
         neurons = self.neurons(x)
         activation = self.problem.activation
         return [
@@ -179,9 +197,9 @@ class PairBalls:
         for law, students, teachers in self._placed(x):
             for i, left in enumerate(students):
                 for j, right in enumerate(students):
-                    sums.student(i, j, law.weight, Pair(law, left, right))
+                    sums.student(i, j, law.weight, law.pair(left, right))
                 for j, right in enumerate(teachers):
-                    sums.teacher(i, law.weight, Pair(law, left, right), [B[o, j] for o in range(B.nrows())])
+                    sums.teacher(i, law.weight, law.pair(left, right), [B[o, j] for o in range(B.nrows())])
         return sums.finished()
 
 
@@ -213,7 +231,7 @@ class Sums:
             value = self.hessian[at][place] + factor * entry
             self.hessian[at][place] = self.hessian[place][at] = value
 
-    def student(self, i: int, j: int, weight: Any, pair: Pair) -> None:
+    def student(self, i: int, j: int, weight: Any, pair: Any) -> None:
         """A pair of students."""
         factor, gradient = weight * self.gram[i, j], pair.gradient()
         self._vector(self.inner[i], factor, gradient)
@@ -228,7 +246,7 @@ class Sums:
             self._cross(self.inner[i], places[j], weight * self.A[o, i], gradient)
             self._cross(self.inner[i], places[i], weight * self.A[o, j], gradient)
 
-    def teacher(self, i: int, weight: Any, pair: Pair, b: list[Any]) -> None:
+    def teacher(self, i: int, weight: Any, pair: Any, b: list[Any]) -> None:
         """A student with a teacher of outer weights b."""
         product = sum((self.A[o, i] * value for o, value in enumerate(b)), arb(0))
         gradient = pair.gradient()
@@ -273,6 +291,10 @@ def _squares(matrix: Array) -> list[tuple[Activation, list[Any], arb_mat]]:
             if matrix[i, j]
         ]
     return found
+
+
+def _is_zero(column: arb_mat) -> bool:
+    return all(entry.is_zero() for entry in column.entries())
 
 
 def _unit(n: int, i: int) -> arb_mat:

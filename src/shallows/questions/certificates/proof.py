@@ -112,7 +112,8 @@ def _enclosed(problem: Problem, theta: Array, bits: int) -> tuple[Any, str]:
         return FeatureBalls(problem, Monomials(problem)), "exact moments"
     if problem.data.as_samples() is not None:
         return FeatureBalls(problem, SampleValues(problem)), "sample by sample"
-    return PairBalls(problem, theta, bits), "Hermite series with proved remainders"
+    how = "closed forms" if isinstance(problem.activation, ReLU) else "Hermite series with proved remainders"
+    return PairBalls(problem, theta, bits), how
 
 
 def _is_polynomial(problem: Problem) -> bool:
