@@ -27,6 +27,8 @@ from shallows.model.derivatives import check_derivatives as check_derivatives
 from shallows.model.network import Network as Network
 from shallows.model.problem import Problem as Problem
 from shallows.model.problem_file import load_problem as load_problem
+from shallows.questions.certificates.minimum import CertifiedMinimum as CertifiedMinimum
+from shallows.questions.certificates.minimum import certify_minimum as certify_minimum
 from shallows.questions.charts.chart import chart as chart
 from shallows.questions.charts.points.point import Certificate as Certificate
 from shallows.questions.charts.points.point import CriticalFamily as CriticalFamily
@@ -87,8 +89,6 @@ from shallows.questions.quadratic.barrier import energy_barrier as energy_barrie
 from shallows.questions.quadratic.closed_form_barrier import Barrier as Barrier
 from shallows.questions.quadratic.sample_span import Span as Span
 from shallows.questions.quadratic.sample_span import spans_symmetric as spans_symmetric
-from shallows.questions.certificates.minimum import CertifiedMinimum as CertifiedMinimum
-from shallows.questions.certificates.minimum import certify_minimum as certify_minimum
 from shallows.questions.relu.setting import relu_problem as relu_problem
 from shallows.questions.relu.symmetric import SymmetricMinimum as SymmetricMinimum
 from shallows.questions.relu.symmetric import symmetric_minimum as symmetric_minimum

@@ -53,6 +53,11 @@ class Layout:
             norm = theta[..., self.size - self.outputs :]
         return neurons, outer, norm
 
+    def places(self) -> tuple[list[list[int]], list[list[int]] | None]:
+        """Where in θ each neuron's entries stand (the bias first), and each output's outer weights if they are trained."""
+        neurons, outer, _ = self.split(np.arange(float(self.size)))
+        return neurons.astype(int).tolist(), None if outer is None else outer.astype(int).tolist()
+
     def join(self, neurons: Array, outer: Array | None, norm: Array | None) -> Array:
         """θ from its parts; those that are not trained are left out."""
         lead = neurons.shape[:-2]

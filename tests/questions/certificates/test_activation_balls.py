@@ -25,7 +25,9 @@ BALLS = [balls for _, balls in KNOWN]
 def holds(ball, value):
     """Whether a ball contains a number of mpmath, up to the digits in which both are written."""
     middle, radius = (mpmath.mpf(part.str(45, radius=False)) for part in (ball.mid(), ball.rad()))
-    return abs(middle - value) <= radius * (1 + mpmath.mpf(10) ** -8) + mpmath.mpf(10) ** -36 * (1 + abs(value))
+    return abs(middle - value) <= radius * (1 + mpmath.mpf(10) ** -8) + mpmath.mpf(10) ** -36 * (
+        1 + abs(value)
+    )
 
 
 @pytest.mark.parametrize("balls", BALLS, ids=lambda balls: balls.name)

@@ -27,7 +27,9 @@ def table(left, right, covariance, how=None):
     return expectations(*(how.series(*neuron) for neuron in exact), arb(covariance))
 
 
-@pytest.mark.parametrize(("s", "r", "rho"), [(1.0, 0.5, 0.75), (2.0, 1.5, -0.5), (0.25, 3.0, 1.0), (1.0, 1.0, 0.0)])
+@pytest.mark.parametrize(
+    ("s", "r", "rho"), [(1.0, 0.5, 0.75), (2.0, 1.5, -0.5), (0.25, 3.0, 1.0), (1.0, 1.0, 0.0)]
+)
 def test_sine_has_closed_forms_of_every_order(s, r, rho):
     """E cos(X ∓ Y + phase) = cos(mean + phase) e^(−variance/2), and derivatives of sin are shifts by π/2."""
     sine, alpha, beta = sh.Smooth(np.sin), 0.375, -0.25
@@ -35,8 +37,12 @@ def test_sine_has_closed_forms_of_every_order(s, r, rho):
         found = table((sine, alpha, s), (sine, beta, r), s * r * rho)
         minus, plus = s * s + r * r - 2 * s * r * rho, s * s + r * r + 2 * s * r * rho
         for a, b in product(range(5), repeat=2):
-            first = mpmath.cos(mpmath.mpf(alpha - beta) + (a - b) * mpmath.pi / 2) * mpmath.exp(-mpmath.mpf(minus) / 2)
-            second = mpmath.cos(mpmath.mpf(alpha + beta) + (a + b) * mpmath.pi / 2) * mpmath.exp(-mpmath.mpf(plus) / 2)
+            first = mpmath.cos(mpmath.mpf(alpha - beta) + (a - b) * mpmath.pi / 2) * mpmath.exp(
+                -mpmath.mpf(minus) / 2
+            )
+            second = mpmath.cos(mpmath.mpf(alpha + beta) + (a + b) * mpmath.pi / 2) * mpmath.exp(
+                -mpmath.mpf(plus) / 2
+            )
             assert holds(found[a, b], (first - second) / 2), (a, b)
             assert float(found[a, b].rad()) < 1e-12
 
@@ -86,7 +92,9 @@ def test_pairs_agree_with_products_of_gauss_rules(name, rho):
     activation, (alpha, s), (beta, r) = sh.Smooth(name), (0.5, 0.75), (-0.25, 0.5)
     z, w = np.polynomial.hermite_e.hermegauss(180)
     w = w / np.sqrt(2 * np.pi)
-    X, Y = np.broadcast_arrays(alpha + s * z[:, None], beta + r * (rho * z[:, None] + np.sqrt(1 - rho**2) * z[None]))
+    X, Y = np.broadcast_arrays(
+        alpha + s * z[:, None], beta + r * (rho * z[:, None] + np.sqrt(1 - rho**2) * z[None])
+    )
     with precision(BITS):
         found = table((activation, alpha, s), (activation, beta, r), s * r * rho)
         for a, b in product(range(3), repeat=2):
@@ -117,7 +125,10 @@ def test_a_box_contains_the_expectations_of_its_points(rng):
             first = how.series(activation, arb(0.5 + shift[0]), arb(1.0 + shift[1]))
             second = how.series(activation, arb(0.5 + shift[2]), arb(1.0 + shift[3]))
             point = expectations(first, second, arb(0.25 + shift[4]))
-            assert all(a.overlaps(b) and a.rad() > b.rad() for a, b in zip(box.entries(), point.entries(), strict=True))
+            assert all(
+                a.overlaps(b) and a.rad() > b.rad()
+                for a, b in zip(box.entries(), point.entries(), strict=True)
+            )
 
 
 def test_sabotage_is_seen():
@@ -130,10 +141,14 @@ def test_sabotage_is_seen():
         rule = how.rule
         entries = rule.table.entries()
         entries[rule.table.ncols() + len(rule.nodes) // 2 + 8] += arb(1e-9)
-        spoiled = Rule(rule.step, rule.terms, rule.nodes, arb_mat(rule.terms, len(rule.nodes), entries), rule.weights)
+        spoiled = Rule(
+            rule.step, rule.terms, rule.nodes, arb_mat(rule.terms, len(rule.nodes), entries), rule.weights
+        )
         with patch.object(Expansion, "rule", spoiled):
             assert not holds(table(*pair, how)[0, 0], value)
-        rough = table(*pair, Expansion(how.exponent, 4, BITS))[0, 0]  # four terms: the rest is in the remainder
+        rough = table(*pair, Expansion(how.exponent, 4, BITS))[
+            0, 0
+        ]  # four terms: the rest is in the remainder
         assert holds(rough, value) and float(rough.rad()) > 1e-4
         assert not holds(arb(rough.mid()), value)
 

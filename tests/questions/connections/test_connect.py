@@ -58,6 +58,25 @@ def test_a_smooth_activation():
     assert len(tree.leaves) == 1 and not tree.edges and tree.known == "sampled"
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("activation", [sh.Smooth("tanh"), sh.Polynomial([0.0, 1.0, 0.0, 0.3])], ids=repr)
+def test_saddles_of_smooth_and_polynomial_networks_are_proved(activation, bias):
+    """Two neurons change places over a saddle, where they are equal: its index against eigenvalues in doubles."""
+    W, b = np.array([[1.0, 0.2], [0.1, 0.8]]), np.array([0.3, -0.2])
+    orders = ([0, 1], [1, 0])
+    both = [sh.Network(W[o], activation=activation, bias=b[o] if bias else None) for o in orders]
+    problem = sh.Problem(both[0], sh.Gaussian(2), width=2, bias=bias, outer="ones")
+    tree = sh.connect(problem, both, up_to_symmetry=False)
+    assert len(tree.leaves) == 2 and len(tree.edges) == 1 and not tree.notes
+    (edge,) = tree.edges
+    assert edge.point.certificate.signature_certified and edge.point.signature == (problem.size - 1, 0, 1)
+    values = np.linalg.eigvalsh(problem.hessian(edge.point.network))
+    assert np.sum(values < 0) == 1 and np.abs(values).min() > 1e-4
+    assert np.ptp(edge.point.network.W, axis=0).max() < 1e-6
+    trained = sh.connect(sh.Problem(both[0], sh.Gaussian(2), width=2, bias=bias), both[:1])
+    assert trained.leaves[0].point.certificate.signature_certified
+
+
 def test_what_is_refused():
     problem = sh.relu_problem(6)
     with pytest.raises(sh.InvalidProblem, match=r"networks\[1\] is no minimum"):

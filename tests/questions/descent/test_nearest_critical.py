@@ -35,11 +35,18 @@ def test_trained_outer_weights_leave_flat_directions() -> None:
 
 
 @pytest.mark.parametrize("activation", [sh.Smooth(np.tanh), sh.Polynomial([0.0, 1.0, 0.5])])
-def test_other_activations_are_numerical(activation: sh.Smooth) -> None:
+def test_other_activations_are_proved_where_they_are_formulas(activation: sh.Smooth) -> None:
     teacher = sh.Network([[1.0, 0.5, 0.0], [0.0, -1.0, 1.0]], activation=activation)
     problem = sh.Problem(teacher, sh.Gaussian(3), 2, outer="ones")
     found = sh.nearest_critical(problem, moved(teacher, 1e-3))
-    assert found.certificate is None and found.loss < 1e-15 and "numerical" in repr(found)
+    assert found.loss < 1e-14 and found.signature == (6, 0, 0)
+    assert found.certificate is not None and found.certificate.signature_certified
+
+
+def test_an_activation_of_ones_own_is_numerical() -> None:
+    teacher = sh.Network([[1.0, 0.5]], activation=sh.Smooth(lambda z: np.tanh(z)))
+    found = sh.nearest_critical(sh.Problem(teacher, sh.Gaussian(2), 1, outer="ones"), moved(teacher, 1e-3))
+    assert found.certificate is None and "numerical" in repr(found)
 
 
 def test_a_saddle_of_a_quadratic_network_keeps_its_index() -> None:

@@ -66,7 +66,9 @@ class _Slice:
         return turned * gradient, turned * hessian * self.frame
 
 
-def critical_box(system: BallEvaluator, theta: Array, bits: int, moves: Moves | None = None) -> CriticalBox | None:
+def critical_box(
+    system: BallEvaluator, theta: Array, bits: int, moves: Moves | None = None
+) -> CriticalBox | None:
     """Prove a critical point next to θ; `moves` has the orbit's tangents at balls, as columns. None without a proof."""
     with precision(bits):
         exact = [arb(float(x)) for x in theta]

@@ -91,7 +91,7 @@ class Monomials:
     def __call__(self, u: Sequence[Any]) -> tuple[list[Any], arb_mat, Any]:
         """ψ and ∂ψ; the state is what both were made of."""
         b, w = (u[0], list(u[1:])) if self.bias else (arb(0), list(u))
-        levels = self._levels(b) if self.bias else [self.c, None, None]
+        levels: list[Any] = self._levels(b) if self.bias else [self.c, None, None]
         powers = [_powers(x, len(self.c)) for x in w]
         state = (levels, powers)
         values, rows = [], []
@@ -144,12 +144,18 @@ class SampleValues:
         self.weights = [w / total for w in weights]
         self.count = samples.count
         self.activation = problem.activation
-        self.balls = None if isinstance(self.activation, ReLU | PolynomialActivation) else required(self.activation)
+        self.balls = (
+            None if isinstance(self.activation, ReLU | PolynomialActivation) else required(self.activation)
+        )
         rows = samples.X.tolist()
         self.X = arb_mat([[1.0, *row] for row in rows] if problem.bias else rows)
         y = labels.tolist()
-        self.right = arb_mat([[w * arb(value) for value in row] for w, row in zip(self.weights, y, strict=True)])
-        self.energy = sum((w * arb(v) * arb(v) for w, row in zip(self.weights, y, strict=True) for v in row), arb(0))
+        self.right = arb_mat(
+            [[w * arb(value) for value in row] for w, row in zip(self.weights, y, strict=True)]
+        )
+        self.energy = sum(
+            (w * arb(v) * arb(v) for w, row in zip(self.weights, y, strict=True) for v in row), arb(0)
+        )
 
     def gram(self, table: arb_mat) -> arb_mat:
         """Each row times its sample's weight."""
@@ -192,9 +198,7 @@ class FeatureBalls:
                 f"{LARGEST:,} products of both are done."
             )
         self.features, self.problem, self.n = features, problem, problem.size
-        places: Any = problem.layout.split(np.arange(problem.size))
-        self.inner = places[0].tolist()
-        self.outer = None if places[1] is None else places[1].tolist()
+        self.inner, self.outer = problem.layout.places()
 
     def ball_evaluator(self, bits: int) -> FeatureBalls:
         """Itself: made for the bits asked for first."""
@@ -217,7 +221,11 @@ class FeatureBalls:
         """E‖f − y‖²."""
         s = self._function(x)[2]
         inner = (self.features.gram(s) - self.features.right * 2).tolist()
-        terms = (p * q for left, right in zip(s.tolist(), inner, strict=True) for p, q in zip(left, right, strict=True))
+        terms = (
+            p * q
+            for left, right in zip(s.tolist(), inner, strict=True)
+            for p, q in zip(left, right, strict=True)
+        )
         return sum(terms, self.features.energy)
 
     def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:

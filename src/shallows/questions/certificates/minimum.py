@@ -1,8 +1,8 @@
 """Proofs that a point is (next to) a strict local minimum, in ball arithmetic.
 
-Krawczyk's operator proves that exactly one critical point lies in a box around the given network; interval arithmetic on
-the Hessian over that box proves that it is positive definite there (`proof`). A failed proof says nothing about the
-point.
+Krawczyk's operator proves that exactly one critical point lies in a box around the given network; interval arithmetic
+on the Hessian over that box proves that it is positive definite there (`proof`). A failed proof says nothing about
+the point.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS
     (True, True, 'Hermite series with proved remainders')
     """
     problem, net = as_problem(problem), point.network if isinstance(point, Minimum) else point
-    if isinstance(problem.activation, ReLU) and LARGEST_RELU < net.W.size:
+    if isinstance(problem.activation, ReLU) and net.W.size > LARGEST_RELU:
         return _large(problem, net)
     proof = critical_proof(problem, net, bits)
     with precision(bits):

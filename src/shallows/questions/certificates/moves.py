@@ -5,8 +5,8 @@ Neurons a σ(u·x), u = (b, w) on (1, x) where there is a bias:
 - σ homogeneous of degree d, a trained: u ↦ λu, a ↦ λ^(−d)a;
 - σ(z) = z²: S = Σ aᵢuᵢuᵢᵀ is all there is, and δuᵢ = aⱼuⱼ, δuⱼ = −aᵢuᵢ leaves it alone;
 - σ(z) = c₂z² + c₁z + c₀ = c₂(z + h)² + κ with h = c₁/2c₂: the same in u′ = u + he₀, as far as Σ aᵢκ is left alone
-  and, without bias and h ≠ 0, the first entries stay h. Then, of the pairs above with scalings added, there remain with a trained
-  δwᵢ = aⱼ(wⱼ − wᵢ), δwⱼ = aᵢ(wⱼ − wᵢ), δaᵢ = 2aᵢaⱼ = −δaⱼ, and with a fixed the triples with factors a_l, aᵢ, aⱼ.
+  and, without bias and h ≠ 0, the first entries stay h. Then, of the pairs above with scalings added, there remain with
+  a trained δwᵢ = aⱼ(wⱼ − wᵢ), δwⱼ = aᵢ(wⱼ − wᵢ), δaᵢ = 2aᵢaⱼ = −δaⱼ, and with a fixed the triples with factors a_l, aᵢ, aⱼ.
 
 Directions at a network with equal or vanishing neurons may be dependent; then nothing is proved there.
 """
@@ -40,11 +40,11 @@ class _Directions:
     """The directions of a problem; each is a map from places in θ to entries."""
 
     def __init__(self, problem: Problem) -> None:
-        places: Any = problem.layout.split(np.arange(problem.size))
         self.size, self.width, self.outputs = problem.size, problem.width, problem.outputs
-        self.inner = places[0].tolist()
-        self.outer = None if places[1] is None else places[1].tolist()
-        self.fixed = None if problem.outer is None else [[arb(float(x)) for x in row] for row in problem.outer]
+        self.inner, self.outer = problem.layout.places()
+        self.fixed = (
+            None if problem.outer is None else [[arb(float(x)) for x in row] for row in problem.outer]
+        )
         self.bias, activation = problem.bias, problem.activation
         self.degree: int | None = 1 if isinstance(activation, ReLU) else None
         self.shift: Any = None
@@ -143,4 +143,3 @@ class _Directions:
             for place, value in self._rotation(x, p, q).items():
                 total[place] = total.get(place, arb(0)) + weight * value
         return total
-

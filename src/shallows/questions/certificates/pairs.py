@@ -21,8 +21,8 @@ from flint import arb, arb_mat
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Power, ReLU
 from shallows.model.data.gaussian import Gaussian
-from shallows.model.objective.build import teacher_parts
 from shallows.model.lifting import lifted_target
+from shallows.model.objective.build import teacher_parts
 from shallows.model.problem import Problem
 from shallows.questions.certificates.hermite_balls import Expansion, Series, expansion, expectations
 from shallows.questions.certificates.relu_pairs import OneReLU, ReLUNeuron, ReLUPair
@@ -87,7 +87,7 @@ class Pair:
         e = self.e
         return self.law.mean * e[1, 0] + self.left.turned * e[2, 0] + self.right.turned * e[1, 1]
 
-    def _form(self, middle: list[list[Any]], level: Any) -> arb_mat:
+    def _form(self, middle: list[list[Any]], level: Any) -> Any:
         columns = [self.law.mean.entries(), self.left.turned.entries(), self.right.turned.entries()]
         frame = arb_mat(columns)
         return frame.transpose() * arb_mat(middle) * frame + self.law.covariance * level
@@ -120,8 +120,7 @@ class PairBalls:
         self.problem, self.n = problem, problem.size
         self.laws = [Law(w, part.lifted() if problem.affine else part) for w, part in parts]
         self.teachers = _teachers(problem)
-        places: Any = problem.layout.split(np.arange(problem.size))
-        self.inner, self.outer = places[0], places[1]
+        self.inner, self.outer = problem.layout.places()
         self.how = self._expansion([arb(float(x)) for x in theta], bits)
         self.fixed = [
             [law.place(v, activation, self.how) for activation, _, v in self.teachers] for law in self.laws
@@ -145,7 +144,7 @@ class PairBalls:
 
     def neurons(self, x: Sequence[Any]) -> list[arb_mat]:
         """u_i as columns, the constant's weight first where there is one."""
-        rows = [[x[place] for place in row] for row in self.inner.tolist()]
+        rows = [[x[place] for place in row] for row in self.inner]
         if self.problem.affine and not self.problem.bias:
             rows = [[arb(0), *row] for row in rows]
         return [arb_mat([[entry] for entry in row]) for row in rows]
@@ -155,7 +154,7 @@ class PairBalls:
         if self.outer is None:
             assert self.problem.outer is not None
             return arb_mat(self.problem.outer.tolist())
-        return arb_mat([[x[place] for place in row] for row in self.outer.tolist()])
+        return arb_mat([[x[place] for place in row] for row in self.outer])
 
     def _energy(self) -> Any:
         total = arb(0)
@@ -208,7 +207,7 @@ class Sums:
 
     def __init__(self, balls: PairBalls, A: arb_mat) -> None:
         self.A, self.gram = A, A.transpose() * A
-        self.inner, self.outer = balls.inner.tolist(), None if balls.outer is None else balls.outer.tolist()
+        self.inner, self.outer = balls.inner, balls.outer
         self.skip = 1 if balls.problem.affine and not balls.problem.bias else 0
         size = balls.n
         self.gradient = [arb(0)] * size
@@ -281,7 +280,8 @@ def _teachers(problem: Problem) -> list[tuple[Activation, list[Any], arb_mat]]:
 
 def _squares(matrix: Array) -> list[tuple[Activation, list[Any], arb_mat]]:
     """xᵀTx = Σᵢ (T_ii − Σ_{j≠i} T_ij) xᵢ² + Σ_{i<j} T_ij (xᵢ + xⱼ)²: no eigenvectors, which would be rounded."""
-    n, found = len(matrix), []
+    n = len(matrix)
+    found: list[tuple[Activation, list[Any], arb_mat]] = []
     for i in range(n):
         rest = sum((arb(float(matrix[i, j])) for j in range(n) if j != i), arb(0))
         found.append((Power(2), [arb(float(matrix[i, i])) - rest], _unit(n, i)))

@@ -1,9 +1,10 @@
 """A critical point of a two-layer loss proved next to given weights, with its index: one proof for all activations.
 
-The loss, its gradient and its Hessian are enclosed in balls over boxes of parameters: ReLU under N(0, I) by closed forms
-(`relu.balls`), polynomial activations by exact moments, samples one by one (`features`), smooth activations under
-Gaussians by Hermite series with proved remainders (`pairs`). Krawczyk's operator then proves the point, on a slice
-across the directions that leave the function alone (`moves`), and interval arithmetic the signs of the Hessian there.
+The loss, its gradient and its Hessian are enclosed in balls over boxes of parameters: ReLU by closed forms
+(`relu.balls`, `relu_pairs`), polynomial activations by exact moments, samples one by one (`features`), and smooth
+activations under Gaussians by Hermite series with proved remainders (`pairs`). Krawczyk's operator then proves the
+point, on a slice across the directions that leave the function alone (`moves`), and interval arithmetic the signs of
+the Hessian there.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def critical_proof(problem: Problem, net: Network, bits: int = BITS) -> Critical
     `InvalidProblem` says where there are no balls for a problem, `NotConverged` where no proof goes through.
     """
     if problem.norm_neuron or problem.orthogonality:
-        raise InvalidProblem("Nothing is proved here: problems with a norm neuron or a penalty have charts, not balls.")
+        raise InvalidProblem(
+            "Nothing is proved here: problems with a norm neuron or a penalty have charts, not balls."
+        )
     closed_form = isinstance(problem.activation, ReLU) and problem.data.as_samples() is None
     if closed_form and not problem.affine and _is_standard(problem):
         return _relu(problem, net, bits)
@@ -92,7 +95,9 @@ def _relu(problem: Problem, net: Network, bits: int) -> CriticalProof:
     V, b = teacher_of(plain)
     W = student_of(plain, net)
     if W.size > LARGEST_RELU:
-        raise InvalidProblem(f"Proofs in balls are for up to {LARGEST_RELU:,} weights; this network has {W.size:,}.")
+        raise InvalidProblem(
+            f"Proofs in balls are for up to {LARGEST_RELU:,} weights; this network has {W.size:,}."
+        )
     assert plain.outer is not None
     with precision(bits):
         balls = ReLUBalls((plain.width, plain.n), plain.outer[0], V, b)

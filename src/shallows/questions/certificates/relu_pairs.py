@@ -1,7 +1,7 @@
 """E[σ^(a)(X) σ^(b)(Y)] of two ReLU neurons under any Gaussian, with a bias or a mean, at balls.
 
-X = u·x and Y = v·x have means α, β, deviations s, r and covariance c = sr cos θ. With f the density of X at 0 and, given
-X = 0, Y of mean μ = β − cα/s² and deviation τ = r sin θ, t = μ/τ, M = E[Y₊|X = 0] = μΦ(t) + τφ(t),
+X = u·x and Y = v·x have means α, β, deviations s, r and covariance c = sr cos θ. With f the density of X at 0 and,
+given X = 0, Y of mean μ = β − cα/s² and deviation τ = r sin θ, t = μ/τ, M = E[Y₊|X = 0] = μΦ(t) + τφ(t),
 
     e₁₁ = P(X, Y > 0),  e₂₁ = fΦ(t),  e₂₂ = fφ(t)/τ,  e₂₀ = fM,  e₃₁ = −f(αΦ(t) + cφ(t)/τ)/s²,
     e₁₀ = βe₁₁ + ce₂₁ + r²e₁₂,      e₀₀ = αe₁₀ + s²e₂₀ + ce₁₁,
@@ -47,7 +47,9 @@ class ReLUNeuron:
 
     def __post_init__(self) -> None:
         if not self.deviation > 0:
-            raise NotConverged("A ReLU neuron may have no weights: it is a constant, and has no derivative there.")
+            raise NotConverged(
+                "A ReLU neuron may have no weights: it is a constant, and has no derivative there."
+            )
 
     @cached_property
     def threshold(self) -> Any:
@@ -73,16 +75,16 @@ class OneReLU:
         """(α² + s²)Φ + αsφ = αE X₊ + s²Φ."""
         return self.neuron.mean * self.level + self.neuron.deviation**2 * self.share
 
-    def gradient(self) -> arb_mat:
+    def gradient(self) -> Any:
         """m E X₊ + pΦ."""
         return self.law.mean * self.level + self.neuron.turned * self.share
 
-    def own(self) -> arb_mat:
+    def own(self) -> Any:
         """∇₁∇₁k = E[δ(X) X₊ xxᵀ] = 0."""
         n = self.law.mean.nrows()
         return arb_mat(n, n)
 
-    def mixed(self) -> arb_mat:
+    def mixed(self) -> Any:
         """E[1_X xxᵀ] = Φ(Σ + mmᵀ) + f(mpᵀ + pmᵀ) − (fα/s²) ppᵀ."""
         m, p, f = self.law.mean, self.neuron.turned, self.neuron.density
         both = m * p.transpose()
@@ -168,8 +170,8 @@ class ReLUPair:
     def _parallel(self) -> Any:
         """E[1_X Y₊] next to parallel neurons of one threshold.
 
-        For cos θ > 0 it is E Y₊ less at most E D₊, D = Y − (r/s)X: on X ≤ 0 < Y that is more than Y. For cos θ < 0 it is
-        at most E D₊, D = Y + (r/s)X. E D₊ ≤ |E D| + r√(2 − 2|cos θ|), and that root is at most √2 sin θ.
+        For cos θ > 0 it is E Y₊ less at most E D₊, D = Y − (r/s)X: on X ≤ 0 < Y that is more than Y. For cos θ < 0 it
+        is at most E D₊, D = Y + (r/s)X. E D₊ ≤ |E D| + r√(2 − 2|cos θ|), and that root is at most √2 sin θ.
         """
         left, right = self.left, self.right
         r, h, g = right.deviation, left.threshold, right.threshold
@@ -185,16 +187,16 @@ class ReLUPair:
         s = self.left.deviation
         return self.left.mean * self.e10 + s * s * self.left.density * self.M + self.c * self.P
 
-    def gradient(self) -> arb_mat:
+    def gradient(self) -> Any:
         """e₁₀m + e₂₀p + e₁₁q."""
         left, right = self.left, self.right
         return self.law.mean * self.e10 + left.turned * (left.density * self.M) + right.turned * self.P
 
-    def _normal(self) -> arb_mat:
+    def _normal(self) -> Any:
         """n = Σ(v − (c/s²)u)."""
         return self.right.turned - self.left.turned * (self.c / self.left.deviation**2)
 
-    def own(self) -> arb_mat:
+    def own(self) -> Any:
         """∇₁∇₁k."""
         left, law = self.left, self.law
         _, tau, cdf, ratio = self._right
@@ -204,7 +206,9 @@ class ReLUPair:
         matrix = (m * m.transpose() + law.covariance - p * p.transpose() / square) * (f * self.M)
         if self.line:
             if ratio is None:
-                raise NotConverged("Two ReLU neurons of one input may have the same threshold: nothing is proved.")
+                raise NotConverged(
+                    "Two ReLU neurons of one input may have the same threshold: nothing is proved."
+                )
             return matrix
         n = self._normal()
         both = m * n.transpose()
@@ -215,13 +219,15 @@ class ReLUPair:
         top = (arb(PEAK) * f * tau).abs_upper()
         return matrix + arb_mat([[arb(0, 1) * (top * a * b) for b in size] for a in size])
 
-    def mixed(self) -> arb_mat:
+    def mixed(self) -> Any:
         """∇₁∇₂k."""
         left, right = self.left, self.right
         _, _, cdf, ratio = self._right
         other = self._left
         if ratio is None or other[3] is None:
-            raise NotConverged("Two neurons are parallel within the box: such a point is not isolated, nothing is proved.")
+            raise NotConverged(
+                "Two neurons are parallel within the box: such a point is not isolated, nothing is proved."
+            )
         f, g, c = left.density, right.density, self.c
         e21, e12, e22 = f * cdf, g * other[2], f * ratio
         e31 = -f * (left.mean * cdf + c * ratio) / left.deviation**2
@@ -246,7 +252,9 @@ def orthant(h: Any, g: Any, cosine: Any, sine: Any) -> Any:
         cos = w.cos()
         return (-(squares - product * w.sin()) / (2 * cos * cos)).exp()
 
-    part = acb.integral(integrand, acb(0), acb(angle), rel_tol=arb(ACCURATE), abs_tol=arb(ACCURATE), eval_limit=EVALUATIONS).real
+    part = acb.integral(
+        integrand, acb(0), acb(angle), rel_tol=arb(ACCURATE), abs_tol=arb(ACCURATE), eval_limit=EVALUATIONS
+    ).real
     middle = normal_cdf(x) * normal_cdf(y) + part / (2 * arb.pi())
     spread = arb(PEAK) * (abs(h - x) + abs(g - y)) + abs(arb.atan2(cosine, sine) - angle) / (2 * arb.pi())
     return middle + arb(0, 1) * spread.abs_upper()

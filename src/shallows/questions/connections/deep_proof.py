@@ -54,7 +54,7 @@ def deep_proof(problem: DeepProblem, theta: Array, index: int) -> Proof | None:
         return None
     generators = Ball.rounded(tangents(problem.shape, orthogonal=problem.penalty > 0), ROUNDINGS)
 
-    def moves(x: Sequence[Any]) -> arb_mat:
+    def moves(x: Sequence[Any]) -> Any:
         return _arb_matrix((generators @ _float_balls(x)).T)
 
     found = critical_box(DeepBalls(problem), theta, BITS, moves if len(generators.mid) else None)

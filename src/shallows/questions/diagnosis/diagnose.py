@@ -9,6 +9,7 @@ import numpy as np
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem, as_problem
+from shallows.questions.certificates.minimum import CertifiedMinimum, certify_minimum
 from shallows.questions.charts.chart import chart as make_chart
 from shallows.questions.charts.lowest import lowest_loss
 from shallows.questions.charts.points.point import CriticalPoint
@@ -23,8 +24,12 @@ from shallows.questions.diagnosis.diagnosis import Diagnosis, at_the_point
 from shallows.questions.diagnosis.flat_directions import are_explained
 from shallows.questions.diagnosis.spectrum import Spectrum, spectrum_at
 from shallows.questions.geometry.escape.escape import Escape, explain_escape
+<<<<<<< HEAD
 from shallows.questions.certificates.minimum import CertifiedMinimum, certify_minimum
 from shallows.support.budget import OutOfTime, allowed_seconds, budget, duration, stopped_after
+=======
+from shallows.support.budget import allowed_seconds, budget
+>>>>>>> 2a922fc (Certificates: types, places of parameters)
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem, NotDifferentiable, ShallowsError
 from shallows.support.progress import Progress

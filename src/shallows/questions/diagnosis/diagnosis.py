@@ -10,6 +10,7 @@ import numpy as np
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.certificates.minimum import CertifiedMinimum
 from shallows.questions.charts.points.point import Certificate, CriticalPoint
 from shallows.questions.charts.result import Chart
 from shallows.questions.connections.tree import MergeTree
@@ -20,7 +21,6 @@ from shallows.questions.diagnosis.figure import spectrum_figure
 from shallows.questions.diagnosis.spectrum import Spectrum
 from shallows.questions.diagnosis.text import diagnosis_text
 from shallows.questions.geometry.escape.escape import Escape
-from shallows.questions.certificates.minimum import CertifiedMinimum
 from shallows.support.files import Format
 
 #: One JSON document, for people and scripts; nothing reads it back.

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from shallows.model.problem import Problem
+from shallows.questions.certificates.minimum import CertifiedMinimum, certify_minimum
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.minima import Minimum
 from shallows.questions.descent.results.symmetry import group
 from shallows.questions.relu.block_form import BlockForm, recognise
-from shallows.questions.certificates.minimum import CertifiedMinimum, certify_minimum
 from shallows.questions.relu.scaling import norm_sum
 from shallows.questions.relu.setting import relu_problem
 from shallows.questions.relu.splitting import splits

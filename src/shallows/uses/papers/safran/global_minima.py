@@ -8,8 +8,8 @@ import numpy as np
 from flint import arb
 
 import shallows as sh
-from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.balls.definite import definite
+from shallows.mathematics.balls.systems import precision
 from shallows.questions.relu.global_minima import SMALLEST_EIGENVALUE, global_minimum, sample_global_minima
 from shallows.questions.relu.nonconvexity import negative_curvature
 from shallows.questions.relu.witnesses import witness
