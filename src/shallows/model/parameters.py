@@ -54,7 +54,7 @@ class Layout:
         return neurons, outer, norm
 
     def places(self) -> tuple[list[list[int]], list[list[int]] | None]:
-        """Where in θ each neuron's entries stand (the bias first), and each output's outer weights if they are trained."""
+        """Where in θ each neuron's entries stand, the bias first, and each output's outer weights if trained."""
         neurons, outer, _ = self.split(np.arange(float(self.size)))
         return neurons.astype(int).tolist(), None if outer is None else outer.astype(int).tolist()
 

@@ -6,7 +6,8 @@ Neurons a σ(u·x), u = (b, w) on (1, x) where there is a bias:
 - σ(z) = z²: S = Σ aᵢuᵢuᵢᵀ is all there is, and δuᵢ = aⱼuⱼ, δuⱼ = −aᵢuᵢ leaves it alone;
 - σ(z) = c₂z² + c₁z + c₀ = c₂(z + h)² + κ with h = c₁/2c₂: the same in u′ = u + he₀, as far as Σ aᵢκ is left alone
   and, without bias and h ≠ 0, the first entries stay h. Then, of the pairs above with scalings added, there remain with
-  a trained δwᵢ = aⱼ(wⱼ − wᵢ), δwⱼ = aᵢ(wⱼ − wᵢ), δaᵢ = 2aᵢaⱼ = −δaⱼ, and with a fixed the triples with factors a_l, aᵢ, aⱼ.
+  a trained δwᵢ = aⱼ(wⱼ − wᵢ), δwⱼ = aᵢ(wⱼ − wᵢ), δaᵢ = 2aᵢaⱼ = −δaⱼ, and with a fixed the
+  triples with factors a_l, aᵢ, aⱼ.
 
 Directions at a network with equal or vanishing neurons may be dependent; then nothing is proved there.
 """

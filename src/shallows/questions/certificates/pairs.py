@@ -92,13 +92,13 @@ class Pair:
         frame = arb_mat(columns)
         return frame.transpose() * arb_mat(middle) * frame + self.law.covariance * level
 
-    def own(self) -> arb_mat:
+    def own(self) -> Any:
         """∇₁∇₁k."""
         e = self.e
         middle = [[e[2, 0], e[3, 0], e[2, 1]], [e[3, 0], e[4, 0], e[3, 1]], [e[2, 1], e[3, 1], e[2, 2]]]
         return self._form(middle, e[2, 0])
 
-    def mixed(self) -> arb_mat:
+    def mixed(self) -> Any:
         """∇₁∇₂k: rows for the first neuron."""
         e = self.e
         middle = [[e[1, 1], e[2, 1], e[1, 2]], [e[2, 1], e[3, 1], e[2, 2]], [e[1, 2], e[2, 2], e[1, 3]]]

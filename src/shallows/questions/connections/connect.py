@@ -45,10 +45,10 @@ def connect(
 
     Between each pair a string is relaxed (with the second's neurons in the order closest to the first's), its ridges
     are refined to saddles of index one, and paths down from these tell what they join: minima that were not given are
-    leaves too. Saddles of ReLU and of deep quadratic networks are proved (Krawczyk, `edge.point.certificate`); the
-    tree's notes say which points are not. Minima that differ by a symmetry of the problem are one leaf unless
-    `up_to_symmetry` is False. The result is "sampled": a barrier is an upper bound, because a lower way may have been
-    missed.
+    leaves too. Points are proved wherever `sh.certify_minimum` has balls, and those of deep quadratic networks
+    (Krawczyk, `edge.point.certificate`); the tree's notes say which points are not, and why. Minima that differ by a
+    symmetry of the problem are one leaf unless `up_to_symmetry` is False. The result is "sampled": a barrier is an
+    upper bound, because a lower way may have been missed.
 
     >>> problem = sh.relu_problem(6)
     >>> minima = [problem.target, sh.symmetric_minimum(6, [1, 5]).network()]

@@ -1,4 +1,4 @@
-"""From trained weights to the critical point they are at: Newton's method, distance, kind, a proof where there is one."""
+"""From trained weights to the critical point they are at: Newton's method, distance, kind, a proof if there is one."""
 
 from __future__ import annotations
 
