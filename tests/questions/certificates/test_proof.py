@@ -253,3 +253,15 @@ def test_a_tampered_enclosure_proves_nothing():
 
     assert critical_box(Tampered(1e-3, 0.0), theta, 128) is None
     assert critical_box(Tampered(0.0, 1.0), theta, 128) is None
+
+
+@pytest.mark.parametrize("activation", [TANH, CUBIC, sh.ReLU(), sh.Power(3)], ids=repr)
+@pytest.mark.parametrize("outer", ["free", "ones"])
+def test_coordinates_and_biases_that_vanish(activation, outer):
+    """The identity with bias zero: boxes meet zero in most coordinates."""
+    target = sh.Network(np.eye(2), activation=activation, bias=np.zeros(2))
+    problem = sh.Problem(target, sh.Gaussian(2), 2, outer=outer, bias=True)
+    proof = sh.certify_minimum(problem, target)
+    values = np.linalg.eigvalsh(problem.hessian(target))
+    steep = values[values > 1e-9 * values[-1]]
+    assert proof.eigenvalue_bound > 0 and (outer == "free" or proof.eigenvalue_bound <= steep[0] * (1 + 1e-9))

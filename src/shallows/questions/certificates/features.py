@@ -76,14 +76,14 @@ class Monomials:
     def _levels(self, b: Any) -> list[list[Any]]:
         """g_i, g_i′ and g_i″ at b."""
         d = len(self.c) - 1
-        found = []
+        powers, found = _powers(b, d), []
         for order in range(3):
             row = []
             for i in range(d + 1):
                 total = arb(0)
                 for j in range(i + order, d + 1):
                     falling = comb(j, i) * int(np.prod(range(j - i - order + 1, j - i + 1), dtype=object))
-                    total = total + self.c[j] * falling * b ** (j - i - order)
+                    total = total + self.c[j] * falling * powers[j - i - order]
                 row.append(total)
             found.append(row)
         return found

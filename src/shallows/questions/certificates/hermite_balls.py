@@ -166,7 +166,9 @@ def _polynomial(p: PolynomialActivation, mean: Any, deviation: Any, terms: int) 
         row = []
         for j in range(terms):
             inside = order + j < len(means) and j < len(c)
-            row.append(means[order + j] * deviation**j / arb(factorial(j)).sqrt() if inside else arb(0))
+            row.append(
+                means[order + j] * _power(deviation, j) / arb(factorial(j)).sqrt() if inside else arb(0)
+            )
         rows.append(row)
     zero = [arb(0)] * ORDERS
     return Series(arb_mat(rows), zero, deviation, zero)
@@ -177,8 +179,16 @@ def _moment(order: int, mean: Any, variance: Any) -> Any:
     total = arb(0)
     for half in range(order // 2 + 1):
         odd = factorial(2 * half) // (2**half * factorial(half))
-        total = total + comb(order, 2 * half) * odd * variance**half * mean ** (order - 2 * half)
+        total = total + comb(order, 2 * half) * odd * _power(variance, half) * _power(mean, order - 2 * half)
     return total
+
+
+def _power(x: Any, count: int) -> Any:
+    """x^count by products: Arb's own power has no value where the ball holds 0."""
+    value = arb(1)
+    for _ in range(count):
+        value = value * x
+    return value
 
 
 def expansion(neurons: list[tuple[Activation, Any, Any]], bits: int) -> Expansion:

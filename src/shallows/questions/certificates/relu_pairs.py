@@ -101,7 +101,7 @@ class ReLUPair:
         self.c = (left.turned.transpose() * right.u)[0, 0]
         scale = left.deviation * right.deviation
         self.cosine = (self.c / scale).intersection(arb(0, 1))
-        gram = left.deviation**2 * right.deviation**2 - self.c**2
+        gram = scale * scale - self.c * self.c
         self.sine = arb(0) if line else nonnegative_root(gram) / scale
 
     @property

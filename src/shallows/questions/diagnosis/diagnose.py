@@ -24,7 +24,6 @@ from shallows.questions.diagnosis.diagnosis import Diagnosis, at_the_point
 from shallows.questions.diagnosis.flat_directions import are_explained
 from shallows.questions.diagnosis.spectrum import Spectrum, spectrum_at
 from shallows.questions.geometry.escape.escape import Escape, explain_escape
-from shallows.questions.certificates.minimum import CertifiedMinimum, certify_minimum
 from shallows.support.budget import OutOfTime, allowed_seconds, budget, duration, stopped_after
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem, NotDifferentiable, ShallowsError
