@@ -77,9 +77,7 @@ def balls_of(problem, theta):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_balls_contain_loss_gradient_and_hessian(name, outer, bias, rng):
     """At a point against the formulas in doubles, and over a box at points within."""
-    problem = sh.Problem(
-        *PROBLEMS[name](rng, bias, outer)[:4], outer=outer, bias=PROBLEMS[name](rng, bias, outer)[5]
-    )
+    problem = problem_of(name, outer, bias, rng)
     theta = 0.5 * rng.normal(size=problem.size)
     balls = balls_of(problem, theta)
     mid, rad = enclosed(balls, theta)

@@ -76,10 +76,11 @@ class Diagnosis:
 
     @property
     def certificate(self) -> Certificate | None:
-        """What is proved about the critical point: by itself, or as a point of the chart."""
+        """What is proved about the critical point that the weights are at: by itself, or as a point of the chart."""
         if self.minimum is not None:
             return self.minimum.certificate
-        if self.critical is not None and self.critical.certificate is not None:
+        here = self.kind != "not critical"
+        if here and self.critical is not None and self.critical.certificate is not None:
             return self.critical.certificate
         return None if self.listed is None else self.listed.certificate
 
