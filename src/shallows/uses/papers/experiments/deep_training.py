@@ -37,7 +37,7 @@ KINDS = {"planted": "planted Gaussian tensor", "independent": "independent label
 PAIRS = ((4, 7), (3, 8))
 
 
-#: Iterations from full width, h₁ = d(d+1)/2, on, at the paper's scale: there runs tend to the optimum. On planted labels
+#: Iterations from full width, h₁ = d(d+1)/2, on, at the paper's scale: runs tend to the optimum there. On planted
 #: the first data set is left with 2e-5 of E y² after 1,000 and 5e-8 after 2,000; the authors' Adam leaves 2e-5 to 4e-5.
 AT_FULL_WIDTH = 1000
 
