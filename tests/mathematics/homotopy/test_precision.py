@@ -90,7 +90,7 @@ def test_ill_conditioned_roots_in_two_variables():
     found = solve(rows, rng=1)
     assert found.finite.count == 24 and found.certify().complete
     xs = np.sort(found.finite.points[:, 0].real)
-    assert np.abs(xs - np.repeat(np.arange(1, 13), 2)).max() < 1e-8, "the last digits are those of rounding"
+    assert np.abs(xs - np.repeat(np.arange(1, 13), 2)).max() < 1e-13
 
 
 @pytest.mark.thorough
@@ -131,3 +131,25 @@ def test_ends_at_infinity_in_multiple_precision():
 def test_a_walk_around_two_roots_is_no_double_root():
     found = solve(["(x - 1)^2 - 1/10^30"])
     assert found.finite.count == found.real.count == 2 and not found.singular
+
+
+@pytest.mark.parametrize("degree", [4, 8, 10, 12, 14, 16, 20])
+def test_errors_are_within_what_is_said(degree):
+    for seed in range(2):
+        for one in solve(wilkinson(degree), rng=seed).finite:
+            (x,) = one.point
+            assert abs(x - round(x.real)) <= one.accuracy * abs(x)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_errors_are_within_what_is_said_at_any_scale(scale):
+    """Roots that are known: a grid, moved by a linear map, in units of any size."""
+    k = Fraction(scale)
+    rows = [f"(x - {k})*(x - {2 * k})*(x + {k / 3})", f"(x + y - {k})*(3*x - y + {k / 7})"]
+    for seed in range(3):
+        for one in solve(rows, rng=seed).finite:
+            x, y = one.point
+            near = min((k, 2 * k, -k / 3), key=lambda root: abs(float(root) - x))
+            other = min((k - near, 3 * near + k / 7), key=lambda root: abs(float(root) - y))
+            error = max(abs(x - float(near)), abs(y - float(other)))
+            assert error <= one.accuracy * np.abs(one.point).max() < 1e-9 * scale

@@ -57,6 +57,30 @@ def test_families_have_dimension_and_degree() -> None:
         assert any(one.component.contains(entries) for one in found)
 
 
+@pytest.mark.parametrize("entries", [[1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [-2.0, 1.0, 1.0]])
+def test_families_of_networks_with_a_bias(entries: list[float]) -> None:
+    """A round target under round data: the chart finds orbits, the decomposition of the equations on (1, x) curves."""
+    chart = sh.chart(sh.Problem(np.diag(entries), sh.Gaussian(2), width=1, bias=True))
+    sets = chart.critical_sets()
+    assert sets.complete and chart.families
+    for family in chart.families:
+        (one,) = family.components
+        assert (one.dimension, one.rank) == (family.dimension, family.rank) and one.degree in (2, 4)
+        assert abs(one.loss - family.loss) < 1e-8
+    real = [one for one in sets if abs(one.loss.imag) < 1e-8]
+    for point in chart.critical:
+        assert any(abs(one.loss - point.loss) < 1e-8 and one.rank == point.rank for one in real)
+
+
+def test_families_know_their_components() -> None:
+    pair = sh.chart(sh.Problem(np.diag([3.0, 3.0, 1.0]), sh.Gaussian(3), width=2))
+    found = {family.rank: family.components for family in pair.families}
+    assert {rank: [(one.dimension, one.degree) for one in sets] for rank, sets in found.items()} == {
+        1: [(1, 2)],
+        2: [(1, 2)],
+    }
+
+
 def test_what_it_does_not_apply_to_is_refused() -> None:
     cubic = sh.Problem(sh.Network([[1.0, 0.5]], activation=sh.Power(3)), sh.Gaussian(2), width=1)
     with pytest.raises(sh.InvalidProblem, match="quadratic activations"):

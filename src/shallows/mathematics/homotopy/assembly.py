@@ -76,10 +76,11 @@ def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool)
     regular_rows, clusters, clashes = _distinct(ends)
     real = realness(ends.points, ends.accuracy)
     own = prepared.unscale(ends.points)
+    accuracy = _relative_errors(prepared, own, ends)
 
     def make(row: Any, note: str = "") -> Solution:
         point = own[row]
-        figures = (float(ends.residual[row]), float(ends.condition[row]), float(ends.accuracy[row]))
+        figures = (float(ends.residual[row]), float(ends.condition[row]), float(accuracy[row]))
         return Solution(point, 1, *figures, real[row], note, int(row))
 
     found = _Sorted()
@@ -95,6 +96,15 @@ def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool)
         _sort_in(found, prepared, [make(row) for row in rows], near, run, ends)
     infinite = [make(row) for row in np.flatnonzero(ends.kind == INFINITE)]
     return _solutions(prepared, run, found, infinite, seed, seconds)
+
+
+def _relative_errors(prepared: Any, own: NDArray[np.complex128], ends: Ends) -> NDArray[np.float64]:
+    """Errors of the points in the user's coordinates, relative to the largest one; to 1 at the origin."""
+    off = np.repeat(ends.error[:, None], prepared.n, axis=1).astype(np.complex128)
+    with np.errstate(invalid="ignore"):
+        errors = np.abs(prepared.unscale(off)).max(axis=1, initial=0.0)
+    sizes = np.abs(own).max(axis=1, initial=0.0)
+    return np.asarray(errors / np.where(sizes > 0.0, sizes, 1.0))
 
 
 def _decided(prepared: Any, run: Run, clusters: list[list[int]]) -> Iterator[tuple[list[int], Neighbourhood]]:
@@ -211,8 +221,8 @@ def _doubted(ends: Ends, solution: Solution) -> bool:
     if solution.accuracy == EPSILON:
         return False
     vanishes = float(np.abs(ends.points[solution.path]).max()) < WELL_KNOWN
-    unclear = vanishes or (solution.real != "complex" and solution.accuracy > WELL_KNOWN)
-    return solution.condition > ILL_CONDITIONED or unclear
+    unclear = vanishes or (solution.real != "complex" and ends.accuracy[solution.path] > WELL_KNOWN)
+    return bool(solution.condition > ILL_CONDITIONED or unclear)
 
 
 def _distinct(ends: Ends) -> tuple[list[int], list[list[int]], list[int]]:

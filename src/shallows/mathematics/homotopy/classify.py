@@ -23,7 +23,8 @@ from shallows.mathematics.same_points import of_one_sign
 from shallows.support.tolerances import EPSILON, TINY
 
 #: An end of the endgame is regular after all when Newton converges from it, to this relative step, to a point of a
-#: smaller condition number than SINGULAR_CONDITION that is no further away than this.
+#: smaller condition number than SINGULAR_CONDITION that is no further away than this; nor does Newton in double-double
+#: move an end further.
 CONVERGED, NEXT_TO_IT, SINGULAR_CONDITION = 1e-10, 1e-5, 1e9
 #: An end that Newton's method reached is regular below this condition number, at which hardly three digits of the point
 #: are known (HomotopyContinuation.jl ends paths at the same number, its `terminate_cond`).
@@ -45,7 +46,10 @@ POOR_ACCURACY, POOR_STEP = 1e-6, 1e-9
 
 @dataclass(frozen=True)
 class Ends:
-    """One entry a path: its class, affine point (a direction, at infinity), and how good it is."""
+    """One entry a path: its class, affine point (a direction, at infinity), and how good it is.
+
+    `accuracy` is of the point of unit length that was tracked, `error` of the affine point, absolutely.
+    """
 
     kind: NDArray[np.int64]
     points: NDArray[np.complex128]
@@ -54,6 +58,7 @@ class Ends:
     residual: NDArray[np.float64]
     cluster: NDArray[np.int64]
     suspicious: NDArray[np.bool_]
+    error: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,19 @@ def classify(homotopy: Homotopy, paths: Paths) -> Ends:
     suspicious |= (kind == REGULAR) & poor & (paths.status != PathStatus.PRECISE_REGULAR)
     suspicious |= (kind == SINGULAR) & (condition < ILL_CONDITIONED)
     suspicious |= doubtful(cluster, kind, paths.winding)
-    return Ends(kind, points, accuracy, condition, seen.residual, cluster, suspicious)
+    error = _error(points, accuracy, projective)
+    return Ends(kind, points, accuracy, condition, seen.residual, cluster, suspicious, error)
+
+
+def _error(
+    points: NDArray[np.complex128], accuracy: NDArray[np.float64], projective: bool
+) -> NDArray[np.float64]:
+    """How far affine points may be off. With z = (x, 1)/√(1 + ‖x‖²) known to δ it is δ √(1 + ‖x‖²) (1 + ‖x‖): the
+    quotient of two numbers that are both known to δ."""
+    sizes = np.abs(points).max(axis=1, initial=0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lever = np.hypot(1.0, sizes) * (1.0 + sizes) if projective else np.where(sizes > 0.0, sizes, 1.0)
+        return np.asarray(accuracy * lever)
 
 
 def _inspected(homotopy: Homotopy, paths: Paths) -> _Inspected:
@@ -110,16 +127,20 @@ def _inspected(homotopy: Homotopy, paths: Paths) -> _Inspected:
     values = np.zeros((count, size), np.complex128)
     steps = np.where(paths.status == PathStatus.ARRIVED, np.abs(paths.error), -1.0)
     memory = room(homotopy.system(), homotopy.mode, size, size, homotopy.work, homotopy.scratch)
+    # ends that were reached in doubles get the digits of equations that are sharper
+    sharper = (paths.status == PathStatus.ARRIVED) & (homotopy.sharp_beyond == 0.0)
     inspect_block(
         memory.equations.address,
         memory.spare,
         homotopy.noise,
         ends,
-        (paths.status == PathStatus.CONVERGED) & (paths.winding == 1),
+        ((paths.status == PathStatus.CONVERGED) & (paths.winding == 1)) | sharper,
         matrices.reshape(count, size * size),
         values,
         steps,
     )
+    away = sharper & (np.abs(ends - _aligned(paths.ends, ends)).max(axis=1, initial=0.0) > NEXT_TO_IT)
+    ends[away], steps[away] = paths.ends[away], -1.0
     sane = np.isfinite(matrices).all(axis=(1, 2))
     condition = np.full(count, np.inf)
     largest, smallest = np.ones(count), np.zeros(count)

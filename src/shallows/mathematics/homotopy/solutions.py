@@ -67,8 +67,9 @@ class Solution:
     """One solution of a square system, and how good it is.
 
     residual: largest |fᵢ| over the norm of the Jacobian. condition: of the Jacobian in scaled coordinates.
-    accuracy: estimated relative error of the point. real: "real", "complex" or "undecided".
-    path: the number of the path that ended here (the first of them, for a multiple solution).
+    accuracy: error of the point, relative to its largest coordinate (to 1 at the origin): Newton's last step, and
+    rounding times the condition number, through all changes of coordinates; an estimate on the safe side. real: "real",
+    "complex" or "undecided". path: the number of the path that ended here (the first of them, for a multiple one).
 
     >>> double = sh.homotopy.solve(["(x - 1)^2*(x + 2)"]).singular[0]
     >>> double.multiplicity, double.real, f"{double.point[0].real:.6f}"

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
 from shallows.mathematics.homotopy.sets.components import Component
 from shallows.mathematics.homotopy.sets.decomposition import Decomposition, decompose
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -80,13 +81,18 @@ class CriticalSets(Sequence[CriticalSet]):
 def critical_sets(
     problem: Problem, rng: int | np.random.Generator = 0, *, progress: Shown = False
 ) -> CriticalSets:
-    """The irreducible sets of critical points of a quadratic problem with one output, of every rank up to the width."""
+    """The irreducible sets of critical points of a quadratic problem with one output, of every rank up to the width.
+
+    With a bias they are those of the same problem on (1, x).
+    """
     plain = isinstance(problem.activation, Power) and problem.activation.degree == 2
-    if not plain or problem.outputs != 1 or problem.norm_neuron or problem.orthogonality or problem.bias:
+    if not plain or problem.outputs != 1 or problem.norm_neuron or problem.orthogonality:
         raise InvalidProblem(
-            "critical sets are for quadratic activations and one output, without bias, norm neuron, penalty; "
+            "critical sets are for quadratic activations and one output, without norm neuron and penalty; "
             f"given {problem!r}. Fix: chart.families has what the chart knows"
         )
+    if problem.bias:
+        problem = problem.homogeneous()
     n = problem.n
     pairs = list(combinations_with_replacement(range(n), 2))
     names = [f"s{i + 1}_{j + 1}" for i, j in pairs]
@@ -105,6 +111,14 @@ def critical_sets(
             )
     sets.sort(key=lambda one: (one.rank, one.loss.real, one.loss.imag))
     return CriticalSets(tuple(sets), found)
+
+
+def sets_through(sets: CriticalSets, tensors: Sequence[SymmetricTensor]) -> tuple[CriticalSet, ...]:
+    """Those of positive dimension that go through one of these tensors."""
+    places = [tensor.entries.astype(np.complex128) for tensor in tensors]
+    return tuple(
+        one for one in sets if one.dimension and any(one.component.contains(place) for place in places)
+    )
 
 
 def _equations(n: int, pairs: Sequence[tuple[int, int]], exact: ExactLoss) -> list[Polynomial]:

@@ -19,6 +19,7 @@ from shallows.support.errors import InvalidProblem, NotDifferentiable
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
+    from shallows.questions.charts.critical_sets import CriticalSet
 
 
 @dataclass(frozen=True)
@@ -256,6 +257,22 @@ class CriticalFamily(CriticalPoint):
     def samples(self) -> tuple[SymmetricTensor, ...]:
         """Some of its tensors."""
         return self._about[1]
+
+    @cached_property
+    def components(self) -> tuple[CriticalSet, ...]:
+        """The irreducible sets over the complex numbers whose real points it is made of, with dimension and degree.
+
+        A numerical decomposition, seconds for three inputs: for quadratic networks with one output, without norm neuron
+        and penalty. Others raise `InvalidProblem`: of these a family says its dimension, and no degree.
+
+        >>> sh.chart(sh.Problem(np.eye(3), sh.Frobenius(3), width=1)).minimum.components
+        (CriticalSet(rank 1, loss 2, dimension 2, degree 4),)
+        """
+        from shallows.questions.charts.critical_sets import critical_sets, sets_through
+
+        if self._problem is None:
+            raise InvalidProblem("the chart has no problem. Fix: load_chart(path, problem)")
+        return sets_through(critical_sets(self._problem), (self.tensor, *self.samples))
 
     def __repr__(self) -> str:
         kind = f"{self.kind}, limits" if self.limit else self.kind
