@@ -125,3 +125,26 @@ def test_no_test_measures_time() -> None:
     tests = [file for file in Path(__file__).parent.rglob("test_*.py") if file != Path(__file__)]
     assert len(tests) > 100
     assert [file.name for file in tests if clocks.search(file.read_text(encoding="utf-8"))] == []
+
+
+def returns(test: ast.FunctionDef) -> Iterator[int]:
+    """Lines on which a test ends early; functions inside it may return."""
+    waiting: list[ast.AST] = [*test.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return):
+            yield node.lineno
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+
+
+def test_no_test_ends_early() -> None:
+    """A case that returns before it checks anything passes whatever the library does."""
+    early = []
+    for file in Path(__file__).parent.rglob("test_*.py"):
+        for node in parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                early += [f"{file.name}:{line}" for line in returns(node)]
+    assert early == []
+    sample = parse("def test_x():\n    f = lambda: 1\n    if f():\n        return\n    assert f()")
+    assert list(returns(sample.body[0])) == [4]

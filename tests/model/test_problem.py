@@ -85,17 +85,16 @@ def test_the_loss_is_its_definition(name, rng):
     if isinstance(data, sh.Frobenius | sh.Metric):
         gap = net.tensor() - (target.tensor() if isinstance(target, sh.Network) else target)
         assert loss == pytest.approx(gap.norm(data) ** 2, rel=1e-10)
-        return
-    exact = isinstance(data, sh.Samples)
-    x = data.X if exact else data.sample(100_000, rng)
-    y = data.y if target is None else target(x)
-    squares = (net(x) - y) ** 2
-    if squares.ndim == 2:
-        squares = squares.sum(axis=1)
-    if exact:
-        assert loss == pytest.approx(squares.mean(), rel=1e-10)
+    elif isinstance(data, sh.Samples):
+        assert loss == pytest.approx(squared_gaps(net, data.X, data.y, target).mean(), rel=1e-10)
     else:
-        assert abs(loss - squares.mean()) < 5 * squares.std() / np.sqrt(len(x))
+        squares = squared_gaps(net, data.sample(100_000, rng), None, target)
+        assert abs(loss - squares.mean()) < 5 * squares.std() / np.sqrt(len(squares))
+
+
+def squared_gaps(net, x, y, target):
+    squares = (net(x) - (y if target is None else target(x))) ** 2
+    return squares.sum(axis=1) if squares.ndim == 2 else squares
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -74,10 +74,10 @@ def test_projections_of_random_systems_have_the_roots_of_the_resultant(seed: int
     found = exact_solutions(PolynomialSystem.read(rows))
     ends = solve(rows, on_incomplete="return", start="total degree")
     if found is None:  # the curves have a line in common, or meet in infinitely many points
-        assert ends.status is not sh.homotopy.Status.COMPLETE or seed < 0
-        return
-    assert sum(one.multiplicity for one in found) == 9 - ends.at_infinity.count
-    for one in found:
+        assert ends.status is not sh.homotopy.Status.COMPLETE
+    else:
+        assert sum(one.multiplicity for one in found) == 9 - ends.at_infinity.count
+    for one in found or []:
         assert max(abs(complex(v)) for v in _values(rows, one.point)) < 1e-7
 
 
