@@ -11,10 +11,11 @@ import numpy as np
 
 from shallows.mathematics.homotopy.batches import on_client
 from shallows.model.activations import Polynomial, Power, ReLU
+from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import reduced
 from shallows.questions.charts.limits import require_begun
-from shallows.questions.charts.neurons.equivalent_power import equivalent_chart, has_equivalent_power
+from shallows.questions.charts.neurons.equivalent_power import equivalent_chart
 from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
 from shallows.questions.charts.penalty.chart import needs_pairs, penalised_chart
 from shallows.questions.charts.points.kinds import require_doubles

@@ -13,10 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Polynomial, PolynomialActivation
-from shallows.model.data.base import Distribution
-from shallows.model.data.equivalent_metric import EquivalentMetric
-from shallows.model.exact_loss import fractions
+from shallows.model.activations import PolynomialActivation
+from shallows.model.equivalent_power import equivalent_power
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -34,24 +32,12 @@ NEARLY = 1e-4
 TURN = 0.7
 
 
-def has_equivalent_power(problem: Problem) -> bool:
-    """Whether the problem's networks are powers in one input more."""
-    activation = problem.activation
-    return (
-        isinstance(activation, Polynomial)
-        and not problem.bias
-        and problem.outer is None
-        and activation.degree >= 2
-        and bool(np.all(activation.coefficients))
-    )
-
-
 def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) -> Chart:
     """The chart of a problem from that of its equivalent power, which `of_powers` makes."""
     space = PolynomialSpace.of(problem)
     assert isinstance(problem.activation, PolynomialActivation)
     c = problem.activation.coefficients
-    chart = of_powers(_equivalent_problem(problem, space))
+    chart = of_powers(equivalent_power(problem, space))
     neuron = Neuron.of_degrees(space.degrees, problem.n)
     zero = zero_network(problem, neuron, space.right * c[space.at])
     points = chart.critical
@@ -69,20 +55,6 @@ def equivalent_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) ->
     return replace(
         chart, critical=critical, problem=problem, title=f"{problem!r}", notes=notes, attained=attained
     )
-
-
-def _equivalent_problem(problem: Problem, space: PolynomialSpace) -> Problem:
-    """The problem of powers in n + 1 inputs, without the part of the loss that no polynomial of degree d reaches."""
-    assert isinstance(problem.activation, PolynomialActivation) and isinstance(problem.data, Distribution)
-    c = problem.activation.coefficients[space.at]
-    exact = fractions(c)
-    metric = EquivalentMetric(
-        problem.data,
-        space.degree,
-        space.exact.gram * np.multiply.outer(exact, exact),
-        space.exact.right * exact,
-    )
-    return Problem(SymmetricTensor(space.target / c, metric.n, space.degree), metric, problem.width)
 
 
 def finite_neurons(net: Network, degree: int) -> tuple[Array, Array, bool]:

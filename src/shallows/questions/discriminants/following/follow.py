@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.model.equivalent_power import as_powers
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.following.exact import exact_events
 from shallows.questions.discriminants.following.result import Following
@@ -19,7 +20,8 @@ def follow(problem0: Problem, problem1: Problem, *, samples: int = 65) -> Follow
     Both problems have width 1, the same number of inputs and degree, and a free outer weight. With two inputs the
     discriminant along the path is an exact polynomial in τ whose real roots are isolated: every event is found and
     proved. With more inputs the real critical points are counted at `samples` positions and events are bracketed and
-    refined. The points themselves come from a parameter homotopy.
+    refined. The points themselves come from a parameter homotopy. A neuron with a bias, or with a polynomial activation
+    that has no zero coefficient, is a power in one input more: the path is one of its Gram matrices and teachers.
 
     >>> from shallows import IID, Problem
     >>> start = Problem(np.diag([1.0, 1.0]), IID.laplace(2), width=1)
@@ -28,6 +30,7 @@ def follow(problem0: Problem, problem1: Problem, *, samples: int = 65) -> Follow
     (Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minimum, discriminant -1 -> +1),)
     """
     samples = positive_integer("samples", samples, 2)
+    problem0, problem1 = as_powers(problem0), as_powers(problem1)
     for problem in (problem0, problem1):
         require_rank_one(problem)
     if (problem0.n, problem0.degree) != (problem1.n, problem1.degree):

@@ -113,7 +113,9 @@ def _bisect(
         raise IncompleteChart(f"No event could be bracketed in {ends}. Fix: try other samples")
     middle = (ends[0] + ends[1]) / 2
     between = segment.at(middle)
-    if len(between.tensors) < segment.family.expected:  # the middle is an event itself: step off it
+    if len(between.tensors) < min(
+        len(p.tensors) for p in points
+    ):  # the middle is an event itself: step off it
         middle = ends[0] + _OFF_THE_MIDDLE * (ends[1] - ends[0])
         between = segment.at(middle)
     _bisect(segment, (ends[0], middle), (points[0], between), events, depth + 1)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.model.equivalent_power import as_powers
 from shallows.questions.geometry.manifolds.local_geometry import NULL_TOLERANCE, LocalGeometry
 from shallows.questions.geometry.manifolds.strata import stratum
 from shallows.support.checks import Array, finite_number
@@ -61,7 +62,7 @@ def focal_points(
     [FocalPoint(position=0.333333, multiplicity=1), FocalPoint(position=0.5, multiplicity=1)]
     """
     geometry = stratum(problem, point, rank, tolerance)
-    return segment_focal_points(geometry, problem.target_tensor().entries, tolerance)
+    return segment_focal_points(geometry, as_powers(problem).target_tensor().entries, tolerance)
 
 
 def segment_focal_points(
@@ -122,7 +123,7 @@ def index_by_eigenvalues(
     [0, 1, 2]
     """
     geometry = stratum(problem, point, rank, tolerance)
-    return geometry.signature(problem.target_tensor().entries, tolerance)[2]
+    return geometry.signature(as_powers(problem).target_tensor().entries, tolerance)[2]
 
 
 def _points(geometry: LocalGeometry, v: Array, length: float, tolerance: float) -> list[FocalPoint]:

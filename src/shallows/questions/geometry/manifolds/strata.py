@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.equivalent_power import as_powers, has_equivalent_power, power_network, power_tensor
 from shallows.model.network import Network
 from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.rank_manifolds import RANK_TOLERANCE, MatricesOfRank, SumsOfPowers
@@ -24,10 +25,12 @@ def stratum(
 
     `point` is a SymmetricTensor, a Network, a symmetric matrix, or anything with a `tensor` (a critical point of a
     chart). Degree 2: the matrices of the point's rank. Any degree: the rank-one tensors. Degree ≥ 3 and rank ≥ 2:
-    the sums of powers near a Network's neurons. `rank` (degree 2) overrides the numerical rank at `tolerance`.
+    the sums of powers near a Network's neurons. With a bias, or a polynomial activation without a zero coefficient,
+    these are powers in one input more. `rank` (degree 2) overrides the numerical rank at `tolerance`.
     """
     _require_distance(problem)
-    tensor, net = _tensor_and_network(point)
+    tensor, net = _tensor_and_network(_among_powers(problem, point))
+    problem = as_powers(problem)
     if (tensor.n, tensor.degree) != (problem.n, problem.degree):
         raise InvalidProblem(
             f"The point is a tensor of degree {tensor.degree} in {tensor.n} variables; this problem's students are "
@@ -40,6 +43,17 @@ def stratum(
             f"Use Problem(..., width={chart.rank}) or a point of lower rank."
         )
     return LocalGeometry(chart, problem.gram())
+
+
+def _among_powers(problem: Problem, point: Any) -> Any:
+    """A point of a problem as one of `as_powers`: by its network at degree ≥ 3, where the neurons matter."""
+    if not problem.bias and not has_equivalent_power(problem):
+        return point
+    net = point if isinstance(point, Network) else getattr(point, "network", None)
+    if isinstance(net, Network) and (net is point or problem.activation.degree > 2):
+        return power_network(problem, net)
+    tensor = getattr(point, "tensor", point)
+    return power_tensor(problem, tensor) if isinstance(tensor, SymmetricTensor) else point
 
 
 def _chart_at(
@@ -88,4 +102,4 @@ def _require_distance(problem: Problem) -> None:
         raise InvalidProblem(
             f"The problem has {part}: its loss is not a distance on a rank stratum. Leave that part out."
         )
-    problem.target_tensor()
+    as_powers(problem).target_tensor()
