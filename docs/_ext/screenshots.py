@@ -78,6 +78,9 @@ def discriminants(page: Any) -> None:
         "cone": figures.figure2_right,
         "slice": lambda: sh.landscape_regions(laplace, ("t00", -1, 3), ("t01", -2, 2)).figure(),
         "path": lambda: sh.follow(start, end).figure(),
+        "activation": lambda: (
+            sh.discriminants.activation(ACTIVATION).regions((0.05, 3), (-4, 2), 161).figure()
+        ),
         "focal-slice": lambda: sh.focal_slice(
             sh.Problem(T, sh.IID.laplace(3), width=1), ("t00", -1, 4), ("t01", -2, 2)
         ).figure(axes=(0, 1)),
@@ -94,6 +97,8 @@ def discriminants(page: Any) -> None:
         page.screenshot(path=PLACE / "discriminants" / f"{name}.png")
 
 
+#: The teacher of the page's family of activations.
+ACTIVATION = sh.Network([[1.0, 0.5], [-0.5, 1.25]], [1.0, 1.0], activation=sh.Polynomial([1, 1, 1]))
 #: The path of problems on the page: its collision and its vertex.
 PATH = ([[1.0, 0.1], [0.1, 1.0]], [[-3.0, 1.0], [1.0, 0.5]])
 

@@ -1,6 +1,8 @@
 """Discriminants and focal loci: where the landscape changes (paper 000, sections 3.2 and 3.3)."""
 
 from shallows.questions.connections.along import trees_along
+from shallows.questions.discriminants.activation_family import ActivationDiscriminant, activation
+from shallows.questions.discriminants.activation_regions import ActivationRegions
 from shallows.questions.discriminants.counting import LandscapeCount, landscape_at
 from shallows.questions.discriminants.envelope import FocalCurve, focal_curve
 from shallows.questions.discriminants.focal_slices import focal_slice as focal_slice
@@ -18,6 +20,8 @@ from shallows.questions.discriminants.walls import vertex_curve
 
 # `name as name`: a name of `shallows` itself; older scripts have it from here.
 __all__ = [
+    "ActivationDiscriminant",
+    "ActivationRegions",
     "CriticalStudent",
     "Discriminant",
     "Event",
@@ -31,6 +35,7 @@ __all__ = [
     "Region",
     "SignSlice",
     "Wall",
+    "activation",
     "critical_students",
     "ellipse",
     "focal_curve",

@@ -53,12 +53,18 @@ def as_powers(problem: Problem) -> Problem:
     return problem.homogeneous() if problem.bias else problem
 
 
+def power_degree(problem: Problem) -> int:
+    """The degree of those powers."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    return problem.activation.degree
+
+
 def power_tensor(problem: Problem, tensor: SymmetricTensor) -> SymmetricTensor:
     """A function of the problem, on (1, x), as a tensor of `as_powers`: its coefficients over the activation's."""
     if not has_equivalent_power(problem):
         return tensor
     assert isinstance(problem.activation, PolynomialActivation)
-    d = problem.activation.degree
+    d = power_degree(problem)
     share = np.array([comb(d, i) for i in range(d + 1)]) / problem.activation.coefficients
     return SymmetricTensor(tensor.entries * share[degree_table(problem.n, d)], tensor.n, d)
 
@@ -68,4 +74,4 @@ def power_network(problem: Problem, net: Network) -> Network:
     if not has_equivalent_power(problem):
         return net.homogeneous() if problem.bias else net
     W = np.concatenate([np.ones((len(net.W), 1)), net.W], axis=1)
-    return Network(W, net.a, Power(problem.activation.degree))
+    return Network(W, net.a, Power(power_degree(problem)))

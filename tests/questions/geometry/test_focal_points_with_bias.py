@@ -40,5 +40,5 @@ def test_focal_points_on_the_segment_count_the_index(name):
 def test_a_point_that_is_not_critical_is_refused():
     given = CASES["z² + z + 0.3"]
     point = sh.chart(given).critical[0].network
-    with pytest.raises(sh.InvalidProblem, match="not critical|normal"):
+    with pytest.raises(sh.InvalidProblem, match=r"not critical|normal"):
         sh.focal_points(given, sh.Network(point.W * 1.01, point.a, activation=point.activation))

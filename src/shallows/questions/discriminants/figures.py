@@ -19,6 +19,7 @@ from shallows.support.tolerances import TINY
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+    from shallows.questions.discriminants.activation_regions import ActivationRegions
     from shallows.questions.discriminants.following.result import Following
     from shallows.questions.discriminants.loci import FocalCloud
     from shallows.questions.discriminants.regions import LandscapeRegions
@@ -183,8 +184,8 @@ def _blend(share: float) -> str:
     return f"rgb({red},{green},{blue})"
 
 
-def slice_figure(regions: LandscapeRegions) -> Figure:
-    """A slice of landscapes: regions by colour, the focal curve, and the wall where a critical point is at zero."""
+def coloured_regions(regions: LandscapeRegions | ActivationRegions) -> Figure:
+    """The regions of a grid by colour, with a legend of their landscapes."""
     import plotly.graph_objects as go
 
     kinds = sorted({(r.real_count, r.local_minima) for r in regions.regions})
@@ -207,6 +208,14 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
             name=f"{counted(count, 'critical point')}, {counted(minima, 'local minimum')}",
             marker={"size": 12, "symbol": "square", "color": REGIONS[k % len(REGIONS)]},
         )  # fmt: skip
+    figure.update_xaxes(range=[regions.x[0], regions.x[-1]])
+    figure.update_yaxes(range=[regions.y[0], regions.y[-1]])
+    return figure
+
+
+def slice_figure(regions: LandscapeRegions) -> Figure:
+    """A slice of landscapes: regions by colour, the focal curve, and the wall where a critical point is at zero."""
+    figure = coloured_regions(regions)
     P = regions.discriminant
     if not P.metric:
         curve = focal_curve(P)
@@ -217,9 +226,27 @@ def slice_figure(regions: LandscapeRegions) -> Figure:
         )  # fmt: skip
         if isinstance(P.curve, RankOneCurve):
             _add_vertex_wall(figure, regions)
-    figure.update_xaxes(range=[regions.x[0], regions.x[-1]])
-    figure.update_yaxes(range=[regions.y[0], regions.y[-1]])
     return _layout(figure, f"Landscapes: {P.curve.title}", regions.horizontal, regions.vertical)
+
+
+def activation_figure(regions: ActivationRegions) -> Figure:
+    """A window of activations: regions by colour, the discriminant, and γ = 0, where three points are at infinity."""
+    figure = coloured_regions(regions)
+    walls = (
+        ("discriminant", FOCAL, "discriminant: two critical points meet"),
+        ("vertex", VERTEX, "vertex wall: one is the zero function"),
+    )
+    for kind, color, name in walls:
+        x, y = regions.curve(kind)
+        figure.add_scatter(
+            x=x, y=y, mode="markers", marker={"color": color, "size": 3}, hoverinfo="skip", name=name
+        )
+    if regions.y[0] < 0 < regions.y[-1]:
+        figure.add_scatter(
+            x=regions.x[[0, -1]], y=[0, 0], mode="lines", line={"color": VERTEX, "width": 2, "dash": "dash"},
+            name="γ = 0: three are at infinity",
+        )  # fmt: skip
+    return _layout(figure, "One neuron, activation z² + βz + γ", "β", "γ")
 
 
 def _inside(regions: LandscapeRegions, x: Array, y: Array) -> Any:

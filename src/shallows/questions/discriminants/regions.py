@@ -182,9 +182,19 @@ def landscape_regions(
     x, y = _axis(horizontal, resolution), _axis(vertical, resolution)
     _require_metrics(discriminant, (name_x, name_y), x, y)
     real, minima, exact = _counts(discriminant, (name_x, name_y), x, y)
-    labels, regions = _regions(real, minima, x, y)
+    labels, regions = label_regions(real, minima, x, y)
     return LandscapeRegions(
-        discriminant, name_x, name_y, x, y, real, minima, labels, regions, _walls(labels, regions), exact
+        discriminant,
+        name_x,
+        name_y,
+        x,
+        y,
+        real,
+        minima,
+        labels,
+        regions,
+        walls_between(labels, regions),
+        exact,
     )
 
 
@@ -299,9 +309,10 @@ def _decide(
     return real, minima, exact + int(np.sum(~certain))
 
 
-def _regions(
+def label_regions(
     real: NDArray[np.int64], minima: NDArray[np.int64], x: Array, y: Array
 ) -> tuple[NDArray[np.int64], tuple[Region, ...]]:
+    """The connected regions of a grid with the same counts, largest first; counts of 0 are walls."""
     from scipy import ndimage  # takes a while to import
 
     labels = np.zeros(real.shape, dtype=np.int64)
@@ -320,7 +331,7 @@ def _regions(
     return labels, tuple(regions)
 
 
-def _walls(labels: NDArray[np.int64], regions: Sequence[Region]) -> tuple[Wall, ...]:
+def walls_between(labels: NDArray[np.int64], regions: Sequence[Region]) -> tuple[Wall, ...]:
     """Pairs of regions with neighbouring grid points, and how often."""
     counts: dict[tuple[int, int], int] = {}
     for first, second in ((labels[1:], labels[:-1]), (labels[:, 1:], labels[:, :-1])):

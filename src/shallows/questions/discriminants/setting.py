@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shallows.model.activations import Power
+from shallows.model.equivalent_power import as_powers
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.curves import RankOneCurve
 from shallows.support.errors import InvalidProblem
@@ -29,6 +30,15 @@ def require_rank_one(problem: Problem) -> None:
         )
     if problem.norm_neuron or problem.orthogonality:
         raise InvalidProblem("The problem has a norm neuron or a penalty. Fix: leave them out.")
+
+
+def rank_one_powers(problem: Problem) -> Problem:
+    """The problem, or that of the same functions as powers in one input more; refused where it is not of rank one."""
+    if not isinstance(problem, Problem):
+        raise InvalidProblem(f"{problem!r} was given; expected a Problem.")
+    powers = as_powers(problem)
+    require_rank_one(powers)
+    return powers
 
 
 def problem_values(problem: Problem) -> tuple[RankOneCurve, dict[str, object]]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shallows.model.equivalent_power import as_powers
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.following.exact import exact_events
 from shallows.questions.discriminants.following.result import Following
 from shallows.questions.discriminants.following.sampled import Segment, sampled_events, tracks
-from shallows.questions.discriminants.setting import require_rank_one
+from shallows.questions.discriminants.setting import rank_one_powers
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -30,9 +29,7 @@ def follow(problem0: Problem, problem1: Problem, *, samples: int = 65) -> Follow
     (Event(collision at 0.518518518519: 4 -> 2 real critical points, 2 -> 1 local minimum, discriminant -1 -> +1),)
     """
     samples = positive_integer("samples", samples, 2)
-    problem0, problem1 = as_powers(problem0), as_powers(problem1)
-    for problem in (problem0, problem1):
-        require_rank_one(problem)
+    problem0, problem1 = (rank_one_powers(problem) for problem in (problem0, problem1))
     if (problem0.n, problem0.degree) != (problem1.n, problem1.degree):
         raise InvalidProblem(
             f"The problems have {problem0.n} and {problem1.n} inputs, degrees {problem0.degree} and {problem1.degree}; "

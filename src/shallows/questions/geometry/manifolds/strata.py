@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.equivalent_power import as_powers, has_equivalent_power, power_network, power_tensor
+from shallows.model.equivalent_power import (
+    as_powers,
+    has_equivalent_power,
+    power_degree,
+    power_network,
+    power_tensor,
+)
 from shallows.model.network import Network
 from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.rank_manifolds import RANK_TOLERANCE, MatricesOfRank, SumsOfPowers
@@ -50,7 +56,7 @@ def _among_powers(problem: Problem, point: Any) -> Any:
     if not problem.bias and not has_equivalent_power(problem):
         return point
     net = point if isinstance(point, Network) else getattr(point, "network", None)
-    if isinstance(net, Network) and (net is point or problem.activation.degree > 2):
+    if isinstance(net, Network) and (net is point or power_degree(problem) > 2):
         return power_network(problem, net)
     tensor = getattr(point, "tensor", point)
     return power_tensor(problem, tensor) if isinstance(tensor, SymmetricTensor) else point
