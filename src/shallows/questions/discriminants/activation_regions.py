@@ -42,7 +42,7 @@ class ActivationRegions:
     >>> teacher = sh.Network([[1.0, 1 / 3], [-0.2, 0.8]], [1.0, -1.0], activation=sh.Polynomial([1, 1, 1]))
     >>> found = sh.discriminants.activation(teacher).regions((0.1, 2), (-2, 2), resolution=21)
     >>> sorted({(region.real_count, region.local_minima) for region in found.regions})
-    [(3, 2), (5, 3)]
+    [(3, 2), (5, 3), (7, 4)]
     """
 
     family: ActivationDiscriminant

@@ -20,8 +20,8 @@ from shallows.support.errors import IncompleteChart
 BRACKET = 1e-6
 #: Far more halvings than a bracket needs (20 from a path's whole length).
 LARGEST_DEPTH = 60
-#: Where an interval is cut when its middle is an event itself.
-_OFF_THE_MIDDLE = 0.4876
+#: Where an interval is cut: in its middle, and beside it when that is an event itself.
+_CUTS = (0.5, 0.4876, 0.27, 0.73)
 #: What it costs to match a point with none, more than any distance between tensors.
 _UNMATCHED = 1e12
 #: MINPACK's relative step: as far as doubles go.
@@ -111,15 +111,28 @@ def _bisect(
         return
     if depth > LARGEST_DEPTH:
         raise IncompleteChart(f"No event could be bracketed in {ends}. Fix: try other samples")
-    middle = (ends[0] + ends[1]) / 2
-    between = segment.at(middle)
-    if len(between.tensors) < min(
-        len(p.tensors) for p in points
-    ):  # the middle is an event itself: step off it
-        middle = ends[0] + _OFF_THE_MIDDLE * (ends[1] - ends[0])
-        between = segment.at(middle)
+    found = _between(segment, ends, min(len(p.tensors) for p in points))
+    if found is None:
+        events.append(_event(segment, ends, points))
+        return
+    middle, between = found
     _bisect(segment, (ends[0], middle), (points[0], between), events, depth + 1)
     _bisect(segment, (middle, ends[1]), (between, points[1]), events, depth + 1)
+
+
+def _between(
+    segment: Segment, ends: tuple[float, float], expected: int
+) -> tuple[float, RankOnePoints] | None:
+    """A position inside at which no point is missing; None where the event takes all of the interval.
+
+    A point that is nearly zero is not told from the zero tensor, so that one is missing around a vertex.
+    """
+    for share in _CUTS:
+        middle = ends[0] + share * (ends[1] - ends[0])
+        points = segment.at(middle)
+        if len(points.tensors) >= expected:
+            return middle, points
+    return None
 
 
 def _event(segment: Segment, ends: tuple[float, float], points: tuple[RankOnePoints, RankOnePoints]) -> Event:
