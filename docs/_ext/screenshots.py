@@ -78,9 +78,9 @@ def discriminants(page: Any) -> None:
         "cone": figures.figure2_right,
         "slice": lambda: sh.landscape_regions(laplace, ("t00", -1, 3), ("t01", -2, 2)).figure(),
         "path": lambda: sh.follow(start, end).figure(),
-        "activation": lambda: (
-            sh.discriminants.activation(ACTIVATION).regions((0.05, 3), (-4, 2), 161).figure()
-        ),
+        "activation": lambda: sh.discriminants.activation_regions(
+            sh.discriminants.activation(ACTIVATION), (0.05, 3), (-4, 2), 161
+        ).figure(),
         "focal-slice": lambda: sh.focal_slice(
             sh.Problem(T, sh.IID.laplace(3), width=1), ("t00", -1, 4), ("t01", -2, 2)
         ).figure(axes=(0, 1)),

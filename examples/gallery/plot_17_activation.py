@@ -17,7 +17,7 @@ print(family.factor()[0], family.factor()[1])
 
 # %%
 # A window of activations. Between one and three minima, beside three to seven critical points.
-window = family.regions(beta=(0.05, 3), gamma=(-4, 2), resolution=121)
+window = sh.discriminants.activation_regions(family, beta=(0.05, 3), gamma=(-4, 2), resolution=121)
 for region in window.regions[:6]:
     print(region)
 window.figure().show()

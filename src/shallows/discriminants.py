@@ -2,7 +2,7 @@
 
 from shallows.questions.connections.along import trees_along
 from shallows.questions.discriminants.activation_family import ActivationDiscriminant, activation
-from shallows.questions.discriminants.activation_regions import ActivationRegions
+from shallows.questions.discriminants.activation_regions import ActivationRegions, activation_regions
 from shallows.questions.discriminants.counting import LandscapeCount, landscape_at
 from shallows.questions.discriminants.envelope import FocalCurve, focal_curve
 from shallows.questions.discriminants.focal_slices import focal_slice as focal_slice
@@ -36,6 +36,7 @@ __all__ = [
     "SignSlice",
     "Wall",
     "activation",
+    "activation_regions",
     "critical_students",
     "ellipse",
     "focal_curve",

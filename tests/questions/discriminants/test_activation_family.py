@@ -39,7 +39,7 @@ def test_zeros_are_the_points_of_the_chart(n):
 
 @pytest.mark.parametrize("given", [ODD, EVEN])
 def test_regions_have_the_landscapes_of_charts(given):
-    found = sh.discriminants.activation(given).regions((0.05, 3), (-4, 2), 41)
+    found = sh.discriminants.activation_regions(sh.discriminants.activation(given), (0.05, 3), (-4, 2), 41)
     for region in found.regions[:8]:
         assert landscape(found.family.problem(*region.point)) == (region.real_count, region.local_minima)
 
@@ -52,7 +52,7 @@ def beside(found, kind):
 
 
 def test_two_points_meet_on_the_discriminant():
-    found = sh.discriminants.activation(EVEN).regions((0.3, 3), (-4, 2), 41)
+    found = sh.discriminants.activation_regions(sh.discriminants.activation(EVEN), (0.3, 3), (-4, 2), 41)
     changes = [np.subtract(*(landscape(p)[0] for p in sides)) for sides in beside(found, "discriminant")]
     assert set(np.abs(changes)) <= {0, 2}
     assert np.count_nonzero(changes) >= 5  # a line of constant γ may touch the curve
@@ -60,7 +60,7 @@ def test_two_points_meet_on_the_discriminant():
 
 def test_a_point_goes_through_the_zero_function_at_the_vertex():
     """Its outer weight changes sign, and its index from k to n − k: at n = 2 the number of minima by one, or not."""
-    found = sh.discriminants.activation(EVEN).regions((0.3, 3), (-4, 2), 41)
+    found = sh.discriminants.activation_regions(sh.discriminants.activation(EVEN), (0.3, 3), (-4, 2), 41)
     for sides in beside(found, "vertex"):
         least = []
         for problem in sides:
@@ -82,7 +82,7 @@ def test_signs_of_beta_and_rotations_change_nothing():
 
 def test_a_double_zero_is_on_the_discriminant():
     family = sh.discriminants.activation(EVEN)
-    x, y = family.regions((0.3, 3), (-4, 2), 5).curve()
+    x, y = sh.discriminants.activation_regions(family, (0.3, 3), (-4, 2), 5).curve()
     for k in range(0, len(x), len(x) // 7):
         around = [np.sort_complex(np.roots(_numbers(family, x[k], y[k])))]
         gaps = np.abs(np.subtract.outer(around[0], around[0])) + np.eye(7) * 9
@@ -133,6 +133,6 @@ def test_other_bad_input():
     with pytest.raises(sh.InvalidProblem, match="beta is 0"):
         family.real_count(0, 1)
     with pytest.raises(sh.InvalidProblem, match="expected two numbers"):
-        family.regions(1.0, (0, 1))
+        sh.discriminants.activation_regions(family, 1.0, (0, 1))
     with pytest.raises(sh.InvalidProblem, match="vertex"):
-        family.regions((1, 2), (1, 2), 3).curve("wall")
+        sh.discriminants.activation_regions(family, (1, 2), (1, 2), 3).curve("wall")

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import Ordering, fmpq, fmpq_mat, fmpq_mpoly, fmpq_mpoly_ctx, fmpz_mpoly
@@ -40,9 +40,6 @@ from shallows.questions.discriminants.values import rational, simplest
 from shallows.questions.quadratic.teachers import quadratic_coefficients
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
-
-if TYPE_CHECKING:
-    from shallows.questions.discriminants.activation_regions import ActivationRegions
 
 #: The variables, and the unknown beside them.
 NAMES = ("beta", "gamma")
@@ -123,14 +120,6 @@ class ActivationDiscriminant:
         W, a = self.numbers.neurons(mu, np.full(len(mu), beta), np.full(len(mu), gamma))
         found = [Network(w[None], [outer], problem.activation) for w, outer in zip(W, a, strict=True)]
         return sorted(found, key=problem.loss)
-
-    def regions(
-        self, beta: tuple[float, float], gamma: tuple[float, float], resolution: int = 121
-    ) -> ActivationRegions:
-        """The landscapes on a window of activations: real critical points and local minima, with a picture."""
-        from shallows.questions.discriminants.activation_regions import activation_regions
-
-        return activation_regions(self, beta, gamma, resolution)
 
     @cached_property
     def numbers(self) -> TeacherNumbers:

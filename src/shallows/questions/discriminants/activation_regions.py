@@ -40,7 +40,8 @@ class ActivationRegions:
     the region of each; parts that are thinner than the grid may come out as regions of their own.
 
     >>> teacher = sh.Network([[1.0, 1 / 3], [-0.2, 0.8]], [1.0, -1.0], activation=sh.Polynomial([1, 1, 1]))
-    >>> found = sh.discriminants.activation(teacher).regions((0.1, 2), (-2, 2), resolution=21)
+    >>> family = sh.discriminants.activation(teacher)
+    >>> found = sh.discriminants.activation_regions(family, (0.1, 2), (-2, 2), resolution=21)
     >>> sorted({(region.real_count, region.local_minima) for region in found.regions})
     [(3, 2), (5, 3), (7, 4)]
     """
@@ -91,7 +92,14 @@ def activation_regions(
     gamma: tuple[float, float],
     resolution: int = 121,
 ) -> ActivationRegions:
-    """The landscapes on a grid: see `ActivationDiscriminant.regions`."""
+    """The landscapes on a window of activations: real critical points and local minima, with a picture.
+
+    >>> teacher = sh.Network([[1.0, 0.5], [-0.5, 1.25]], [1.0, 1.0], activation=sh.Polynomial([1, 1, 1]))
+    >>> family = sh.discriminants.activation(teacher)
+    >>> found = sh.discriminants.activation_regions(family, beta=(1.5, 3), gamma=(-2, -1), resolution=5)
+    >>> [(region.real_count, region.local_minima) for region in found.regions]
+    [(3, 2)]
+    """
     resolution = positive_integer("resolution", resolution, 2)
     for name, ends in zip(NAMES, (beta, gamma), strict=True):
         if np.shape(ends) != (2,):
