@@ -150,8 +150,25 @@ class Chart:
         """How its minima connect: a merge tree, whose joins are the critical points at which valleys meet.
 
         At every level of the loss the tree says how many components the sublevel set has. From a complete list that is
-        stratified Morse theory and no sampling: see `questions.connections.lower_link`. `space="parameters"` splits
-        minima whose fibers are not connected (Theorem 37 of paper 000) and joins them where they meet.
+        stratified Morse theory and no sampling. The functions of a network are a union of strata, the tensors of one
+        rank. At a critical point of index λ on its stratum, with normal lower link ℓ⁻ (the small additions Σ ±u^⊗d of
+        idle neurons that decrease the loss), the lower link is the join S^(λ−1) ∗ ℓ⁻ (M. Goresky, R. MacPherson,
+        "Stratified Morse Theory", 1988, I.3.7). Components meet only where it is in several pieces:
+
+        - λ = 1 and ℓ⁻ empty, or λ = 0 and ℓ⁻ in pieces; an index-one point of lower rank with ways down joins nothing;
+        - at degree 2 with a trained ℓ⁻ is in two pieces where rank = width − 1 and P∇ℓP, P onto the kernel of S, is
+          indefinite: idle neurons of sign + on one side, of sign − on the other;
+        - for one neuron all critical points are below the zero network, where valleys meet at the latest:
+          the two signs at even degree, for a target of both, the components of {t > 0} on the sphere at odd degree;
+        - a family of normal index one joins only if its negative bundle is orientable: else its two sides are one.
+
+        From each piece the flow is followed down to a leaf. This needs a closed set of functions, so that the loss is
+        proper: degree 2 at any width, or one neuron with a power. At degree ≥ 3 and width ≥ 2 an infimum may not be
+        attained; the tree is "numerical" then and a valley without minimum is listed as one. It is "proved" when the
+        list is complete, all critical points are non-degenerate, normal data included, and every path stays below its
+        join over every whole segment in ball arithmetic and ends in a certified neighbourhood of the minimum.
+        `space="parameters"` splits minima whose fibers are not connected (Theorem 37 of paper 000) and joins them where
+        they meet.
 
         >>> tree = sh.chart(sh.Problem(np.diag([3.0, 2.0, -1.0]), sh.Gaussian(3), width=2)).connections()
         >>> [leaf.loss for leaf in tree.leaves], f"{tree.barrier(0, 1):.4f}"
