@@ -96,7 +96,7 @@ def activation_regions(
 
     >>> teacher = sh.Network([[1.0, 0.5], [-0.5, 1.25]], [1.0, 1.0], activation=sh.Polynomial([1, 1, 1]))
     >>> family = sh.discriminants.activation(teacher)
-    >>> found = sh.discriminants.activation_regions(family, beta=(1.5, 3), gamma=(-2, -1), resolution=5)
+    >>> found = sh.discriminants.activation_regions(family, beta=(2, 3), gamma=(-2, -1), resolution=5)
     >>> [(region.real_count, region.local_minima) for region in found.regions]
     [(3, 2)]
     """
