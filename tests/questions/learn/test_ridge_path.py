@@ -123,3 +123,18 @@ def test_sparse_inputs_are_the_same_inputs(rng):
     np.testing.assert_array_equal(
         QuadraticNetRegressor().fit(csr_matrix(X), y).predict(csr_matrix(X)), model.predict(X)
     )
+
+
+def test_classes_that_come_in_turn_are_left_out_in_parts():
+    """Five classes one after the other, and five folds: none may be left out whole."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 5
+    X = np.column_stack([np.cos(2 * np.pi * y / 5), np.sin(2 * np.pi * y / 5)]) + 0.1 * rng.standard_normal(
+        (400, 2)
+    )
+    model = QuadraticNetClassifier(width=2).fit(X, y)
+    sure = model.predict_proba(X).max(axis=1).mean()
+    assert model.score(X, y) > 0.95 and sure > 0.8
+    shuffled = rng.permutation(400)
+    other = QuadraticNetClassifier(width=2).fit(X[shuffled], y[shuffled])
+    assert other.predict_proba(X).max(axis=1).mean() == pytest.approx(sure, abs=0.1)

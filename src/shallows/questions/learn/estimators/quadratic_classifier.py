@@ -22,6 +22,8 @@ from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
 LOSSES = ("auto", "squared", "squared_hinge")
+#: Samples a coefficient from which on a narrow fit is as good as unseen: leverages are a twentieth on average.
+MANY = 20
 
 
 class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
@@ -86,7 +88,8 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         self._require_classes()
         self._margin: Margin | None = None
         Y = self._fit_forms(X, self._targets(y), weights)
-        self._calibration = Calibration.fit(self._unseen(X, Y, weights), self._places(y), weights)
+        unseen, places = self._unseen(X, Y, weights), self._places(y)
+        self._calibration = Calibration.fit(unseen, places, weights, levels=self._is_narrow(X.shape[1]))
         del self._path, self._margin
         return self
 
@@ -125,18 +128,25 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
     def _unseen(self, X: Array, Y: Array, weights: Array) -> Array:
         """Outputs at the samples by fits that have not seen them: leaving one out at full width, in five folds below.
 
-        By conjugate gradients, with far more samples than coefficients, the outputs themselves.
+        With far more samples than coefficients (by conjugate gradients, or of few neurons) the outputs themselves: they
+        have hardly seen a sample of so many, and narrow fits to folds may be at other minima.
         """
         if self._margin is not None:
             return self._margin.left_out
         if self.solver == "descent" or self.method_ == "conjugate":
             return self._predict_forms(X)
+        coefficients = self.width_ * (X.shape[1] + self.affine)
+        if self._is_narrow(X.shape[1]) and len(X) >= MANY * coefficients:
+            return self._predict_forms(X)
         frame = Frame.standardising(X, weights, self.affine)
-        if self.width_ < useful_width(X.shape[1], self.affine, self.norm_neuron):
+        if self._is_narrow(X.shape[1]):
             rng = generator(self.random_state)
             return out_of_fold(X, Y, weights, frame, self.width_, self.alpha_, self.norm_neuron, rng)
         path = RidgePath.of(X, Y, weights, frame) if self._path is None else self._path
         return path.left_out(X, Y, weights, frame, 2, self.alpha_)
+
+    def _is_narrow(self, columns: int) -> bool:
+        return self.width_ < useful_width(columns, self.affine, self.norm_neuron)
 
     def _places(self, y: Any) -> Any:
         return np.searchsorted(self.classes_, y)
@@ -185,12 +195,17 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         return one_hot[:, 1:] if len(self.classes_) == 2 else one_hot
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """The outputs: shape (rows,) for two classes, (rows, classes) otherwise."""
-        values = self._predict_forms(self._check_inputs(X))
+        """The outputs: shape (rows,) for two classes, (rows, classes) otherwise.
+
+        Below full width each has a level added, at which its class is as likely as it is at 0 elsewhere.
+        """
+        values = self._predict_forms(self._check_inputs(X)) + self._calibration.levels
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probabilities of the classes: a softmax of the outputs, calibrated on samples that they had not seen.
+
+        The slope is, and below full width the level of each output.
 
         After `partial_fit` they are calibrated on the samples of its last call.
         """

@@ -1,7 +1,9 @@
-"""Probabilities from outputs: p_m ∝ exp(β f_m), one slope β > 0, so that the likeliest class is the one predicted.
+"""Probabilities from outputs: p_m ∝ exp(β(f_m + c_m)), so that the likeliest class is the one predicted.
 
-The slope is fitted to samples that the outputs have not seen (temperature scaling; C. Guo, G. Pleiss, Y. Sun and
-K. Weinberger, "On calibration of modern neural networks", ICML 2017).
+The slope β > 0 is fitted to samples that the outputs have not seen (temperature scaling; C. Guo, G. Pleiss, Y. Sun and
+K. Weinberger, "On calibration of modern neural networks", ICML 2017). The levels c are 0 at full width, where the fit
+has a constant of its own. A narrow form has none to spare: its levels are fitted too (J. Platt, 1999), and the classes
+that are predicted are those of f + c.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from shallows.support.checks import Array
@@ -19,27 +21,44 @@ from shallows.support.checks import Array
 SLOPES = (-4.0, 4.0)
 #: Outputs beyond this (a sample alone in its direction, left out) say no more than this does.
 FARTHEST = 3.0
+#: Levels are between these: what is fitted to ±1 is off by no more.
+LEVELS = (-2.0, 2.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
-    """β; the outputs of two classes are one column f, whose logits are (−βf, βf)."""
+    """β and c; the outputs of two classes are one column f, whose logits are (−β(f + c), β(f + c))."""
 
     slope: float
+    levels: Array
 
     @classmethod
-    def fit(cls, outputs: Array, places: Array, weights: Array) -> Calibration:
+    def fit(cls, outputs: Array, places: Array, weights: Array, levels: bool = False) -> Calibration:
         """From outputs (rows, columns) that left their own sample out, and the places of the true classes."""
-        logits, share, rows = _logits(outputs), weights / weights.sum(), np.arange(len(outputs))
+        share, rows, columns = weights / weights.sum(), np.arange(len(outputs)), outputs.shape[1]
+        none = np.zeros(columns)
 
-        def loss(exponent: float) -> float:
-            return -float(share @ log_softmax(np.exp(exponent) * logits, axis=1)[rows, places])
+        def loss(exponent: float, level: Array) -> float:
+            logits = np.exp(exponent) * _logits(outputs + level)
+            return -float(share @ log_softmax(logits, axis=1)[rows, places])
 
-        return cls(float(np.exp(minimize_scalar(loss, bounds=SLOPES, method="bounded").x)))
+        first = float(minimize_scalar(lambda x: loss(x, none), bounds=SLOPES, method="bounded").x)
+        if not levels:
+            return cls(float(np.exp(first)), none)
+        found = minimize(
+            lambda x: loss(x[0], x[1:]),
+            [first, *none],
+            bounds=[SLOPES, *[LEVELS] * columns],
+            method="L-BFGS-B",
+        )
+        return cls(float(np.exp(found.x[0])), np.asarray(found.x[1:]))
 
     def __call__(self, outputs: Array) -> Array:
         """Probabilities of the classes, rows that add up to one."""
-        return np.asarray(softmax(self.slope * _logits(outputs), axis=1))
+        return np.asarray(softmax(self.slope * _logits(outputs + self.levels), axis=1))
+
+    def __repr__(self) -> str:
+        return f"Calibration(slope={self.slope:.3g}, levels={np.round(self.levels, 3).tolist()})"
 
 
 def _logits(outputs: Array) -> Array:

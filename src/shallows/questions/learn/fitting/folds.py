@@ -11,6 +11,7 @@ from functools import reduce
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.questions.learn.fitting.frame import Frame, features, from_matrix
 from shallows.questions.learn.fitting.least_squares import from_statistics
@@ -18,7 +19,8 @@ from shallows.questions.learn.fitting.quadratic_fit import truncate, with_norm
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
 
-#: Parts that the samples are dealt into, in turn.
+#: Parts that the samples are dealt into, in an order of chance that is always the same: samples that come in a rhythm
+#: (a class after the other, day after day) do not make parts of one kind.
 FOLDS = 5
 #: Penalties that are tried at a width, as multiples of the one chosen at full width: fewer neurons need less of it.
 MULTIPLES = (0.0, 0.1, 1.0, 10.0)
@@ -66,8 +68,7 @@ def choose(
 def folds(X: Array, Y: Array, weights: Array, frame: Frame) -> tuple[list[Statistics], list[Statistics]]:
     """The statistics of each fold, and of all samples but those."""
     parts = [
-        Statistics.empty(frame, 2, Y.shape[1]).add(X[i::FOLDS], Y[i::FOLDS], weights[i::FOLDS])
-        for i in range(FOLDS)
+        Statistics.empty(frame, 2, Y.shape[1]).add(X[rows], Y[rows], weights[rows]) for rows in _dealt(len(X))
     ]
     return parts, [reduce(add, parts[:i] + parts[i + 1 :]) for i in range(FOLDS)]
 
@@ -84,10 +85,16 @@ def out_of_fold(
 ) -> Array:
     """The outputs at each sample by the fit to the other folds, shape of Y."""
     result = np.empty_like(Y)
-    for i, rest in enumerate(folds(X, Y, weights, frame)[1]):
+    for rows, rest in zip(_dealt(len(X)), folds(X, Y, weights, frame)[1], strict=True):
         entries = narrow(rest, alpha, width, norm_neuron, rng)
-        result[i::FOLDS] = features(frame.apply(X[i::FOLDS]), 2) @ entries.T
+        result[rows] = features(frame.apply(X[rows]), 2) @ entries.T
     return result
+
+
+def _dealt(count: int) -> list[NDArray[np.intp]]:
+    """The samples of each fold."""
+    order = np.random.default_rng(FOLDS).permutation(count)
+    return [order[i::FOLDS] for i in range(FOLDS)]
 
 
 def narrow(
