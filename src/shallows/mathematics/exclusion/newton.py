@@ -28,6 +28,8 @@ INFLATION = 1.02
 #: The least half-width of D, as a share of the region and of c: far above rounding, so that a box which was contracted
 #: to nothing around its zero is still proved.
 LEAST = 2.0**-40
+#: D around a cluster of undecided boxes.
+ROOM = 4.0
 #: Rounds of sharpening after a proof: linear at first, then each squares the error; and what a round must gain.
 SHARPENINGS, GAIN = 60, 0.97
 
@@ -79,6 +81,22 @@ def examine(system: System, box: Intervals, scale: Array) -> Round:
             away = np.any((sharp.lo > box.hi[chosen]) | (sharp.hi < box.lo[chosen]), axis=1)
             out[chosen[away]] = True
     return Round(out, proved & ~out, smaller, domain, zero)
+
+
+def whole(system: System, hull: Intervals, scale: Array) -> Round:
+    """Clusters of boxes at once, in domains so much larger that what is not known of the values does not matter.
+
+    A contracted box is as small as the enclosure of F allows: its image under Krawczyk's operator is no smaller, and
+    only a larger domain holds it.
+    """
+    with np.errstate(all="ignore"):
+        linear = _linear(system, hull, scale, ROOM)
+        zero = linear.image
+        proved = np.asarray(zero.within(linear.domain).all(axis=1)) & ~linear.out
+        for i in np.flatnonzero(proved):
+            sharp = sharpened(system, zero[i : i + 1])
+            zero.lo[i], zero.hi[i] = sharp.lo[0], sharp.hi[0]
+    return Round(linear.out, proved, hull, linear.domain, zero)
 
 
 def _linear(system: System, box: Intervals, scale: Array, inflation: float = INFLATION) -> _Linear:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import Intervals
-from shallows.mathematics.exclusion.newton import Round, examine
+from shallows.mathematics.exclusion.newton import Round, examine, whole
 from shallows.mathematics.exclusion.result import Exclusion, volumes
 from shallows.mathematics.exclusion.system import System, check_enclosure
 from shallows.support.checks import Array
@@ -26,6 +26,8 @@ RESOLUTION = 1e-7
 MOST = 3_000_000
 #: A contraction to less than this share of a box's volume is worth another one before the box is bisected.
 WORTHWHILE = 0.5
+#: Undecided boxes up to which their clusters are tried as a whole: more are a set of zeros, not a few.
+CLUSTERED = 4096
 #: Steps of the progress bar.
 STEPS = 1000
 
@@ -99,7 +101,24 @@ def exclude(
                 volumes(rest, around, system.split).sum() - volumes(batch, around, system.split).sum()
             )
             bar.update(int(STEPS * (1 - left / total)))
+    _settle(system, state)
     return state.result()
+
+
+def _settle(system: System, state: _State) -> None:
+    """Prove clusters of undecided boxes as a whole, where their enclosures and not their zeros are at fault."""
+    if not 0 < sum(map(len, state.undecided)) <= CLUSTERED:
+        return
+    clusters = state.result().clusters
+    hull = Intervals(np.array([c.lo for c in clusters]), np.array([c.hi for c in clusters]))
+    outcome = whole(system, hull, np.zeros(system.n))
+    boxes = _joined(state.undecided, state.region)
+    left = np.ones(len(boxes), bool)
+    for i in np.flatnonzero(outcome.proved | outcome.out):
+        left &= ~np.all((boxes.lo >= hull.lo[i]) & (boxes.hi <= hull.hi[i]), axis=1)
+        if outcome.proved[i]:
+            state.found.append((outcome.zero[i], outcome.domain[i]))
+    state.undecided = [boxes[np.flatnonzero(left)]]
 
 
 class _pool:

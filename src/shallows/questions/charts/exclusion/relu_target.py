@@ -17,17 +17,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpq_mat
+from flint import arb
 
 from shallows.mathematics.balls.rounding import longest
 from shallows.mathematics.balls.systems import precision, rational
 from shallows.mathematics.exact import linear_algebra
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
+from shallows.questions.charts.exclusion.span import Frame, Rows, exact_rows, product
 from shallows.support.checks import Array
 
 #: Bits of the balls: their radii are far below a double's rounding.
 BITS = 256
-Rows = list[list[Fraction]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +51,8 @@ class ReLUTarget:
     @classmethod
     def of(cls, V: Array, b: Array, covariance: Array) -> ReLUTarget:
         """From neurons V, outer weights b and the covariance Σ of the data."""
-        metric = [[Fraction(float(x)) for x in row] for row in covariance]
-        vectors, betas, gammas = _lines([[Fraction(float(x)) for x in row] for row in V], b, metric)
+        metric = exact_rows(covariance)
+        vectors, betas, gammas = _lines(exact_rows(V), b, metric)
         linear = [
             sum((c * v[i] for c, v in zip(gammas, vectors, strict=True)), Fraction(0))
             for i in range(V.shape[1])
@@ -61,7 +61,7 @@ class ReLUTarget:
         ratio = None
         if len(kept) == 1:
             v, beta = kept[0]
-            ratio = _product(linear, v, metric) / (_product(v, v, metric) * beta)
+            ratio = product(linear, v, metric) / (product(v, v, metric) * beta)
         dimension = int(linear_algebra.matrix(metric).rank())
         with precision(BITS):
             return cls._embedded(
@@ -79,15 +79,15 @@ class ReLUTarget:
         ratio: Any,
     ) -> ReLUTarget:
         spanning = [*vectors, linear]
-        frame = _Frame(metric)
-        for vector in sorted(spanning, key=lambda v: -_product(v, v, metric)):
+        frame = Frame(metric)
+        for vector in sorted(spanning, key=lambda v: -product(v, v, metric)):
             frame.add(vector)
         rank = len(frame.rows)
         if dimension > rank:
             for i in range(len(metric)):
                 if frame.add([Fraction(int(i == j)) for j in range(len(metric))]):
                     break
-        lengths = [arb(rational(_product(v, v, metric))).sqrt() for v in vectors]
+        lengths = [arb(rational(product(v, v, metric))).sqrt() for v in vectors]
         lines = [
             [x / size for x in frame.coordinates(v)[:rank]] for v, size in zip(vectors, lengths, strict=True)
         ]
@@ -145,12 +145,12 @@ def _lines(V: Rows, b: Array, metric: Rows) -> tuple[Rows, list[Fraction], list[
     betas: list[Fraction] = []
     gammas: list[Fraction] = []
     for v, weight in zip(V, b, strict=True):
-        size = _product(v, v, metric)
+        size = product(v, v, metric)
         if not size:
             continue
         half = Fraction(float(weight)) / 2
         for i, other in enumerate(vectors):
-            inner, square = _product(v, other, metric), _product(other, other, metric)
+            inner, square = product(v, other, metric), product(other, other, metric)
             if inner * inner == size * square:
                 gammas[i] += half * inner / square
                 betas[i] += half * abs(inner / square)
@@ -160,57 +160,6 @@ def _lines(V: Rows, b: Array, metric: Rows) -> tuple[Rows, list[Fraction], list[
             betas.append(half)
             gammas.append(half)
     return vectors, betas, gammas
-
-
-def _product(v: list[Fraction], w: list[Fraction], metric: Rows) -> Fraction:
-    """vᵀΣw."""
-    return sum(
-        (
-            x * sum((s * y for s, y in zip(row, w, strict=True) if y), Fraction(0))
-            for x, row in zip(v, metric, strict=True)
-            if x
-        ),
-        Fraction(0),
-    )
-
-
-class _Frame:
-    """Gram and Schmidt: over Q to decide what is new, in balls for the orthonormal vectors."""
-
-    def __init__(self, metric: Rows) -> None:
-        self.metric = metric
-        self.exact: Rows = []
-        self.rows: list[list[Any]] = []
-
-    def add(self, vector: list[Fraction]) -> bool:
-        """Another vector of the frame, unless it lies in the span."""
-        gram = [*self.exact, vector]
-        table = [[linear_algebra.to_flint(_product(v, w, self.metric)) for w in gram] for v in gram]
-        if fmpq_mat(table).det() == fmpq(0):
-            return False
-        self.exact.append(vector)
-        self.rows = self._orthonormal()
-        return True
-
-    def _orthonormal(self) -> list[list[Any]]:
-        """q_i = (v_i − Σ ⟨q_j, v_i⟩ q_j)/‖…‖."""
-        rows: list[list[Any]] = []
-        for vector in self.exact:
-            rest = [arb(rational(x)) for x in vector]
-            for row in rows:
-                along = self._inner(row, vector)
-                rest = [x - along * y for x, y in zip(rest, row, strict=True)]
-            square = self._inner(rest, vector)  # the rest is orthogonal to what was taken away
-            rows.append([x / square.sqrt() for x in rest])
-        return rows
-
-    def _inner(self, row: list[Any], vector: list[Fraction]) -> Any:
-        image = [sum((s * y for s, y in zip(line, vector, strict=True)), Fraction(0)) for line in self.metric]
-        return sum((x * arb(rational(y)) for x, y in zip(row, image, strict=True) if y), arb(0))
-
-    def coordinates(self, vector: list[Fraction]) -> list[Any]:
-        """⟨q_i, v⟩."""
-        return [self._inner(row, vector) for row in self.rows]
 
 
 def spread(values: list[Any], near: Array) -> float:
