@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.homotopy.batches import on_client
-from shallows.model.activations import Polynomial, Power, ReLU
+from shallows.model.activations import Polynomial, Power, ReLU, Smooth
 from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import reduced
@@ -43,10 +43,11 @@ def chart(
 ) -> Chart:
     """Every critical point of the loss in function space, for every rank up to the width.
 
-    `method`: "closed-form" (Theorems 34 to 36), "homotopy" (any metric), "exact" (msolve), "exclusion" (one ReLU
-    neuron, or two in the plane, by interval arithmetic), "descent" (samples only what training finds); "auto" takes the
-    strongest that applies. `certify` proves points, signatures and realness in ball arithmetic; `progress` shows on
-    stderr what is being done. The result says what is proved: `chart.completeness`, `chart.scope`, `point.certificate`.
+    `method`: "closed-form" (Theorems 34 to 36), "homotopy" (any metric), "exact" (msolve), "exclusion" (by interval
+    arithmetic: one neuron, ReLU, smooth or polynomial, or two ReLU neurons in the plane), "descent" (samples only what
+    training finds); "auto" takes the strongest that applies. `certify` proves points, signatures and realness in ball
+    arithmetic; `progress` shows on stderr what is being done. The result says what is proved: `chart.completeness`,
+    `chart.scope`, `point.certificate`.
 
     With a Dask `client`, or a scheduler's address, paths are tracked on its workers, in batches that are kept in the
     folder `keep` (or the user's cache): a chart that was stopped goes on from there.
@@ -67,7 +68,7 @@ def chart(
         from shallows.questions.charts.sampled import descent_chart
 
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
-    if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU)):
+    if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU | Smooth)):
         return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
     if isinstance(problem.activation, Polynomial):
         return replace(_of_polynomial(problem, method, certify, seed, progress), seed=seed)
@@ -151,16 +152,26 @@ def _closed_form(problem: Problem, certify: bool) -> Chart | None:
 
 
 def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
-    from shallows.questions.charts.exclusion.relu_neuron import relu_neuron_chart, why_not
+    from shallows.questions.charts.exclusion import relu_neuron, smooth_neuron
     from shallows.questions.charts.exclusion.two_neurons import two_neurons_chart
 
-    reason = why_not(problem)
+    if not isinstance(problem.activation, ReLU):
+        reason = smooth_neuron.why_not(problem)
+        if reason:
+            raise InvalidProblem(
+                "Exclusion is for one neuron against a network of the same activation under centred Gaussian data, or "
+                f"two ReLU neurons in the plane; other smooth networks have no complete chart: {reason}. Use "
+                'method="descent".'
+            )
+        return smooth_neuron.smooth_neuron_chart(problem, certify, progress)
+    reason = relu_neuron.why_not(problem)
     if reason:
         raise InvalidProblem(
             "Exclusion is for one ReLU neuron, or two in the plane, against a ReLU network under centred Gaussian "
             f'data; other ReLU networks have no complete chart: {reason}. Use method="descent".'
         )
-    return (two_neurons_chart if problem.width == 2 else relu_neuron_chart)(problem, certify, progress)
+    made = two_neurons_chart if problem.width == 2 else relu_neuron.relu_neuron_chart
+    return made(problem, certify, progress)
 
 
 def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:

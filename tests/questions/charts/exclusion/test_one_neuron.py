@@ -233,7 +233,7 @@ def test_lines_and_ranks_are_exact() -> None:
             sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2, mean=[1.0, 0.0]), 1),
             "centred",
         ),
-        (sh.Problem(sh.Network(np.eye(2)), sh.Gaussian(2), 1), "not ReLU"),
+        (sh.Problem(sh.Network(np.eye(2)), sh.Gaussian(2), 1), "is a power"),
     ],
 )
 def test_what_is_refused_says_why(problem: sh.Problem, reason: str) -> None:

@@ -18,7 +18,7 @@ class Listed:
     """A critical point or, with a dimension, a family: its loss in bounds, its signature, a network.
 
     `escapes` says that the loss decreases from it to first order in directions that the signature does not see (idle
-    neurons); `dimension` of the signature's zeros are the family's own.
+    neurons); `dimension` of the signature's zeros are the family's own; `limit` that no network is this function.
     """
 
     network: Network
@@ -29,6 +29,7 @@ class Listed:
     escapes: bool = False
     dimension: int = 0
     description: str = ""
+    limit: bool = False
 
     @property
     def middle(self) -> float:
@@ -73,6 +74,7 @@ def chart_of_listed(
         np.array([item.signature for item in items], dtype=np.intp),
         np.array([item.kind(lowest, attained) for item in items], dtype="<U14"),
         np.array([item.dimension for item in items], dtype=np.intp),
+        np.array([item.limit for item in items], dtype=bool),
     )
     maker = Stored(
         [None] * len(items),

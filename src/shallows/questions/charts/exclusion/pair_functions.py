@@ -74,9 +74,7 @@ def arcsine(A: Intervals, B: Intervals, C: Intervals, D: Intervals) -> Cross:
     )
 
 
-def own_arcsine(
-    A: Intervals, B: Intervals, S: Intervals, D: Intervals, la: Intervals, mu: Intervals
-) -> Own:
+def own_arcsine(A: Intervals, B: Intervals, S: Intervals, D: Intervals, la: Intervals, mu: Intervals) -> Own:
     """(2/π) arcsin(S/√(AB)) with D = λ²μ² + (λ² + μ²)S."""
     r = 1.0 / D.sqrt() / PI
     p, q = la / A, mu / B
@@ -153,7 +151,13 @@ def own_gaussian_gate(
     first = r + angle + S * a * r - a * r * 2.0 + q * a.square() * 2.0 - r3
     bend = a.square() * r + a * r3
     second = (
-        -r3 + a * r * 2.0 - S * bend + bend * 2.0 + a.square() * r * 2.0 - q * a.square() * a * 4.0 + r3 / D * 3.0
+        -r3
+        + a * r * 2.0
+        - S * bend
+        + bend * 2.0
+        + a.square() * r * 2.0
+        - q * a.square() * a * 4.0
+        + r3 / D * 3.0
     )
     return Own(*(part * k for part in (value, first, second)))
 

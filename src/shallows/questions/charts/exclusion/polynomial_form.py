@@ -1,4 +1,4 @@
-"""Polynomial activations under Gaussian data, over boxes: E[(w·x)^i (v·x)^j] in S = ‖w‖², T = ‖v‖², C = w·v (Isserlis)."""
+"""Polynomials under Gaussian data, over boxes: E[(w·x)^i (v·x)^j] in S = ‖w‖², T = ‖v‖², C = w·v (Isserlis)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pairings(i: int, j: int, k: int) -> int:
     if (i - k) % 2 or (j - k) % 2 or k > min(i, j):
         return 0
     p, q = (i - k) // 2, (j - k) // 2
-    return factorial(i) * factorial(j) // (factorial(k) * 2 ** (p + q) * factorial(p) * factorial(q))
+    return int(factorial(i) * factorial(j) // (factorial(k) * 2 ** (p + q) * factorial(p) * factorial(q)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ With c(w) = Σ bⱼ F(S, Cⱼ), S = ‖w‖², Cⱼ = w·vⱼ, and K(S) = E σ(w
 
     ½∇L/a = w P − g,        P = a K′ − 2 Σ bⱼ ∂_S F,        g = Σ bⱼ ∂_C F vⱼ,
 
-where a is given, or a = c/K, the best one. Inside the span that is one equation a coordinate; outside of it, where w has
-a part of length q > 0 orthogonal to the span, g = 0 and P = 0.
+where a is given, or a = c/K, the best one. Inside the span that is one equation a coordinate; outside of it, where w
+has a part of length q > 0 orthogonal to the span, g = 0 and P = 0.
 """
 
 from __future__ import annotations
@@ -157,6 +157,8 @@ class SmoothSystem:
         zero = Intervals.exact(np.zeros(len(box)))
         fc = [*z.fc, zero][: self.n]
         size = self.n + int(trained)
+        if not size:
+            return Intervals(np.zeros((len(box), 0, 0)), np.zeros((len(box), 0, 0)))
         table = [[zero] * size for _ in range(size)]
         for i in range(self.n):
             for k in range(self.n):

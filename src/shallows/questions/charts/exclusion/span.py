@@ -1,4 +1,4 @@
-"""An orthonormal frame of the span of some vectors, under the inner product vᵀΣw of the data: decided over Q, in balls."""
+"""An orthonormal frame of the span of vectors, under the inner product vᵀΣw of the data: decided over Q, in balls."""
 
 from __future__ import annotations
 

@@ -1,0 +1,158 @@
+"""What lies on the edge of one smooth neuron with a trained: the zero function, and limits a → ∞ or ‖w‖ → ∞."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.exclusion.listed import Listed
+from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
+from shallows.questions.charts.exclusion.smooth_far import far_bound, limit_at_infinity
+from shallows.questions.charts.exclusion.smooth_form import SmoothForm
+from shallows.questions.charts.exclusion.smooth_reach import energy, limit_at_zero
+from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
+from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
+from shallows.questions.charts.points.point import Certificate
+
+#: Directions and neurons that are tried, for limits and for signs of c.
+TRIED = 4096
+#: Networks near a limit: how large their weights are (or how small).
+NEAR = 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Whether the infimum is attained (None: not decided), the limit that has it if not, and words."""
+
+    attained: bool | None = True
+    listed: tuple[Listed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: SmoothTarget) -> list[Listed]:
+    """a = 0 and c(w) = 0: one function and a set of parameters, if c vanishes anywhere."""
+    if not target.exact:
+        proof = Certificate(0.0, True, True, "exact")
+        zero = Network(np.zeros((1, problem.n)), [0.0], problem.activation)
+        return [Listed(zero, (0.0, 0.0), 0, (0, 0, 0), proof)]
+    place = np.zeros(problem.n) if form.at_zero else _where_c_vanishes(problem, form, target)
+    if place is None:
+        return []
+    level = energy(form, target)
+    dimension = max(target.dimension - 1, 0)
+    return [
+        Listed(
+            Network(place[None, :], [0.0], problem.activation),
+            (max(float(level.lo[0]), 0.0), float(level.hi[0])),
+            0,
+            (0, dimension, 0),
+            Certificate(0.0, True, True, "exact"),
+            escapes=True,
+            dimension=dimension,
+            description="the zero function: a = 0 and E[yσ(w·x)] = 0, an unbounded set of neurons"
+            if dimension
+            else "",
+        )
+    ]
+
+
+def _where_c_vanishes(
+    problem: Problem, form: SmoothForm | PolynomialForm, target: SmoothTarget
+) -> np.ndarray | None:
+    """A neuron on the segment between two where c has proved signs; None where all that are tried have one sign."""
+    outside = target.codimension > 0
+    system = SmoothSystem(form, target, 1.0, outside=outside)
+    rng = np.random.default_rng(0)
+    tried = rng.standard_normal((TRIED, system.n)) * rng.uniform(0.0, 8.0, (TRIED, 1))
+    c = system.state(Intervals.exact(tried)).c
+    low, high = np.flatnonzero(c.hi < 0), np.flatnonzero(c.lo > 0)
+    if not len(low) or not len(high):
+        return None
+    a, b = tried[low[0]], tried[high[0]]
+    for _ in range(200):
+        middle = 0.5 * (a + b)
+        below = system.state(Intervals.exact(middle[None])).c.mid[0] < 0
+        a, b = (middle, b) if below else (a, middle)
+    return np.array([float(x.mid()) for x in target.weight_vector(list(map(float, a)))])
+
+
+def limits_of(
+    problem: Problem,
+    forms: tuple[SmoothForm | PolynomialForm, SmoothForm | PolynomialForm],
+    target: SmoothTarget,
+    reach: float,
+    points: list[Listed],
+) -> Limits:
+    """Compare what limits take from the loss with the lowest point that is listed."""
+    short, form = forms
+    if not target.exact:
+        return Limits()
+    level = energy(form, target)
+    best = min((p.loss[1] for p in points), default=np.inf)
+    taken = float((level - best).lo[0])
+    if isinstance(form, PolynomialForm) or isinstance(short, PolynomialForm):
+        return Limits(None, (), ("limits a → 0, ‖w‖ → ∞ are not compared: the algebraic chart has them",))
+    near_zero = limit_at_zero(form, target) if form.at_zero else Intervals.exact(np.zeros(1))
+    small = form.at_zero and not near_zero.hi[0] < taken
+    large = not far_bound(short, target, reach, taken)
+    if not (small or large):
+        return Limits()
+    found: list[tuple[float, Listed, str]] = []
+    if small and near_zero.lo[0] > taken:
+        found.append(_linear(problem, form, target, near_zero, level))
+    if large:
+        found += _steep(problem, form, target, level, taken)
+    if not found:
+        return Limits(None, (), ("whether the infimum is attained is not decided: a limit may be as low",))
+    _, listed, words = min(found, key=lambda entry: entry[0])
+    decided = len(found) == int(small) + int(large)
+    return Limits(False if decided or listed.loss[1] < best else None, (listed,), (words,))
+
+
+def _linear(
+    problem: Problem, form: SmoothForm, target: SmoothTarget, taken: Intervals, level: Intervals
+) -> tuple[float, Listed, str]:
+    """a → ∞, w → 0: the best linear function."""
+    at = SmoothSystem(form, target, 1.0).state(Intervals.exact(np.zeros((1, target.rank))))
+    g = np.array([part.mid[0] for part in at.g]) / float(at.own.first.mid[0]) ** 0.5
+    slope = float(at.own.first.mid[0]) ** 0.5
+    weights = np.array([float(x.mid()) for x in target.weight_vector(list(map(float, g / slope / NEAR)))])
+    loss = level - taken
+    bounds = (max(float(loss.lo[0]), 0.0), float(loss.hi[0]))
+    net = Network(weights[None, :], [NEAR], problem.activation)
+    listed = Listed(
+        net, bounds, 1, (0, target.dimension + 1, 0), Certificate(0.0, False, True, "closed form"), limit=True
+    )
+    words = f"the infimum {bounds[1]:.6g} is that of linear functions, a → ∞ and w → 0: no network has it"
+    return bounds[1], listed, words
+
+
+def _steep(
+    problem: Problem, form: SmoothForm, target: SmoothTarget, level: Intervals, taken: float
+) -> list[tuple[float, Listed, str]]:
+    """‖w‖ → ∞: steps, or ReLU, as far as tried directions show."""
+    tried = np.random.default_rng(1).standard_normal((TRIED, target.rank + int(target.codimension > 0)))
+    most, unit = limit_at_infinity(form, target, tried)
+    if most <= taken:
+        return []
+    loss = float(level.mid[0]) - most
+    place = [float(x) * NEAR for x in unit]
+    weights = np.array([float(x.mid()) for x in target.weight_vector(place)])
+    kind = "ReLU" if form.linear else "step"
+    system = SmoothSystem(form, target, None, outside=target.codimension > 0)
+    a = float(system.state(Intervals.exact(np.array(place)[None])).a.mid[0])
+    net = Network(weights[None, :], [a], problem.activation)
+    listed = Listed(
+        net,
+        (loss, loss),
+        1,
+        (0, target.dimension + 1, 0),
+        Certificate(0.0, False, True, "sampled directions"),
+        limit=True,
+    )
+    words = f"the infimum is at most {loss:.6g}, of {kind} functions, ‖w‖ → ∞: no network has it"
+    return [(loss, listed, words)]

@@ -1,0 +1,332 @@
+"""The chart of one smooth neuron (erf, tanh, sigmoid, softplus, GELU, polynomials): complete, by exclusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from shallows.mathematics.balls.inertia import Inertia, inertias
+from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.exclusion.newton import sharpened
+from shallows.mathematics.exclusion.result import Exclusion
+from shallows.mathematics.exclusion.search import exclude
+from shallows.model.activations import Power
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
+from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
+from shallows.questions.charts.exclusion.relu_target import spread
+from shallows.questions.charts.exclusion.smooth_form import FORMS, SmoothForm, form_of
+from shallows.questions.charts.exclusion.smooth_limits import Limits, limits_of, zero_function
+from shallows.questions.charts.exclusion.smooth_reach import certain_reach, energy, proved_hole, trained_reach
+from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
+from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.result import Chart
+from shallows.support.errors import InvalidProblem, NotConverged
+from shallows.support.progress import Shown
+
+#: Unknowns that are searched at most.
+MOST_UNKNOWNS = 3
+#: Boxes narrower than this share of the region go from the short mixture on to the long one.
+COARSE_RESOLUTION = 1 / 256
+METHOD = "interval exclusion over neurons, Krawczyk"
+
+
+def why_not(problem: Problem) -> str:
+    """Why this exclusion does not apply; empty where it does."""
+    target, data = problem.target, problem.data.as_gaussian()
+    if form_of(problem.activation, False) is None:
+        return f"{problem.activation!r} is none of {', '.join(FORMS)}, and no polynomial"
+    if isinstance(problem.activation, Power) or _pure(problem):
+        return "the activation is a power: its charts are algebraic"
+    if not (isinstance(target, Network) and target.activation == problem.activation):
+        return "the target is no network with the student's activation"
+    if problem.affine or target.bias is not None or np.any(target.norm) or problem.norm_neuron:
+        return "there is a bias or a norm neuron"
+    if problem.outputs != 1 or problem.orthogonality:
+        return "there are several outputs, or a penalty"
+    if data is None or not data.centred:
+        return f"the data are {problem.data!r}, no centred Gaussian"
+    if problem.width != 1:
+        return f"the width is {problem.width}; one neuron is charted"
+    if problem.outer is not None and not problem.outer.all():
+        return "the outer weight is fixed to zero"
+    return ""
+
+
+def _pure(problem: Problem) -> bool:
+    form = form_of(problem.activation, False)
+    return isinstance(form, PolynomialForm) and sum(c != 0 for c in form.coefficients) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What is searched: fine forms for proofs, the ball, and the hole around 0."""
+
+    problem: Problem
+    coarse: SmoothForm | PolynomialForm
+    fine: SmoothForm | PolynomialForm
+    target: SmoothTarget
+    outer: float | None
+    reach: float
+    hole: float
+    hole_proved: bool
+
+    def system(self, fine: bool, outside: bool) -> SmoothSystem:
+        form = self.fine if fine else self.coarse
+        return SmoothSystem(form, self.target, self.outer, outside=outside, reach=self.reach, hole=self.hole)
+
+
+def _setting(problem: Problem) -> _Setting:
+    network, data = problem.target, problem.data.as_gaussian()
+    assert isinstance(network, Network) and data is not None
+    coarse, fine = form_of(problem.activation, False), form_of(problem.activation, True)
+    assert coarse is not None and fine is not None
+    target = SmoothTarget.of(network.W, np.atleast_2d(network.a)[0], data.covariance, fine.odd, fine.at_zero)
+    unknowns = target.rank + int(target.codimension > 0)
+    if unknowns > MOST_UNKNOWNS:
+        raise InvalidProblem(
+            f"The teacher's neurons span {target.rank} of {target.dimension} dimensions: {unknowns} unknowns, and "
+            f'up to {MOST_UNKNOWNS} are searched. Fix: fewer inputs, a teacher of lower rank, or method="descent".'
+        )
+    if problem.outer is not None:
+        outer = float(problem.outer[0, 0])
+        return _Setting(problem, coarse, fine, target, outer, certain_reach(fine, target, outer), 0.0, True)
+    hole, proved = proved_hole(fine, target) if fine.at_zero else (0.0, True)
+    return _Setting(problem, coarse, fine, target, None, trained_reach(target), hole, proved)
+
+
+def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) -> Chart:
+    """Every critical point of one smooth neuron."""
+    setting = _setting(problem)
+    target = setting.target
+    points: list[Listed] = []
+    searches: list[Exclusion] = []
+    doubts: list[str] = []
+    if target.rank == 0:
+        points += [] if setting.outer is None else [_listed(setting, np.zeros((1, 0)), None, False)]
+    else:
+        searches.append(_searched(setting, False, progress))
+        points += _points(setting, searches[0], False, doubts)
+    if target.codimension and _may_leave(setting):
+        searches.append(_searched(setting, True, progress))
+        points += _points(setting, searches[-1], True, doubts)
+    undecided = [_described(s) for s in searches if not s.complete] + doubts
+    limits = Limits()
+    if setting.outer is None:
+        points = [*zero_function(problem, setting.fine, target), *points]
+        limits = limits_of(problem, (setting.coarse, setting.fine), target, setting.reach, points)
+    elif not undecided:
+        _require_degree(points, target.dimension)
+    chart = chart_of_listed(
+        problem,
+        [*points, *limits.listed],
+        scope=_scope(setting, undecided),
+        notes=(*_notes(setting, searches), *limits.notes),
+        attained=limits.attained is True,
+        searched=not undecided,
+        certify=certify,
+    )
+    return replace(chart, attained=None if undecided else limits.attained)
+
+
+def _may_leave(setting: _Setting) -> bool:
+    """Whether g = Σ b ∂_C F v can vanish: not if the v are independent and σ increases, for then all ∂_C F > 0."""
+    increasing = setting.fine.name in ("erf", "tanh", "sigmoid", "softplus")
+    moving = int(np.count_nonzero(setting.target.squares.lo > 0))
+    if not setting.target.exact and setting.outer is None:
+        return False
+    return not (increasing and moving == setting.target.rank)
+
+
+def _searched(setting: _Setting, outside: bool, progress: Shown) -> Exclusion:
+    """With the short mixture first, and what that leaves with the long one."""
+    system = setting.system(False, outside)
+    side = np.full(system.n, setting.reach)
+    floor = -side.copy()
+    if outside:
+        floor[-1] = 0.0
+    region = Intervals(floor, side)
+    if setting.coarse is setting.fine or isinstance(setting.fine, PolynomialForm):
+        return exclude(system, region, progress=progress)
+    first = exclude(system, region, resolution=COARSE_RESOLUTION, progress=progress)
+    left = Intervals(
+        np.concatenate([first.pending.lo, first.undecided.lo]),
+        np.concatenate([first.pending.hi, first.undecided.hi]),
+    )
+    rest = replace(first, pending=left, undecided=first.undecided[:0])
+    return exclude(setting.system(True, outside), region, resume=rest, progress=progress)
+
+
+def _points(setting: _Setting, search: Exclusion, outside: bool, doubts: list[str]) -> list[Listed]:
+    """Zeros as points: each function once."""
+    found: list[Listed] = []
+    system = setting.system(True, outside)
+    for i in range(len(search.box)):
+        with np.errstate(all="ignore"):
+            box = sharpened(system, search.box[i : i + 1])
+            z = system.state(box)
+        if outside and not box.lo[0, -1] > 0:
+            if box.hi[0, -1] >= 0:
+                doubts.append("a neuron that may lie in the teacher's span, or not")
+            continue
+        if system._square(box).hi[0] < setting.hole**2 or system._square(box).lo[0] > setting.reach**2:
+            continue
+        if setting.outer is None and bool(z.a.has_zero[0]):
+            doubts.append("a neuron whose outer weight may vanish")
+            continue
+        if setting.outer is None and setting.fine.odd and z.a.hi[0] < 0:
+            continue  # −a and −w: the same function
+        if _even(setting.fine) and _negative(box.mid[0], outside):
+            continue
+        found.append(_listed(setting, box, search.domain[i], outside))
+        if outside and setting.target.codimension == 1 and not _even(setting.fine):
+            mirrored = Intervals(box.lo.copy(), box.hi.copy())
+            mirrored.lo[0, -1], mirrored.hi[0, -1] = -box.hi[0, -1], -box.lo[0, -1]
+            found.append(_listed(setting, mirrored, search.domain[i], outside))
+    return found
+
+
+def _even(form: SmoothForm | PolynomialForm) -> bool:
+    return isinstance(form, PolynomialForm) and not any(form.coefficients[1::2])
+
+
+def _negative(point: Any, outside: bool) -> bool:
+    """Of w and −w, one function where σ is even, the one that is left out."""
+    if outside:
+        return False
+    nonzero = [x for x in point if x]
+    return bool(nonzero) and nonzero[0] < 0
+
+
+def _listed(setting: _Setting, box: Any, domain: Any, outside: bool) -> Listed:
+    """Loss, signature and network of a proved zero."""
+    target, problem, form = setting.target, setting.problem, setting.fine
+    box = box if isinstance(box, Intervals) else Intervals.exact(box)
+    system = SmoothSystem(form, target, setting.outer, outside=outside)
+    with np.errstate(all="ignore"):
+        z = system.state(box)
+        loss = _loss(setting, system, box, domain)
+        trained = setting.outer is None
+        hessian = system.hessian(box, z.a, trained)
+        inner = inertias(hessian.ball())[0] if hessian.lo.shape[1] else Inertia(0, 0, 0)
+        across = (z.a * z.P)[0]
+    positive, zero, negative = inner.positive, inner.undecided, inner.negative
+    others, dimension = target.codimension, 0
+    if outside:
+        dimension = others - 1
+        zero += dimension
+    elif across.lo > 0:
+        positive += others
+    elif across.hi < 0:
+        negative += others
+    else:
+        zero += others
+    balls = target.weight_vector(
+        [arb(float(x)).union(arb(float(y))) for x, y in zip(box.lo[0], box.hi[0], strict=True)]
+    )
+    weights = np.array([float(x.mid()) for x in balls]) if balls else np.zeros(problem.n)
+    outer = float(z.a.mid[0])
+    radius = float(np.hypot(spread(balls, weights) if balls else 0.0, z.a.width[0] if trained else 0.0))
+    certified = zero == dimension
+    return Listed(
+        Network(weights[None, :], [outer], problem.activation),
+        loss,
+        1,
+        (positive, zero, negative),
+        Certificate(radius, certified, True, METHOD),
+        dimension=dimension,
+        description=f"a sphere of dimension {dimension} around the teacher's span" if dimension else "",
+    )
+
+
+def _loss(setting: _Setting, system: SmoothSystem, box: Intervals, domain: Any) -> tuple[float, float]:
+    """At the middle, and what the loss changes by in the box; exactly 0 where the student is the teacher."""
+    target = setting.target
+    if domain is not None and not system.outside and _is_teacher(setting, domain):
+        return 0.0, 0.0
+    middle = Intervals.exact(box.mid)
+    z = system.state(middle)
+    level = energy(setting.fine, target)
+    if setting.outer is None:
+        value = level - z.c.square() / z.own.value
+    else:
+        value = level + z.own.value * setting.outer**2 - z.c * (2.0 * setting.outer)
+    if system.n:
+        over = system.state(box)
+        slopes = [over.p[k] * over.P - over.g[k] for k in range(target.rank)]
+        slopes += [box[:, target.rank] * over.P] if system.outside else []
+        for k, slope in enumerate(slopes):
+            value = value + slope * over.a * 2.0 * (box[:, k] - middle.lo[:, k])
+    return max(float(value.lo[0]), 0.0), float(value.hi[0])
+
+
+def _is_teacher(setting: _Setting, domain: Intervals) -> bool:
+    """Whether the only zero of the domain is the teacher itself, a single neuron."""
+    target = setting.target
+    if len(target.exact) != 1:
+        return False
+    v, signs = target.vectors[0], [1]
+    if setting.fine.odd:
+        signs.append(-1)
+    for sign in signs:
+        here = v if sign > 0 else -v
+        fits = setting.outer is None or Fraction(setting.outer) == sign * target.exact[0]
+        if fits and bool(np.all(here.within(domain))):
+            return True
+    return False
+
+
+def _require_degree(points: list[Listed], dimension: int) -> None:
+    """The gradient points outward on the ball: Σ (−1)^index = 1 (Poincaré and Hopf), where all is nondegenerate."""
+    if any(p.dimension or not p.certificate.signature_certified for p in points):
+        return
+    total = sum((-1) ** p.signature[2] for p in points)
+    if total != 1:
+        raise NotConverged(
+            f"The {len(points)} critical points have indices that add up to {total} instead of 1, the Euler "
+            f"characteristic of the ball of dimension {dimension}: one is missing or false. Please report this."
+        )
+
+
+def _described(search: Exclusion) -> str:
+    left = len(search.undecided) + len(search.pending)
+    return f"{left} boxes of neurons ({search.share(search.undecided) + search.share(search.pending):.2g} of the ball)"
+
+
+def _scope(setting: _Setting, undecided: list[str]) -> str:
+    parts = []
+    if setting.outer is None and setting.target.exact:
+        norm = "‖w‖" if np.array_equal(setting.target.dimension, setting.problem.n) else "√(wᵀΣw)"
+        inner = "" if setting.hole_proved or not setting.fine.at_zero else f"{setting.hole:g} ≤ "
+        parts.append(f"neurons with {inner}{norm} ≤ {setting.reach:g}")
+    if undecided:
+        parts.append(("all networks " if not parts else "") + "but for " + " and ".join(undecided))
+    return ", ".join(parts)
+
+
+def _notes(setting: _Setting, searches: list[Exclusion]) -> list[str]:
+    target, boxes = setting.target, sum(search.boxes for search in searches)
+    where = (
+        f"all critical points have norm at most {setting.reach:.3g}"
+        if setting.outer is not None
+        else (
+            f"neurons up to norm {setting.reach:g}"
+            + (f", none below {setting.hole:g}" if setting.hole_proved and setting.hole else "")
+        )
+    )
+    notes = [f"{where}; {boxes:,} boxes in {target.rank} of {target.dimension} dimensions"]
+    if any(getattr(setting.fine, "errors", ())):
+        notes.append(
+            f"{setting.fine.name} by a mixture of eleven normal distributions, with bounds on the rest"
+        )
+    if target.dimension < setting.problem.n:
+        notes.append(
+            "the covariance is singular: networks that differ by its kernel are one function, listed once"
+        )
+    return notes
