@@ -103,12 +103,21 @@ def test_an_activation_in_forward_is_named_by_the_user_and_checked():
         (lambda: nn.Sequential(nn.Conv1d(3, 4, 1), nn.ReLU(), nn.Linear(4, 1)), "1 Linear layer .*Conv1d"),
         (
             lambda: nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 1)),
-            r"1\.weight",
+            r"BatchNorm1d \(1\), ReLU \(2\)",
         ),
         (
             lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1)),
             "3 Linear",
         ),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.PReLU(), nn.Linear(4, 1)), r"PReLU \(1\)"),
+        (
+            lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.LayerNorm(4), nn.Linear(4, 1)),
+            r"LayerNorm \(2\)",
+        ),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.Softmax(-1), nn.Linear(4, 1)), "Softmax"),
+        (lambda: nn.LSTM(3, 4), "LSTM"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1), nn.Sigmoid()), r"Sigmoid \(3\)"),
+        (lambda: nn.Sequential(nn.ReLU(), nn.Linear(3, 4), nn.Linear(4, 1)), "differ by"),
         (Residual, "differ by"),
         (lambda: "weights.pt", "expected a torch.nn.Module"),
     ],
