@@ -19,6 +19,7 @@ SOURCE = ROOT / "src" / "shallows"
 STOREYS = ("support", "mathematics", "model", "questions", "uses")
 DOORS = {
     "certify",
+    "exclusion",
     "discriminants",
     "geometry",
     "homotopy",

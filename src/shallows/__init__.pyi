@@ -2,6 +2,7 @@
 
 from shallows import certify as certify
 from shallows import discriminants as discriminants
+from shallows import exclusion as exclusion
 from shallows import geometry as geometry
 from shallows import homotopy as homotopy
 from shallows import learn as learn

@@ -132,3 +132,32 @@ def test_threads_find_the_same() -> None:
     assert np.allclose(
         exclude(system, cube(2, 3.0), workers=2).zeros, exclude(system, cube(2, 3.0)).zeros, atol=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("system", "region", "reason"),
+    [
+        ("x^2 - 1", ([-2.0], [2.0]), "list of strings"),
+        (["x^2 + y"], ([-2.0], [2.0]), "not square"),
+        (["x^2 - 1"], ([2.0], [-2.0]), "lower"),
+        (["x^2 - 1"], ([-np.inf], [2.0]), "finite"),
+        (["x^2 - 1"], ([-2.0, 0.0], [2.0, 1.0]), "1 unknowns"),
+    ],
+)
+def test_the_door_says_what_is_wrong(system: Any, region: Any, reason: str) -> None:
+    with pytest.raises(InvalidProblem, match=reason):
+        sh.exclusion.exclude(system, region)
+
+
+def test_zeros_whose_values_are_known_only_roughly_are_proved_in_clusters() -> None:
+    class Rough(sh.exclusion.Plain):
+        n = 1
+
+        def __call__(self, box: Intervals, derivative: bool) -> tuple[Intervals, Intervals | None]:
+            noise = Intervals(-1e-3, 1e-3)
+            slope = box * 2.0
+            return box.square() - 2.0 + noise, Intervals(slope.lo[:, :, None], slope.hi[:, :, None])
+
+    found = sh.exclusion.exclude(Rough(), ([-3.0], [3.0]))
+    assert found.complete and np.allclose(np.abs(found.zeros.ravel()), np.sqrt(2), atol=1e-3)
+    assert np.all(found.box.width < 1e-2)

@@ -245,3 +245,25 @@ def test_a_saved_chart_keeps_its_spectra(tmp_path: Path) -> None:
         assert a.spectrum == b.spectrum and a.signature == b.signature and a.certificate == b.certificate
         assert np.array_equal(a.form.values, b.form.values) and a.loss_bounds == b.loss_bounds
     assert sh.load_chart(tmp_path / "six").losses.tolist() == chart.losses.tolist()
+
+
+def test_a_search_that_was_stopped_goes_on_from_its_folder(tmp_path, monkeypatch):
+    whole = sh.relu.symmetric_chart(4, [4], search=True)
+    monkeypatch.setattr(chart_module, "PORTION", 3)
+    honest, calls = chart_module.exclude, []
+
+    def stopped(*given, **options):
+        calls.append(options.get("resume"))
+        if len(calls) == 2:
+            return honest(
+                *given, **{**options, "most": 1}
+            )  # as an interrupt leaves it: pending, below the limit
+        return honest(*given, **options)
+
+    monkeypatch.setattr(chart_module, "exclude", stopped)
+    with pytest.raises(KeyboardInterrupt, match="is kept in"):
+        sh.relu.symmetric_chart(4, [4], search=True, keep=tmp_path)
+    monkeypatch.setattr(chart_module, "exclude", honest)
+    again = sh.relu.symmetric_chart(4, [4], search=True, keep=tmp_path)
+    assert np.array_equal(again.losses, whole.losses) and again.scope == whole.scope
+    assert list(tmp_path.glob("blocks-4-cell-*.json"))

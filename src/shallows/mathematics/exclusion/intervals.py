@@ -49,7 +49,7 @@ def _loops() -> Any:
 class Intervals:
     """An array of intervals; operations with doubles take those as exact.
 
-    >>> x = Intervals(np.array([-1.0, 2.0]), np.array([2.0, 3.0]))
+    >>> x = sh.exclusion.Intervals(np.array([-1.0, 2.0]), np.array([2.0, 3.0]))
     >>> x.square()
     Intervals([0, 4], [4, 9])
     >>> bool(np.all((x - x).lo <= -1))                     # no correlation is known

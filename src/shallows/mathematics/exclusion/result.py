@@ -23,9 +23,7 @@ class Exclusion:
     Row i of `box` holds a zero, the only one in row i of `domain`, and no zero is listed twice. `excused` boxes were
     not asked about; `pending` ones were not reached (a search that was interrupted, or limited).
 
-    >>> from shallows.mathematics.exclusion.search import exclude
-    >>> from shallows.mathematics.exclusion.system import Polynomials
-    >>> found = exclude(Polynomials.read(["x^2 + y^2 - 1", "x - y"]), Intervals([-2.0, -2.0], [2.0, 2.0]))
+    >>> found = sh.exclusion.exclude(["x^2 + y^2 - 1", "x - y"], ([-2.0, -2.0], [2.0, 2.0]))
     >>> found
     Exclusion(2 zeros, nothing undecided, ... boxes)
     >>> found.zeros

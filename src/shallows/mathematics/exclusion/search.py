@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.newton import Round, examine, whole
 from shallows.mathematics.exclusion.result import Exclusion, volumes
-from shallows.mathematics.exclusion.system import System, check_enclosure
+from shallows.mathematics.exclusion.system import Polynomials, System, check_enclosure
 from shallows.support.checks import Array
-from shallows.support.errors import NotConverged
+from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Progress, Shown
 from shallows.support.tolerances import TINY
 
@@ -64,8 +65,8 @@ class _State:
 
 
 def exclude(
-    system: System,
-    region: Intervals,
+    system: System | Sequence[str],
+    region: Intervals | tuple[Any, Any],
     *,
     resolution: float = RESOLUTION,
     most: int = MOST,
@@ -73,11 +74,21 @@ def exclude(
     progress: Shown = False,
     resume: Exclusion | None = None,
 ) -> Exclusion:
-    """All zeros of the system in the region, a box (n,) or several (m, n).
+    """All zeros of the system in the region, a box (n,) or several (m, n): intervals, or a pair (lower, upper ends).
 
-    An interrupt (Ctrl-C) ends the search: what is finished is kept, and `resume` takes up what was pending. Before
-    anything is excluded, `check_enclosure` tries the system's enclosures.
+    An interrupt (Ctrl-C) ends the search: what is finished is kept, and `resume` takes up what was pending. `most` is
+    the number of boxes after which it stops in the same way. Boxes narrower than the share `resolution` of the region
+    stay undecided: zeros that are not simple. Before anything is excluded, `check_enclosure` tries the enclosures.
+
+    >>> found = sh.exclusion.exclude(["x^2 + y^2 - 1", "x^2 - y"], ([-2.0, -2.0], [2.0, 2.0]))
+    >>> found.complete, found.zeros.round(6).tolist()
+    (True, [[-0.786151, 0.618034], [0.786151, 0.618034]])
+    >>> begun = sh.exclusion.exclude(["x^2 + y^2 - 1", "x^2 - y"], ([-2.0, -2.0], [2.0, 2.0]), most=3)
+    >>> begun.complete, sh.exclusion.exclude(["x^2 + y^2 - 1", "x^2 - y"], begun.region, resume=begun).complete
+    (False, True)
     """
+    system = _system(system)
+    region = _region(region, system.n)
     boxes = region if region.lo.ndim == 2 else Intervals(region.lo[None], region.hi[None])
     around = Intervals(boxes.lo.min(axis=0), boxes.hi.max(axis=0))
     check_enclosure(system, around)
@@ -119,6 +130,26 @@ def _settle(system: System, state: _State) -> None:
         if outcome.proved[i]:
             state.found.append((outcome.zero[i], outcome.domain[i]))
     state.undecided = [boxes[np.flatnonzero(left)]]
+
+
+def _system(given: System | Sequence[str]) -> System:
+    """Polynomials from strings."""
+    if isinstance(given, str):
+        raise InvalidProblem(f"the system is the string {given!r}. Fix: a list of strings, an equation each.")
+    return Polynomials.read(list(given)) if isinstance(given, Sequence) else given
+
+
+def _region(given: Intervals | tuple[Any, Any], unknowns: int) -> Intervals:
+    """Checked: finite ends, the lower ones below, as many as there are unknowns."""
+    region = given if isinstance(given, Intervals) else Intervals(*given)
+    lo, hi = region.lo, region.hi
+    shape = lo.shape == hi.shape and lo.ndim in (1, 2) and lo.shape[-1:] == (unknowns,)
+    if not shape or not np.all(np.isfinite(lo) & np.isfinite(hi)) or not np.all(lo <= hi):
+        raise InvalidProblem(
+            f"the region goes from {lo!r} to {hi!r}; expected finite lower and upper ends for {unknowns} unknowns, "
+            "lower ones first. Fix: ([-1.0, -1.0], [1.0, 1.0]), say."
+        )
+    return region
 
 
 class _pool:

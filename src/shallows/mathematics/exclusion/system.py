@@ -17,7 +17,13 @@ TRIED = 64
 
 
 class System(Protocol):
-    """n equations in n unknowns with enclosures over boxes; unknowns not in `split` are bounded through `contract`."""
+    """n equations in n unknowns with enclosures over boxes; unknowns not in `split` are bounded through `contract`.
+
+    Most systems are a `Plain` one, and have `n` and a call that encloses values and derivatives.
+
+    >>> isinstance(sh.exclusion.Polynomials.read(["x^2 - 2"]).n, int)
+    True
+    """
 
     n: int
 
@@ -40,7 +46,17 @@ class System(Protocol):
 
 
 class Plain:
-    """What most systems are: all unknowns are bisected, nothing is contracted or excused."""
+    """What most systems are: all unknowns are bisected, nothing is contracted or excused.
+
+    >>> class Waves(sh.exclusion.Plain):
+    ...     n = 1
+    ...     def __call__(self, box, derivative):            # cos x − x/4, and −sin x − 1/4
+    ...         slope = (-box.sin() - 0.25)
+    ...         J = sh.exclusion.Intervals(slope.lo[:, :, None], slope.hi[:, :, None])
+    ...         return box.cos() - box * 0.25, J if derivative else None
+    >>> sh.exclusion.exclude(Waves(), ([-10.0], [10.0])).zeros.ravel().round(6).tolist()
+    [-3.595305, -2.133332, 1.252353]
+    """
 
     n: int
 
@@ -61,8 +77,8 @@ class Plain:
 class Polynomials(Plain):
     """A polynomial system with rational coefficients, over intervals.
 
-    >>> circle = Polynomials.read(["x^2 + y^2 - 1", "x - y"])
-    >>> value, _ = circle(Intervals([[0.0, 0.0]], [[0.5, 0.5]]), False)
+    >>> circle = sh.exclusion.Polynomials.read(["x^2 + y^2 - 1", "x - y"])
+    >>> value, _ = circle(sh.exclusion.Intervals([[0.0, 0.0]], [[0.5, 0.5]]), False)
     >>> value[0, 0]
     Intervals([-1, -0.5])
     """

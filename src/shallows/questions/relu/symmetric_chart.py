@@ -18,7 +18,7 @@ import numpy as np
 
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.result import Exclusion
-from shallows.mathematics.exclusion.search import exclude
+from shallows.mathematics.exclusion.search import MOST, exclude
 from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
 from shallows.questions.charts.file import FORMAT, chart_contents, chart_fields
 from shallows.questions.charts.points.point import Certificate
@@ -36,6 +36,8 @@ from shallows.support.progress import Progress
 
 #: Angles that are searched at most: five take days.
 MOST_ANGLES = 4
+#: Boxes of a cell between two writings to the folder `keep`: some seconds.
+PORTION = 100_000
 #: Stored values are doubles of proved points: proving them anew moves nothing but the last digits.
 MOVED = 1e-12
 
@@ -101,7 +103,13 @@ class SymmetricChart(Chart):
 
 
 def symmetric_chart(
-    k: int, blocks: Sequence[int], *, search: bool = False, workers: int = 1, progress: bool = False
+    k: int,
+    blocks: Sequence[int],
+    *,
+    search: bool = False,
+    workers: int = 1,
+    progress: bool = False,
+    keep: str | Path | None = None,
 ) -> SymmetricChart:
     """Every critical point fixed by the blocks' permutations, against the teacher Σᵢ ReLU(xᵢ), i ≤ k (paper 003).
 
@@ -110,7 +118,8 @@ def symmetric_chart(
     critical points of one neuron, split, and listed as families.
 
     Lists for [1, k−1], k = 6 and 13 to 20, are stored: their points are proved anew when they are asked for, and that
-    none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again.
+    none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again. A
+    search is written to the folder `keep` as it goes; one that was stopped goes on from there.
 
     >>> [f"{loss / 2:.6f}" for loss in sh.relu.symmetric_chart(100, [100]).losses]       # two have 100 equal rows
     ['0.000000', '0.142074', '470.746828', '630.698211']
@@ -128,13 +137,34 @@ def symmetric_chart(
     known = None if search else stored_list(sizes)
     if known is not None:
         return _of_stored(known)
-    cells, searches = list(_cells(sizes)), []
+    cells = list(_cells(sizes))
+    searches: list[Exclusion] = []
     systems = [BlockSystem(sizes, faces) for faces in cells]
     with Progress(len(cells), "excluding directions", progress, "cells") as bar:
         for system in systems:
-            searches.append(exclude(system, system.region(), workers=workers, progress=progress))
+            file = None if keep is None else Path(keep) / _name(sizes, len(searches))
+            searches.append(_searched(system, file, workers, progress))
             bar.advance()
     return chart_of_searches(sizes, systems, searches)
+
+
+def _name(sizes: Sequence[int], cell: int) -> str:
+    return f"blocks-{'-'.join(map(str, sizes))}-cell-{cell}"
+
+
+def _searched(system: BlockSystem, file: Path | None, workers: int, progress: bool) -> Exclusion:
+    """One cell; in portions that are written to the file, where there is one. An interrupt ends it, kept."""
+    if file is None:
+        return exclude(system, system.region(), workers=workers, progress=progress)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    done = Exclusion.load(file.with_suffix(".json")) if file.with_suffix(".json").exists() else None
+    while done is None or (len(done.pending) and done.boxes < MOST):
+        limit = PORTION + (done.boxes if done is not None else 0)
+        done = exclude(system, system.region(), most=limit, workers=workers, progress=progress, resume=done)
+        done.save(file)
+        if len(done.pending) and done.boxes < limit:
+            raise KeyboardInterrupt(f"the search is kept in {file.parent}; the same call goes on with it")
+    return done
 
 
 def chart_of_searches(
