@@ -212,3 +212,30 @@ def test_a_stopped_chart_leaves_nothing_behind():
     after, twin = sh.diagnose(problem, net), sh.chart(problem)
     assert stopped.chart is None and after.chart.completeness == twin.completeness != "sampled"
     np.testing.assert_allclose(after.chart.losses, twin.losses, atol=1e-12)
+
+
+def test_the_nearest_point_of_a_relu_chart_is_found_by_its_function():
+    """Distances against the mean over many samples, and neurons in another order are the same function."""
+    problem = sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), 2)
+    chart = sh.chart(problem)
+    saddle = chart.points[1]
+    swapped = sh.Network(saddle.network.W[::-1], saddle.network.a[::-1], sh.ReLU())
+    found = sh.diagnose(problem, moved(swapped, 1e-6), chart=chart)
+    assert found.kind == "saddle" and found.point is saddle and found.gap < 1e-4
+    assert found.listed is saddle and found.certificate is not None
+    far = sh.Network([[1.0, 0.7], [-0.5, 0.4]], [0.6, -0.8], sh.ReLU())
+    gap, X = sh.diagnose(problem, far, chart=chart).gap, sh.Gaussian(2).sample(200_000, 0)
+    seen = min(np.sqrt(np.mean((far(X) - point.network(X)) ** 2)) for point in chart.points)
+    assert gap == pytest.approx(seen, rel=0.02)
+
+
+def test_the_nearest_point_of_a_polynomial_on_samples():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((40, 2))
+    samples = sh.Samples(X, X[:, 0] + X[:, 1] ** 2, weights=rng.uniform(0.5, 2.0, 40))
+    problem = sh.Problem(None, samples, 1, sh.Polynomial([0, 1, 1]))
+    net = problem.unpack([0.4, 0.9, 1.1])
+    found = sh.diagnose(problem, net)
+    w = samples.weights / samples.weights.sum()
+    gaps = [np.sqrt(w @ (net(X) - point.network(X)) ** 2) for point in found.chart.points if not point.limit]
+    assert found.gap == pytest.approx(min(gaps))

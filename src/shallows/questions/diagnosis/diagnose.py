@@ -22,6 +22,7 @@ from shallows.questions.descent.traps import is_trapped
 from shallows.questions.diagnosis.curvature_step import curvature_step
 from shallows.questions.diagnosis.diagnosis import Diagnosis, at_the_point
 from shallows.questions.diagnosis.flat_directions import are_explained
+from shallows.questions.diagnosis.nearest_point import nearest_point
 from shallows.questions.diagnosis.spectrum import Spectrum, spectrum_at
 from shallows.questions.geometry.escape.escape import Escape, explain_escape
 from shallows.support.budget import OutOfTime, allowed_seconds, budget, duration, stopped_after
@@ -90,7 +91,7 @@ def diagnose(
         bar.advance()
         minimum = work.proof(critical, kind)
         bar.advance()
-        point, gap = work.nearest(made, net)
+        point, gap = nearest_point(problem, made, net)
         listed = work.listed(made, critical, kind)
         tree, valley = work.valley(made)
         bar.advance()
@@ -231,27 +232,13 @@ class _Work:
         except ShallowsError:
             return None
 
-    def nearest(self, chart: Chart | None, net: Network) -> tuple[CriticalPoint | None, float | None]:
-        """The chart's isolated point whose function is nearest, and √E(f − f*)²."""
-        if chart is None or not isinstance(self.problem.activation, Power):
-            return None, None
-        points = [point for point in chart.points if not point.limit]
-        if not points:
-            return None, None
-        twin, net = self.problem.homogeneous(), net.homogeneous() if self.problem.bias else net
-        known = np.array([[tensor.entries for tensor in point.tensors] for point in points])
-        gaps = known - np.array([net.output(m).tensor().entries for m in range(net.outputs)])
-        distances = np.einsum("pmi,ij,pmj->p", gaps, twin.gram(), gaps)
-        row = int(np.argmin(distances))
-        return points[row], float(np.sqrt(max(float(distances[row]), 0.0)))
-
     def listed(
         self, chart: Chart | None, critical: NearestCritical | None, kind: str
     ) -> CriticalPoint | None:
         """The chart's point that the weights are at."""
         if critical is None or kind == "not critical":
             return None
-        point, gap = self.nearest(chart, critical.network)
+        point, gap = nearest_point(self.problem, chart, critical.network)
         return point if gap is not None and gap <= SAME_PLACE * np.sqrt(self.zero_loss) else None
 
     def valley(self, chart: Chart | None) -> tuple[MergeTree | None, Valley | None]:
