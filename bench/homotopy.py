@@ -2,8 +2,8 @@
 
 PHCpack is the program `phc` (Debian: phcpack), found on the PATH or through SHALLOWS_PHC. Bertini 2 is the
 Python package bertini2, imported by this interpreter or by the one that SHALLOWS_BERTINI_PYTHON names.
-Peers run once and are charged the processor time they use, which a busy machine does not inflate; ours is the
-best wall-clock time of several rounds.
+Peers run once and are charged the processor time they use, which a busy machine does not inflate, up to LIMIT; ours is
+the best wall-clock time of several rounds.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ from shallows.mathematics.homotopy.literature import (
 )
 
 SEED = 0
+#: Processor seconds that a peer gets for a system: one that takes more is stopped, and the ratio is "at least".
+LIMIT = 100
+STOPPED = -1
 _BERTINI = """
 import json, sys, time, bertini
 task = json.load(sys.stdin)
@@ -73,11 +76,18 @@ def phc_seconds(system: PolynomialSystem) -> tuple[float, int] | None:
         rows = "".join(f"{row};\n" for row in decimal_rows(system))
         given.write_text(f"{system.n}\n{rows}")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([program, "-b", str(given), str(result)], check=True, capture_output=True, input=b"")
+        command = [program, "-b", str(given), str(result)]
+        done = subprocess.run(command, capture_output=True, input=b"", preexec_fn=_limited)
+        if done.returncode < 0:
+            return float(LIMIT), STOPPED
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         elapsed = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         _, _, listed = given.read_text().partition("THE SOLUTIONS :")  # phc -b appends them to its input
         return elapsed, int(listed.split()[0])
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
 
 
 def bertini_seconds(system: PolynomialSystem) -> tuple[float, int] | str | None:
@@ -91,7 +101,11 @@ def bertini_seconds(system: PolynomialSystem) -> tuple[float, int] | str | None:
     # its parser takes x1 for the beginning of x10, and e for Euler's number
     system = replace(system, variables=tuple(f"v{letter}" for letter in ascii_lowercase[: system.n]))
     task = {"rows": decimal_rows(system), "variables": list(system.variables)}
-    done = subprocess.run([python, "-c", _BERTINI], input=json.dumps(task), text=True, capture_output=True)
+    done = subprocess.run(
+        [python, "-c", _BERTINI], input=json.dumps(task), text=True, capture_output=True, preexec_fn=_limited
+    )
+    if done.returncode < 0:
+        return float(LIMIT), STOPPED
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no reason given"])[-1]
     answer = json.loads(done.stdout.strip().splitlines()[-1])
@@ -114,6 +128,8 @@ def against(
         return Row(question, show_time(ours), "—", None, target, f"{name} fails: {peer}")
     elapsed, found = peer
     note = f"{count} solutions{remark}, {name} {found}"
+    if found == STOPPED:
+        note = f"{count} solutions{remark}, {name} was stopped after {LIMIT} s: at least"
     return Row(question, show_time(ours), f"{name} {show_time(elapsed)}", elapsed / ours, target, note)
 
 
@@ -138,6 +154,8 @@ SYSTEMS = (
     ("cyclic-7", cyclic(7), 50.0, 100.0),
     ("noon-6", noon(6), 50.0, 100.0),
     ("eco-10", eco(10), 50.0, 100.0),
+    ("eco-12", eco(12), 50.0, 100.0),
+    ("katsura-11", katsura(11), 50.0, 100.0),
     ("3-RPR robot", three_rpr(), 1.0, 1.0),
     ("Stewart platform", stewart_platform(), 1.0, 1.0),
     ("propane in air", combustion(), 1.0, 1.0),
@@ -160,7 +178,7 @@ def _string_rows() -> list[Row]:
 def _path_rows() -> list[Row]:
     """Seconds a path as the number of paths grows: katsura-n, 2ⁿ of them."""
     rows = []
-    for n in (6, 8, 10):
+    for n in (6, 8, 10, 12):
         (elapsed,) = side_by_side(lambda n=n: solve(katsura(n), rng=SEED, threads=1), rounds=3)
         note = f"{2**n:,} paths in {show_time(elapsed)}, {n + 1} unknowns"
         rows.append(Row(f"time a path, katsura-{n}", show_time(elapsed / 2**n), "—", None, None, note))
@@ -176,19 +194,29 @@ def _certificate_row() -> Row:
     return Row("certificate a root, n=6", show_time(each), "allowed 1 ms", 1e-3 / each, 1.0, note)
 
 
-def _thread_row() -> Row:
-    system = random_rank_one(7, np.random.default_rng(SEED))
-    one, two = side_by_side(
-        lambda: solve(system, rng=SEED, threads=1), lambda: solve(system, rng=SEED, threads=2), budget=5.0
-    )
-    note = f"{os.cpu_count()} cores on this machine"
-    return Row(
-        "two threads against one, n=7", show_time(two), f"one thread {show_time(one)}", one / two, 1.6, note
-    )
+def _thread_rows() -> list[Row]:
+    rank_one = random_rank_one(7, np.random.default_rng(SEED))
+    rows = []
+    for label, system in (("n=7", rank_one), ("katsura-11", katsura(11)), ("eco-13", eco(13))):
+        one, two = side_by_side(
+            lambda system=system: solve(system, rng=SEED, threads=1),
+            lambda system=system: solve(system, rng=SEED, threads=2),
+            budget=5.0,
+        )
+        note = f"{os.cpu_count()} cores on this machine"
+        question = f"two threads against one, {label}"
+        rows.append(Row(question, show_time(two), f"one thread {show_time(one)}", one / two, 1.6, note))
+    return rows
 
 
 def _growth_rows() -> list[Row]:
+    """Seconds a path while equations stay as large as they are: xᵢᵈ = a linear form; then the rank-one system."""
     rows = []
+    for degree in (4, 5, 6, 7):
+        texts = [f"x{i}^{degree} - {i + 2}*x{(i + 1) % 4} + x{(i + 2) % 4} - {2 * i + 1}" for i in range(4)]
+        (elapsed,) = side_by_side(lambda texts=texts: solve(texts, rng=SEED, threads=1), rounds=3)
+        each = show_time(elapsed / degree**4)
+        rows.append(Row(f"time a path, degree {degree}", each, "—", None, None, f"{degree**4:,} paths"))
     for n in (4, 5, 6, 7, 8):
         system = random_rank_one(n, np.random.default_rng(SEED))
         (elapsed,) = side_by_side(lambda system=system: solve(system, rng=SEED, threads=1), rounds=3)
@@ -204,6 +232,6 @@ def run() -> list[Row]:
         *_string_rows(),
         *_path_rows(),
         _certificate_row(),
-        _thread_row(),
+        *_thread_rows(),
         *_growth_rows(),
     ]
