@@ -131,9 +131,9 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     if method in ("auto", "homotopy") and is_spread(problem):
         return fixed_slope_chart(problem, certify, seed, progress)
     if method in ("auto", "homotopy"):
-        return neurons_chart(problem, certify, seed, progress)
+        return neurons_chart(problem, certify, seed, progress, charted=inner)
     if method == "exact":
-        return neurons_chart(problem, certify, seed, progress, method)
+        return neurons_chart(problem, certify, seed, progress, method, inner)
     raise InvalidProblem(
         f'{problem.activation!r} has no chart with method={method!r}. Use method="homotopy", or "descent".'
     )

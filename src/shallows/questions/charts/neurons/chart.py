@@ -23,6 +23,7 @@ from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
+from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.neurons.stratum import (
@@ -41,23 +42,34 @@ from shallows.support.progress import Shown, status_line
 Engine = Callable[[Problem, PolynomialSpace, int, Array | None, bool, int, Shown], NeuronStratum]
 #: What is proved about a point that a formula gives, a rounding or two of rational numbers off.
 FORMULA = "a rational number, rounded"
+#: What is left out where weights can run away: functions that only limits of networks have.
+SCOPE = "networks, not limits of networks whose weights grow without bound"
 
 
 @dataclass
 class Found:
-    """What the strata have brought so far."""
+    """What the strata have brought so far; `limits` says that all limits that can be lowest are among it."""
 
     placed: list[Placed] = field(default_factory=list)
     complex: dict[int, int] = field(default_factory=dict)
     bounds: dict[int, int | None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     levels: list[str] = field(default_factory=lambda: ["proved"])
+    limits: bool = False
 
 
 def neurons_chart(
-    problem: Problem, certify: bool, seed: int, progress: bool = False, method: str = "homotopy"
+    problem: Problem,
+    certify: bool,
+    seed: int,
+    progress: bool = False,
+    method: str = "homotopy",
+    charted: Callable[[Problem], Chart] | None = None,
 ) -> Chart:
-    """All critical points of a problem with a polynomial activation and one output, by "homotopy" or "exact"."""
+    """All critical points of a problem with a polynomial activation and one output, by "homotopy" or "exact".
+
+    `charted` makes charts of powers, which limits of one trained neuron are.
+    """
     space = PolynomialSpace.of(problem)
     require_isolated(problem)
     found = Found()
@@ -66,6 +78,12 @@ def neurons_chart(
         _trained(problem, space, certify, seed, progress, found, engine)
     else:
         _fixed(problem, space, certify, seed, progress, found, engine)
+    if problem.outer is None and problem.width == 1 and charted is not None:
+        limits = one_neuron_limits(problem, space, charted)
+        found.placed += limits.placed
+        found.notes += limits.notes
+        found.levels.append(limits.completeness)
+        found.limits = limits.closed
     return assembled(problem, space, found, seed, method)
 
 
@@ -216,9 +234,10 @@ def assembled(
     rank = np.array([item.point.rank for item in placed], dtype=np.intp)
     signature = np.array([item.point.signature for item in placed], dtype=np.intp).reshape(-1, 3)
     dimension = np.array([item.dimension for item in placed], dtype=np.intp)
-    kind = kinds_of(problem, space, placed, excess, of_their_own)
     completeness = weakest(found.levels)
-    known = is_closed(problem) and completeness != "sampled"
+    closed = is_closed(problem) or found.limits
+    kind = kinds_of(problem, space, placed, excess, of_their_own, closed and completeness != "sampled")
+    limit = np.array([item.point.limit for item in placed], dtype=bool)
     order = np.lexsort((rank, excess))
     families: dict[int, NeuronFamily] = {
         row: family for row, i in enumerate(order) if (family := placed[i].family) is not None
@@ -231,9 +250,15 @@ def assembled(
         {row: (f.description, tuple(space.tensor(s) for s in f.samples)) for row, f in families.items()},
     )
     table = PointTable(
-        (excess + space.floor)[order], rank[order], signature[order], kind[order], dimension[order]
+        (excess + space.floor)[order],
+        rank[order],
+        signature[order],
+        kind[order],
+        dimension[order],
+        limit[order],
     )
-    isolated = rank[order][dimension[order] == 0]
+    isolated = rank[order][(dimension[order] == 0) & ~limit[order]]
+    least = (kind == "global minimum") & (closed or found.limits)
     return Chart(
         critical=Points(table, maker, problem),
         completeness=completeness,
@@ -243,19 +268,12 @@ def assembled(
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
-        attained=True if known and kind[order][0] == "global minimum" else None,
-        scope=_scope(problem),
+        attained=bool((least & ~limit).any()) if least.any() else None,
+        scope="" if closed else SCOPE,
         seed=seed,
         title=f"{problem!r}",
         problem=problem,
     )
-
-
-def _scope(problem: Problem) -> str:
-    """What is left out: with weights that can run away, functions that only limits of networks have."""
-    if is_closed(problem):
-        return ""
-    return "networks, not limits of networks whose weights grow without bound"
 
 
 def _source(rank: int, bound: int | None) -> str:

@@ -22,12 +22,13 @@ from shallows.support.checks import Array
 
 @dataclass(frozen=True)
 class Placed:
-    """A point of a stratum as a network of the problem; `family` where it is one of many."""
+    """A point of a stratum as a network of the problem; `family` where it is one of many, `kind` if known."""
 
     point: NeuronPoint
     network: Network
     family: NeuronFamily | None = None
     constant: float = 0.0
+    kind: str = ""
 
     @property
     def dimension(self) -> int:
@@ -47,18 +48,22 @@ def kinds_of(
     placed: list[Placed],
     excess: Array,
     of_their_own: Callable[[Placed], str] | None = None,
+    closed: bool = False,
 ) -> NDArray[np.str_]:
     """The kind of each point or family; where limits are networks the lowest local minimum is global."""
     judge = of_their_own or (lambda item: _kind(problem, item))
     levels = Levels(excess, float(space.energy))
     floor = levels.same(0.0)
     kind = np.array(
-        ["global minimum" if low else judge(item) for item, low in zip(placed, floor, strict=True)],
+        [
+            "global minimum" if low else item.kind or judge(item)
+            for item, low in zip(placed, floor, strict=True)
+        ],
         dtype="<U14",
     )
     if len(kind):
         lowest = levels.same(float(excess.min()))
-        kind[(kind == "local minimum") & lowest & is_closed(problem)] = "global minimum"
+        kind[(kind == "local minimum") & lowest & closed] = "global minimum"
     return kind
 
 

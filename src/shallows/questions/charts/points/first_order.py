@@ -85,8 +85,8 @@ def _splits(problem: Problem, found: RealPoint, slope: Array) -> list[Array]:
     """The extreme values of ℓ′(v^⊗(d−2)⊗w²) over unit w ⟂ v for each neuron, times its share of the target, if < 1."""
     n, d = problem.n, problem.degree
     size = float(np.max(np.abs(problem.target_tensor().entries), initial=TINY))
-    result = []
-    for v in found.vectors:
+    result: list[Array] = []
+    for v in found.vectors if n > 1 else ():  # one input has no w ⟂ v
         unit = _units(v)
         basis = np.linalg.svd(unit[None])[2][1:]
         values = np.linalg.eigvalsh(basis @ _hessian(slope, unit, n, d) @ basis.T) / (d * (d - 1))
