@@ -126,3 +126,13 @@ def test_refusals_and_limits():
     huge = 10**9
     with pytest.raises(OutOfBudget, match="64 bits"):
         mixed_cells([[[0, 0, 0], [huge, 1, 0], [1, huge, 3], [0, 5, huge]]] * 3)
+
+
+@pytest.mark.parametrize("rows", [eco(9), cyclic(7)])
+def test_threads_change_nothing(rows):
+    supports = [list(terms) for terms in PolynomialSystem.read(rows).equations]
+    one, two = (mixed_cells(supports, rng=3, threads=threads) for threads in (1, 2))
+    assert np.array_equal(one.edges, two.edges) and np.array_equal(one.volumes, two.volumes)
+    assert one.work == two.work
+    with pytest.raises(OutOfBudget):
+        mixed_cells(supports, rng=3, budget=one.work - 1, threads=2)

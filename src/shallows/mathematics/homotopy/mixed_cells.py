@@ -10,6 +10,7 @@ volume together, which proves that none was missed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import DONE, FULL, SPENT, TIED, TOO_LARGE
+from shallows.support import cores
 from shallows.support.errors import InvalidProblem, NotConverged
 
 Whole = NDArray[np.int64]
@@ -27,6 +29,8 @@ HIGHEST = 2**20
 LIFTINGS = 5
 #: Cells and waiting cells for which there is room at first; both grow.
 ROOM = 1_024
+#: Cells that are worth a thread of their own: some milliseconds of work.
+A_THREAD = 16
 #: Work without a limit.
 UNLIMITED = 2**62
 
@@ -61,9 +65,12 @@ class OutOfBudget(Exception):
 
 
 def mixed_cells(
-    supports: Sequence[Any], rng: np.random.Generator | int = 0, budget: int = UNLIMITED
+    supports: Sequence[Any],
+    rng: np.random.Generator | int = 0,
+    budget: int = UNLIMITED,
+    threads: int | None = 1,
 ) -> MixedCells:
-    """The mixed cells of n supports in Zⁿ with entries ≥ 0 for a random lifting.
+    """The mixed cells of n supports in Zⁿ with entries ≥ 0 for a random lifting; the same with any number of threads.
 
     >>> from shallows.mathematics.homotopy.mixed_cells import mixed_cells
     >>> square, segment = [[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 0], [1, 1]]
@@ -73,7 +80,7 @@ def mixed_cells(
     tables = tuple(_table(support, len(supports)) for support in supports)
     generator = np.random.default_rng(rng)
     for _ in range(LIFTINGS):
-        found = _Regeneration(tables, generator, budget).run()
+        found = _Regeneration(tables, generator, budget, cores.workers(threads)).run()
         if found is not None:
             return found
     raise NotConverged(f"none of {LIFTINGS} random liftings was generic. Fix: give another rng")
@@ -89,8 +96,10 @@ def _table(support: Any, n: int) -> Whole:
 class _Regeneration:
     """The supports in the order in which they come in, simplices for those to come, and the cells so far."""
 
-    def __init__(self, supports: tuple[Whole, ...], rng: np.random.Generator, budget: int) -> None:
-        self.given, self.rng, self.n = supports, rng, len(supports)
+    def __init__(
+        self, supports: tuple[Whole, ...], rng: np.random.Generator, budget: int, workers: int
+    ) -> None:
+        self.given, self.rng, self.n, self.workers = supports, rng, len(supports), workers
         self.budget, self.work = budget, 0
         degrees = [int(support.sum(axis=1).max()) for support in supports]
         self.order = sorted(range(self.n), key=lambda i: (degrees[i], len(supports[i])))
@@ -149,31 +158,50 @@ class _Regeneration:
         n = self.n
         firsts = np.concatenate([[0], np.cumsum([len(table) for table in self.points])])
         coordinates = np.ascontiguousarray(np.vstack(self.points))
+        lifts, moves = np.concatenate(self.lifts), np.concatenate(slopes)
         starts = np.ascontiguousarray((self.cells + firsts[:-1, None]).reshape(len(self.cells), 2 * n))
-        memory = np.zeros(len(coordinates) * (n + 2) + 3 * n, np.int64)
-        room = max(ROOM, 4 * len(starts))
-        while True:
-            cells, stack = np.zeros((room, 2 * n), np.int64), np.zeros((room, 2 * n), np.int64)
-            volumes = np.zeros(room, np.int64)
-            status, count, volume, work = explore(
-                coordinates, firsts, np.concatenate(self.lifts), np.concatenate(slopes), starts,
-                cells, volumes, stack, memory, self.budget - self.work,
-            )  # fmt: skip
-            if status != FULL:
-                break
-            room *= 4
-        self.work += work
-        if status in (SPENT, TOO_LARGE):
-            what = "more work than allowed" if status == SPENT else "larger whole numbers than 64 bits hold"
+
+        def followed(own: Whole) -> tuple[int, Whole, Whole, int, int]:
+            """Status, cells with their volumes, the volume of all and the work, from some of the cells."""
+            memory = np.zeros(len(coordinates) * (n + 2) + 3 * n, np.int64)
+            room = max(ROOM, 4 * len(own))
+            while True:
+                cells, stack = np.zeros((room, 2 * n), np.int64), np.zeros((room, 2 * n), np.int64)
+                volumes = np.zeros(room, np.int64)
+                status, count, volume, work = explore(
+                    coordinates, firsts, lifts, moves, own, cells, volumes, stack, memory, self.budget - self.work
+                )  # fmt: skip
+                if status != FULL:
+                    return status, cells[:count], volumes[:count], volume, work
+                room *= 4
+
+        explore.load()
+        parts = np.array_split(starts, max(1, min(self.workers, len(starts) // A_THREAD)))
+        if len(parts) == 1:
+            found = [followed(starts)]
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                found = list(pool.map(followed, parts))
+        return self._taken(found, firsts, expected)
+
+    def _taken(self, found: list[tuple[int, Whole, Whole, int, int]], firsts: Whole, expected: int) -> bool:
+        """Put the parts of an exploration together; False when the lifting is not generic."""
+        statuses = [part[0] for part in found]
+        self.work += sum(part[4] for part in found)
+        spent = SPENT in statuses or self.work > self.budget
+        if spent or TOO_LARGE in statuses:
+            what = "more work than allowed" if spent else "larger whole numbers than 64 bits hold"
             raise OutOfBudget(f"the mixed cells take {what}")
-        if status == TIED:
+        if TIED in statuses:
             return False
-        if status != DONE or volume != expected:
+        volume = sum(part[3] for part in found)
+        if set(statuses) != {DONE} or volume != expected:
             raise AssertionError(
                 f"mixed cells of volume {volume} where {expected} is known: some were missed"
             )
-        self.cells = cells[:count].reshape(count, n, 2) - firsts[:-1, None]
-        self.volumes = volumes[:count]
+        cells = np.concatenate([part[1] for part in found])
+        self.cells = cells.reshape(len(cells), self.n, 2) - firsts[:-1, None]
+        self.volumes = np.concatenate([part[2] for part in found])
         return True
 
 

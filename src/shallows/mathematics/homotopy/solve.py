@@ -110,7 +110,9 @@ def solve(
         finish: Finish = _as_it_is
     else:
         system, finish = squared(_read(polynomials, variables, parameters), seed)
-        prepared = SparseProblem(system, choose_start(system, start, groups, zeros), threads, progress)
+        prepared = SparseProblem(
+            system, choose_start(system, start, groups, zeros, threads), threads, progress
+        )
     check_limit(prepared.path_count, max_paths)
     run = _counted(prepared, seed) if settings is None and current() is None else None
     result = None if run is None else proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))

@@ -43,6 +43,7 @@ def choose_start(
     start: StartName = "auto",
     groups: Sequence[Sequence[str]] | None = None,
     zeros: Zeros = "included",
+    threads: int | None = 1,
 ) -> Start:
     """The start system that was asked for, or the one with the fewest paths.
 
@@ -64,7 +65,7 @@ def choose_start(
     if start == "total degree":
         return total
     if start == "polyhedral" or zeros == "excluded":
-        cells = mixed_cells(_supports(system, zeros), budget=UNLIMITED)
+        cells = mixed_cells(_supports(system, zeros), budget=UNLIMITED, threads=threads)
         return Start("polyhedral", cells.mixed_volume, cells=cells)
     if _is_dense(system) or no_solutions_at_infinity([list(terms) for terms in system.equations]):
         return total
@@ -72,7 +73,7 @@ def choose_start(
         return total
     supports = _supports(system, zeros)
     try:
-        cells = mixed_cells(supports, budget=_budget(supports, total.paths))
+        cells = mixed_cells(supports, budget=_budget(supports, total.paths), threads=threads)
     except OutOfBudget:
         found, count = best_groups(system)
         return Start("multihomogeneous", count, found) if count < total.paths else total

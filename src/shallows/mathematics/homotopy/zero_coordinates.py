@@ -80,10 +80,14 @@ def underdetermined_face(supports: Sequence[Sequence[Exponents]]) -> bool:
     masks = [[sum(1 << j for j in range(n) if key[j]) for key in support] for support in supports]
     if sum(0 not in own for own in masks) < 2:  # with a constant an equation is left everywhere
         return False
-    sets = islice((zeros for size in range(1, n) for zeros in combinations(range(n), size)), MOST_SETS)
-    kind = np.int64 if n < WORD else object
-    chosen = [(sum(1 << j for j in zeros), n - len(zeros)) for zeros in sets]
-    zeros, free = np.array([z for z, _ in chosen], kind), np.array([count for _, count in chosen], np.int64)
+    if n <= ALL_SETS:
+        zeros = np.arange(1, 2**n - 1)
+        free = n - np.sum([zeros >> j & 1 for j in range(n)], axis=0)
+    else:
+        sets = islice((one for size in range(1, n) for one in combinations(range(n), size)), MOST_SETS)
+        chosen = [(sum(1 << j for j in one), n - len(one)) for one in sets]
+        zeros = np.array([z for z, _ in chosen], np.int64 if n < WORD else object)
+        free = np.array([count for _, count in chosen], np.int64)
     busy, empty = np.zeros(len(zeros), np.int64), np.zeros(len(zeros), bool)
     for own in masks:
         left = np.sum([(zeros & mask) == 0 for mask in own], axis=0)
