@@ -31,7 +31,15 @@ def signature(eigenvalues: ArrayLike, error: float = 0.0, scale: float = 0.0) ->
     >>> signature([-1.0, 1e-17, 2.0]), signature([-1e-9, 1.0]), signature([-1e-9, 1.0], error=1e-8)
     ((1, 1, 1), (1, 0, 1), (1, 1, 0))
     """
-    values = np.asarray(eigenvalues, np.float64)
-    bound = error_bound(values, error, scale)
-    positive, negative = int(np.sum(values > bound)), int(np.sum(values < -bound))
+    return decided(eigenvalues, error_bound(eigenvalues, error, scale))
+
+
+def decided(eigenvalues: ArrayLike, bounds: ArrayLike) -> tuple[int, int, int]:
+    """The same with a bound on the error, or one for each eigenvalue.
+
+    >>> decided([-1.0, 0.1, 2.0], [0.5, 0.5, 0.01])
+    (1, 1, 1)
+    """
+    values, off = np.asarray(eigenvalues, np.float64), np.asarray(bounds, np.float64)
+    positive, negative = int(np.sum(values > off)), int(np.sum(values < -off))
     return positive, values.size - positive - negative, negative

@@ -244,7 +244,6 @@ REFUSALS = [
     (lambda generic: sh.chart(generic(2, 1, 0), method="guess"), "expected one of"),
     (lambda generic: sh.chart(generic(2, 1, 0), method="closed-form"), "no closed form"),
     (lambda generic: sh.chart(sh.Problem(np.eye(3), sh.Samples(np.eye(3)), 1)), "degenerate"),
-    (lambda generic: sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 1, orthogonality=1.0)), "trained"),
     (
         lambda generic: sh.chart(sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), 3)),
         'method="descent"',

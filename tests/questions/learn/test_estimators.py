@@ -103,7 +103,7 @@ def test_weights_and_several_outputs(problem, rng):
     weighted = QuadraticNetRegressor().fit(X, y, sample_weight=weights)
     assert np.allclose(repeated.predict(X), weighted.predict(X), atol=1e-9)
     Y = np.c_[y, X[:, 0] * X[:, 1]]
-    both = QuadraticNetRegressor(width=3).fit(X, Y)
+    both = QuadraticNetRegressor(width=3, alpha=0.0).fit(X, Y)
     assert both.predict(X).shape == Y.shape and both.filters_.shape == (2, 3, 4)
     assert np.allclose(both.predict(X)[:, 1], Y[:, 1], atol=1e-6)
     assert np.allclose(both.network_(np.c_[X, np.ones(len(X))]), both.predict(X), atol=1e-6)

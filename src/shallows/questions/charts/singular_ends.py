@@ -278,7 +278,7 @@ def _family(student: Problem, net: Network, point: RealPoint, symmetry: Symmetry
     orbit = symmetry.orbit_dimension(entries)
     if point.signature[1] > orbit:
         beside = _beside(student, net, point.signature[1])
-        dimension = min(_spread(entries, beside), point.signature[1])
+        dimension = min(spread(entries, [tensor.entries for tensor in beside]), point.signature[1])
         if dimension > orbit:
             text = "a set of critical points; its dimension is observed"
             return RealFamily(point, dimension, text, (net.tensor(), *beside)[:SAMPLES])
@@ -339,23 +339,28 @@ def _beside(student: Problem, net: Network, zeros: int) -> list[SymmetricTensor]
     theta, loss = student.pack(net), student.loss(net)
     energy = student.loss(student.unpack(np.zeros_like(theta)))
     rng = np.random.default_rng(0)
-    found = []
+    found: list[SymmetricTensor] = []
     for _ in range(2 * student.size):
         start = theta + MOVE * float(np.max(np.abs(theta))) * rng.standard_normal(len(theta))
         other = student.unpack(_critical(student, start, least_squares))
         same = abs(student.loss(other) - loss) <= SAME_FAMILY * max(energy, TINY)
         if same and _is_critical(student, other, EXACTLY):
             found.append(other.tensor())
-            if len(found) >= SAMPLES - 1 and _spread(net.tensor().entries, found) >= zeros:
+            if seen_enough(net.tensor().entries, [tensor.entries for tensor in found], zeros):
                 break
     return found
 
 
-def _spread(entries: Array, beside: Sequence[SymmetricTensor]) -> int:
-    """The dimension that nearby points of the set span around one of them, beyond its curvature."""
+def seen_enough(entries: Array, beside: Sequence[Array], zeros: int) -> bool:
+    """Whether nearby points are as many as are kept, and span as many dimensions as the Hessian has zeros."""
+    return len(beside) >= SAMPLES - 1 and spread(entries, beside) >= zeros
+
+
+def spread(entries: Array, beside: Sequence[Array]) -> int:
+    """The dimension that nearby points of a set span around one of them, beyond its curvature."""
     if not beside:
         return 0
-    steps = np.array([tensor.entries - entries for tensor in beside])
+    steps = np.array(beside) - entries
     values = np.linalg.svd(steps / np.sqrt(len(steps)), compute_uv=False)
     if values[0] < REMAINS * MOVE * float(np.max(np.abs(entries))):
         return 0

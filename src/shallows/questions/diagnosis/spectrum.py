@@ -15,7 +15,7 @@ from flint import arb, arb_mat
 
 from shallows.mathematics.balls.rounding import above
 from shallows.mathematics.balls.systems import precision
-from shallows.mathematics.signature import error_bound
+from shallows.mathematics.signature import decided, error_bound
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.diagnosis.sample_hessian import sample_hessian
@@ -50,8 +50,7 @@ class Spectrum:
     @property
     def signature(self) -> tuple[int, int, int]:
         """How many are positive, undecided (zero within the error) and negative."""
-        positive, negative = int(np.sum(self.values > self.errors)), int(np.sum(self.values < -self.errors))
-        return positive, len(self.values) - positive - negative, negative
+        return decided(self.values, self.errors)
 
     def __repr__(self) -> str:
         signs = "{} positive, {} undecided, {} negative".format(*self.signature)

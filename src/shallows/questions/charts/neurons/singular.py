@@ -19,11 +19,12 @@ from shallows.questions.charts.singular_ends import (
     MOVE,
     MULTIPLE,
     REAL_LOSS,
-    REMAINS,
     SAME_FAMILY,
     SAMPLES,
     STOP,
+    seen_enough,
     singular_note,
+    spread,
 )
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
@@ -138,8 +139,8 @@ def _sort_in(loss: _Loss, stratum: NeuronStratum, x: Array, result: ExaminedEnds
             result.points += sort_neurons(stratum.system, x[None].astype(np.complex128), True).found
             result.regular += 1
         return
-    beside = _beside(loss, x, point.entries)
-    dimension = min(_spread(point.entries, beside), point.signature[1])
+    beside = _beside(loss, x, point.entries, point.signature[1])
+    dimension = min(spread(point.entries, beside), point.signature[1])
     if dimension:
         family = NeuronFamily(
             point,
@@ -157,10 +158,10 @@ def _near(first: Array, second: Array) -> bool:
     return float(np.abs(first - second).max()) <= MULTIPLE * max(float(np.abs(first).max()), TINY)
 
 
-def _beside(loss: _Loss, x: Array, entries: Array) -> list[Array]:
+def _beside(loss: _Loss, x: Array, entries: Array, zeros: int) -> list[Array]:
     """Critical functions of the same loss, reached from small moves away from x."""
     level, scale = loss.value(entries.astype(np.complex128)).real, max(float(loss.space.energy), TINY)
-    rng, found = np.random.default_rng(0), []
+    rng, found = np.random.default_rng(0), list[Array]()
     for _ in range(TRIALS * len(x)):
         other = loss.critical(x + MOVE * float(np.abs(x).max()) * rng.standard_normal(len(x)))
         there = loss.entries(other)
@@ -169,18 +170,9 @@ def _beside(loss: _Loss, x: Array, entries: Array) -> list[Array]:
             and abs(loss.value(there.astype(np.complex128)).real - level) <= SAME_FAMILY * scale
         ):
             found.append(there)
+            if seen_enough(entries, found, zeros):
+                break
     return found
-
-
-def _spread(entries: Array, beside: list[Array]) -> int:
-    """The dimension that nearby points of the set span around one of them, beyond its curvature."""
-    if not beside:
-        return 0
-    steps = np.array(beside) - entries
-    values = np.linalg.svd(steps / np.sqrt(len(steps)), compute_uv=False)
-    if values[0] < REMAINS * MOVE * float(np.abs(entries).max()):
-        return 0
-    return int(np.sum(values > REMAINS * values[0]))
 
 
 def _same_family(loss: _Loss, family: NeuronFamily, other: NeuronFamily) -> bool:
