@@ -12,7 +12,7 @@ from numpy.polynomial import polynomial
 
 from shallows.model.frameworks.functions import of_arrays
 from shallows.model.smooth_functions import NAMED, Function
-from shallows.support.checks import Array, describe, finite_array, positive_integer
+from shallows.support.checks import Array, describe, finite_array, plain_array, positive_integer
 from shallows.support.construction import Constructed, Construction
 from shallows.support.errors import InvalidProblem
 
@@ -44,7 +44,7 @@ class Activation(Constructed, ABC):
 
     def __call__(self, z: Array) -> Array:
         """σ(z), elementwise."""
-        return self.derivative(np.asarray(z, dtype=np.float64), 0)
+        return self.derivative(np.asarray(plain_array("z", z), dtype=np.float64), 0)
 
     def hermite_coefficients(self, shift: Array, scale: Array, count: int) -> tuple[Array, Array] | None:
         """c_j = E[σ(α + s z) h_j(z)], j < count, and E σ², where there is a closed form; None: by quadrature."""

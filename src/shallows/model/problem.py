@@ -25,6 +25,7 @@ from shallows.support.checks import (
     describe,
     finite_array,
     finite_number,
+    plain_array,
     positive_integer,
     real_array,
 )
@@ -190,6 +191,7 @@ class Problem(Constructed):
         return self.layout.join(*self.homogeneous().layout.split(theta)) if self.bias else theta
 
     def _students(self, theta: Array) -> tuple[Array, Array, Array | None]:
+        theta = plain_array("theta", theta)
         W, A, norm = self.layout.split(theta)
         if A is None:
             assert self.outer is not None
@@ -287,6 +289,7 @@ class Problem(Constructed):
     def hessian_product(self, theta: Array, direction: Array) -> Array:
         """∇²L(θ) · direction for one θ of shape (p,) and directions of shape (…, p)."""
         W, A, norm = self._students(theta)
+        direction = plain_array("direction", direction)
         dW, dA, dnorm = self.layout.split(direction)
         if dA is None:
             dA = np.zeros((*direction.shape[:-1], *A.shape))

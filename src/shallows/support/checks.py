@@ -114,6 +114,11 @@ def real_array(name: str, value: ArrayLike) -> Array:
         ) from None
 
 
+def plain_array(name: str, value: Any) -> Array:
+    """An array as it is; tensors and lists as arrays, and graphs are refused: for what is called in loops."""
+    return value if isinstance(value, np.ndarray) else real_array(name, value)
+
+
 def finite_array(name: str, value: ArrayLike, ndim: int | Sequence[int], meaning: str = "") -> Array:
     """A read-only float64 copy with one of the allowed numbers of axes and no NaN or infinite entry.
 

@@ -270,6 +270,11 @@ WHERE_ARRAYS_ARE = {
     "starts": lambda W, x: sh.ensemble(QUADRATIC, runs=1, init=x[None]),
     "fit": lambda W, x: sh.learn.QuadraticNetRegressor(certify=False, alpha=1.0).fit(W, x[:2]),
     "span": lambda W, x: sh.spans_symmetric(W),
+    "value": lambda W, x: QUADRATIC.value(x),
+    "gradient": lambda W, x: QUADRATIC.value_and_gradient(x),
+    "product": lambda W, x: QUADRATIC.hessian_product(np.ones(6), x),
+    "activation": lambda W, x: sh.ReLU()(x),
+    "roots": lambda W, x: sh.certify.certify(sh.homotopy.PolynomialSystem.read(["x^2 - 1"]), x[:1, None]),
 }
 QUADRATIC = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=2)
 

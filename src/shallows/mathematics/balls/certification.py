@@ -16,7 +16,7 @@ from shallows.mathematics.balls.exported import FORMAT, document
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.budget import require_time
-from shallows.support.checks import counted
+from shallows.support.checks import counted, require_no_graph
 from shallows.support.progress import Shown
 from shallows.support.tolerances import EPSILON, TINY
 
@@ -177,6 +177,7 @@ def certify(
       no proof for 1 point (singular, or not close to a root)
       complete: no more than 4 are possible
     """
+    require_no_graph("points", points)
     table = np.atleast_2d(np.asarray(points, dtype=np.complex128))
     symmetric = bool(getattr(system, "sign_symmetric", False))
     roots = _proved_at_once(system, table)
