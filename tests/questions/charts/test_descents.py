@@ -35,6 +35,13 @@ KINDS = {
     "two outputs, two neurons": lambda seed: sh.Problem(None, samples(3, seed, 2), 2),
     "norm neuron": lambda seed: sh.Problem(None, samples(3, seed), 1, norm_neuron=True),
     "penalty": lambda seed: sh.Problem(None, samples(2, seed), 1, outer="ones", orthogonality=0.3),
+    "penalty, weights of both signs": lambda seed: sh.Problem(
+        None, samples(2, seed), 2, outer=[1.0, -1.0], orthogonality=0.3
+    ),
+    "penalty, a trained": lambda seed: sh.Problem(None, samples(2, seed), 2, orthogonality=0.3),
+    "z+z², three neurons, a fixed": lambda seed: sh.Problem(
+        None, samples(2, seed), 3, sh.Polynomial([0.0, 1.0, 1.0]), outer=[1.0, -1.0, 2.0]
+    ),
     "weighted samples": lambda seed: sh.Problem(None, samples(3, seed, weighted=True), 2),
 }
 
