@@ -222,6 +222,9 @@ def test_what_has_no_proof_is_refused_by_name():
     norm = sh.Problem(np.eye(2), sh.Gaussian(2), 1, norm_neuron=True)
     with pytest.raises(sh.InvalidProblem, match="norm neuron"):
         sh.certify_minimum(norm, sh.Network([[1.0, 0.0]], norm=1.0))
+    many = sh.Network(np.eye(1, 30), activation=sh.Power(2))
+    with pytest.raises(sh.InvalidProblem, match="496 coefficients"):
+        sh.certify_minimum(sh.Problem(many, sh.Gaussian(30), 1), many)
     wide = sh.Problem(sh.Network(np.eye(2, 101), activation=TANH), sh.Gaussian(101), 2)
     with pytest.raises(sh.InvalidProblem, match="up to 200 parameters"):
         sh.certify_minimum(wide, sh.Network(np.eye(2, 101), activation=TANH))

@@ -30,6 +30,10 @@ from shallows.support.errors import InvalidProblem, NotConverged
 LARGEST = 200_000
 
 
+#: Monomials of the largest polynomial loss: their exact Gram matrix takes half a second at 210.
+MONOMIALS = 300
+
+
 class Features(Protocol):
     """ψ(u) and its derivatives; `gram(J)` is GJ for a table J with a row a feature."""
 
@@ -56,6 +60,12 @@ class Monomials:
     def __init__(self, problem: Problem) -> None:
         activation = problem.activation
         assert isinstance(activation, PolynomialActivation)
+        count = comb(problem.n + activation.degree, activation.degree)
+        if count > MONOMIALS:
+            raise InvalidProblem(
+                f"Nothing is proved here: polynomials of degree {activation.degree} in {problem.n} inputs have {count:,}"
+                f" coefficients; proofs are for up to {MONOMIALS}."
+            )
         degrees, exact, energy = _quadratic(problem)
         self.bias, self.n = problem.bias, problem.n
         self.c = [arb(float(x)) for x in activation.coefficients]
