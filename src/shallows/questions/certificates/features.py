@@ -63,8 +63,8 @@ class Monomials:
         count = comb(problem.n + activation.degree, activation.degree)
         if count > MONOMIALS:
             raise InvalidProblem(
-                f"Nothing is proved here: polynomials of degree {activation.degree} in {problem.n} inputs have {count:,}"
-                f" coefficients; proofs are for up to {MONOMIALS}."
+                f"Nothing is proved here: polynomials of degree {activation.degree} in {problem.n} inputs have "
+                f"{count:,} coefficients; proofs are for up to {MONOMIALS}."
             )
         degrees, exact, energy = _quadratic(problem)
         self.bias, self.n = problem.bias, problem.n
