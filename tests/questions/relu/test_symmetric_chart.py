@@ -209,13 +209,10 @@ def fixed_newton(k: int, starts: int, seed: int) -> np.ndarray:
     return np.asarray(W[(lengths.min(axis=1) > 1e-6) & apart])
 
 
-@pytest.mark.parametrize(
-    "k", [6, pytest.param(3, marks=pytest.mark.thorough), pytest.param(20, marks=pytest.mark.thorough)]
-)
-def test_newton_finds_nothing_outside_the_stored_list(k: int, request: pytest.FixtureRequest) -> None:
-    thorough = "thorough" in (request.config.getoption("-m") or "")
+@pytest.mark.parametrize("k", [6, *(pytest.param(k, marks=pytest.mark.thorough) for k in (3, 4, 20))])
+def test_newton_finds_nothing_outside_the_stored_list(k: int) -> None:
     listed = [p.form.network().W for p in sh.relu.symmetric_chart(k, [1, k - 1]).symmetric]
-    ends = fixed_newton(k, 10_000 if thorough and k < 20 else 40, 0)
+    ends = fixed_newton(k, 10_000 if k in (3, 4) else 40, 0)
     away = np.array([[np.abs(W - other).max() for other in listed] for W in ends])
     assert len(ends) > 8 and np.all(away.min(axis=1) < 1e-6)
     assert np.any(away[:, 1:].min(axis=1) > 1e-3)  # the list without its first point is noticed

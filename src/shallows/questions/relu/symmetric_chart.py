@@ -36,6 +36,8 @@ from shallows.support.progress import Progress
 
 #: Angles that are searched at most: five take days.
 MOST_ANGLES = 4
+#: Pieces of one angle to begin with: half as many rounds.
+PIECES = 64
 #: Boxes of a cell between two writings to the folder `keep`: some seconds.
 PORTION = 100_000
 #: Stored values are doubles of proved points: proving them anew moves nothing but the last digits.
@@ -152,15 +154,26 @@ def _name(sizes: Sequence[int], cell: int) -> str:
     return f"blocks-{'-'.join(map(str, sizes))}-cell-{cell}"
 
 
+def _region(system: BlockSystem) -> Intervals:
+    """The cell; one angle in pieces from the start, since rounds cost more than boxes there."""
+    region = system.region()
+    if len(system.split) > 1:
+        return region
+    lo, hi = (np.repeat(end[None], PIECES, axis=0) for end in (region.lo, region.hi))
+    ends = np.linspace(lo[0, system.split[0]], hi[0, system.split[0]], PIECES + 1)
+    lo[:, system.split[0]], hi[:, system.split[0]] = ends[:-1], ends[1:]
+    return Intervals(lo, hi)
+
+
 def _searched(system: BlockSystem, file: Path | None, workers: int, progress: bool) -> Exclusion:
     """One cell; in portions that are written to the file, where there is one. An interrupt ends it, kept."""
     if file is None:
-        return exclude(system, system.region(), workers=workers, progress=progress)
+        return exclude(system, _region(system), workers=workers, progress=progress)
     file.parent.mkdir(parents=True, exist_ok=True)
     done = Exclusion.load(file.with_suffix(".json")) if file.with_suffix(".json").exists() else None
     while done is None or (len(done.pending) and done.boxes < MOST):
         limit = PORTION + (done.boxes if done is not None else 0)
-        done = exclude(system, system.region(), most=limit, workers=workers, progress=progress, resume=done)
+        done = exclude(system, _region(system), most=limit, workers=workers, progress=progress, resume=done)
         done.save(file)
         if len(done.pending) and done.boxes < limit:
             raise KeyboardInterrupt(f"the search is kept in {file.parent}; the same call goes on with it")
