@@ -30,11 +30,21 @@ def run() -> list[Row]:
             "one neuron, teacher of rank 3", 10.0, lambda: sh.chart(sh.Problem(three, sh.Gaussian(3), 1))
         ),
         promised("two neurons in the plane", 10.0, lambda: sh.chart(sh.Problem(plane, sh.Gaussian(2), 2))),
+        promised("one erf neuron, n=3", 10.0, lambda: sh.chart(sh.Problem(of("erf", 3), sh.Gaussian(3), 1))),
+        promised(
+            "one tanh neuron, n=2", 10.0, lambda: sh.chart(sh.Problem(of("tanh", 2), sh.Gaussian(2), 1))
+        ),
         promised(
             "certify_minimum, 2,500 weights", 10.0, lambda: sh.certify_minimum(sh.relu_problem(50), wide)
         ),
         pairs(),
     ]
+
+
+def of(name: str, n: int) -> sh.Network:
+    """A teacher of n + 1 smooth neurons."""
+    rng = np.random.default_rng(n)
+    return sh.Network(rng.standard_normal((n + 1, n)), rng.standard_normal(n + 1), sh.Smooth(name))
 
 
 def promised(question: str, seconds: float, call: Callable[[], object], rounds: int = 3) -> Row:
