@@ -199,7 +199,8 @@ def proved(prepared: Any, run: Run, solutions: Solutions) -> Solutions:
     if not getattr(solutions.system, "is_real", False):
         finite = [s if s.real == "complex" else replace(s, real="undecided") for s in finite]
     doubted = [k for k, s in enumerate(finite) if _doubted(run.ends, s)]
-    proof = certify(solutions.system, np.array([finite[k].point for k in doubted])) if doubted else None
+    places = np.array([finite[k].point for k in doubted])
+    proof = certify(solutions.system, places, digits=0) if doubted else None  # as small as boxes come out
     undecided = proof is not None and bool(proof.repeated)
     for k, root in zip(doubted, proof.roots if proof is not None else (), strict=True):
         s = finite[k]
