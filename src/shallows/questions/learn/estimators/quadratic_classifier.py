@@ -136,7 +136,7 @@ class QuadraticNetClassifier(ClassifierMixin, QuadraticForms):
         if self.solver == "descent" or self.method_ == "conjugate":
             return self._predict_forms(X)
         coefficients = self.width_ * (X.shape[1] + self.affine)
-        if self._is_narrow(X.shape[1]) and len(X) >= MANY * coefficients:
+        if self._is_narrow(X.shape[1]) and weights.sum() >= MANY * coefficients:
             return self._predict_forms(X)
         frame = Frame.standardising(X, weights, self.affine)
         if self._is_narrow(X.shape[1]):

@@ -19,8 +19,8 @@ from shallows.questions.learn.fitting.quadratic_fit import truncate, with_norm
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
 
-#: Parts that the samples are dealt into, in an order of chance that is always the same: samples that come in a rhythm
-#: (a class after the other, day after day) do not make parts of one kind.
+#: Parts that the samples are dealt into, different ones by chance that is always the same and equal ones into one: the
+#: order of the samples does not matter (a class after the other, day after day), and weights count like repetitions.
 FOLDS = 5
 #: Penalties that are tried at a width, as multiples of the one chosen at full width: fewer neurons need less of it.
 MULTIPLES = (0.0, 0.1, 1.0, 10.0)
@@ -68,7 +68,7 @@ def choose(
 def folds(X: Array, Y: Array, weights: Array, frame: Frame) -> tuple[list[Statistics], list[Statistics]]:
     """The statistics of each fold, and of all samples but those."""
     parts = [
-        Statistics.empty(frame, 2, Y.shape[1]).add(X[rows], Y[rows], weights[rows]) for rows in _dealt(len(X))
+        Statistics.empty(frame, 2, Y.shape[1]).add(X[rows], Y[rows], weights[rows]) for rows in _dealt(X, Y)
     ]
     return parts, [reduce(add, parts[:i] + parts[i + 1 :]) for i in range(FOLDS)]
 
@@ -85,16 +85,19 @@ def out_of_fold(
 ) -> Array:
     """The outputs at each sample by the fit to the other folds, shape of Y."""
     result = np.empty_like(Y)
-    for rows, rest in zip(_dealt(len(X)), folds(X, Y, weights, frame)[1], strict=True):
+    for rows, rest in zip(_dealt(X, Y), folds(X, Y, weights, frame)[1], strict=True):
         entries = narrow(rest, alpha, width, norm_neuron, rng)
         result[rows] = features(frame.apply(X[rows]), 2) @ entries.T
     return result
 
 
-def _dealt(count: int) -> list[NDArray[np.intp]]:
+def _dealt(X: Array, Y: Array) -> list[NDArray[np.intp]]:
     """The samples of each fold."""
-    order = np.random.default_rng(FOLDS).permutation(count)
-    return [order[i::FOLDS] for i in range(FOLDS)]
+    different, which = np.unique(np.column_stack([X, Y]), axis=0, return_inverse=True)
+    if len(different) < FOLDS:
+        return [np.arange(i, len(X), FOLDS) for i in range(FOLDS)]
+    fold = np.random.default_rng(FOLDS).permutation(len(different)) % FOLDS
+    return [np.flatnonzero(fold[which.ravel()] == i) for i in range(FOLDS)]
 
 
 def narrow(
