@@ -119,7 +119,7 @@ def symmetric_chart(
     0.01 rad of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are
     critical points of one neuron, split, and listed as families.
 
-    Lists for [1, k−1], k = 6 and 13 to 20, are stored: their points are proved anew when they are asked for, and that
+    Lists for [1, k−1], k = 4 and 6 to 20, are stored: their points are proved anew when they are asked for, and that
     none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again. A
     search is written to the folder `keep` as it goes; one that was stopped goes on from there.
 
