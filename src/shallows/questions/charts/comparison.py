@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Points
 from shallows.support.checks import Array
-from shallows.support.errors import InvalidProblem, NotDifferentiable
+from shallows.support.errors import InvalidProblem, NotConverged, NotDifferentiable
 from shallows.support.tolerances import SQRT_EPSILON
 
 #: So many points are compared, evenly spaced among all of them: some milliseconds.
@@ -55,7 +56,7 @@ def _compare_limits(file: Path, problem: Problem, critical: Points, rows: NDArra
 
 
 def _compare(file: Path, problem: Problem, networks: list[Network], thetas: Array, stored: Array) -> None:
-    again = problem.value(thetas)
+    again = _each(problem.value, thetas, stored)
     energy = float(problem.value(np.zeros((1, problem.size)))[0])
     size = energy + np.abs(again)
     for row in np.flatnonzero(~(np.abs(again - stored) <= SQRT_EPSILON * size)):
@@ -75,11 +76,26 @@ def _compare(file: Path, problem: Problem, networks: list[Network], thetas: Arra
 
 def _slopes(problem: Problem, thetas: Array) -> Array:
     """max |∂L| · max |θ|, in units of the loss; zero where the loss has no derivative."""
+
+    def slopes(some: Array) -> Array:
+        gradients = problem.value_and_gradient(some)[1]
+        return np.asarray(np.abs(gradients).max(axis=1) * np.abs(some).max(axis=1))
+
+    return _each(slopes, thetas, np.zeros(len(thetas)))
+
+
+def _each(function: Callable[[Array], Array], thetas: Array, otherwise: Array) -> Array:
+    """The function of all networks; of each alone where it fails for some, and `otherwise` for those.
+
+    It fails where a ReLU neuron is zero, and where the Hermite series of a smooth one, zero or large, does not end.
+    """
     try:
-        gradients = problem.value_and_gradient(thetas)[1]
-    except NotDifferentiable:  # a zero ReLU neuron somewhere: the losses have been compared
-        return np.zeros(len(thetas))
-    return np.asarray(np.abs(gradients).max(axis=1) * np.abs(thetas).max(axis=1))
+        return function(thetas)
+    except (NotDifferentiable, NotConverged, InvalidProblem):
+        if len(thetas) == 1:
+            return otherwise
+    rows = [_each(function, thetas[i : i + 1], otherwise[i : i + 1]) for i in range(len(thetas))]
+    return np.concatenate(rows)
 
 
 def _terms(problem: Problem, network: Network, energy: float) -> float:

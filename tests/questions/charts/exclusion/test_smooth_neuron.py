@@ -376,3 +376,11 @@ def test_the_gate_of_gelu_against_quadrature() -> None:
     X = Intervals.exact(np.array([(w[0] * v[1] - w[1] * v[0]) ** 2]))
     found = named_form("gelu", True).cross(S, T[0], C, X).value
     assert found.lo[0] - 1e-12 <= exact <= found.hi[0] + 1e-12
+
+
+def test_charts_are_saved_loaded_and_reported(tmp_path: Any) -> None:
+    steep = sh.chart(problem_of("gelu", *teachers(2, 2)))
+    again = sh.load_chart(steep.save(tmp_path / "steep"))
+    assert again.attained is False and again.minimum.limit and again.scope == steep.scope
+    assert np.array_equal(again.losses, steep.losses) and again.kinds() == steep.kinds()
+    assert "ReLU functions" in steep.report(tmp_path / "steep.html").read_text()
