@@ -16,7 +16,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.descent.results.ensemble import Ensemble
 from shallows.questions.descent.results.minima import Minimum
 from shallows.support.checks import Array
-from shallows.support.errors import NotDifferentiable
+from shallows.support.errors import InvalidProblem, NotConverged, NotDifferentiable
 
 #: Hessians in parameter space are computed for the first so many rows, when there are at most so many parameters.
 EIGENVALUE_ROWS = 60
@@ -125,8 +125,8 @@ def _smallest(problem: Problem | None, net: Network) -> Array | None:
         return None
     try:
         hessian = problem.hessian(net)
-    except NotDifferentiable:  # a zero ReLU neuron: there is no Hessian to show
-        return None
+    except (NotDifferentiable, NotConverged, InvalidProblem):
+        return None  # a neuron that is zero, or stands for one at infinity: there is no Hessian to show
     values = np.linalg.eigvalsh(hessian)
     return np.where(np.abs(values) <= error_bound(values, FLAT), 0.0, values)[:SHOWN_EIGENVALUES]
 

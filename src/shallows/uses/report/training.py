@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.signature import signature
+from shallows.model.activations import Smooth
 from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.descend import descend
@@ -18,6 +19,8 @@ from shallows.support.errors import ShallowsError
 
 RECORDED = 12
 STEPS = 600
+#: Steps of runs with a smooth activation: some milliseconds each, and those to infinity never end by themselves.
+SMOOTH = 300
 #: Hessian indices along recorded runs: at most so many points a run, for at most so many parameters.
 INDEX_POINTS = 24
 INDEX_PARAMETERS = 60
@@ -48,8 +51,9 @@ class Training:
 
 def train_runs(problem: Problem, runs: int, seed: int) -> Training:
     """Gradient descent from `runs` Glorot starts, the first few recorded; a problem that cannot be trained says why."""
+    longest: dict[str, int] = {"iterations": SMOOTH} if isinstance(problem.activation, Smooth) else {}
     try:
-        return with_ways(ensemble(problem, runs=runs, rng=seed))
+        return with_ways(ensemble(problem, runs=runs, rng=seed, **longest))
     except ShallowsError as error:
         return Training(None, (), str(error))
 

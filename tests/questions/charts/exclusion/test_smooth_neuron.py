@@ -383,4 +383,4 @@ def test_charts_are_saved_loaded_and_reported(tmp_path: Any) -> None:
     again = sh.load_chart(steep.save(tmp_path / "steep"))
     assert again.attained is False and again.minimum.limit and again.scope == steep.scope
     assert np.array_equal(again.losses, steep.losses) and again.kinds() == steep.kinds()
-    assert "ReLU functions" in steep.report(tmp_path / "steep.html").read_text()
+    assert "ReLU functions" in steep.report(tmp_path / "steep.html", train=8).read_text()
