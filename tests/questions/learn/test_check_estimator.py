@@ -41,7 +41,16 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+def open_checks(estimator):
+    """Two neurons without a penalty fit the check's nine samples in many ways: probabilities agree to 2e-6, not 1e-7."""
+    if not (isinstance(estimator, QuadraticNetClassifier) and estimator.width == 2):
+        return {}
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": open_checks.__doc__ for kind in ("dense", "sparse")
+    }
+
+
 @pytest.mark.thorough
-@parametrize_with_checks(SETTINGS)
+@parametrize_with_checks(SETTINGS, expected_failed_checks=open_checks)
 def test_scikit_learn_checks_of_other_settings(estimator, check):
     check(estimator)
