@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 import shallows as sh
-from shallows.questions.discriminants import activation_minima
+from shallows.questions.discriminants import activation_minima, activation_regions
 
 QUADRATIC = sh.Polynomial([1, 1, 1])
 ODD = sh.Network([[1.0, 1 / 3], [-0.2, 0.8]], [1.0, -1.0], activation=QUADRATIC)
 EVEN = sh.Network([[1.0, 0.5], [-0.5, 1.25]], [1.0, 1.0], activation=QUADRATIC)
 #: How far beside a wall the landscape is looked at, relative to the window.
 BESIDE = 1e-3
+
+
+@pytest.fixture(autouse=True)
+def few_lines(monkeypatch):
+    """Points of a curve enough to choose from."""
+    monkeypatch.setattr(activation_regions, "LINES", 40)
 
 
 def teacher(n, rng):

@@ -42,7 +42,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def open_checks(estimator):
-    """Two neurons without a penalty fit the check's nine samples in many ways: probabilities agree to 2e-6, not 1e-7."""
+    """Two neurons without a penalty fit nine samples in many ways: probabilities agree to 2e-6, not 1e-7."""
     if not (isinstance(estimator, QuadraticNetClassifier) and estimator.width == 2):
         return {}
     return {

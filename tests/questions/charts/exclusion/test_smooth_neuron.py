@@ -188,6 +188,7 @@ def test_special_teachers(name: str) -> None:
         assert np.all(losses > 0)
 
 
+@pytest.mark.thorough
 def test_neurons_outside_the_teachers_span_are_found() -> None:
     chart = sh.chart(problem_of("gelu", [[2.0, 0.0, 0.0], [-2.0, 0.0, 0.0]], [1.0, 1.0], [1.0]))
     assert chart.completeness == "proved"
@@ -378,6 +379,7 @@ def test_the_gate_of_gelu_against_quadrature() -> None:
     assert found.lo[0] - 1e-12 <= exact <= found.hi[0] + 1e-12
 
 
+@pytest.mark.thorough
 def test_charts_are_saved_loaded_and_reported(tmp_path: Any) -> None:
     steep = sh.chart(problem_of("gelu", *teachers(2, 2)))
     again = sh.load_chart(steep.save(tmp_path / "steep"))
