@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class Training:
 
 def train_runs(problem: Problem, runs: int, seed: int) -> Training:
     """Gradient descent from `runs` Glorot starts, the first few recorded; a problem that cannot be trained says why."""
-    longest: dict[str, int] = {"iterations": SMOOTH} if isinstance(problem.activation, Smooth) else {}
+    longest: dict[str, Any] = {"iterations": SMOOTH} if isinstance(problem.activation, Smooth) else {}
     try:
         return with_ways(ensemble(problem, runs=runs, rng=seed, **longest))
     except ShallowsError as error:
