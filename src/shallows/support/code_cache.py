@@ -99,6 +99,7 @@ class CodeCache:
             return None
         if hashlib.sha256(content[CHECKSUM:]).digest() != content[:CHECKSUM]:
             return None
+        # numba writes machine code as a pickle; the folder is the user's own, as __pycache__ is
         results: Any = CompileResult
         return results._rebuild(context, *pickle.loads(content[CHECKSUM:]))
 

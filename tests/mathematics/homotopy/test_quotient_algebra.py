@@ -64,7 +64,7 @@ def test_close_roots_are_not_one() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_projections_of_random_systems_have_the_roots_of_the_resultant(seed: int) -> None:
+def test_points_of_random_systems_are_zeros_and_as_many_as_paths_that_stay(seed: int) -> None:
     rng = np.random.default_rng([6, seed])
     a, b, c, d, e = (int(v) for v in rng.integers(-4, 5, 5))
     rows = [

@@ -20,6 +20,7 @@ from shallows.questions.charts.exclusion.one_neuron import (
     weights_of,
 )
 from shallows.questions.charts.exclusion.relu_target import BITS, ReLUTarget, spread
+from shallows.questions.charts.exclusion.setting import beyond
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem, NotConverged
@@ -32,17 +33,13 @@ METHOD = "interval exclusion over directions, Krawczyk, ball arithmetic"
 
 def why_not(problem: Problem) -> str:
     """Why the exclusion over directions does not apply; empty where it does."""
-    target, data = problem.target, problem.data.as_gaussian()
+    target = problem.target
     if not isinstance(problem.activation, ReLU):
         return f"the students' activation is {problem.activation!r}, not ReLU()"
     if not (isinstance(target, Network) and isinstance(target.activation, ReLU)):
         return "the target is no ReLU network"
-    if problem.affine or target.bias is not None or np.any(target.norm) or problem.norm_neuron:
-        return "there is a bias or a norm neuron"
-    if problem.outputs != 1 or problem.orthogonality:
-        return "there are several outputs, or a penalty"
-    if data is None or not data.centred:
-        return f"the data are {problem.data!r}, no centred Gaussian"
+    if beyond(problem, target):
+        return beyond(problem, target)
     if problem.width != 1 and not (problem.width == 2 and problem.n == 2):
         return f"the width is {problem.width} at n = {problem.n}; one neuron is charted, and two at n = 2"
     if problem.outer is not None and not problem.outer.all():

@@ -20,6 +20,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.relu_target import spread
+from shallows.questions.charts.exclusion.setting import beyond
 from shallows.questions.charts.exclusion.smooth_form import FORMS, SmoothForm, form_of
 from shallows.questions.charts.exclusion.smooth_limits import Limits, limits_of, zero_function
 from shallows.questions.charts.exclusion.smooth_reach import certain_reach, energy, proved_hole, trained_reach
@@ -39,19 +40,15 @@ METHOD = "interval exclusion over neurons, Krawczyk"
 
 def why_not(problem: Problem) -> str:
     """Why this exclusion does not apply; empty where it does."""
-    target, data = problem.target, problem.data.as_gaussian()
+    target = problem.target
     if form_of(problem.activation, False) is None:
         return f"{problem.activation!r} is none of {', '.join(FORMS)}, and no polynomial"
     if isinstance(problem.activation, Power) or _pure(problem):
         return "the activation is a power: its charts are algebraic"
     if not (isinstance(target, Network) and target.activation == problem.activation):
         return "the target is no network with the student's activation"
-    if problem.affine or target.bias is not None or np.any(target.norm) or problem.norm_neuron:
-        return "there is a bias or a norm neuron"
-    if problem.outputs != 1 or problem.orthogonality:
-        return "there are several outputs, or a penalty"
-    if data is None or not data.centred:
-        return f"the data are {problem.data!r}, no centred Gaussian"
+    if beyond(problem, target):
+        return beyond(problem, target)
     if problem.width != 1:
         return f"the width is {problem.width}; one neuron is charted"
     if problem.outer is not None and not problem.outer.all():
