@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import shallows as sh
+from shallows.model.smooth_functions import NAMED
 from shallows.model.stored_problem import from_document, to_document
 
 N = 2
@@ -123,6 +124,19 @@ def test_a_process_that_knows_no_law_yet_reads_them_all():
     assert eval(read.stdout) == [repr(DATA[name]) for name in names]
 
 
+@pytest.mark.parametrize("name", NAMED)
+def test_smooth_activations_by_name_are_stored_by_it(name):
+    activation = sh.Smooth(name)
+    document, arrays = to_document(
+        sh.Problem(sh.Network(NEURONS / 2, activation=activation), sh.Gaussian(N), 2)
+    )
+    assert document["activation"] == {"make": "Smooth", "function": name}
+    assert from_document(json.loads(json.dumps(document)), arrays).activation == activation
+    alone = sh.Smooth(activation.function)  # one that knows no derivatives is not the one of this name
+    document, arrays = to_document(sh.Problem(sh.Network(NEURONS / 2, activation=alone), sh.Gaussian(N), 2))
+    assert from_document(json.loads(json.dumps(document)), arrays).activation == alone
+
+
 def test_functions_without_a_name_cannot_be_stored():
     nameless = sh.Smooth(lambda z: np.tanh(z))
     problem = sh.Problem(sh.Network(NEURONS / 2, activation=nameless), sh.Gaussian(N), 2)
@@ -139,6 +153,7 @@ def test_functions_without_a_name_cannot_be_stored():
         ({"make": "Gaussian", "n": 2, "mean": {"array": "missing"}}, "'missing', which is not there"),
         ({"make": "Gaussian", "n": 2}, "expected a Problem"),
         ({"make": "Smooth", "function": {"function": "never_loaded:tanh"}}, "import never_loaded"),
+        ({"make": "Smooth", "function": "never_heard_of"}, "expected one of tanh"),
     ],
 )
 def test_documents_that_are_no_problems_are_refused(change, what):

@@ -243,7 +243,11 @@ class Smooth(Activation):
         return np.asarray(given(np.asarray(z, dtype=np.float64)), dtype=np.float64)
 
     def construction(self) -> Construction:
-        """Smooth(function, derivative, second_derivative)."""
+        """Smooth("tanh") for those by name, Smooth(function, derivative, second_derivative) for others."""
+        own = (self.function, self.first, self.second)
+        for name, known in NAMED.items():
+            if own == known:
+                return self.constructed(function=name)
         return self.constructed(function=self.function, derivative=self.first, second_derivative=self.second)
 
     def __repr__(self) -> str:

@@ -23,12 +23,14 @@ from shallows.support.files import Arrays, Contents
 
 #: What stands before the names of a problem's arrays in a file that holds others too.
 _PREFIX = "problem."
+#: Where ufuncs are looked for.
+_UFUNCS = ("numpy", "scipy.special")
 
 
 def to_document(problem: Problem) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays that it names; `InvalidProblem` when a part cannot be stored.
 
-    A Smooth activation is stored by the name of its functions, `module:function`, so they need one.
+    A Smooth activation is stored by its name ("erf"), others by that of their functions, `module:function`: they need one.
 
     >>> document, arrays = to_document(sh.Problem(np.diag([2.0, 1.0]), sh.IID.laplace(2), width=1))
     >>> document["data"], document["target"]
@@ -124,12 +126,13 @@ def _read(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
 def _function_name(function: Callable[..., Any]) -> str:
     """`module:function`, when the function is found there again."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    if module is None and isinstance(function, np.ufunc):  # before NumPy 2.2 they do not know their place
-        module, name = "numpy", function.__name__
+    if isinstance(function, np.ufunc):  # SciPy's, and NumPy's before 2.2, do not know their place
+        homes = [home for home in _UFUNCS if getattr(sys.modules.get(home), function.__name__, None) is function]
+        module, name = next(iter(homes), None), function.__name__
     if getattr(sys.modules.get(str(module)), str(name), None) is not function:
         raise InvalidProblem(
             f"{function!r} cannot be stored: it has no name in a module. Fix: define it in a module "
-            "(no lambda, no inner function), or use one of NumPy's."
+            "(no lambda, no inner function), or use one of NumPy's or of scipy.special."
         )
     return f"{module}:{name}"
 

@@ -386,3 +386,11 @@ def test_charts_are_saved_loaded_and_reported(tmp_path: Any) -> None:
     assert again.attained is False and again.minimum.limit and again.scope == steep.scope
     assert np.array_equal(again.losses, steep.losses) and again.kinds() == steep.kinds()
     assert "ReLU functions" in steep.report(tmp_path / "steep.html", train=8).read_text()
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_charts_load_without_being_told_their_problem(name: str, tmp_path: Any) -> None:
+    chart = sh.chart(problem_of(name, [[1.0]], [1.0], [1.0]))
+    again = sh.load_chart(chart.save(tmp_path / "chart"))
+    assert again.problem is not None and again.problem.activation == sh.Smooth(name)
+    assert np.array_equal(again.losses, chart.losses)
