@@ -127,7 +127,9 @@ def _function_name(function: Callable[..., Any]) -> str:
     """`module:function`, when the function is found there again."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if isinstance(function, np.ufunc):  # SciPy's, and NumPy's before 2.2, do not know their place
-        homes = [home for home in _UFUNCS if getattr(sys.modules.get(home), function.__name__, None) is function]
+        homes = [
+            home for home in _UFUNCS if getattr(sys.modules.get(home), function.__name__, None) is function
+        ]
         module, name = next(iter(homes), None), function.__name__
     if getattr(sys.modules.get(str(module)), str(name), None) is not function:
         raise InvalidProblem(
