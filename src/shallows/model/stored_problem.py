@@ -30,7 +30,7 @@ _UFUNCS = ("numpy", "scipy.special")
 def to_document(problem: Problem) -> tuple[dict[str, Any], Arrays]:
     """The document and the arrays that it names; `InvalidProblem` when a part cannot be stored.
 
-    A Smooth activation is stored by its name ("erf"), others by that of their functions, `module:function`: they need one.
+    A Smooth activation is stored by its name ("erf"), or by that of its functions, `module:function`: they need one.
 
     >>> document, arrays = to_document(sh.Problem(np.diag([2.0, 1.0]), sh.IID.laplace(2), width=1))
     >>> document["data"], document["target"]
