@@ -3,10 +3,12 @@
 import itertools
 
 import numpy as np
-from flint import acb, acb_mat
+import pytest
+from flint import acb, acb_mat, arb, arb_mat
+from scipy.linalg import sqrtm
 
 from shallows.mathematics.balls.systems import precision
-from shallows.mathematics.newton import refined, zeros
+from shallows.mathematics.newton import falling, gauss_newton, refined, saddle_free_step, zeros
 
 
 def test_zeros_of_one_equation_from_many_starts():
@@ -33,3 +35,57 @@ def test_a_root_to_as_many_digits_as_there_are():
 
 def test_a_singular_jacobian_ends_it():
     assert list(refined(lambda x: (acb_mat([[x[0]]]), acb_mat([[0]])), [acb(1)], 5)) == []
+
+
+def test_more_equations_than_unknowns_in_balls():
+    """x² = 2 and x³ = 2√2 hold together at √2 only; −√2 solves the first."""
+
+    def system(x):
+        root = acb(2).sqrt()
+        return acb_mat([[x[0] * x[0] - 2], [x[0] ** 3 - 2 * root]]), acb_mat([[2 * x[0]], [3 * x[0] * x[0]]])
+
+    with precision(200):
+        *_, (place, _) = refined(system, [acb(1.3)], 9)
+        assert abs(complex(place[0] - acb(2).sqrt())) < 2.0**-190
+
+
+def test_real_balls_stay_real():
+    with precision(100):
+        *_, (place, moved) = refined(
+            lambda x: (arb_mat([[x[0] ** 2 - 3]]), arb_mat([[2 * x[0]]])), [arb(2)], 8
+        )
+        assert isinstance(place[0], arb) and abs(float(place[0] - arb(3).sqrt())) < 2.0**-95 and moved < 1e-25
+
+
+@pytest.mark.parametrize("start", [1.2, 3.0, -20.0])
+def test_a_damped_step_where_the_whole_one_diverges(start):
+    """Newton for arctan diverges from |x| > 1.39; halved until it falls, it does not."""
+    whole = list(gauss_newton(lambda x: (np.arctan(x), 1 / (1 + x[None] ** 2)), np.array([start]), 7))
+    *_, (place, value) = falling(np.arctan, lambda x, F: -F * (1 + x**2), np.array([start]), 60, halvings=40)
+    assert abs(place[0]) < 1e-12 and abs(value[0]) < 1e-12
+    assert (abs(whole[-1].next[0]) < 1e-6) == (abs(start) < 1.39)
+
+
+def test_falling_ends_where_nothing_is_gained():
+    assert list(falling(lambda x: np.ones(2), lambda x, F: -F, np.zeros(2), 9, halvings=3)) == []
+    assert list(falling(lambda x: x, lambda x, F: None, np.ones(2), 9)) == []
+    moved = falling(lambda x: x - 1, lambda x, F: np.array([0.9, 0.4]), np.zeros(2), 9, move=np.round)
+    assert [place.tolist() for place, _ in moved] == [[1.0, 0.0]]
+
+
+def test_saddle_free_steps_go_down_and_up(rng):
+    """Against the definition by matrix functions: −(H²)^(−1/2) g, one Hessian at a time and many at once."""
+    hessians = rng.standard_normal((5, 4, 4))
+    hessians += np.swapaxes(hessians, 1, 2)
+    gradients = rng.standard_normal((5, 4))
+    steps = saddle_free_step(gradients, hessians, 1e-12)
+    for step, gradient, hessian in zip(steps, gradients, hessians, strict=True):
+        expected = -np.linalg.solve(np.real(sqrtm(hessian @ hessian)), gradient)
+        np.testing.assert_allclose(step, expected, rtol=1e-8)
+        np.testing.assert_allclose(saddle_free_step(gradient, hessian, 1e-12), step, rtol=1e-12)
+        index = int(np.sum(np.linalg.eigvalsh(hessian) < 0))
+        towards = saddle_free_step(gradient, hessian, 1e-12, uphill=index)
+        np.testing.assert_allclose(towards, -np.linalg.solve(hessian, gradient), rtol=1e-8)
+    flat = saddle_free_step(np.ones(2), np.diag([0.0, 4.0]), 0.5)
+    np.testing.assert_allclose(flat, [-0.5, -0.25])
+    assert np.all(np.isfinite(saddle_free_step(np.zeros(2), np.zeros((2, 2)), 1e-8)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shallows.mathematics.same_points import PointSet, classes, nearest, nearest_chordal
+from shallows.mathematics.same_points import PointSet, chained, classes, is_among, nearest, nearest_chordal
 
 
 def test_the_nearest_known_point(rng):
@@ -40,3 +40,22 @@ def test_one_point_an_orbit(rng):
     assert len(PointSet(table)) == 10
     assert by_orbit.place(-points).tolist() == [0, 1, 2, 3, 4]
     assert len(by_orbit.full()) == 10
+
+
+def test_chains_are_what_a_walk_reaches(rng):
+    """Against a walk from each point, by hand."""
+    points = rng.uniform(0, 4, (30, 2))
+    groups = chained(points, 0.5)
+    assert sorted(i for group in groups for i in group) == list(range(30))
+    for group in groups:
+        reached = {group[0]}
+        for _ in group:
+            reached |= {j for j in range(30) for i in reached if np.hypot(*(points[i] - points[j])) <= 0.5}
+        assert reached == set(group)
+    assert chained(points[:0], 0.5) == [] and chained(points[:1], 0.0) == [[0]]
+
+
+def test_a_point_among_others(rng):
+    known = list(rng.standard_normal((4, 2, 2)))
+    assert is_among(known[2] + 1e-9, known, 2e-9) and not is_among(known[2] + 1e-9, known, 0.5e-9)
+    assert not is_among(known[0], [], np.inf)

@@ -1,7 +1,8 @@
 """When two computed points are one.
 
 - *To a tolerance*: ‖x − y‖_∞ at most a bound that the caller derives from the accuracy of its points and their size
-  (`nearest`, `classes`).
+  (`nearest`, `is_among`, `classes`).
+- *In chains*: neighbours of neighbours belong together (`chained`, and `chains` of pairs that the caller knows).
 - *Chordal*: points that may be large are compared as (x, 1)/√(1+‖x‖²), by k-d trees, so that one number is a relative
   distance far out and an absolute one near 0 (`close_pairs`, `nearest_chordal`, `PointSet`); up to a symmetry group by
   orbits or invariants.
@@ -51,6 +52,42 @@ def classes(points: NDArray[Any], tolerance: float) -> list[NDArray[np.intp]]:
         found.append(left[own])
         left = left[~own]
     return found
+
+
+def is_among(point: NDArray[Any], known: Sequence[NDArray[Any]], tolerance: float) -> bool:
+    """Whether a point is one of those known, of the same shape, to a tolerance.
+
+    >>> is_among(np.ones(2), [np.zeros(2), np.ones(2) + 1e-9], 1e-8), is_among(np.ones(2), [], 1e-8)
+    (True, False)
+    """
+    if not len(known):
+        return False
+    gap = nearest(np.reshape(point, (1, -1)), np.reshape(known, (len(known), -1)))[1]
+    return bool(gap[0] <= tolerance)
+
+
+def chains(count: int, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
+    """Numbers 0, 1, … of the classes of `count` things when the pairs (first, second) belong together.
+
+    >>> chains(5, np.array([0, 3]), np.array([2, 4])).tolist()
+    [0, 1, 0, 2, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+
+
+def chained(points: NDArray[Any], reach: float) -> list[list[int]]:
+    """Rows that hang together: from each to each other by steps ‖·‖₂ no longer than `reach`.
+
+    >>> chained(np.array([[0.0], [1.0], [3.0], [1.9]]), 1.0)
+    [[0, 1, 3], [2]]
+    """
+    gaps = np.linalg.norm(points[:, None] - points[None], axis=2)
+    label = chains(len(points), *np.nonzero(gaps <= reach))
+    return [np.flatnonzero(label == number).tolist() for number in range(label.max(initial=-1) + 1)]
 
 
 def chordal_coordinates(points: NDArray[np.complex128]) -> NDArray[np.float64]:

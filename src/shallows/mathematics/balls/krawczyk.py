@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.contraction import NEAR, VANISHING
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator, precision
+from shallows.mathematics.newton import refined
 from shallows.support.errors import NotConverged
 from shallows.support.tolerances import TINY
 
@@ -141,13 +142,8 @@ class CertifiedRoot:
         For boxes over which the slope varies so much that K(X) ∩ X gains little.
         """
         centre = [entry.mid() for entry in self.box]
-        for _ in range(_NEWTON):
-            value, slope = evaluator(centre)
-            try:
-                step = (slope.mid().inv() * value).entries()
-            except ZeroDivisionError:
-                return None
-            centre = [(c - s).mid() for c, s in zip(centre, step, strict=True)]
+        for better, _ in refined(evaluator, centre, _NEWTON):
+            centre = better
         proof = _precise_box(evaluator, centre, bits, isinstance(self.box[0], acb))
         found = None if proof is None else replace(self, box=proof[0], bits=bits)
         return found if found is not None and self.contains(found) else None

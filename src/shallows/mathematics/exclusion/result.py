@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.same_points import chains
 from shallows.support.checks import Array, counted
 from shallows.support.files import Arrays, Format
 
@@ -60,19 +61,15 @@ class Exclusion:
         """The hulls of undecided boxes that touch, one a cluster."""
         if not len(self.undecided):
             return []
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         lo, hi = self.undecided.lo, self.undecided.hi
         rows, columns = [], []
         for i in range(len(lo)):
             near = np.flatnonzero(np.all((lo <= hi[i]) & (hi >= lo[i]), axis=1))
             rows.append(np.full(len(near), i))
             columns.append(near)
-        place = (np.concatenate(rows), np.concatenate(columns))
-        graph = coo_array((np.ones(len(place[0])), place), shape=(len(lo), len(lo)))
-        count, label = connected_components(graph, directed=False)
-        return [Intervals(lo[label == c].min(axis=0), hi[label == c].max(axis=0)) for c in range(count)]
+        label = chains(len(lo), np.concatenate(rows), np.concatenate(columns))
+        parts = [label == number for number in range(label.max() + 1)]
+        return [Intervals(lo[part].min(axis=0), hi[part].max(axis=0)) for part in parts]
 
     def save(self, path: str | Path) -> Path:
         """Write all of it, so that `exclude(..., resume=Exclusion.load(path))` goes on where it stopped."""

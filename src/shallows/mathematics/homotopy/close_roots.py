@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_precisely
 from shallows.mathematics.balls.systems import BallEvaluator, ball_evaluator, precision
 from shallows.mathematics.newton import refined
+from shallows.mathematics.same_points import chained
 
 #: Zeros within 2^−(SEPARATION + HEIGHTS·h) of each other, relatively to the point, are one, h the bits of the
 #: coefficients. By Mahler and Mignotte different roots of a polynomial of degree D are at least about 2^−(D−1)h apart.
@@ -195,22 +196,18 @@ class Reduction:
         """x(s) and λ(s) by Newton's method, which starts at p or at another solution."""
         x, multiplier = (self.centre, acb(0)) if start is None else start
         n, last = len(x), float("inf")
-        unknowns = [*x, multiplier]
-        for _ in range(_NEWTON):
-            value, slope = self.evaluator(unknowns[:n])
+
+        def bordered(at: Sequence[Any]) -> tuple[Any, Any]:
+            value, slope = self.evaluator(at[:n])
             table = [[*line, -b] for line, b in zip(slope.tolist(), self.column, strict=True)]
-            here = [v - unknowns[n] * b for v, b in zip(value.entries(), self.column, strict=True)]
-            along = sum(
-                (r * (a - p) for r, a, p in zip(self.row, unknowns[:n], self.centre, strict=True)), -s
-            )
-            right = acb_mat(n + 1, 1, [*here, along]).mid()
-            try:
-                matrix = acb_mat([*table, [*self.row, 0]]).mid()
-                step = matrix.solve(right, algorithm="approx").mid().entries()
-            except ZeroDivisionError:
-                return None
-            unknowns = [(a - d).mid() for a, d in zip(unknowns, step, strict=True)]
-            moved = max(map(log2_size, step))
+            here = [v - at[n] * b for v, b in zip(value.entries(), self.column, strict=True)]
+            along = sum((r * (a - p) for r, a, p in zip(self.row, at[:n], self.centre, strict=True)), -s)
+            return acb_mat(n + 1, 1, [*here, along]), acb_mat([*table, [*self.row, 0]])
+
+        unknowns = [*x, multiplier]
+        for better, _ in refined(bordered, unknowns, _NEWTON):
+            moved = max(log2_size(a - b) for a, b in zip(better, unknowns, strict=True))
+            unknowns = better
             if moved < self.size - _CONVERGED * self.bits:
                 return unknowns[:n], unknowns[n]
             if not moved < last + 1:
@@ -261,7 +258,7 @@ class Reduction:
         lead = coefficients[count]
         table = [complex(a / lead) for a in coefficients[: count + 1]]
         places = np.asarray(np.roots(table[::-1]), np.complex128)
-        groups = _grouped(places)
+        groups = chained(places[:, None], _TOGETHER * float(np.abs(places - places.mean()).max()))
         if len(groups) < 2:
             return None
         found: list[tuple[Any, int]] = []
@@ -323,17 +320,6 @@ def _centred(coefficients: Sequence[Any], count: int) -> tuple[Any, list[Any]]:
     shift = -coefficients[count - 1] / (coefficients[count] * count)
     moved = acb_poly(list(coefficients))(acb_poly([shift.mid(), 1]))
     return shift.mid(), [moved[k].mid() for k in range(len(coefficients))]
-
-
-def _grouped(places: NDArray[np.complex128]) -> list[list[int]]:
-    """Positions of numbers that hang together: gaps of a small share of the spread."""
-    reach = _TOGETHER * float(np.abs(places - places.mean()).max())
-    groups: list[list[int]] = []
-    for k, z in enumerate(places):
-        near = [group for group in groups if np.abs(places[group] - z).min() <= reach]
-        joined = [k, *(i for group in near for i in group)]
-        groups = [*(group for group in groups if group not in near), joined]
-    return groups
 
 
 def log2_size(z: Any) -> float:

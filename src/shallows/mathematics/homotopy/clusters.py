@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.same_points import chordal_coordinates, close_pairs
+from shallows.mathematics.same_points import chains, chordal_coordinates, close_pairs
 
 LOST, REGULAR, SINGULAR, INFINITE = 0, 1, 2, 3
 #: Chordal distances within which ends are one: ten times their accuracy, and at least this for regular ends, which are
@@ -35,9 +35,6 @@ def coinciding(
     points: NDArray[np.complex128], accuracy: NDArray[np.float64], kind: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Numbers shared by coinciding finite ends, −1 for the others."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     cluster = np.full(len(points), -1)
     rows = np.flatnonzero((kind == REGULAR) | (kind == SINGULAR))
     if not len(rows):
@@ -45,8 +42,7 @@ def coinciding(
     room = np.where(kind[rows] == SINGULAR, SINGULAR_ROOM, REGULAR_ROOM)
     radius = room + ACCURACY_ROOM * accuracy[rows]
     first, second = close_pairs(points[rows], np.minimum(radius, WIDEST_ROOM))
-    graph = coo_matrix((np.ones(len(first)), (first, second)), shape=(len(rows), len(rows)))
-    cluster[rows] = connected_components(graph, directed=False)[1]
+    cluster[rows] = chains(len(rows), first, second)
     return cluster
 
 

@@ -38,6 +38,7 @@ from shallows.mathematics.homotopy.close_roots import (
 )
 from shallows.mathematics.homotopy.coefficients import Gaussian
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
+from shallows.mathematics.newton import refined
 
 #: The work has twice the bits of `separation_bits` and some more; equations and pivots below 2^−(this share of them)
 #: are zero: a pair at that separation leaves the square of it.
@@ -166,14 +167,8 @@ def _converged(system: PolynomialSystem, x: NDArray[np.complex128], n: int) -> l
     """Gauss and Newton's method; None unless all equations hold at the end, which is close to x."""
     evaluator = PolynomialBalls(system, ctx.prec)
     z = [acb(complex(entry)) for entry in x]
-    for _ in range(_NEWTON):
-        value, slope = evaluator(z)
-        adjoint = slope.transpose().conjugate()
-        try:
-            step = (adjoint * slope).mid().solve((adjoint * value).mid(), algorithm="approx").mid().entries()
-        except ZeroDivisionError:
-            return None
-        z = [(a - b).mid() for a, b in zip(z, step, strict=True)]
+    for better, _ in refined(evaluator, z, _NEWTON):
+        z = better
     value, _ = evaluator(z)
     moved = max(abs(complex(a) - b) for a, b in zip(z[:n], x[:n], strict=True))
     near = moved < _SAME_POINT * max(1.0, float(np.abs(x[:n]).max()))

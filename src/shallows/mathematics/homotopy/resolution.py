@@ -23,7 +23,7 @@ from shallows.mathematics.homotopy.close_roots import (
 )
 from shallows.mathematics.homotopy.fat_points import fat_point
 from shallows.mathematics.homotopy.systems import PolynomialSystem
-from shallows.mathematics.same_points import chordal_coordinates
+from shallows.mathematics.same_points import chained, chordal_coordinates
 
 #: Chordal distance at which singular ends may belong together: rounding splits a fourfold root by ε^{1/4} = 10⁻⁴.
 _TOGETHER = 1e-3
@@ -43,23 +43,12 @@ def resolve_together(
     Close roots that doubles have put into several clusters can only be told apart together; where that fails each
     cluster is decided by itself.
     """
-    for group in _neighbours(centres):
+    for group in chained(chordal_coordinates(centres), _TOGETHER):
         found = decide(group)
         if found.isolated is None and len(group) > 1:
             yield from (([k], decide([k])) for k in group)
         else:
             yield group, found
-
-
-def _neighbours(centres: NDArray[np.complex128]) -> list[list[int]]:
-    """Numbers of points that hang together."""
-    where = chordal_coordinates(centres)
-    groups: list[list[int]] = []
-    for k, place in enumerate(where):
-        near = [group for group in groups if np.linalg.norm(where[group] - place, axis=1).min() < _TOGETHER]
-        joined = [*(i for group in near for i in group), k]
-        groups = [*(group for group in groups if group not in near), joined]
-    return groups
 
 
 def resolve(prepared: Any, seed: Any, points: NDArray[np.complex128], rows: Sequence[int]) -> Neighbourhood:

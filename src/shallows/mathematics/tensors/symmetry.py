@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from scipy.linalg import expm
 
 from shallows.mathematics.exact.linear_algebra import kernel, matrix
+from shallows.mathematics.newton import shortened
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON, TINY
@@ -190,12 +191,22 @@ class Symmetry:
                 break
             step: Any = -np.linalg.lstsq(hessian, slope, rcond=len(slope) * EPSILON)[0]
             step *= min(1.0, LONGEST_STEP / max(float(np.linalg.norm(self._turned(step))), TINY))
-            while self._norm(w @ self._boost(step).T) > self._norm(w) and np.any(step):
-                step = step / 2 if np.max(np.abs(step)) > EPSILON else np.zeros_like(step)
-            if not np.any(step):
+            shorter = self._shortened(w, step)
+            if shorter is None:
                 break
-            w = w @ self._boost(step).T
+            w = shorter
         return np.asarray(w)
+
+    def _shortened(self, w: Any, step: Any) -> Any | None:
+        """As much of a step as makes the norm no longer, unless that is rounding."""
+        if not np.any(step):
+            return None
+        halvings = max(int(np.ceil(np.log2(np.max(np.abs(step)) / EPSILON))), 0)
+        return shortened(
+            lambda share: w @ self._boost(share * step).T,
+            lambda there: self._norm(there) <= self._norm(w),
+            halvings + 1,
+        )
 
     def _turned(self, coefficients: Any) -> Array:
         return np.asarray(np.tensordot(coefficients, self.basis, axes=1))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.same_points import is_among
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.mathematics.tensors.symmetry import Symmetry
@@ -150,7 +151,7 @@ def joined(found: list[RealPoint], examined: Examined, degree: int) -> list[Real
     fresh = []
     for point in examined.points:
         s = _tensor(point, degree)
-        if all(np.max(np.abs(s - other)) > MULTIPLE * np.max(np.abs(s)) for other in open_ones):
+        if not is_among(s, open_ones, MULTIPLE * float(np.max(np.abs(s)))):
             fresh.append(point)
     return found + fresh
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.newton import saddle_free_step, shortened
 from shallows.questions.connections.lower_link import LowerLink, Way
 from shallows.questions.connections.neuron_loss import NeuronLoss, Neurons
 from shallows.questions.connections.segments import coefficients
@@ -20,6 +21,8 @@ from shallows.support.tolerances import EPSILON, TINY
 STEPS = 500
 #: The longest step, as a share of the neurons' size.
 REACH = 0.3
+#: How often a step is cut to a third: to rounding.
+SHORTER = 40
 #: A step must win this share of what its slope promises (Armijo's rule; the usual value).
 ARMIJO = 1e-4
 #: The least curvature Newton's step assumes, as a share of the largest: fibers are flat directions without gradient.
@@ -96,32 +99,30 @@ def _step(
     loss: NeuronLoss, here: Neurons, value: float, level: float, slopes: tuple[Array, Array], size: float
 ) -> Neurons | None:
     gradient = slopes[0]
-    step = _newton(*slopes)
+    step = saddle_free_step(*slopes, FLATTEST)
     length = float(np.linalg.norm(step))
     share = min(1.0, REACH * size / max(length, TINY))
     promised = -float(gradient @ step)
-    for _ in range(40):
-        there = here.at(here.vectors + share * step.reshape(here.vectors.shape))
-        won = value - loss.value(there)
-        if won > max(ARMIJO * share * promised, 0.0) and np.max(coefficients(loss, here, there)) < level:
-            return there
-        share /= 3
-    return None
 
+    def at(share: float) -> tuple[Neurons, float]:
+        return here.at(here.vectors + share * step.reshape(here.vectors.shape)), share
 
-def _newton(gradient: Array, hessian: Array) -> Array:
-    """Newton's step, with curvatures by their absolute values."""
-    values, vectors = np.linalg.eigh(hessian)
-    curvature = np.maximum(np.abs(values), FLATTEST * np.max(np.abs(values)) + TINY)
-    return np.asarray(-vectors @ ((vectors.T @ gradient) / curvature))
+    def wins(there: tuple[Neurons, float]) -> bool:
+        won = value - loss.value(there[0])
+        enough = won > max(ARMIJO * there[1] * promised, 0.0)
+        return enough and bool(np.max(coefficients(loss, here, there[0])) < level)
+
+    found = shortened(at, wins, SHORTER, share, factor=3.0)
+    return None if found is None else found[0]
 
 
 def _finished(loss: NeuronLoss, places: list[Array], here: Neurons, level: float) -> Descent:
     """The path, with Newton's last steps, whose gains are below rounding; converged when all that was left is."""
     gradient, hessian = loss.derivatives(here)
-    promised = -float(gradient @ _newton(gradient, hessian))
+    promised = -float(gradient @ saddle_free_step(gradient, hessian, FLATTEST))
     for _ in range(LAST_STEPS):
-        there = here.at(here.vectors + _newton(gradient, hessian).reshape(here.vectors.shape))
+        step = saddle_free_step(gradient, hessian, FLATTEST)
+        there = here.at(here.vectors + step.reshape(here.vectors.shape))
         slope, curved = loss.derivatives(there)
         nearer = float(np.linalg.norm(slope)) < float(np.linalg.norm(gradient))
         if not nearer or np.max(coefficients(loss, here, there)) >= level:

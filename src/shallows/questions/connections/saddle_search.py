@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.newton import saddle_free_step
 from shallows.mathematics.signature import signature
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.connections.searched import Searched
@@ -38,18 +39,16 @@ def stationary(loss: Searched, theta: Array, index: int) -> Stationary | None:
         for _ in range(STEPS):
             gradient = loss.value_and_gradient(theta)[1]
             hessian = loss.hessian(theta)
-            values, vectors = np.linalg.eigh(hessian)
             if np.max(np.abs(gradient)) * size <= CRITICAL * loss.energy:
                 break
-            curvature = np.maximum(np.abs(values), FLAT * np.max(np.abs(values)))
-            uphill = np.where(np.arange(len(values)) < index, -1.0, 1.0)
-            step = -vectors @ (uphill * (vectors.T @ gradient) / curvature)
+            step = saddle_free_step(gradient, hessian, FLAT, uphill=index)
             length = max(float(np.linalg.norm(step)), TINY)
             theta = theta + min(1.0, REACH * size / length) * step
         else:
             return None
     except NotDifferentiable:
         return None
+    values, vectors = np.linalg.eigh(hessian)
     signs = signature(values, FLAT)
     if signs[2] != index:
         return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.newton import falling
 from shallows.mathematics.signature import signature
 from shallows.model.activations import ReLU
 from shallows.model.network import Network
@@ -14,6 +15,7 @@ from shallows.questions.certificates.proof import critical_proof
 from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged, NotDifferentiable
+from shallows.support.tolerances import TINY
 
 #: Newton steps, and halvings of one that does not lower the gradient.
 STEPS, HALVINGS = 200, 40
@@ -116,32 +118,29 @@ def nearest_critical(problem: Problem, net: Network) -> NearestCritical:
 
 def _newton(problem: Problem, theta: Array) -> Array:
     """Newton's method in the directions that are not flat, halved until the gradient falls."""
-    for _ in range(STEPS):
-        net = problem.unpack(theta)
+    arrived = False
+
+    def step(at: Array, gradient: Array) -> Array | None:
+        nonlocal arrived
+        arrived = False
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # a neuron that shrinks to zero, told below
-                gradient, hessian = problem.gradient(net), problem.hessian(net)
+                hessian = problem.hessian(problem.unpack(at))
         except NotDifferentiable:
-            break
+            return None
         if not np.isfinite(hessian).all():
-            break
+            return None
         values, vectors = np.linalg.eigh(hessian)
-        largest = float(np.abs(values).max())
-        size = float(np.linalg.norm(gradient))
-        arrived = size <= VANISHING * largest * max(float(np.linalg.norm(theta)), 1.0)
+        largest, size = float(np.abs(values).max()), max(float(np.linalg.norm(at)), 1.0)
+        arrived = float(np.linalg.norm(gradient)) <= VANISHING * largest * size
         steep = np.abs(values) > FLAT * largest
-        step = -(vectors[:, steep] @ ((vectors[:, steep].T @ gradient) / values[steep]))
-        length = float(np.linalg.norm(step))
-        scale = min(1.0, LONGEST * max(float(np.linalg.norm(theta)), 1.0) / length) if length else 0.0
-        for _ in range(HALVINGS):
-            if float(np.linalg.norm(problem.value_and_gradient(theta + scale * step)[1])) < size:
-                break
-            scale /= 2
-        else:
-            if arrived:  # nothing is left to gain but rounding
-                return theta
-            break
-        theta = theta + scale * step
+        whole = -(vectors[:, steep] @ ((vectors[:, steep].T @ gradient) / values[steep]))
+        return np.asarray(min(1.0, LONGEST * size / max(float(np.linalg.norm(whole)), TINY)) * whole)
+
+    for place, _ in falling(lambda at: problem.value_and_gradient(at)[1], step, theta, STEPS, HALVINGS):
+        theta = place
+    if arrived:  # nothing is left to gain but rounding
+        return theta
     raise NotConverged(
         "Newton's method from this network does not reach a critical point: the gradient stopped falling at "
         f"{float(np.linalg.norm(problem.value_and_gradient(theta)[1])):.2g}. Fix: train longer, with sh.descend."

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.newton import gauss_newton
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.loci import (
@@ -142,15 +143,17 @@ class _System:
     def solve(self, z: Array, steps: int) -> tuple[Array, Array] | None:
         """Gauss-Newton with steps of least length: the solution and the Jacobian there, or None."""
         scale = float(np.sqrt(max(float(self.target @ self.gram @ self.target), TINY)))
-        for _ in range(steps):
-            value = self(z)
-            if not np.isfinite(value).all():
-                return None
-            slopes = self.slopes(z, value)
-            if np.max(np.abs(value)) < _SOLVED * scale:
-                return z, slopes
-            step = np.linalg.lstsq(slopes, value, rcond=_NOISE)[0]
-            z = z - step * min(1.0, 1.0 / max(float(np.linalg.norm(step[: 2 * self.k])), TINY))
+
+        def system(at: Array) -> tuple[Array, Array]:
+            value = self(at)
+            return value, self.slopes(at, value)
+
+        def share(step: Array) -> float:
+            return min(1.0, 1.0 / max(float(np.linalg.norm(step[: 2 * self.k])), TINY))
+
+        for here in gauss_newton(system, z, steps, flat=_NOISE, share=share):
+            if np.max(np.abs(here.value)) < _SOLVED * scale:
+                return here.x, here.jacobian
         return None
 
     def row(self, z: Array) -> Row | None:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb
 
 from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.newton import refined
 from shallows.questions.relu.balls import ReLUBalls
 from shallows.questions.relu.block_form import BlockForm
 from shallows.questions.relu.reduced import coordinates
@@ -188,15 +189,10 @@ def _improved(form: BlockForm, before: SymmetricPoint) -> BlockForm:
 def _newton(system: Any, x: Array) -> Array:
     """Plain Newton steps at balls' midpoints."""
     with precision(BITS):
-        for _ in range(STEPS):
-            value, slope = system([arb(float(entry)) for entry in x])
-            step = slope.mid().solve(arb_mat(value).mid())
-            move = np.array([float(entry.mid()) for entry in step.entries()])
-            if not np.isfinite(move).all():
-                break
-            x = x - move
-            if np.linalg.norm(move) < SHORT * np.linalg.norm(x):
-                return x
+        for better, moved in refined(system, [arb(entry) for entry in x.tolist()], STEPS):
+            found = np.array([float(entry) for entry in better])
+            if moved < SHORT * np.linalg.norm(found):
+                return found
     raise NotConverged("Newton's method did not settle.")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.search import exclude
 from shallows.mathematics.exclusion.system import Plain
+from shallows.mathematics.same_points import is_among
 from shallows.questions.relu.block_cell import WIDER
 from shallows.questions.relu.block_system import pair_of
 from shallows.support.checks import Array
@@ -85,7 +86,7 @@ def parallel_directions(sizes: Sequence[int]) -> tuple[list[Array], bool]:
                 values = values / np.sqrt(np.sum(np.array(sizes) * values**2))
                 if width > SAME:
                     raise NotConverged(f"A critical direction of parallel rows is known to {width:.1g} only.")
-                if not any(np.abs(values - other).max() < SAME for other in found):
+                if not is_among(values, found, SAME):
                     found.append(values)
     return found, complete
 

@@ -19,15 +19,18 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.rounding import above, below, longest
 from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.newton import saddle_free_step, shortened
 from shallows.model.network import Network
 from shallows.questions.relu.block_form import BlockForm, checked_sizes
 from shallows.questions.relu.isotypic import Isotype, isotypes, lower_bound
-from shallows.questions.relu.reduced import Table, coordinates, unit_directions, variation
+from shallows.questions.relu.reduced import Table, Variation, coordinates, unit_directions, variation
 from shallows.support.checks import Array, describe, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 
 #: Bits of the balls in which points are found and proved, Newton steps, and decimal digits of the proved point.
 BITS, STEPS, DIGITS = 192, 200, 30
+#: How often a step is halved before the descent is given up: beyond double precision.
+HALVINGS = 60
 #: Newton's own step is taken where the smallest eigenvalue is above this share of the largest, far above the errors of
 #: float64 eigenvalues, so that their sign is right.
 DEFINITE = 1e-9
@@ -248,20 +251,30 @@ def _newton(sizes: Sequence[int], x: list[Any], bits: int) -> list[Any]:
         step = _step(here.hessian, here.slope)
         limit = 0.3 * float(_length(x))
         length = float(_length(step))
-        scale = arb(min(1.0, limit / length)) if length > 0 else arb(1)
-        for _ in range(60):
-            trial = [(a + scale * b).mid() for a, b in zip(x, step, strict=True)]
-            there = variation(sizes, _table(sizes, trial), directions)
-            if not there.loss.is_nan() and (there.loss < here.loss or _length(there.slope) < size / 2):
-                break
-            scale = scale / 2
-        else:
+        found = _shortened(sizes, x, step, here, min(1.0, limit / length) if length > 0 else 1.0)
+        if found is None:
             break
-        x = trial
+        x = found
     raise NotConverged(
         f"No minimum of block form {list(sizes)} was reached from this start (gradient {float(size):.1g}): the descent "
         "may have run into a more symmetric point. Try start='within' or 'across', or give the table of values."
     )
+
+
+def _shortened(
+    sizes: Sequence[int], x: Sequence[Any], step: Sequence[Any], here: Variation, share: float
+) -> list[Any] | None:
+    """As much of a step as lowers the loss, or halves its slope."""
+    directions, size = unit_directions(sizes), _length(here.slope)
+
+    def at(share: float) -> list[Any]:
+        return [(a + arb(share) * b).mid() for a, b in zip(x, step, strict=True)]
+
+    def lower(trial: list[Any]) -> bool:
+        there = variation(sizes, _table(sizes, trial), directions)
+        return not there.loss.is_nan() and bool(there.loss < here.loss or _length(there.slope) < size / 2)
+
+    return shortened(at, lower, HALVINGS, share)
 
 
 def _length(vector: Sequence[Any]) -> Any:
@@ -274,13 +287,12 @@ def _step(hessian: Any, slope: Sequence[Any]) -> list[Any]:
     matrix = np.array([float(entry.mid()) for entry in hessian.entries()]).reshape(n, n)
     if not np.isfinite(matrix).all():
         raise NotConverged("A neuron is parallel to a teacher neuron: give another start.")
-    values, vectors = np.linalg.eigh(matrix)
+    values = np.linalg.eigvalsh(matrix)
     if values[0] > DEFINITE * values[-1]:
         negative = arb_mat(n, 1, [-entry.mid() for entry in slope])
         return [entry.mid() for entry in hessian.mid().solve(negative).entries()]
     gradient = np.array([float(entry.mid()) for entry in slope])
-    floor = FLATTEST * np.abs(values).max()
-    return [arb(float(s)) for s in -vectors @ ((vectors.T @ gradient) / np.maximum(np.abs(values), floor))]
+    return [arb(entry) for entry in saddle_free_step(gradient, matrix, FLATTEST).tolist()]
 
 
 def _prove(sizes: Sequence[int], x: Sequence[Any], bits: int) -> CertifiedRoot:

@@ -32,7 +32,7 @@ from shallows.mathematics.homotopy.sets.slicing import SHARP_PATHS, linear_syste
 from shallows.mathematics.homotopy.solve import follow_all
 from shallows.mathematics.homotopy.sparse import sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import unit
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import PointSet, is_among
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
 
@@ -217,7 +217,7 @@ class _Ends:
 
 
 def _near(point: Vector, others: list[Vector]) -> bool:
-    return any(np.abs(point - other).max() < SAME_END * np.abs(point).max() for other in others)
+    return is_among(point, others, SAME_END * float(np.abs(point).max()))
 
 
 def _linear(form: Vector, size: int) -> Row:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from shallows.mathematics.newton import gauss_newton
+from shallows.mathematics.same_points import is_among
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.mathematics.tensors.symmetry import Symmetry, symmetry_algebra
 from shallows.model.exact_loss import ExactLoss
@@ -67,18 +69,19 @@ def _critical(problem: Problem, map_: Parameterization, end: Array, symmetry: Sy
     """A real critical point near an end; anywhere near its real part, when symmetries make it one of a family."""
     x = np.real(end).astype(np.float64)
     scale = float(np.max(np.abs(problem.gram() @ problem.target_tensor().entries)))
-    for _ in range(STEPS):
-        e = problem.gram() @ (np.real(map_.tensors(x[None])[0]) - problem.target_tensor().entries)
-        value = np.real(map_.slopes(x)) @ e
-        step = np.linalg.lstsq(half_hessian(problem, map_, x), value, rcond=np.sqrt(EPSILON))[0]
-        x = x - step
-        if not np.all(np.isfinite(x)):
-            return None
-        if np.max(np.abs(step)) <= EPSILON * np.max(np.abs(x)):
+
+    def system(at: Array) -> tuple[Array, Array]:
+        e = problem.gram() @ (np.real(map_.tensors(at[None])[0]) - problem.target_tensor().entries)
+        return np.real(map_.slopes(at)) @ e, half_hessian(problem, map_, at)
+
+    value = np.full(1, np.inf)
+    for here in gauss_newton(system, x, STEPS, flat=float(np.sqrt(EPSILON))):
+        x, value = here.next, here.value
+        if np.max(np.abs(here.step)) <= EPSILON * np.max(np.abs(x)):
             break
     size = max(float(np.max(np.abs(x))), 1.0) ** (map_.degree - 1)
     far = np.max(np.abs(x - end)) > NEAR * np.max(np.abs(end))
-    if np.max(np.abs(value)) > CRITICAL * scale * size or (far and not symmetry.dimension):
+    if not np.max(np.abs(value)) <= CRITICAL * scale * size or (far and not symmetry.dimension):
         return None
     return np.asarray(x)
 
@@ -90,7 +93,7 @@ def _sort_in(problem: Problem, point: RealPoint, symmetry: Symmetry, result: Exa
     orbit = symmetry.orbit_dimension(entries)
     if not orbit:
         known = [other.entries(problem.n, problem.degree) for other in result.points]
-        if all(np.max(np.abs(entries - other)) > SAME * np.max(np.abs(entries)) for other in known):
+        if not is_among(entries, known, SAME * float(np.max(np.abs(entries)))):
             result.points.append(point)
         return
     for family in result.families:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.newton import falling
 from shallows.mathematics.semidefinite_root import semidefinite_root
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.support.checks import Array
+
+#: Newton steps at most: they double the digits, of which there are sixteen.
+STEPS = 50
 
 
 def curvatures(system: LowRankSystem, x: Array) -> Array:
@@ -25,17 +29,16 @@ def curvatures(system: LowRankSystem, x: Array) -> Array:
 
 def newton(system: LowRankSystem, x: Array) -> Array:
     """Newton's steps on half the loss from a point near a critical one, as long as they make its gradient smaller."""
-    slope = _half_gradient(system, x)
-    while True:
-        H, _ = half_hessian(system, x)
+
+    def step(at: Array, slope: Array) -> Array | None:
         try:
-            following = x - np.linalg.solve(H, slope)
+            return np.asarray(-np.linalg.solve(half_hessian(system, at)[0], slope))
         except np.linalg.LinAlgError:  # a degenerate point
-            return x
-        next_slope = _half_gradient(system, following)
-        if not np.linalg.norm(next_slope) < np.linalg.norm(slope):
-            return x
-        x, slope = following, next_slope
+            return None
+
+    for place, _ in falling(lambda at: _half_gradient(system, at), step, x, STEPS):
+        x = place
+    return x
 
 
 def _half_gradient(system: LowRankSystem, x: Array) -> Array:

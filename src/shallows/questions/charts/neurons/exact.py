@@ -12,6 +12,7 @@ import numpy as np
 
 from shallows.mathematics.exact.msolve import real_roots
 from shallows.mathematics.exact.polynomials import Polynomial, scaled, times, total
+from shallows.mathematics.same_points import is_among
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import by_isolation
@@ -70,8 +71,7 @@ def _distinct(equations: NeuronEquations, rows: Array) -> Array:
     seen: list[Array] = []
     for row in rows:
         function = equations.tensors(row[None].astype(np.complex128))[0].real
-        near = SQRT_EPSILON * float(np.abs(function).max())
-        if not any(float(np.abs(function - other).max()) <= near for other in seen):
+        if not is_among(function, seen, SQRT_EPSILON * float(np.abs(function).max())):
             kept.append(row)
             seen.append(function)
     return np.array(kept).reshape(len(kept), equations.unknowns)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import PointSet, is_among
 from shallows.model.data.base import InnerProduct
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex, Member
@@ -135,7 +135,7 @@ def _degenerate(system: NeuronSystem, points: Complex) -> list[NeuronPoint]:
     for x in real:
         point = seen_point(system, x, NEARLY)
         size = max(float(np.abs(point.entries).max()), TINY)
-        if not any(np.abs(point.entries - other.entries).max() <= NEARLY * size for other in kept):
+        if not is_among(point.entries, [other.entries for other in kept], NEARLY * size):
             kept.append(point)
     return kept
 

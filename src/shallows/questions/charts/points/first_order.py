@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.newton import saddle_free_step
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
@@ -174,13 +175,10 @@ def _newton(form: Array, u: Array, d: int) -> Array:
         radial = np.einsum("bx,bx->b", gradient, u)
         project = np.eye(n) - u[:, :, None] * u[:, None, :]
         hessian = np.einsum("bm,xmy->bxy", coordinates.monomials(u, d - 2), second, optimize=True)
-        values, vectors = np.linalg.eigh(project @ (hessian - radial[:, None, None] * np.eye(n)) @ project)
-        curvature = np.maximum(
-            np.abs(values), _LEAST_CURVATURE * np.abs(values).max(axis=1, keepdims=True) + TINY
-        )
+        curved = project @ (hessian - radial[:, None, None] * np.eye(n)) @ project
         tangent = np.einsum("bxy,by->bx", project, gradient)
-        step = np.einsum("bxk,bk->bx", vectors, np.einsum("bxk,bx->bk", vectors, tangent) / curvature)
-        u = _units(u - np.einsum("bxy,by->bx", project, step))
+        step = saddle_free_step(tangent, curved, _LEAST_CURVATURE)
+        u = _units(u + np.einsum("bxy,by->bx", project, step))
     return u
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.newton import falling, gauss_newton
 from shallows.mathematics.signature import signature
 from shallows.model.activations import Power, ReLU
 from shallows.model.problem import Problem
@@ -48,10 +49,14 @@ def invariants(problem: Problem, theta: Array) -> tuple[Array, Array]:
 
 def retract(problem: Problem, theta: Array, delta: Array) -> Array:
     """The point of the level set next to θ: Newton's method for δ(θ) = δ, by steps of least length."""
-    for _ in range(_RETRACTIONS):
-        value, slope = invariants(problem, theta)
-        theta = theta + np.linalg.lstsq(slope, delta - value, rcond=_FLAT)[0]
-    return np.asarray(theta)
+
+    def system(at: Array) -> tuple[Array, Array]:
+        value, slope = invariants(problem, at)
+        return value - delta, slope
+
+    for here in gauss_newton(system, theta, _RETRACTIONS, flat=_FLAT):
+        theta = here.next
+    return theta
 
 
 def finish_on_level_set(problem: Problem, batch: Batch, starts: Array, stopping: Stopping) -> None:
@@ -73,18 +78,23 @@ def finish_on_level_set(problem: Problem, batch: Batch, starts: Array, stopping:
 
 
 def _newton(problem: Problem, theta: Array, delta: Array, tolerance: float) -> Array:
-    best = theta
-    gradient = problem.value_and_gradient(theta)[1]
-    for _ in range(_STEPS):
-        norm = float(np.linalg.norm(gradient))
-        value, slope = invariants(problem, theta)
-        equations = np.concatenate([problem.hessian_product(theta, np.eye(problem.size)), slope])
-        step = np.linalg.lstsq(equations, np.concatenate([-gradient, delta - value]), rcond=_FLAT)[0]
-        theta = retract(problem, theta + step, delta)
-        gradient = problem.value_and_gradient(theta)[1]
-        if not np.linalg.norm(gradient) < max(norm, tolerance):
-            break
-        best = theta
+
+    def step(at: Array, gradient: Array) -> Array:
+        value, slope = invariants(problem, at)
+        equations = np.concatenate([problem.hessian_product(at, np.eye(problem.size)), slope])
+        return np.asarray(
+            np.linalg.lstsq(equations, np.concatenate([-gradient, delta - value]), rcond=_FLAT)[0]
+        )
+
+    places = falling(
+        lambda at: problem.value_and_gradient(at)[1],
+        step,
+        theta,
+        _STEPS,
+        move=lambda at: retract(problem, at, delta),
+    )
+    for place, gradient in places:
+        theta = place
         if np.linalg.norm(gradient) <= tolerance:
             break
-    return best
+    return theta
