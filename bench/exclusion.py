@@ -18,7 +18,8 @@ def run() -> list[Row]:
     plane = sh.Network([[1.0, 0.0], [0.3, 1.0], [-1.0, 0.5]], [1.0, -1.0, 1.0], sh.ReLU())
     wide = sh.symmetric_minimum(50, [1, 49]).network()
     return [
-        promised("symmetric networks [k], k=6", 0.5, lambda: sh.relu.symmetric_chart(6, [6])),
+        promised("symmetric networks [k], k=6", 0.02, lambda: sh.relu.symmetric_chart(6, [6])),
+        promised("symmetric networks [k], k=1000", 0.05, lambda: sh.relu.symmetric_chart(1000, [1000])),
         promised("symmetric networks [1, 5], stored", 2.0, lambda: sh.relu.symmetric_chart(6, [1, 5])),
         promised(
             "symmetric networks [1, 5], searched",

@@ -68,6 +68,34 @@ def test_equations_are_the_librarys_gradient_and_their_slopes_its_differences(si
         assert np.allclose(system.coordinates(system.table(x)), x)
 
 
+@pytest.mark.parametrize("sizes", [[1, 2], [2, 2], [2, 4]])
+def test_opposite_rows_of_a_block_of_two_have_bounded_slopes(sizes: list[int]) -> None:
+    two = sizes.index(2)
+    faces = [(0, 1)] * len(sizes)
+    system = BlockSystem(sizes, faces)
+    table = np.random.default_rng(1).uniform(0.2, 1.0, (len(sizes), len(sizes) + 1))
+    table[two] = 0.0
+    table[two, two], table[two, -1] = 1.0, -1.0  # rows (1, −1, 0, …) and (−1, 1, 0, …)
+    middle = system.coordinates(table)
+    exact = Intervals.exact(middle[None])
+    for width in (0.0, 1e-9, 1e-3, 0.1):
+        box = Intervals(exact.lo - width, exact.hi + width)
+        with np.errstate(all="ignore"):
+            slope = system(box, True)[1]
+        assert slope is not None and slope.magnitude.max() < 100
+        check_enclosure(system, box[0], 3)
+    rng, step = np.random.default_rng(2), 1e-7
+    with np.errstate(all="ignore"):
+        wide = system(Intervals(exact.lo - 1e-3, exact.hi + 1e-3), True)[1]
+    assert wide is not None
+    for _ in range(20):  # differences of the library's dense gradient, close to opposite rows and across them
+        x = middle + rng.uniform(-5e-4, 5e-4, system.n)
+        for j in range(system.n):
+            ends = [reduced_gradient(system, x + s * step * np.eye(system.n)[j]) for s in (1, -1)]
+            chord = (ends[0] - ends[1]) / (2 * step)
+            assert np.all((chord > wide.lo[0, :, j] - 1e-5) & (chord < wide.hi[0, :, j] + 1e-5))
+
+
 @pytest.mark.parametrize("k", [2, 6, 1000])
 def test_one_block_has_four_points(k: int) -> None:
     chart = sh.relu.symmetric_chart(k, [k])

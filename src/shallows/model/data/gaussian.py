@@ -59,7 +59,7 @@ class Gaussian(Distribution):
 
     def _checked_covariance(self, given: ArrayLike | None) -> Array:
         if given is None:
-            given = np.eye(self.n)
+            return np.eye(self.n)
         if np.ndim(given) < 2:
             shown = "np.diag(covariance)" if np.ndim(given) else f"covariance * np.eye({self.n})"
             raise InvalidProblem(

@@ -11,8 +11,10 @@ vectors: for a pair of neurons of lengths √s, √t, with inner product g and �
 
     2π k_ww = (ρ/s)(I − ŵŵᵀ) + ααᵀ/ρ,   2π k_wv = (π−θ)I + α_wα_vᵀ/ρ + (ρ/st) w vᵀ,   α_w = v − (g/s)w,
 
-which are continuous at parallel neurons, since |αᵢαⱼ|/ρ is at most sin θ times lengths. Entries are measured in powers
-of two near the square roots of their multiplicities: all coefficients are exact doubles.
+which are continuous at parallel neurons, since |αᵢαⱼ|/ρ is at most sin θ times lengths. Two rows of a block, of length
+√N, that differ by δ on two coordinates bend by 2|δ|ηηᵀ/√(2N − δ²), η = u − (δ/N)BD. In a block of two they can be
+opposite, 2N = δ²; then η is zero: ηᵀB⁻¹η = p/(p−1) − δ²/N ≤ (2N − δ²)/N, and entries are at most 2 sin θ √(BᵢᵢBⱼⱼ).
+Entries are measured in powers of two near the square roots of their multiplicities: all coefficients are exact doubles.
 """
 
 from __future__ import annotations
@@ -216,7 +218,10 @@ class BlockSystem(BlockCell):
         eta = [-(delta / row.square) * x + y for x, y in zip(row.BD, u, strict=True)]
         for i in range(size):
             for j in range(size):
-                term = bend * eta[i] * eta[j] - pair.rest * (u[i] * u[j])
+                measures = self.entries[a][i].measure * self.entries[a][j].measure
+                bound = pair.sine.hi * float(2.0 * np.sqrt(measures) * WIDER)
+                turn = (bend * _product(eta, i, j)).meet(Intervals(-bound, bound))
+                term = turn - pair.rest * (u[i] * u[j])
                 if i == j:
                     term = term + (pair.sine + pair.rest) * self.entries[a][i].measure
                 sums.fixed(a, i, a, j, term * float(count))
@@ -343,8 +348,8 @@ class _Sums:
         for i in range(size):
             for j in range(i + 1):
                 bound = (ratio * sine).hi * float(np.sqrt(entries[i].measure * entries[j].measure) * WIDER)
-                bend = (alpha[i] * alpha[j] / under).meet(Intervals(-bound, bound))
-                flat = -(row.BD[i] * row.BD[j] / row.square)
+                bend = (_product(alpha, i, j) / under).meet(Intervals(-bound, bound))
+                flat = -(_product(row.BD, i, j) / row.square)
                 if i == j:
                     flat = flat + entries[i].measure
                 term = (ratio * sine * flat + bend) * count
@@ -371,6 +376,10 @@ def pair_of(cosine: Intervals, sine: Intervals) -> _Pair:
     lo = np.where(cosine.lo > 0, ahead.lo, np.where(cosine.hi < 0, behind.lo, -np.inf))
     hi = np.where(cosine.lo > 0, ahead.hi, np.where(cosine.hi < 0, behind.hi, np.inf))
     return _Pair(sine, rest.meet(Intervals(lo, hi)))
+
+
+def _product(x: list[Intervals], i: int, j: int) -> Intervals:
+    return x[i].square() if i == j else x[i] * x[j]
 
 
 def _combined(coefficients: Array, x: list[Intervals]) -> Intervals:

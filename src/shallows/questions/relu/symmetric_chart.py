@@ -2,15 +2,16 @@
 
 The teacher is Σᵢ ReLU(xᵢ) over k coordinates, the student has k neurons and outer weights one (paper 003). Networks
 that are fixed by permuting neurons and coordinates together within blocks have a handful of values, whose lengths are
-eliminated: one angle for [k], three for [1, k−1], four for [2, k−2]. By Palais' principle critical points among them
-are critical points of the whole loss. Spectra are of the whole k²×k² Hessian, through its isotypic blocks or, where
-rows are equal, through the narrower network.
+eliminated: one angle for [k] (`one_angle`), three for [1, k−1], four for [2, k−2]. By Palais' principle critical points
+among them are critical points of the whole loss. Spectra are of the whole k²×k² Hessian, through its isotypic blocks
+or, where rows are equal, through the narrower network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import numpy as np
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.result import Exclusion
 from shallows.mathematics.exclusion.search import MOST, exclude
+from shallows.model.problem import Problem
 from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
 from shallows.questions.charts.file import FORMAT, chart_contents, chart_fields
 from shallows.questions.charts.points.point import Certificate
@@ -26,6 +28,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.relu.block_cell import entries_of
 from shallows.questions.relu.block_form import BlockForm, checked_sizes
 from shallows.questions.relu.block_system import TUBE, BlockSystem
+from shallows.questions.relu.one_angle import Directions, critical_directions
 from shallows.questions.relu.parallel_rows import parallel_directions
 from shallows.questions.relu.setting import relu_problem
 from shallows.questions.relu.symmetric_lists import StoredList, stored_list
@@ -40,6 +43,8 @@ MOST_ANGLES = 4
 PIECES = 64
 #: Boxes of a cell between two writings to the folder `keep`: some seconds.
 PORTION = 100_000
+#: Problems that are kept for further charts: five matrices of 8 MB each at k = 1,000.
+PROBLEMS = 4
 #: Stored values are doubles of proved points: proving them anew moves nothing but the last digits.
 MOVED = 1e-12
 
@@ -119,7 +124,7 @@ def symmetric_chart(
     0.01 rad of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are
     critical points of one neuron, split, and listed as families.
 
-    Lists for [1, k−1], k = 4 and 6 to 20, are stored: their points are proved anew when they are asked for, and that
+    Lists for [1, k−1], k = 3 to 20, are stored: their points are proved anew when they are asked for, and that
     none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again. A
     search is written to the folder `keep` as it goes; one that was stopped goes on from there.
 
@@ -139,6 +144,10 @@ def symmetric_chart(
     known = None if search else stored_list(sizes)
     if known is not None:
         return _of_stored(known)
+    if len(sizes) == 1 and not search and keep is None:
+        directions = critical_directions(sizes[0])
+        if not directions.undecided:
+            return _of_directions(sizes, directions)
     cells = list(_cells(sizes))
     searches: list[Exclusion] = []
     systems = [BlockSystem(sizes, faces) for faces in cells]
@@ -190,6 +199,19 @@ def chart_of_searches(
     note = f"{boxes:,} boxes of directions; {_signatures(sizes)}"
     searched = complete and all(search.complete for search in searches)
     return _chart(sizes, points, families, _scope(sizes, searches, complete), note, searched)
+
+
+def _of_directions(sizes: tuple[int, ...], directions: Directions) -> SymmetricChart:
+    """One block: the critical directions of its rows, each proved anew to be a critical point, and the one it was."""
+    points = []
+    for i, values in enumerate(directions.values()):
+        points.append(point_near(BlockForm.of(sizes, values[None])))
+        if not directions.holds(i, points[-1].form.values[0]):
+            raise NotConverged(
+                f"The refined point {points[-1].form!r} has left the box in which it is unique."
+            )
+    note = f"{directions.boxes:,} intervals of one angle; {_signatures(sizes)}"
+    return _chart(sizes, points, [], _scope(sizes, [], True), note, True)
 
 
 def _of_stored(known: StoredList) -> SymmetricChart:
@@ -270,6 +292,12 @@ def _scope(sizes: tuple[int, ...], searches: list[Exclusion], complete: bool) ->
     return scope if complete else scope + ", parallel rows not complete"
 
 
+@lru_cache(PROBLEMS)
+def _problem(k: int) -> Problem:
+    """The problem of a width: at k = 1,000 it takes longer than all of its symmetric points."""
+    return relu_problem(k)
+
+
 def _chart(
     sizes: tuple[int, ...],
     points: list[SymmetricPoint],
@@ -282,7 +310,7 @@ def _chart(
     everything = sorted([*points, *families], key=lambda p: (p.half_loss, p.rows))
     listed = [
         Listed(
-            p.form.network(),
+            p.form,
             (max(p.loss_bounds[0], 0.0), p.loss_bounds[1]),
             p.rows,
             p.signature,
@@ -292,7 +320,7 @@ def _chart(
         )
         for p in everything
     ]
-    chart = chart_of_listed(relu_problem(k), listed, scope=scope, notes=(note,), searched=searched)
+    chart = chart_of_listed(_problem(k), listed, scope=scope, notes=(note,), searched=searched)
     title = f"ReLU, k = {k}, blocks {list(sizes)}"
     given = {name: getattr(chart, name) for name in chart.__dataclass_fields__}
     return SymmetricChart(**{**given, "title": title}, symmetric=tuple(everything))

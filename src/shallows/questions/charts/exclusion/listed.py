@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,6 +12,31 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.questions.charts.result import Chart
+
+
+class Lifts(Protocol):
+    """What makes a network when it is asked for one: a million weights for a handful of numbers."""
+
+    def network(self) -> Network:
+        """The network."""
+        ...
+
+
+class _Networks(Sequence[Network]):
+    """Networks, each made when it is looked at."""
+
+    def __init__(self, given: Sequence[Network | Lifts]) -> None:
+        self.given = tuple(given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def __getitem__(self, i: Any) -> Any:
+        return _made(self.given[i])
+
+
+def _made(item: Network | Lifts) -> Network:
+    return item if isinstance(item, Network) else item.network()
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +47,7 @@ class Listed:
     neurons); `dimension` of the signature's zeros are the family's own; `limit` that no network is this function.
     """
 
-    network: Network
+    network: Network | Lifts
     loss: tuple[float, float]
     rank: int
     signature: tuple[int, int, int]
@@ -30,6 +56,11 @@ class Listed:
     dimension: int = 0
     description: str = ""
     limit: bool = False
+
+    @property
+    def made(self) -> Network:
+        """The network, made if it was not."""
+        return _made(self.network)
 
     @property
     def middle(self) -> float:
@@ -78,7 +109,7 @@ def chart_of_listed(
     )
     maker = Stored(
         [None] * len(items),
-        [item.network for item in items],
+        _Networks([item.network for item in items]),
         [item.certificate if certify else None for item in items],
         [None] * len(items),
         {row: (item.description, ()) for row, item in enumerate(items) if item.dimension},

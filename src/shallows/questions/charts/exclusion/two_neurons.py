@@ -187,11 +187,11 @@ def _wider(problem: Problem, target: ReLUTarget, system: NeuronPairs, item: List
     """A function of one neuron, or none, among those of two: the other neuron is zero."""
     W, a = np.zeros((2, 2)), np.zeros(2) if problem.outer is None else problem.outer[0].copy()
     if item.rank:
-        weight = np.atleast_2d(item.network.a)[0, 0]
+        weight = np.atleast_2d(item.made.a)[0, 0]
         same = np.flatnonzero(np.sign(a) == np.sign(weight))
         place = 0 if problem.outer is None else int(same[0])
         a[place] = weight if problem.outer is None else a[place]
-        W[place] = item.network.W[0] * (weight / a[place])
+        W[place] = item.made.W[0] * (weight / a[place])
     escapes = _escapes(problem, target, system, item)
     positive, zero, negative = item.signature
     if not escapes and item.rank:  # nothing is proved of the neuron that may be added
@@ -222,8 +222,8 @@ def _escapes(problem: Problem, target: ReLUTarget, system: NeuronPairs, item: Li
 def _seen(target: ReLUTarget, item: Listed) -> tuple[float, float]:
     """The angle of a neuron in the target's frame, and its amplitude in the target's units."""
     frame = np.array([[float(x.mid()) for x in row] for row in target.frame])
-    weight = float(np.atleast_2d(item.network.a)[0, 0])
-    u = np.linalg.solve(frame.T, item.network.W[0])
+    weight = float(np.atleast_2d(item.made.a)[0, 0])
+    u = np.linalg.solve(frame.T, item.made.W[0])
     return float(np.arctan2(u[1], u[0])), float(np.linalg.norm(u) * weight) * 2.0**-target.exponent
 
 

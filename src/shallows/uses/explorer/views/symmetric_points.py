@@ -1,7 +1,7 @@
 """The complete list of critical points αI + β11ᵀ of k ReLU neurons, k = 2 … 20: four of each, proved.
 
-What `sh.relu.symmetric_chart(k, [k])` finds in a third of a second, which is too long while a slider moves; the tests
-make the table again. Rows are (loss E(f − y)², kind), by loss.
+What `sh.relu.symmetric_chart(k, [k])` finds, without its proofs, so that nothing is imported while a slider moves; the
+tests make the table again. Rows are (loss E(f − y)², kind), by loss.
 """
 
 from __future__ import annotations
