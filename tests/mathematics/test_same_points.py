@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from shallows.mathematics.same_points import PointSet, chained, classes, is_among, nearest, nearest_chordal
+from shallows.mathematics.same_points import (
+    PointSet,
+    chained,
+    classes,
+    close_pairs,
+    is_among,
+    nearest,
+    nearest_chordal,
+)
 
 
 def test_the_nearest_known_point(rng):
@@ -28,6 +36,24 @@ def test_chordal_distances_are_relative_for_large_points_and_absolute_for_small_
     distance, _ = nearest_chordal(point * (1 + 1e-6), point)
     assert distance[0] == pytest.approx(1e-6 * min(size, 1.0), rel=1.0, abs=1e-15)
     assert np.isinf(nearest_chordal(point, point[:0])[0]).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 40])
+def test_close_pairs_are_those_of_all_pairs(rng, count):
+    """Against a comparison of all: points alone, twice, mirrored, far out; radii of very different sizes."""
+    points = rng.standard_normal((count, 3)) + 1j * rng.standard_normal((count, 3))
+    points = np.concatenate(
+        [points, points.conj(), points[::2] * (1 + 1e-7), 1e9 * points[::3], -points[::4]]
+    )
+    radius = 10.0 ** rng.uniform(-13, -1, len(points))
+    full = np.hstack([points, np.ones((len(points), 1))])
+    full /= np.linalg.norm(full, axis=1, keepdims=True)
+    gaps = np.linalg.norm(full[:, None] - full[None], axis=2)
+    rows, columns = np.nonzero(np.triu(gaps <= radius[:, None] + radius, 1))
+    first, second = close_pairs(points, radius)
+    assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == list(
+        zip(rows.tolist(), columns.tolist(), strict=True)
+    )
 
 
 def test_one_point_an_orbit(rng):

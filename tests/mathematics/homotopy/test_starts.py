@@ -216,17 +216,26 @@ def test_zero_free_against_all_sets_of_coordinates(seed):
 
 def test_binomials_have_all_their_roots():
     rng = np.random.default_rng(4)
-    for _ in range(30):
-        n = int(rng.integers(1, 5))
-        matrix = rng.integers(-4, 5, (n, n))
-        det = round(abs(np.linalg.det(matrix)))
-        if not det:
-            continue
-        angles = rng.integers(0, 97, n)
-        (roots,) = unit_roots(matrix[None], angles[None], 97)
-        values = np.prod(roots[:, None, :] ** matrix[None].astype(float), axis=2)
-        assert len(roots) == det and np.abs(values - np.exp(2j * np.pi * angles / 97)).max() < 1e-11
-        assert len(np.unique(roots.round(7), axis=0)) == det
+    for n in (1, 2, 3, 4):
+        matrices = rng.integers(-4, 5, (12, n, n))
+        # no column of M⁻¹ generates Z²/M Z² alone: Z/6 from elements of orders 2 and 3, and Z/2 × Z/2
+        matrices[0] = np.diag(np.arange(2, 2 + n)) if n < 4 else np.diag([2, 2, 1, 1])
+        dets = np.rint(np.abs(np.linalg.det(matrices))).astype(int)
+        matrices, dets = matrices[dets > 0], dets[dets > 0]
+        angles = rng.integers(0, 97, (len(matrices), n))
+        roots, owners = unit_roots(matrices, angles, 97)
+        assert np.bincount(owners).tolist() == dets.tolist() and (np.diff(owners) >= 0).all()
+        values = np.prod(roots[:, None, :] ** matrices[owners].astype(float), axis=2)
+        assert np.abs(values - np.exp(2j * np.pi * angles[owners] / 97)).max() < 1e-11
+        assert len(np.unique(np.column_stack([owners, roots.round(7)]), axis=0)) == dets.sum()
+
+
+def test_binomials_with_large_numbers():
+    matrix = np.array([[2**40 + 1, 2**40], [2**40, 2**40 - 1]])  # determinant −1
+    roots, owners = unit_roots(np.stack([matrix, 2 * np.eye(2, dtype=int)]), np.array([[1, 2], [0, 1]]), 8)
+    assert np.bincount(owners).tolist() == [1, 4]
+    # M⁻¹ = [[1 − a, a], [a, −a − 1]] with a = 2⁴⁰, a multiple of 8: θ = M⁻¹(1, 2)/8 = (1/8, −2/8) modulo 1
+    assert np.abs(roots[0] - np.exp(2j * np.pi * np.array([1, -2]) / 8)).max() < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(4))

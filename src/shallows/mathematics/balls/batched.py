@@ -90,32 +90,36 @@ class PolynomialBatch:
             self.coefficients = Ball(real.mid + 1j * imaginary.mid, real.rad + imaginary.rad)
 
     def __call__(self, x: Ball) -> tuple[Ball, Ball]:
-        """Values and Jacobians at the boxes x."""
-        powers = self._powers(x)
-        value = self._monomials(powers, self.exponents) @ self.coefficients
+        """Values and Jacobians at the boxes x: ∂ⱼx^e is eⱼ xⱼ^(eⱼ−1) between the products of the factors around it."""
+        powers, n = self._powers(x), self.n
+        factors = [powers[self.exponents[:, j], :, j].T for j in range(n)]
+        before, after = list(factors), list(factors)
+        for j in range(1, n):
+            before[j] = before[j - 1] * factors[j]
+            after[n - 1 - j] = factors[n - 1 - j] * after[n - j]
         columns = []
-        for j in range(self.n):
-            lower = self.exponents.copy()
-            lower[:, j] = np.maximum(lower[:, j] - 1, 0)
-            factors = Ball.exact(self.exponents[:, j].astype(np.float64))
-            columns.append((self._monomials(powers, lower) * factors) @ self.coefficients)
-        return value, stacked([column[:, :, None] for column in columns], axis=2)
+        for j in range(n):
+            rows = np.flatnonzero(self.exponents[:, j])
+            times = self.exponents[rows, j]
+            slope = powers[times - 1, :, j].T * Ball.exact(times.astype(np.float64))
+            if j > 0:
+                slope = before[j - 1][:, rows] * slope
+            if j < n - 1:
+                slope = slope * after[j + 1][:, rows]
+            columns.append(slope @ self.coefficients[rows])
+        return before[-1] @ self.coefficients, stacked([column[:, :, None] for column in columns], axis=2)
 
     def values(self, x: Ball) -> Ball:
         """The values alone."""
-        return self._monomials(self._powers(x), self.exponents) @ self.coefficients
-
-    def _powers(self, x: Ball) -> list[Ball]:
-        """1, x, x², …"""
-        powers = [Ball.exact(np.ones((*x.mid.shape, 1), x.mid.dtype))[..., 0]]
-        for _ in range(int(self.exponents.max(initial=0))):
-            powers.append(powers[-1] * x)
-        return powers
-
-    def _monomials(self, powers: list[Ball], exponents: Any) -> Ball:
-        """x^e for each row of exponents, (m, M)."""
-        table = stacked([power[None] for power in powers])
-        product = table[exponents[:, 0], :, 0].T
+        powers = self._powers(x)
+        product = powers[self.exponents[:, 0], :, 0].T
         for j in range(1, self.n):
-            product = product * table[exponents[:, j], :, j].T
-        return product
+            product = product * powers[self.exponents[:, j], :, j].T
+        return product @ self.coefficients
+
+    def _powers(self, x: Ball) -> Ball:
+        """1, x, x², …, one after the other."""
+        powers = [Ball.exact(np.ones(x.mid.shape, x.mid.dtype))]
+        for k in range(int(self.exponents.max(initial=0))):
+            powers.append(powers[-1] * x if k else x)
+        return stacked([power[None] for power in powers])

@@ -78,10 +78,11 @@ def assemble(prepared: Any, run: Run, seed: int, seconds: float, resolved: bool)
     own = prepared.unscale(ends.points)
     accuracy = _relative_errors(prepared, own, ends)
 
+    figures = np.stack([ends.residual, ends.condition, accuracy], axis=1).tolist()
+
     def make(row: Any, note: str = "") -> Solution:
-        point = own[row]
-        figures = (float(ends.residual[row]), float(ends.condition[row]), float(accuracy[row]))
-        return Solution(point, 1, *figures, real[row], note, int(row))
+        residual, condition, error = figures[row]
+        return Solution(own[row], 1, residual, condition, error, real[row], note, int(row))
 
     found = _Sorted()
     found.regular += [(ends.points[row], make(row)) for row in regular_rows]
@@ -198,7 +199,7 @@ def proved(prepared: Any, run: Run, solutions: Solutions) -> Solutions:
     finite = list(solutions.finite)
     if not getattr(solutions.system, "is_real", False):
         finite = [s if s.real == "complex" else replace(s, real="undecided") for s in finite]
-    doubted = [k for k, s in enumerate(finite) if _doubted(run.ends, s)]
+    doubted = _doubted(run.ends, finite)
     places = np.array([finite[k].point for k in doubted])
     proof = certify(solutions.system, places, digits=0) if doubted else None  # as small as boxes come out
     undecided = proof is not None and bool(proof.repeated)
@@ -217,27 +218,33 @@ def proved(prepared: Any, run: Run, solutions: Solutions) -> Solutions:
     return replace(solutions, finite=replace(solutions.finite, solutions=tuple(finite)), status=status)
 
 
-def _doubted(ends: Ends, solution: Solution) -> bool:
-    """Whether a regular solution may be half of a double root, or is not known well enough to be called real."""
-    if solution.accuracy == EPSILON:
-        return False
-    vanishes = float(np.abs(ends.points[solution.path]).max()) < WELL_KNOWN
-    unclear = vanishes or (solution.real != "complex" and ends.accuracy[solution.path] > WELL_KNOWN)
-    return bool(solution.condition > ILL_CONDITIONED or unclear)
+def _doubted(ends: Ends, solutions: list[Solution]) -> list[int]:
+    """Regular solutions that may be half of a double root, or are not known well enough to be called real."""
+    if not solutions:
+        return []
+    rows = np.array([solution.path for solution in solutions])
+    figures = np.array([(solution.accuracy, solution.condition) for solution in solutions])
+    not_real = np.array([solution.real == "complex" for solution in solutions])
+    vanishes = np.abs(ends.points[rows]).max(axis=1) < WELL_KNOWN
+    unclear = vanishes | (~not_real & (ends.accuracy[rows] > WELL_KNOWN))
+    doubt = (figures[:, 0] != EPSILON) & ((figures[:, 1] > ILL_CONDITIONED) | unclear)
+    found: list[int] = np.flatnonzero(doubt).tolist()
+    return found
 
 
 def _distinct(ends: Ends) -> tuple[list[int], list[list[int]], list[int]]:
     """Rows of regular solutions, rows a singular solution, and rows that clash with a regular one."""
-    regular, singular, clashes = [], [], []
+    placed = np.flatnonzero((ends.cluster >= 0) & ((ends.kind == REGULAR) | (ends.kind == SINGULAR)))
+    sizes = np.bincount(ends.cluster[placed], minlength=1)
+    alone = (sizes[ends.cluster[placed]] == 1) & (ends.kind[placed] == REGULAR)
+    regular: list[int] = placed[alone].tolist()
+    singular, clashes = [], []
     members: dict[int, list[int]] = {}
-    placed = (ends.kind == REGULAR) | (ends.kind == SINGULAR)
-    for row in np.flatnonzero((ends.cluster >= 0) & placed):
+    for row in placed[~alone]:
         members.setdefault(int(ends.cluster[row]), []).append(int(row))
     for rows in members.values():
         best = min(ends.condition[row] for row in rows)
-        if len(rows) == 1 and ends.kind[rows[0]] == REGULAR:
-            regular.append(rows[0])
-        elif best > POOR_CONDITION or all(ends.kind[row] == SINGULAR for row in rows):
+        if best > POOR_CONDITION or all(ends.kind[row] == SINGULAR for row in rows):
             singular.append(rows)
         else:
             regular.append(rows[0])

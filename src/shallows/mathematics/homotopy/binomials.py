@@ -6,52 +6,77 @@ each k in Zⁿ / M Zⁿ. Hermite's normal form of Mᵀ has the box of representa
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from numpy.typing import NDArray
 
 Whole = NDArray[np.int64]
 #: Whole numbers that 64 bits hold with room for a sum of two; beyond that numbers of any size are taken.
 LARGEST = 2**62
+#: So many classes are tried as generators, with entries below this.
+TRIED = 8
 
 
-def unit_roots(matrices: Whole, angles: Whole, turn: int) -> list[NDArray[np.complex128]]:
-    """The |det| roots of each system, one a row, all of modulus 1; a row of `angles` each, in units of 1/turn.
+def unit_roots(matrices: Whole, angles: Whole, turn: int) -> tuple[NDArray[np.complex128], Whole]:
+    """The |det| roots of each system, one a row, all of modulus 1, and the number of the system that each belongs to;
+    a row of `angles` each, in units of 1/turn.
 
     >>> from shallows.mathematics.homotopy.binomials import unit_roots
-    >>> (roots,) = unit_roots(np.array([[[2, 0], [1, 3]]]), np.array([[0, 1]]), turn=2)     # x² = 1, xy³ = −1
+    >>> roots, owners = unit_roots(np.array([[[2, 0], [1, 3]]]), np.array([[0, 1]]), turn=2)     # x² = 1, xy³ = −1
     >>> len(roots), bool(np.abs(roots[:, 0] * roots[:, 1] ** 3 + 1).max() < 1e-12)
     (6, True)
     """
-    found = []
-    for k, (det, adjugate) in enumerate(_adjugates(matrices)):
-        whole = angles[k].astype(object) if adjugate.dtype == object else angles[k]
-        if adjugate.dtype != object:
-            sizes = int(np.abs(adjugate).max()), int(np.abs(whole).max(initial=0))
-            if len(whole) * sizes[0] * sizes[1] > LARGEST or det * turn > LARGEST:
-                adjugate, whole = adjugate.astype(object), whole.astype(object)
-        first = (adjugate @ whole % (det * turn) / (det * turn)).astype(np.float64)
-        turns = first[None] if det == 1 else _shifted(matrices[k], adjugate, det) + first
-        found.append(np.asarray(np.exp(2j * np.pi * turns)))
-    return found
+    count, n = angles.shape
+    dets, adjugates, exact = _adjugates(matrices)
+    largest = np.abs(adjugates).max(axis=(1, 2), initial=0).astype(float)
+    fits = n * largest * float(np.abs(angles).max(initial=0)) < LARGEST
+    easy = exact & fits & (dets.astype(float) * np.maximum(np.maximum(dets, turn), n * TRIED) < LARGEST)
+    modulus = np.where(easy, dets, 1)[:, None]
+    whole = np.where(easy[:, None, None], adjugates, 0)
+    firsts = (whole @ angles[:, :, None])[:, :, 0] % (modulus * turn) / (modulus * turn)
+    # the classes M⁻¹k are a group; where it is cyclic one of them has |det| multiples, mostly one of these
+    classes = whole % modulus[:, :, None] @ _trials(n) % modulus[:, :, None]
+    generates = np.gcd(np.gcd.reduce(classes, axis=1), modulus) == 1
+    cyclic = easy & generates.any(axis=1)
+    column = classes[np.arange(count), :, np.argmax(generates, axis=1)]
+    parts, owners = [], []
+    many = np.where(cyclic, dets, 0)
+    rows = np.repeat(np.arange(count), many)
+    multiple = np.arange(len(rows)) - np.repeat(np.cumsum(many) - many, many)
+    parts.append(multiple[:, None] * column[rows] % modulus[rows] / modulus[rows] + firsts[rows])
+    owners.append(rows)
+    for k in np.flatnonzero(~cyclic):
+        if easy[k]:
+            parts.append(_shifted(matrices[k], adjugates[k], int(dets[k])) + firsts[k])
+        else:
+            parts.append(_turns(matrices[k], angles[k], turn))
+        owners.append(np.full(len(parts[-1]), k))
+    order = np.argsort(owner := np.concatenate(owners), kind="stable")
+    return np.asarray(np.exp(2j * np.pi * np.concatenate(parts)[order])), owner[order]
 
 
-def _adjugates(matrices: Whole) -> list[tuple[int, NDArray[np.generic]]]:
-    """|det| and |det|·M⁻¹ of each: rounded, where whole numbers show that this is exact, else by exact elimination."""
+def _trials(n: int) -> Whole:
+    """Some k to try: units, and small random ones."""
+    return np.hstack([np.eye(n, dtype=np.int64), np.random.default_rng(0).integers(0, TRIED, (n, TRIED))])
+
+
+def _adjugates(matrices: Whole) -> tuple[Whole, Whole, NDArray[np.bool_]]:
+    """|det| and |det|·M⁻¹ of each, rounded; and where whole numbers show that this is exact."""
+    n, most = matrices.shape[1], float(np.abs(matrices).max(initial=1))
     dets = np.rint(np.abs(np.linalg.det(matrices.astype(np.float64))))
-    near = np.rint(np.linalg.inv(matrices.astype(np.float64)) * dets[:, None, None])
-    small = (dets < LARGEST) & (np.abs(near).max(axis=(1, 2), initial=0.0) < LARGEST)
-    n, most = matrices.shape[1], int(np.abs(matrices).max(initial=1))
-    result: list[tuple[int, NDArray[np.generic]]] = []
-    for matrix, det, entries, possible in zip(matrices, dets, near, small, strict=True):
-        if possible and n * most * float(np.abs(entries).max()) < LARGEST:
-            adjugate = entries.astype(np.int64)
-            if np.array_equal(matrix @ adjugate, int(det) * np.eye(n, dtype=np.int64)):
-                result.append((int(det), adjugate))
-                continue
-        result.append(_exactly(matrix))
-    return result
+    invertible = np.where((dets > 0)[:, None, None], matrices, np.eye(n))  # in doubles
+    near = np.rint(np.linalg.inv(invertible) * dets[:, None, None])
+    small = (dets > 0) & (dets < LARGEST) & (n * most * np.abs(near).max(axis=(1, 2), initial=0.0) < LARGEST)
+    whole = np.where(small[:, None, None], near, 0.0).astype(np.int64)
+    own = np.where(small, dets, 1.0).astype(np.int64)
+    unit = own[:, None, None] * np.eye(n, dtype=np.int64)
+    return own, whole, small & (matrices @ whole == unit).all(axis=(1, 2))
+
+
+def _turns(matrix: Whole, angles: Whole, turn: int) -> NDArray[np.float64]:
+    """The roots of one system, as turns, in numbers of any size."""
+    det, adjugate = _exactly(matrix)
+    first = np.asarray(adjugate @ angles.astype(object) % (det * turn) / (det * turn), np.float64)
+    return first[None] if det == 1 else _shifted(matrix, adjugate, det) + first
 
 
 def _exactly(matrix: Whole) -> tuple[int, NDArray[np.generic]]:
@@ -69,7 +94,7 @@ def _shifted(matrix: Whole, adjugate: NDArray[np.generic], det: int) -> NDArray[
 
     n = len(matrix)
     form = fmpz_mat(n, n, [int(entry) for entry in matrix.T.ravel()]).hnf()
-    box = [range(abs(int(form[j, j]))) for j in range(n)]
-    shifts = np.array(list(itertools.product(*box)), dtype=np.int64)
+    box = [abs(int(form[j, j])) for j in range(n)]
+    shifts = np.stack(np.unravel_index(np.arange(det), box), axis=1)
     residues = (adjugate % det).astype(np.int64)  # they matter modulo det only
     return np.asarray((shifts @ residues.T % det) / det)

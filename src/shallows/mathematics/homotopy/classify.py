@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from shallows.mathematics.homotopy.clusters import (
 )
 from shallows.mathematics.homotopy.paths import Homotopy, Paths
 from shallows.mathematics.same_points import of_one_sign
+from shallows.support import cores
 from shallows.support.tolerances import EPSILON, TINY
 
 #: An end of the endgame is regular after all when Newton converges from it, to this relative step, to a point of a
@@ -42,6 +44,8 @@ NEARLY_FAR = 1e-5
 #: A regular end is tracked again, or in multiple precision, when it is known worse than this, or when Newton's last
 #: step was longer than this.
 POOR_ACCURACY, POOR_STEP = 1e-6, 1e-9
+#: Ends that a thread looks at together: a millisecond or so of work.
+A_THREAD = 128
 
 
 @dataclass(frozen=True)
@@ -72,12 +76,12 @@ class _Inspected:
     smallest: NDArray[np.float64]
 
 
-def classify(homotopy: Homotopy, paths: Paths) -> Ends:
+def classify(homotopy: Homotopy, paths: Paths, threads: int | None = 1) -> Ends:
     """Sort the ends of paths tracked to t = 0. Singular ends that coincide share a `cluster` number."""
     if homotopy.mode == PENCIL:
         raise ValueError("a pencil has no target at t = 0 to classify")
     projective = homotopy.mode == PROJECTIVE
-    seen = _inspected(homotopy, paths)
+    seen = _inspected(homotopy, paths, threads)
     ends, condition = seen.ends, seen.condition
     kind = _kinds(paths, seen)
     accuracy = _accuracy(homotopy, paths, seen, kind == REGULAR)
@@ -118,39 +122,56 @@ def _error(
         return np.asarray(accuracy * lever)
 
 
-def _inspected(homotopy: Homotopy, paths: Paths) -> _Inspected:
-    from shallows.mathematics.homotopy._compiled.blocks import inspect_block, room
-
+def _inspected(homotopy: Homotopy, paths: Paths, threads: int | None) -> _Inspected:
     count, size = paths.ends.shape
-    ends = paths.ends.copy()
-    matrices = np.zeros((count, size, size), np.complex128)
-    values = np.zeros((count, size), np.complex128)
-    steps = np.where(paths.status == PathStatus.ARRIVED, np.abs(paths.error), -1.0)
-    memory = room(homotopy.system(), homotopy.mode, size, size, homotopy.work, homotopy.scratch)
+    ends, steps = paths.ends.copy(), np.where(paths.status == PathStatus.ARRIVED, np.abs(paths.error), -1.0)
     # ends that were reached in doubles get the digits of equations that are sharper
     sharper = (paths.status == PathStatus.ARRIVED) & (homotopy.sharp_beyond == 0.0)
-    inspect_block(
-        memory.equations.address,
-        memory.spare,
-        homotopy.noise,
-        ends,
-        ((paths.status == PathStatus.CONVERGED) & (paths.winding == 1)) | sharper,
-        matrices.reshape(count, size * size),
-        values,
-        steps,
-    )
+    newton = ((paths.status == PathStatus.CONVERGED) & (paths.winding == 1)) | sharper
+    values, spectra = np.zeros((count, size), np.complex128), np.zeros((count, 2))
+    workers = cores.workers(threads)
+    together = count if workers == 1 else max(A_THREAD, count // (2 * workers) + 1)
+    blocks = [slice(k, k + together) for k in range(0, count, max(together, 1))]
+
+    def inspect(rows: slice) -> None:
+        matrices = _jacobians(homotopy, ends[rows], newton[rows], values[rows], steps[rows])
+        sane = np.isfinite(matrices).all(axis=(1, 2))
+        own = np.linalg.svd(matrices[sane], compute_uv=False)
+        spectra[rows][sane] = own[:, [0, -1]]
+        spectra[rows][~sane] = 1.0, 0.0
+
+    if len(blocks) <= 1:
+        for rows in blocks:
+            inspect(rows)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(inspect, blocks))
     away = sharper & (np.abs(ends - _aligned(paths.ends, ends)).max(axis=1, initial=0.0) > NEXT_TO_IT)
     ends[away], steps[away] = paths.ends[away], -1.0
-    sane = np.isfinite(matrices).all(axis=(1, 2))
-    condition = np.full(count, np.inf)
-    largest, smallest = np.ones(count), np.zeros(count)
-    if sane.any():
-        singular_values = np.linalg.svd(matrices[sane], compute_uv=False)
-        with np.errstate(divide="ignore"):
-            condition[sane] = singular_values[:, 0] / singular_values[:, -1]
-        largest[sane] = np.maximum(singular_values[:, 0], TINY)
-        smallest[sane] = singular_values[:, -1]
-    return _Inspected(ends, steps, np.abs(values).max(axis=1) / largest, condition, smallest)
+    largest, smallest = spectra.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        condition = np.where(smallest > 0.0, largest / smallest, np.inf)
+    return _Inspected(
+        ends, steps, np.abs(values).max(axis=1) / np.maximum(largest, TINY), condition, smallest
+    )
+
+
+def _jacobians(
+    homotopy: Homotopy,
+    ends: NDArray[np.complex128],
+    newton: NDArray[np.bool_],
+    values: NDArray[np.complex128],
+    steps: NDArray[np.float64],
+) -> NDArray[np.complex128]:
+    """Jacobians at some ends, moved by Newton's method where it is asked for; fills in values and its last steps."""
+    from shallows.mathematics.homotopy._compiled.blocks import inspect_block, room
+
+    count, size = ends.shape
+    matrices = np.zeros((count, size, size), np.complex128)
+    memory = room(homotopy.system(), homotopy.mode, size, size, homotopy.work, homotopy.scratch)
+    flat = matrices.reshape(count, size * size)
+    inspect_block(memory.equations.address, memory.spare, homotopy.noise, ends, newton, flat, values, steps)
+    return matrices
 
 
 def _kinds(paths: Paths, seen: _Inspected) -> NDArray[np.int64]:

@@ -29,8 +29,8 @@ HIGHEST = 2**20
 LIFTINGS = 5
 #: Cells and waiting cells for which there is room at first; both grow.
 ROOM = 1_024
-#: Cells that are worth a thread of their own: some milliseconds of work.
-A_THREAD = 16
+#: Cells that a thread takes at once: half a millisecond of work or so; and no more parts than these for each.
+A_THREAD, PARTS_A_WORKER = 4, 12
 #: Work without a limit.
 UNLIMITED = 2**62
 
@@ -166,8 +166,8 @@ class _Regeneration:
             memory = np.zeros(len(coordinates) * (n + 2) + 3 * n, np.int64)
             room = max(ROOM, 4 * len(own))
             while True:
-                cells, stack = np.zeros((room, 2 * n), np.int64), np.zeros((room, 2 * n), np.int64)
-                volumes = np.zeros(room, np.int64)
+                cells, stack = np.empty((room, 2 * n), np.int64), np.empty((room, 2 * n), np.int64)
+                volumes = np.empty(room, np.int64)
                 status, count, volume, work = explore(
                     coordinates, firsts, lifts, moves, own, cells, volumes, stack, memory, self.budget - self.work
                 )  # fmt: skip
@@ -176,7 +176,8 @@ class _Regeneration:
                 room *= 4
 
         explore.load()
-        parts = np.array_split(starts, max(1, min(self.workers, len(starts) // A_THREAD)))
+        many = 1 if self.workers == 1 else max(1, len(starts) // A_THREAD)
+        parts = np.array_split(starts, min(many, PARTS_A_WORKER * self.workers))
         if len(parts) == 1:
             found = [followed(starts)]
         else:

@@ -94,6 +94,9 @@ LOOSE, SHARP = 1e-4, 1e-10
 #: `prediction` and `contraction` where ends are counted afterwards: a third fewer steps, and in 80 runs of eco-10,
 #: eco-12, cyclic-7 and noon-6 no two paths met (at twice the prediction in five of 80).
 BOLD_PREDICTION, BOLD_CONTRACTION = 1e-2, 0.1
+#: Paths that a thread takes at once: a millisecond or two of work, so that threads end together; and no fewer blocks
+#: than these for each.
+MOST_TOGETHER, BLOCKS_A_WORKER = 16, 8
 #: The shortest step: what is left of the way times this is near the rounding of t and of the points.
 SHORTEST = 1e-10
 #: The norm at which an affine path counts as diverged: residuals of its terms, of degree two and more, have lost all
@@ -277,7 +280,7 @@ def track(
         )
 
     workers = cores.workers(threads)
-    together = max(1, min(64, count // (4 * workers) + 1))
+    together = max(1, min(MOST_TOGETHER, count // (BLOCKS_A_WORKER * workers) + 1))
     blocks = [slice(k, k + together) for k in range(0, count, together)]
     with Progress(count, "tracking paths", progress, "paths") as shown:
         if workers == 1 or len(blocks) <= 1:
@@ -292,41 +295,29 @@ def track(
 
 
 class Weighted:
-    """Affine homotopies that differ by their `count` reals alone, one after the other in the same memory."""
+    """Affine homotopies that differ by their reals alone, a row of `weights` each, in the same memory."""
 
-    def __init__(self, homotopy: Homotopy, count: int) -> None:
-        from shallows.mathematics.homotopy._compiled.blocks import room, track_block
+    def __init__(self, homotopy: Homotopy, weights: NDArray[np.float64]) -> None:
+        from shallows.mathematics.homotopy._compiled.blocks import room, track_weighted
 
-        track_block.load()
+        track_weighted.load()
         address, complexes, _, program = homotopy.system()
-        self._block, self._homotopy, self._reals = track_block, homotopy, np.zeros(count)
+        self._block, self._homotopy, self._weights = track_weighted, homotopy, weights
+        self._reals = np.zeros(weights.shape[1])
         system = address, complexes, self._reals, program
         self._memory = room(system, homotopy.mode, homotopy.unknowns, 1, homotopy.work, homotopy.scratch)
-        self._chart = np.zeros((1, 1), np.complex128)
 
     def follow(
-        self, reals: NDArray[np.float64], starts: NDArray[np.complex128], settings: TrackerSettings
+        self, owners: NDArray[np.int64], starts: NDArray[np.complex128], settings: TrackerSettings
     ) -> tuple[NDArray[np.complex128], NDArray[np.int64], NDArray[np.int64]]:
-        """Ends, statuses and steps of paths from t = 1 to t = 0, without an endgame."""
-        self._reals[:] = reals
+        """Ends, statuses and steps of paths from t = 1 to t = 0, without an endgame; owners: the number of the homotopy
+        that each is on."""
         options = np.append(settings.array(), self._homotopy.options(settings))
-        options[5] = 0.0
         ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
-        codes, figures = np.zeros((len(ends), 3), np.int64), np.zeros((len(ends), 2))
+        codes = np.zeros((len(ends), 2), np.int64)
         places = self._memory.equations.address, self._memory.history.address
-        self._block(
-            *places,
-            self._memory.spare,
-            ends,
-            self._chart,
-            options,
-            settings.windings,
-            1 + 0j,
-            0j,
-            codes,
-            figures,
-        )
-        return ends, codes[:, 0], codes[:, 2]
+        self._block(*places, self._memory.spare, owners, self._weights, self._reals, ends, options, codes)
+        return ends, codes[:, 0], codes[:, 1]
 
 
 def track_batch(job: dict[str, Any]) -> dict[str, Any]:

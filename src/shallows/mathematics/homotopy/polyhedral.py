@@ -17,13 +17,20 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy.binomials import unit_roots
 from shallows.mathematics.homotopy.mixed_cells import MixedCells
-from shallows.mathematics.homotopy.paths import Homotopy, TrackerSettings, Weighted
+from shallows.mathematics.homotopy.paths import (
+    BLOCKS_A_WORKER,
+    MOST_TOGETHER,
+    Homotopy,
+    TrackerSettings,
+    Weighted,
+)
 from shallows.mathematics.homotopy.sparse import straight_line
 from shallows.mathematics.homotopy.start_systems import StartSystem
 from shallows.mathematics.homotopy.systems import Exponents
@@ -52,11 +59,13 @@ DIRECT_RETRIES = 2
 
 @dataclass(frozen=True)
 class _Cells:
-    """The homotopies of all mixed cells, which differ by weights, a row each, and the roots of their binomials."""
+    """The homotopies of all mixed cells, which differ by weights, a row each; the roots of their binomials, and the
+    cells that these belong to."""
 
     homotopy: Homotopy
     weights: NDArray[np.float64]
-    starts: list[NDArray[np.complex128]]
+    starts: NDArray[np.complex128]
+    owners: NDArray[np.int64]
 
 
 def polyhedral_start(
@@ -103,7 +112,7 @@ def direct_ends(
     ladder = [settings, *_tighter(TrackerSettings(), DIRECT_RETRIES - 1)]
     tracking = _Tracking(ways, ladder, threads, patient=False)
     points = tracking.run(progress) if len(cells.edges) else None
-    return None if points is None else (points, np.concatenate(tracking.steps))
+    return None if points is None else (points, tracking.steps)
 
 
 def _tighter(settings: TrackerSettings, times: int) -> list[TrackerSettings]:
@@ -155,7 +164,7 @@ def _homotopies(
         right[:, i] = FINEST // 2 + angles[i][first] - angles[i][second]
     weights = _weights(cells, matrices)
     homotopy = replace(plain, evaluate=evaluators.toric, scratch=4 * weights.shape[1])
-    return _Cells(homotopy, weights, unit_roots(matrices, right, FINEST))
+    return _Cells(homotopy, weights, *unit_roots(matrices, right, FINEST))
 
 
 def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -186,68 +195,68 @@ def _weights(cells: MixedCells, matrices: NDArray[np.int64]) -> NDArray[np.float
 
 
 class _Tracking:
-    """The paths of all cells, a cell at a time, on a ladder of settings; where it is not `patient`, up to the first
-    cell with a path that does not arrive on the second rung either."""
+    """The paths of all cells on a ladder of settings; where it is not `patient`, up to the first path that does not
+    arrive on the second rung either."""
 
     def __init__(
         self, cells: _Cells, ladder: Sequence[TrackerSettings], threads: int | None, patient: bool
     ) -> None:
         self.cells, self.ladder, self.patient = cells, ladder, patient
         self.workers = cores.workers(threads)
-        self.ends = list(cells.starts)
-        self.lost = [np.ones(len(start), bool) for start in cells.starts]
-        self.steps = [np.zeros(len(start), np.int64) for start in cells.starts]
-        self.rung = [0] * len(cells.starts)
+        count = len(cells.starts)
+        self.ends, self.lost = cells.starts.copy(), np.ones(count, bool)
+        self.steps = np.zeros(count, np.int64)
         self.given_up = False
         self._spaces = threading.local()
 
     def run(self, progress: Shown) -> NDArray[np.complex128] | None:
         """The ends of all paths, every one at a root of its own; None when that could not be had."""
-        counts = [len(start) for start in self.cells.starts]
-        owner = np.repeat(np.arange(len(counts)), counts)
-        waiting = list(range(len(counts)))
-        for _ in self.ladder:
-            self._follow(waiting, progress)
+        waiting = np.arange(len(self.ends))
+        for rung in range(len(self.ladder)):
+            self._follow(waiting, rung, progress)
             if self.given_up:
                 return None
-            points, bad = np.concatenate(self.ends), np.concatenate(self.lost)
-            good = np.flatnonzero(~bad)
-            first, second = close_pairs(points[good], np.full(len(good), SAME))
+            bad, good = self.lost.copy(), np.flatnonzero(~self.lost)
+            first, second = close_pairs(self.ends[good], np.full(len(good), SAME))
             bad[good[first]] = bad[good[second]] = True
             if not bad.any():
-                return np.asarray(points)
-            waiting = [k for k in sorted(set(owner[bad].tolist())) if self.rung[k] + 1 < len(self.ladder)]
-            for k in waiting:
-                self.rung[k] += 1
+                return self.ends
+            # with those of their cells: the neighbours that a path may have jumped to
+            waiting = np.flatnonzero(np.isin(self.cells.owners, self.cells.owners[bad]))
         return None
 
-    def _follow(self, waiting: list[int], progress: Shown) -> None:
-        total = sum(len(self.cells.starts[k]) for k in waiting)
-        with Progress(total, "solving a generic system", progress, "paths") as shown:
-            if self.workers == 1 or len(waiting) < 2:
-                for k in waiting:
-                    shown.advance(self._cell(k))
+    def _follow(self, waiting: NDArray[np.int64], rung: int, progress: Shown) -> None:
+        count = len(waiting)
+        together = max(1, min(MOST_TOGETHER, count // (BLOCKS_A_WORKER * self.workers) + 1))
+        blocks = [waiting[k : k + together] for k in range(0, count, together)]
+        with Progress(count, "solving a generic system", progress, "paths") as shown:
+            if self.workers == 1 or len(blocks) < 2:
+                for rows in blocks:
+                    shown.advance(self._block(rows, rung))
             else:
                 with ThreadPoolExecutor(self.workers) as pool:
-                    for done in pool.map(self._cell, waiting):
+                    for done in pool.map(self._block, blocks, repeat(rung)):
                         shown.advance(done)
 
-    def _cell(self, k: int) -> int:
-        """Follow the paths of a cell: how many there are."""
-        cells = self.cells
-        if not self.given_up:
-            tracker = getattr(self._spaces, "tracker", None)
-            if tracker is None:
-                tracker = self._spaces.tracker = Weighted(cells.homotopy, cells.weights.shape[1])
-            while True:
-                settings = self.ladder[self.rung[k]]
-                self.ends[k], status, steps = tracker.follow(cells.weights[k], cells.starts[k], settings)
-                self.steps[k] += steps
-                self.lost[k] = status != 0
-                if self.patient or not self.lost[k].any():
-                    break
-                if self.rung[k]:
-                    self.given_up = True
-                    break
-                self.rung[k] = 1
-        return len(cells.starts[k])
+    def _block(self, rows: NDArray[np.int64], rung: int) -> int:
+        """Follow these paths on a rung: how many there are. The impatient look at once whether lost ones arrive on
+        the second rung."""
+        if self.given_up:
+            return len(rows)
+        tracker = getattr(self._spaces, "tracker", None)
+        if tracker is None:
+            tracker = self._spaces.tracker = Weighted(self.cells.homotopy, self.cells.weights)
+        left = rows
+        while len(left):
+            own = self.cells.owners[left], self.cells.starts[left]
+            self.ends[left], status, steps = tracker.follow(*own, self.ladder[rung])
+            self.steps[left] += steps
+            self.lost[left] = status != 0
+            left = left[status != 0]
+            if self.patient or not len(left):
+                break
+            if rung:
+                self.given_up = True
+                break
+            rung = 1
+        return len(rows)

@@ -297,9 +297,8 @@ def realness(points: NDArray[np.complex128], accuracy: NDArray[np.float64]) -> l
     size = np.maximum(np.abs(points).max(axis=1, initial=0.0), TINY)
     share = np.abs(points.imag).max(axis=1, initial=0.0) / size
     noise = np.maximum(accuracy, SHARPEST)
-    answers: list[Realness] = []
-    for value, floor in zip(share, noise, strict=True):
-        answers.append(
-            "real" if value <= REAL * floor else "complex" if value >= NOT_REAL * floor else "undecided"
-        )
-    return answers
+    answers = np.where(
+        share <= REAL * noise, "real", np.where(share >= NOT_REAL * noise, "complex", "undecided")
+    )
+    words: list[Realness] = answers.tolist()
+    return words

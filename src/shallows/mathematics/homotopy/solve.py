@@ -114,7 +114,7 @@ def solve(
             system, choose_start(system, start, groups, zeros, threads), threads, progress
         )
     check_limit(prepared.path_count, max_paths)
-    run = _counted(prepared, seed) if settings is None and current() is None else None
+    run = _counted(prepared, seed, threads) if settings is None and current() is None else None
     result = None if run is None else proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
     if result is None or result.status is not Status.COMPLETE:
         run = settle(prepared, seed, settings or TrackerSettings(), threads, progress)
@@ -176,7 +176,7 @@ def follow_all(
     `only_lost`, for lost paths alone.
     """
     paths = track(homotopy, starts, settings, threads=threads, progress=progress)
-    ends = classify(homotopy, paths)
+    ends = classify(homotopy, paths, threads)
     for retry in range(_RETRIES):
         rows = np.flatnonzero(ends.suspicious)
         bearable = not only_lost or bool((ends.kind[rows] == LOST).all())
@@ -185,11 +185,11 @@ def follow_all(
         settings = settings.tighter()
         fresh = track(homotopy, starts[rows], settings, threads=threads, progress=progress)
         paths = paths.with_rows(rows, fresh)
-        ends = classify(homotopy, paths)
+        ends = classify(homotopy, paths, threads)
     return ends, paths
 
 
-def _counted(prepared: Any, seed: int) -> Run | None:
+def _counted(prepared: Any, seed: int, threads: int | None) -> Run | None:
     """Bold paths, when all of them end at regular points of their own: there cannot be more solutions than paths, so
     that these are all, whatever happened on the way. None otherwise: then paths count, and more care is taken."""
     found = (
@@ -200,7 +200,7 @@ def _counted(prepared: Any, seed: int) -> Run | None:
     if found is None:
         return None
     homotopy, paths, as_prepared = found
-    ends = classify(homotopy, paths)
+    ends = classify(homotopy, paths, threads)
     good = (ends.kind == REGULAR) & ~ends.suspicious & (ends.condition < POOR_CONDITION)
     if not good.all():
         return None
@@ -264,13 +264,13 @@ def _more_digits(
         ended = (fresh.status == PathStatus.ARRIVED) | (fresh.status == PathStatus.CONVERGED)
         if ended.any():
             paths = paths.with_rows(doubtful[ended], fresh.rows(np.flatnonzero(ended)))
-            ends = classify(homotopy, paths)
+            ends = classify(homotopy, paths, threads)
             notes.append(f"{np.count_nonzero(ended)} paths went on in double-double")
         doubtful = np.flatnonzero(ends.suspicious | _ill_conditioned(ends, earlier))
     if 0 < len(doubtful) <= _PRECISE_PATHS:
         precise = prepared.precisely(np.random.default_rng(key), doubtful, settings.steps)
         paths = paths.with_rows(doubtful, precise)
-        ends = classify(homotopy, paths)
+        ends = classify(homotopy, paths, threads)
         notes.append(f"{len(doubtful)} paths went on in multiple precision")
     return ends, paths, tuple(notes)
 

@@ -173,6 +173,42 @@ def track_block(
 
 
 @entry(
+    VOID(
+        INT,
+        INT,
+        COMPLEX[::1],
+        constants(INT),
+        constants(FLOAT, 2),
+        FLOAT[::1],
+        COMPLEX[:, ::1],
+        constants(FLOAT),
+        INT[:, ::1],
+    ),
+    rare=True,
+)
+def track_weighted(
+    equations_place: int, history_place: int, spare: Any, owners: Any, weights: Any, reals: Any, ends: Any,
+    options: Any, codes: Any,
+) -> None:  # fmt: skip
+    """Track every row of `ends` from t = 1 to t = 0 in place, without an endgame, on affine homotopies that differ by
+    their `reals`: those of a row are weights[owner of the row]. `codes` gets (status, steps)."""
+    equations, history = equations_at(equations_place), history_at(history_place)
+    size, last = equations.size, -1
+    settings = Settings(
+        options[0], options[1], options[2], options[3], options[4], 0.0, options[6], options[7], options[8],
+        options[9], options[10],
+    )  # fmt: skip
+    for path in range(len(ends)):
+        if owners[path] != last:
+            last = owners[path]
+            for k in range(len(reals)):
+                reals[k] = weights[last, k]
+        x = behind(pointer(ends), path * size)
+        status, _, _, _, steps = whole_path(equations, settings, x, 1 + 0j, 0j, 1, history, pointer(spare))
+        codes[path, 0], codes[path, 1] = status, steps
+
+
+@entry(
     VOID(INT, COMPLEX[::1], FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1]),
     rare=True,
 )
