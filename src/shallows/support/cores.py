@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 #: For processes that are started by us: read by the libraries when they load.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -22,6 +25,68 @@ def available() -> int:
 def workers(asked: int | None) -> int:
     """The number asked for, or one a core."""
     return available() if asked is None else max(1, int(asked))
+
+
+def each(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    threads: int,
+    tell: Callable[[int], object] | None = None,
+) -> list[Result]:
+    """What `work` makes of each item, in their order, on so many threads: this one and others, which take the next item
+    when they are done with one. This one tells how many items more are done; where it stops, all do.
+
+    >>> from shallows.support.cores import each
+    >>> each(lambda k: k * k, range(5), threads=2)
+    [0, 1, 4, 9, 16]
+    """
+    line = _Line(work, items)
+    others = [threading.Thread(target=line.run, daemon=True) for _ in range(min(threads, len(items)) - 1)]
+    for other in others:
+        other.start()
+    try:
+        line.run(tell)
+    finally:
+        line.stopped = True
+        for other in others:
+            other.join()
+    if line.error is not None:
+        raise line.error
+    if tell is not None:
+        tell(line.untold())
+    return [line.results[k] for k in range(len(items))]
+
+
+class _Line:
+    """Items that wait for a thread."""
+
+    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any]) -> None:
+        self.work, self.items = work, items
+        self.results: dict[int, Any] = {}
+        self.error: BaseException | None = None
+        self.stopped = False
+        self._lock, self._next, self._told = threading.Lock(), 0, 0
+
+    def run(self, tell: Callable[[int], object] | None = None) -> None:
+        """One item after the other, until there are none."""
+        while not self.stopped:
+            with self._lock:
+                k, self._next = self._next, self._next + 1
+            if k >= len(self.items):
+                return
+            try:
+                self.results[k] = self.work(self.items[k])
+            except BaseException as error:  # raised again by `each`
+                self.error, self.stopped = error, True
+                return
+            if tell is not None:
+                tell(self.untold())
+
+    def untold(self) -> int:
+        """Items that are done and were not counted yet."""
+        done = len(self.results)
+        more, self._told = done - self._told, done
+        return more
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,12 +139,7 @@ def _inspected(homotopy: Homotopy, paths: Paths, threads: int | None) -> _Inspec
         spectra[rows][sane] = own[:, [0, -1]]
         spectra[rows][~sane] = 1.0, 0.0
 
-    if len(blocks) <= 1:
-        for rows in blocks:
-            inspect(rows)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(inspect, blocks))
+    cores.each(inspect, blocks, workers)
     away = sharper & (np.abs(ends - _aligned(paths.ends, ends)).max(axis=1, initial=0.0) > NEXT_TO_IT)
     ends[away], steps[away] = paths.ends[away], -1.0
     largest, smallest = spectra.T

@@ -10,7 +10,6 @@ volume together, which proves that none was missed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,12 +177,7 @@ class _Regeneration:
         explore.load()
         many = 1 if self.workers == 1 else max(1, len(starts) // A_THREAD)
         parts = np.array_split(starts, min(many, PARTS_A_WORKER * self.workers))
-        if len(parts) == 1:
-            found = [followed(starts)]
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                found = list(pool.map(followed, parts))
-        return self._taken(found, firsts, expected)
+        return self._taken(cores.each(followed, parts, self.workers), firsts, expected)
 
     def _taken(self, found: list[tuple[int, Whole, Whole, int, int]], firsts: Whole, expected: int) -> bool:
         """Put the parts of an exploration together; False when the lifting is not generic."""

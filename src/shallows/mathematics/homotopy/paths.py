@@ -6,7 +6,6 @@ Each path depends on its own start point only, so the result is the same whateve
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -283,14 +282,7 @@ def track(
     together = max(1, min(MOST_TOGETHER, count // (BLOCKS_A_WORKER * workers) + 1))
     blocks = [slice(k, k + together) for k in range(0, count, together)]
     with Progress(count, "tracking paths", progress, "paths") as shown:
-        if workers == 1 or len(blocks) <= 1:
-            for rows in blocks:
-                block(rows)
-                shown.advance(together)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                for _ in pool.map(block, blocks):
-                    shown.advance(together)
+        cores.each(block, blocks, workers, lambda done: shown.advance(done * together))
     return Paths(ends, codes[:, 0], codes[:, 1], codes[:, 2], figures[:, 0], figures[:, 1])
 
 

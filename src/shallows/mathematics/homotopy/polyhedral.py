@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import repeat
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,19 +229,13 @@ class _Tracking:
         together = max(1, min(MOST_TOGETHER, count // (BLOCKS_A_WORKER * self.workers) + 1))
         blocks = [waiting[k : k + together] for k in range(0, count, together)]
         with Progress(count, "solving a generic system", progress, "paths") as shown:
-            if self.workers == 1 or len(blocks) < 2:
-                for rows in blocks:
-                    shown.advance(self._block(rows, rung))
-            else:
-                with ThreadPoolExecutor(self.workers) as pool:
-                    for done in pool.map(self._block, blocks, repeat(rung)):
-                        shown.advance(done)
+            follow = partial(self._block, rung)
+            cores.each(follow, blocks, self.workers, lambda done: shown.advance(done * together))
 
-    def _block(self, rows: NDArray[np.int64], rung: int) -> int:
-        """Follow these paths on a rung: how many there are. The impatient look at once whether lost ones arrive on
-        the second rung."""
+    def _block(self, rung: int, rows: NDArray[np.int64]) -> None:
+        """Follow these paths on a rung. The impatient look at once whether lost ones arrive on the second."""
         if self.given_up:
-            return len(rows)
+            return
         tracker = getattr(self._spaces, "tracker", None)
         if tracker is None:
             tracker = self._spaces.tracker = Weighted(self.cells.homotopy, self.cells.weights)
@@ -259,4 +252,3 @@ class _Tracking:
                 self.given_up = True
                 break
             rung = 1
-        return len(rows)

@@ -115,10 +115,10 @@ def solve(
         )
     check_limit(prepared.path_count, max_paths)
     run = _counted(prepared, seed, threads) if settings is None and current() is None else None
-    result = None if run is None else proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
+    result = None if run is None else _assembled(prepared, run, seed, threads)
     if result is None or result.status is not Status.COMPLETE:
         run = settle(prepared, seed, settings or TrackerSettings(), threads, progress)
-        result = proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
+        result = _assembled(prepared, run, seed, threads)
     if zeros == "excluded":
         result = without_zeros(result, prepared)
     result = finish(result)
@@ -130,6 +130,10 @@ def solve(
             'Fix: settings=TrackerSettings(...) with more steps, or on_incomplete="return" to look at what there is'
         )
     return result
+
+
+def _assembled(prepared: Any, run: Run, seed: int, threads: int | None) -> Solutions:
+    return proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True), threads)
 
 
 def _as_it_is(found: Solutions) -> Solutions:
