@@ -161,7 +161,6 @@ def certify(
     bits: int = 80,
     bound: int | None = None,
     progress: Shown = False,
-    threads: int | None = 1,
 ) -> Certification:
     """Prove approximate roots of an exact system by Krawczyk's operator in ball arithmetic (see `CertifiedRoot`).
 
@@ -169,7 +168,7 @@ def certify(
     All proofs are first tried at once in float64 ball arithmetic (`contraction`), what stays open one by one at `bits`
     bits and then at more; boxes are refined until they have `digits` correct digits. `bound` is a proved upper bound on
     the number of isolated roots (pairs ±v for sign-symmetric systems): reached, it proves that the list is complete.
-    `progress` is told, in words, how far the work is. `threads` are for the float64 part; python-flint works on one.
+    `progress` is told, in words, how far the work is.
 
     >>> system = sh.homotopy.PolynomialSystem.read(["x^2 + y^2 - 5", "x*y - 2"])
     >>> guesses = [[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, -1.0], [1.0, 1.0]]
@@ -181,7 +180,7 @@ def certify(
     require_no_graph("points", points)
     table = np.atleast_2d(np.asarray(points, dtype=np.complex128))
     symmetric = bool(getattr(system, "sign_symmetric", False))
-    roots = _proved_at_once(system, table, threads)
+    roots = _proved_at_once(system, table)
     roots = _on_the_real_axis(system, roots)
     waiting = [k for k, root in enumerate(roots) if root is None]
     for working in (bits, 2 * bits, 4 * bits, 8 * bits):
@@ -235,14 +234,12 @@ def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
     return {proved[i] for i in neighbours if not collector.add(found[i])}
 
 
-def _proved_at_once(
-    system: Any, table: NDArray[np.complex128], threads: int | None = 1
-) -> list[CertifiedRoot | None]:
+def _proved_at_once(system: Any, table: NDArray[np.complex128]) -> list[CertifiedRoot | None]:
     """The roots that a contraction in float64 proves; None for the others, and where a system has no such evaluator."""
     evaluator = batch_evaluator(system) if len(table) else None
     if evaluator is None:
         return [None] * len(table)
-    found = contract(evaluator, table, threads)
+    found = contract(evaluator, table)
     roots: list[CertifiedRoot | None] = [None] * len(table)
     radii = found.radius.max(axis=1, initial=0.0)
     sizes = np.abs(found.centre).max(axis=1, initial=0.0)

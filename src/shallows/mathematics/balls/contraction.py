@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import UNIT, Ball, raised
 from shallows.mathematics.balls.batched import BatchEvaluator
-from shallows.support import cores
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
@@ -46,8 +45,6 @@ WIDTHS = (1e6, 1e3, 8.0)
 LEAST = 64 * UNIT
 #: How many points are worked on at once: a few megabytes of intermediate arrays.
 BLOCK = 4096
-#: How many are worth a thread of their own: the work in Python, which threads do one after the other, is a third of it.
-A_THREAD = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +86,11 @@ class Balls(Sequence[Any]):
         return self._made[key]
 
 
-def contract(
-    evaluator: BatchEvaluator, points: NDArray[np.complex128], threads: int | None = 1
-) -> Contraction:
+def contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Contraction:
     """Prove as many of the points (m, n) to be next to roots as float64 allows."""
-    workers = cores.workers(threads)
-    size = BLOCK if workers == 1 else min(BLOCK, max(A_THREAD, -(-len(points) // workers)))
-    parts = [points[k : k + size] for k in range(0, len(points), size)] or [points]
-    blocks = cores.each(partial(_contract, evaluator), parts, workers)
+    blocks = [_contract(evaluator, points[k : k + BLOCK]) for k in range(0, len(points), BLOCK)]
+    if not blocks:
+        blocks = [_contract(evaluator, points)]
     names = ("centre", "radius", "domain", "proved", "real")
     return Contraction(*(np.concatenate([getattr(block, name) for block in blocks]) for name in names))
 

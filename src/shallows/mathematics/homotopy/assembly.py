@@ -192,7 +192,7 @@ def _solutions(
     )
 
 
-def proved(prepared: Any, run: Run, solutions: Solutions, threads: int | None = 1) -> Solutions:
+def proved(prepared: Any, run: Run, solutions: Solutions) -> Solutions:
     """Ill-conditioned regular solutions with a proof, from the exact equations; what has none is not decided."""
     if solutions.system is None:
         return solutions
@@ -201,8 +201,7 @@ def proved(prepared: Any, run: Run, solutions: Solutions, threads: int | None = 
         finite = [s if s.real == "complex" else replace(s, real="undecided") for s in finite]
     doubted = _doubted(run.ends, finite)
     places = np.array([finite[k].point for k in doubted])
-    # digits=0: as small as boxes come out
-    proof = certify(solutions.system, places, digits=0, threads=threads) if doubted else None
+    proof = certify(solutions.system, places, digits=0) if doubted else None  # as small as boxes come out
     undecided = proof is not None and bool(proof.repeated)
     for k, root in zip(doubted, proof.roots if proof is not None else (), strict=True):
         s = finite[k]

@@ -115,10 +115,10 @@ def solve(
         )
     check_limit(prepared.path_count, max_paths)
     run = _counted(prepared, seed, threads) if settings is None and current() is None else None
-    result = None if run is None else _assembled(prepared, run, seed, threads)
+    result = None if run is None else _assembled(prepared, run, seed)
     if result is None or result.status is not Status.COMPLETE:
         run = settle(prepared, seed, settings or TrackerSettings(), threads, progress)
-        result = _assembled(prepared, run, seed, threads)
+        result = _assembled(prepared, run, seed)
     if zeros == "excluded":
         result = without_zeros(result, prepared)
     result = finish(result)
@@ -132,8 +132,8 @@ def solve(
     return result
 
 
-def _assembled(prepared: Any, run: Run, seed: int, threads: int | None) -> Solutions:
-    return proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True), threads)
+def _assembled(prepared: Any, run: Run, seed: int) -> Solutions:
+    return proved(prepared, run, assemble(prepared, run, seed, 0.0, resolved=True))
 
 
 def _as_it_is(found: Solutions) -> Solutions:
