@@ -12,7 +12,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS",
 
 import bench  # noqa: E402  (the thread counts must be set before numpy loads)
 
-SUPPORT = {"__main__", "report", "mnist_pairs"}
+SUPPORT = {"__main__", "report", "mnist_pairs", "literature"}
 
 
 def main(names: list[str]) -> int:

@@ -22,9 +22,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from bench.report import Row, show_time, side_by_side
-from shallows.homotopy import PolynomialSystem, random_rank_one, solve
-from shallows.mathematics.homotopy.literature import (
+from bench.literature import (
     combustion,
     cyclic,
     eco,
@@ -34,6 +32,8 @@ from shallows.mathematics.homotopy.literature import (
     three_rpr,
     wnt,
 )
+from bench.report import Row, show_time, side_by_side
+from shallows.homotopy import PolynomialSystem, random_rank_one, solve
 
 SEED = 0
 #: Processor seconds that a peer gets for a system: one that takes more is stopped, and the ratio is "at least".

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import shallows as sh
-from shallows.model.problem_file import embedded_problem, load_problem, parse_problem
+from shallows.model.problem_file import embedded_written, load_problem, parse_written
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -91,7 +91,7 @@ def test_the_embedded_example_charts_3_points_against_13(tmp_path):
         assert expected in result.stdout
     documents = json.loads(run("chart", "--json").stdout)
     assert [document["real"]["1"] for document in documents] == [3, 13]
-    teacher = embedded_problem("gaussian")[1]
+    teacher = embedded_written("gaussian").problem
     assert teacher.loss(sh.Network([[0.0, 0.0, 0.0]])) == pytest.approx(34.75)  # 2(4+2.25+1) + 4.5²
 
 
@@ -140,4 +140,4 @@ def test_errors_are_sentences_and_exit_status_2(tmp_path):
 )
 def test_bad_problem_files_are_refused(text, what):
     with pytest.raises(sh.InvalidProblem, match=what):
-        parse_problem(text)
+        parse_written(text)

@@ -14,7 +14,7 @@ import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Activation
 from shallows.model.data.base import Distribution
-from shallows.model.problem_file import parse_problem
+from shallows.model.problem_file import parse_written
 from shallows.model.stored_problem import from_document, to_document
 from shallows.uses.report.mathematics import problem_html
 from shallows.uses.report.recipe import python_of, toml_of
@@ -100,7 +100,7 @@ def test_charts_and_training_follow():
 )
 def test_files_and_reports_follow(problem):
     theta = np.random.default_rng(1).standard_normal(problem.size)
-    for again in (from_document(*to_document(problem)), parse_problem(toml_of(problem))[1]):
+    for again in (from_document(*to_document(problem)), parse_written(toml_of(problem)).problem):
         assert repr(again) == repr(problem)
         assert float(again.value(theta)) == float(problem.value(theta))
     assert "sh.Mixture" in python_of(problem) or "sh.Sine" in python_of(problem)

@@ -187,14 +187,8 @@ class WrittenProblem:
         return self if seed is None else replace(self, seed=seed)
 
 
-def parse_problem(text: str, source: str = "problem file", folder: Path | None = None) -> tuple[str, Problem]:
-    """The title and the problem of a TOML text; mistakes come out as one `InvalidProblem` with all of them."""
-    written = parse_written(text, source, folder)
-    return written.title, written.problem
-
-
 def parse_written(text: str, source: str = "problem file", folder: Path | None = None) -> WrittenProblem:
-    """Everything that a TOML text says."""
+    """Everything that a TOML text says; mistakes come out as one `InvalidProblem` with all of them."""
     section = checked(FileSection, tables_of(text, source), f"{source} is not a problem")
     return WrittenProblem(section.title, section.build(_beside(folder or Path())), section.seed)
 
@@ -220,12 +214,6 @@ def load_problem(path: str | Path) -> Problem:
 def load_written(path: str | Path, seed: int | None = None) -> WrittenProblem:
     """Everything that a TOML file says, or another seed."""
     return parse_written(text_of(path), str(path), Path(path).parent).with_seed(seed)
-
-
-def embedded_problem(name: str) -> tuple[str, Problem]:
-    """Title and problem of an example that ships with the package."""
-    written = embedded_written(name)
-    return written.title, written.problem
 
 
 def embedded_written(name: str, seed: int | None = None) -> WrittenProblem:

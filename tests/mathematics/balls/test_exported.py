@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.literature import cyclic, katsura, noon
 from tests.certificate_checker import Refused, check
 
 from shallows.homotopy import random_rank_one, solve
 from shallows.mathematics.balls.exported import document
-from shallows.mathematics.homotopy.literature import cyclic, katsura, noon
 from shallows.support.errors import InvalidProblem
 
 CHECKER = Path(__file__).parents[2] / "certificate_checker.py"

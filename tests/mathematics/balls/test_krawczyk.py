@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from bench.literature import katsura, noon
 from flint import arb, fmpq
 
 import shallows as sh
 from shallows.certify import Collector, certify
 from shallows.homotopy import PolynomialSystem, random_rank_one, solve
 from shallows.mathematics.balls.systems import precision
-from shallows.mathematics.homotopy.literature import katsura, noon
 
 
 def test_all_roots_of_katsura_proved_complete():

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bench.literature import cyclic, eco, katsura, noon
 
 from shallows.certify import real_roots
 from shallows.homotopy import random_rank_one, solve
 from shallows.mathematics.exact.msolve import MissingMsolve, find_msolve
-from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon
 from shallows.support.errors import InvalidProblem, MissingExtra
 
 SYSTEMS = {

@@ -6,11 +6,11 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from bench.literature import cyclic, eco, katsura, noon
 from flint import fmpq, fmpq_mat
 from scipy.spatial import ConvexHull, QhullError
 
 from shallows.homotopy import PolynomialSystem, mixed_volume
-from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon
 from shallows.mathematics.homotopy.mixed_cells import OutOfBudget, mixed_cells
 from shallows.support.errors import InvalidProblem
 

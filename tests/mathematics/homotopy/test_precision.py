@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bench.literature import cyclic, noon, wilkinson
 
 from shallows.homotopy import PolynomialSystem, Status, solve
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
-from shallows.mathematics.homotopy.literature import cyclic, noon, wilkinson
 from shallows.mathematics.homotopy.prepared import SparseProblem
 
 

@@ -59,7 +59,7 @@ def test_a_line_and_a_point(seed):
 
 
 def test_cyclic_four_is_positive_dimensional():
-    from shallows.mathematics.homotopy.literature import cyclic
+    from bench.literature import cyclic
 
     result = solve(cyclic(4), rng=1, on_incomplete="return")
     assert result.continuum.count > 0 and result.finite.count == 0

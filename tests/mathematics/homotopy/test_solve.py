@@ -4,9 +4,9 @@ import sys
 
 import numpy as np
 import pytest
+from bench.literature import cyclic, eco, katsura, noon, wilkinson
 
 from shallows.homotopy import PolynomialSystem, Status, TrackerSettings, random_rank_one, solve
-from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon, wilkinson
 from shallows.mathematics.same_points import close_pairs
 from shallows.support.errors import IncompleteChart, InvalidProblem
 

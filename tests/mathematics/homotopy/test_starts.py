@@ -4,11 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-from shallows.homotopy import PolynomialSystem, Status, TrackerSettings, solve
-from shallows.mathematics.homotopy import prepared, starts
-from shallows.mathematics.homotopy.binomials import unit_roots
-from shallows.mathematics.homotopy.literature import (
+from bench.literature import (
     combustion,
     cyclic,
     eco,
@@ -18,6 +14,10 @@ from shallows.mathematics.homotopy.literature import (
     three_rpr,
     wnt,
 )
+
+from shallows.homotopy import PolynomialSystem, Status, TrackerSettings, solve
+from shallows.mathematics.homotopy import prepared, starts
+from shallows.mathematics.homotopy.binomials import unit_roots
 from shallows.mathematics.homotopy.mixed_cells import OutOfBudget, mixed_cells
 from shallows.mathematics.homotopy.partitions import best_groups
 from shallows.mathematics.homotopy.polyhedral import polyhedral_start

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from bench.literature import cyclic, eco, katsura, noon
 
 from shallows.homotopy import PolynomialSystem, check_homotopy, random_rank_one, solve
-from shallows.mathematics.homotopy.literature import cyclic, eco, katsura, noon
 from shallows.mathematics.homotopy.sparse import scaled, scaling, straight_line
 from shallows.mathematics.homotopy.start_systems import linear_product, total_degree
 from shallows.support.errors import InvalidProblem

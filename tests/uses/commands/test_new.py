@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shallows as sh
-from shallows.model.problem_file import load_problem, load_written, parse_problem, parse_written
+from shallows.model.problem_file import load_problem, load_written, parse_written
 from shallows.uses.commands import drawn, new
 
 
@@ -16,7 +16,7 @@ def test_new_files_are_commented_problems(kind, tmp_path, invoke):
     assert "written" in invoke("new", file, "--kind", kind).output
     assert load_problem(file).size > 0
     assert sum(line.startswith("#") for line in file.read_text().splitlines()) >= 3
-    assert parse_problem(new.template(kind))[0]
+    assert parse_written(new.template(kind)).title
 
 
 def test_nothing_is_overwritten_unasked(tmp_path, invoke):
@@ -80,4 +80,4 @@ def test_the_file_s_seed_is_that_of_charts_and_training(invoke):
 @pytest.mark.parametrize("line", ["seed = -1", 'seed = "five"', "seed = 1.5"])
 def test_a_seed_is_a_whole_number(line):
     with pytest.raises(sh.InvalidProblem, match="seed"):
-        parse_problem(f"{line}\n{new.template('tensor')}")
+        parse_written(f"{line}\n{new.template('tensor')}")

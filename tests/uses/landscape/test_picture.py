@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import shallows as sh
 from shallows.uses.landscape.direction_loss import DirectionLoss
-from shallows.uses.landscape.disc import frame_of, from_disc, on_disc
+from shallows.uses.landscape.disc import frame_of, from_disc
 from shallows.uses.landscape.picture import landscape
 from shallows.uses.landscape.rolling import Neuron
 
@@ -83,6 +83,14 @@ def test_slopes_and_descents_are_those_of_the_problem(name):
         net = problem.unpack(theta)
         assert value == pytest.approx(problem.loss(net), rel=1e-9)
         np.testing.assert_allclose(problem.lower(gradient), problem.gradient(net), rtol=1e-4, atol=1e-6)
+
+
+def on_disc(frame, u):
+    """The places (…, 2) of directions (…, 3), whichever of u and −u is on this side: the inverse of `from_disc`."""
+    seen = u @ frame.T
+    seen = seen * np.where(seen[..., :1] < 0, -1.0, 1.0)
+    length = np.linalg.norm(seen, axis=-1, keepdims=True)
+    return seen[..., 1:] / np.sqrt(length * (length + seen[..., :1]))
 
 
 def test_the_disc_has_every_direction_once():

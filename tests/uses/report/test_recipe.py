@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shallows as sh
-from shallows.model.problem_file import parse_problem
+from shallows.model.problem_file import parse_written
 from shallows.uses.report.recipe import LARGEST_DATA, NoRecipe, python_of, toml_of, versions
 
 RNG = np.random.default_rng(5)
@@ -35,7 +35,8 @@ def same(one, other):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_problem_file_makes_the_same_problem(name):
-    title, again = parse_problem(toml_of(PROBLEMS[name], "a “title”"))
+    written = parse_written(toml_of(PROBLEMS[name], "a “title”"))
+    title, again = written.title, written.problem
     assert title == "a “title”"
     assert same(PROBLEMS[name], again) and repr(again) == repr(PROBLEMS[name])
 
@@ -51,7 +52,7 @@ def test_the_python_makes_the_same_problem(name):
 def test_every_digit_is_kept(values):
     a, b, c = values
     problem = sh.Problem([[a, b], [b, c]], sh.Gaussian(2), 1)
-    again = parse_problem(toml_of(problem))[1]
+    again = parse_written(toml_of(problem)).problem
     np.testing.assert_array_equal(again.target_tensor().entries, problem.target_tensor().entries)
 
 

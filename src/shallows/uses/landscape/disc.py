@@ -23,15 +23,7 @@ def frame_of(lifted: bool) -> Array:
     return np.stack([first, right, np.cross(first, right)])
 
 
-def on_disc(frame: Array, u: Array) -> Array:
-    """The places (…, 2) of directions (…, 3), whichever of u and −u is on this side."""
-    seen = u @ frame.T
-    seen = seen * np.where(seen[..., :1] < 0, -1.0, 1.0)
-    length = np.linalg.norm(seen, axis=-1, keepdims=True)
-    return np.asarray(seen[..., 1:] / np.sqrt(length * (length + seen[..., :1])))
-
-
 def from_disc(frame: Array, places: Array) -> Array:
-    """The directions (…, 3) of places (…, 2) of the disc: the inverse of `on_disc`."""
+    """The directions (…, 3) of places (…, 2) of the disc: of u and −u the one on this side."""
     square = np.sum(places**2, axis=-1, keepdims=True)
     return np.concatenate([1 - square, places * np.sqrt(np.maximum(2 - square, 0.0))], axis=-1) @ frame

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
 
-Complex = NDArray[np.complex128]
 #: A monomial of the parameters: (parameter, exponent) pairs.
 Factors = tuple[tuple[int, int], ...]
 

@@ -46,7 +46,6 @@ from shallows.support.progress import status_line
 #: What such a chart leaves out where outer weights are trained.
 SCOPE = "networks, not limits of networks whose neurons shrink while their outer weights grow"
 COUNTED = "not known beforehand; all strata of so many neurons"
-Placed = tuple[NeuronPoint, tuple[Group, ...]]
 
 
 @dataclass(frozen=True, eq=False)
