@@ -135,14 +135,6 @@ def test_newton_finds_nothing_outside_the_list(name: str, outer: Any) -> None:
         check_against_newton(name, outer, 2, 1, 10)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", [*FORMS, "cubic"])
-@pytest.mark.parametrize("outer", [[1.0], [-0.5], "free"])
-@pytest.mark.parametrize(("n", "seed", "starts"), [(1, 1, 10_000), (2, 1, 300), (2, 2, 100), (3, 1, 30)])
-def test_many_newton_starts(name: str, outer: Any, n: int, seed: int, starts: int) -> None:
-    check_against_newton(name, outer, n, seed, starts)
-
-
 def check_against_newton(name: str, outer: Any, n: int, seed: int, starts: int) -> None:
     problem = problem_of(name, *teachers(n, seed), outer=outer)
     chart = sh.chart(problem, method="exclusion")
