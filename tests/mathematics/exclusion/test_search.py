@@ -142,6 +142,7 @@ def test_threads_find_the_same() -> None:
         (["x^2 - 1"], ([2.0], [-2.0]), "lower"),
         (["x^2 - 1"], ([-np.inf], [2.0]), "finite"),
         (["x^2 - 1"], ([-2.0, 0.0], [2.0, 1.0]), "1 unknowns"),
+        (["x^2 - 1", "x - y"], [(-2.0, 2.0), (-2.0, 2.0)], "one value only"),
     ],
 )
 def test_the_door_says_what_is_wrong(system: Any, region: Any, reason: str) -> None:

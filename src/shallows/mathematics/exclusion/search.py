@@ -88,7 +88,7 @@ def exclude(
     (False, True)
     """
     system = _system(system)
-    region = _region(region, system.n)
+    region = _region(region, system)
     boxes = region if region.lo.ndim == 2 else Intervals(region.lo[None], region.hi[None])
     around = Intervals(boxes.lo.min(axis=0), boxes.hi.max(axis=0))
     check_enclosure(system, around)
@@ -139,8 +139,9 @@ def _system(given: System | Sequence[str]) -> System:
     return Polynomials.read(list(given)) if isinstance(given, Sequence) else given
 
 
-def _region(given: Intervals | tuple[Any, Any], unknowns: int) -> Intervals:
+def _region(given: Intervals | tuple[Any, Any], system: System) -> Intervals:
     """Checked: finite ends, the lower ones below, as many as there are unknowns."""
+    unknowns = system.n
     region = given if isinstance(given, Intervals) else Intervals(*given)
     lo, hi = region.lo, region.hi
     shape = lo.shape == hi.shape and lo.ndim in (1, 2) and lo.shape[-1:] == (unknowns,)
@@ -148,6 +149,11 @@ def _region(given: Intervals | tuple[Any, Any], unknowns: int) -> Intervals:
         raise InvalidProblem(
             f"the region goes from {lo!r} to {hi!r}; expected finite lower and upper ends for {unknowns} unknowns, "
             "lower ones first. Fix: ([-1.0, -1.0], [1.0, 1.0]), say."
+        )
+    if not np.all(np.ptp([lo, hi], axis=tuple(range(lo.ndim)))[list(system.split)] > 0):
+        raise InvalidProblem(
+            f"the region goes from {lo!r} to {hi!r}: an unknown has one value only. Expected all lower ends, then all "
+            "upper ones, not a pair for each unknown. Fix: ([-1.0, -1.0], [1.0, 1.0]), say."
         )
     return region
 
