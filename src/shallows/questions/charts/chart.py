@@ -78,7 +78,8 @@ def chart(
     if problem.outputs > 1 or problem.degree == 1:
         return replace(_of_outputs(problem, method, certify, seed, progress), title=f"{problem!r}", seed=seed)
     if needs_pairs(problem):
-        return penalised_chart(problem, certify, seed, progress, method)
+        inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
+        return penalised_chart(problem, inner, certify, seed, progress, method)
     if problem.norm_neuron or problem.orthogonality:
         return with_reduction(problem, chart(reduced(problem), method, certify, seed, progress=progress))
     if method != "exact":

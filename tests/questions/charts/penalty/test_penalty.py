@@ -35,7 +35,7 @@ def on_the_chart(problem, chart, runs):
 def test_points_are_critical_and_descents_end_on_them(outer, data):
     problem = sh.Problem(matrix(2, 5), data, 2, outer=outer, orthogonality=0.75)
     chart = sh.chart(problem)
-    assert chart.completeness == "trace-tested"
+    assert chart.completeness in ("trace-tested", "count-matched")
     for point in chart.points:
         assert np.abs(problem.gradient(point.network)).max() < 1e-8
         assert abs(problem.loss(point.network) - point.loss) <= 1e-9 * (1 + point.loss)
@@ -49,7 +49,9 @@ def test_equal_weights_are_those_of_the_reduced_problem():
     for data in (sh.Gaussian(2), metric(2, 1)):
         problem = sh.Problem(matrix(2, 4), data, 2, outer="ones", orthogonality=0.5)
         np.testing.assert_allclose(
-            penalised_chart(problem, True, 0, False, "auto").losses, sh.chart(problem).losses, atol=1e-10
+            penalised_chart(problem, sh.chart, True, 0, False, "auto").losses,
+            sh.chart(problem).losses,
+            atol=1e-10,
         )
 
 
@@ -122,13 +124,182 @@ def test_a_repeated_weight_of_both_signs_and_a_norm_neuron():
 
 def test_what_is_refused_says_why():
     with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
-        sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 3, orthogonality=1.0))
+        sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 4, outer=[1.0, 2.0, -1.0, 3.0], orthogonality=1.0))
     with pytest.raises(sh.InvalidProblem, match="pairs"):
         sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 2, orthogonality=1.0), method="exact")
 
 
+def zeros_of_the_gradient(problem, starts, seed=0):
+    """Losses of critical networks, saddles too: least squares on ∇L from random weights, which knows no strata."""
+    from scipy.optimize import least_squares
+
+    rng, losses = np.random.default_rng(seed), []
+    for _ in range(starts):
+        found = least_squares(
+            lambda x: problem.value_and_gradient(x)[1],
+            rng.standard_normal(problem.size) * rng.choice([0.3, 1.0, 2.0]),
+            jac=lambda x: problem.hessian(problem.unpack(x)),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=200,
+        )
+        if np.abs(found.fun).max() < 1e-9 and np.abs(found.x).max() < 50:
+            losses.append(problem.loss(problem.unpack(found.x)))
+    return np.array(losses)
+
+
+def descends(problem, point):
+    """Whether the loss falls from next to a point, below its own: higher orders than the second."""
+    from scipy.optimize import minimize
+
+    rng, theta = np.random.default_rng(0), problem.pack(point.network)
+    for _ in range(20):
+        start = theta + 0.05 * rng.standard_normal(len(theta))
+        if minimize(problem.value_and_gradient, start, jac=True).fun < point.loss - 1e-6 * (1 + point.loss):
+            return True
+    return False
+
+
+def everything_holds(problem, chart, starts):
+    """Rows are critical networks with the loss and the kind they say, and every zero of the gradient is a row."""
+    for point in chart.critical:
+        assert np.abs(problem.gradient(point.network)).max() < 1e-7 * (1 + point.loss)
+        assert abs(problem.loss(point.network) - point.loss) <= 1e-8 * (1 + point.loss)
+        eigenvalues = np.linalg.eigvalsh(problem.hessian(point.network))
+        negative = bool(eigenvalues[0] < -1e-7 * np.abs(eigenvalues).max())
+        assert point.kind == "saddle" or not negative
+        assert point.kind != "saddle" or negative or descends(problem, point)
+    losses = zeros_of_the_gradient(problem, starts)
+    assert len(losses)
+    for loss in losses:
+        assert np.abs(chart.losses - loss).min() <= 1e-6 * (1 + loss)
+    assert chart.minimum.kind == "global minimum" and chart.attained
+
+
+THOROUGH = pytest.mark.thorough
+TARGETS = {
+    "general": lambda n: matrix(n, 3) + np.eye(n) / 4,
+    "identity": np.eye,
+    "without trace": lambda n: np.diag([1.0, -1.0] + [0.0] * (n - 2)),
+    "rank one": lambda n: np.outer(np.arange(1.0, n + 1), np.arange(1.0, n + 1)),
+    "negative": lambda n: -np.diag(np.arange(1.0, n + 1)),
+    "repeated": lambda n: np.diag([2.0, 2.0, -1.0][:n]),
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "starts"),
+    [("general", 4), ("identity", 4), *(pytest.param(t, 40, marks=THOROUGH) for t in TARGETS)],
+)
+def test_trained_weights_against_zeros_of_the_gradient(target, starts):
+    for n, width in ((2, 2), (3, 1), (3, 2)) if starts < 10 else ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2)):
+        problem = sh.Problem(TARGETS[target](n), sh.Gaussian(n), width, orthogonality=0.75)
+        chart = sh.chart(problem)
+        assert chart.completeness == ("proved" if width == 1 else "count-matched")
+        everything_holds(problem, chart, starts)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("norm", [False, True])
+def test_trained_weights_of_any_width(target, norm):
+    for n, width in ((2, 4), (3, 3), (3, 4), (4, 2), (4, 3)):
+        problem = sh.Problem(
+            TARGETS[target](n) if n < 4 else np.diag([2.0, 2.0, -1.0, 0.5]),
+            sh.Sphere(n) if not norm else sh.Gaussian(n),
+            width,
+            orthogonality=0.4,
+            norm_neuron=norm,
+        )
+        everything_holds(problem, sh.chart(problem), 40)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("target", TARGETS)
+def test_trained_weights_under_any_metric(target):
+    for n, width in ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2)):
+        problem = sh.Problem(TARGETS[target](n), metric(n, 5), width, orthogonality=0.75)
+        chart = sh.chart(problem)
+        assert chart.completeness != "sampled"
+        everything_holds(problem, chart, 60)
+
+
+def test_the_lowest_loss_is_that_without_penalty_and_the_least_penalty():
+    for n, width in ((2, 1), (2, 2), (3, 1)):
+        plain = sh.Problem(matrix(n, 9), metric(n, 4), width)
+        problem = sh.Problem(matrix(n, 9), metric(n, 4), width, orthogonality=0.3)
+        lowest = sh.chart(plain).minimum.loss + 0.3 * (n - width)
+        assert sh.chart(problem).minimum.loss == pytest.approx(lowest, abs=1e-9)
+
+
+def test_families_of_an_identity_teacher():
+    chart = sh.chart(sh.Problem(np.eye(3), sh.Gaussian(3), 1, orthogonality=1.0))
+    assert chart.completeness == "proved"
+    (sphere,) = chart.families
+    assert sphere.dimension == 2 and sphere.signature == (2, 2, 0) and sphere.kind == "global minimum"
+    for seed, sample in enumerate(sphere.samples):
+        w = np.linalg.svd(sample.to_matrix())[0][:, 0]
+        net = sh.Network(w[None], [float(np.trace(sample.to_matrix()))])
+        problem = sh.Problem(np.eye(3), sh.Gaussian(3), 1, orthogonality=1.0)
+        assert np.abs(problem.gradient(net)).max() < 1e-12, seed
+    fixed = sh.Problem(np.eye(3), sh.Gaussian(3), 2, outer=[1.0, -1.0], orthogonality=1.0)
+    chart = sh.chart(fixed)
+    assert chart.completeness == "trace-tested" and chart.minimum.dimension == 2
+    everything_holds(fixed, chart, 20)
+
+
+def hessian_on_the_stratum(problem, net, groups):
+    """Signature by differences: each group has one weight, and rotations within groups are divided out by rank."""
+    a0, W0 = net.a, net.W
+    own = [rows for rows in groups if len(rows)]
+    if not own:
+        return 0, 0, 0
+
+    def loss(x):
+        a, W = a0.copy(), W0.copy()
+        start = 0
+        for k, rows in enumerate(own):
+            a[rows] += x[k]
+        start = len(own)
+        for rows in own:
+            for i in rows:
+                W[i] += x[start : start + problem.n]
+                start += problem.n
+        return problem.loss(sh.Network(W, a))
+
+    size, h = len(own) + problem.n * sum(map(len, own)), 1e-3
+    steps = h * np.eye(size)
+    H = np.array(
+        [
+            [(loss(e + f) - loss(e - f) - loss(f - e) + loss(-e - f)) / (4 * h * h) for f in steps]
+            for e in steps
+        ]
+    )
+    eigenvalues = np.linalg.eigvalsh((H + H.T) / 2)
+    flat = np.abs(eigenvalues) < 1e-4 * np.abs(eigenvalues).max()
+    gauge = sum(len(rows) * (len(rows) - 1) // 2 for rows in own)
+    return (
+        int(np.sum(eigenvalues[~flat] > 0)),
+        int(np.sum(flat)) - gauge,
+        int(np.sum(eigenvalues[~flat] < 0)),
+    )
+
+
+def test_signatures_by_differences():
+    problem = sh.Problem(np.diag([2.0, 1.0, -1.5]), sh.Gaussian(3), 2, orthogonality=0.75)
+    seen = set()
+    for point in sh.chart(problem).critical:
+        a, used = point.network.a, np.any(point.network.W != 0, axis=1)
+        weights = sorted({round(float(x), 7) for x in a[used]})
+        groups = [np.flatnonzero(used & (np.abs(a - w) < 1e-6)) for w in weights]
+        assert hessian_on_the_stratum(problem, point.network, groups) == point.signature, point
+        seen.add((len(weights), 0.0 in weights, point.dimension))
+    assert {(1, True, 1), (2, True, 0), (1, True, 0)} & seen and (1, False, 0) in seen
+
+
 def test_groups_of_trained_weights():
-    assert [[g.size for g in s] for s in trained_strata(3, 3)] == [[1], [2], [1, 1], [3], [2, 1], [1, 1, 1]]
+    assert [[g.size for g in s] for s in trained_strata(3, 4)] == [[2], [3], [2, 1]]
     rng = np.random.default_rng(0)
     W, E = rng.standard_normal((4, 5)), rng.standard_normal((5, 5))
     E = E + E.T

@@ -172,7 +172,7 @@ def _add(
     found.levels.append(stratum.completeness)
     found.complex[rank] = found.complex.get(rank, 0) + stratum.count
     found.bounds[rank] = stratum.bound if rank not in found.bounds else None
-    examined = examine_ends(problem, space, stratum, item)
+    examined = examine_ends(space, stratum.system, stratum.singular, stratum.found)
     found.complex[rank] += examined.regular
     still = 0.0 if item is None else item.constant
     for point in [*stratum.found, *examined.points]:

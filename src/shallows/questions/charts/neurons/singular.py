@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from shallows.model.polynomial_space import PolynomialSpace
-from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.equations import Complex
-from shallows.questions.charts.neurons.groups import Arrangement
+from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import NeuronPoint, half_hessian, seen_point, sort_neurons
-from shallows.questions.charts.neurons.stratum import NeuronStratum
 from shallows.questions.charts.singular_ends import (
     EXACTLY,
     FLAT,
@@ -31,6 +29,30 @@ from shallows.support.tolerances import TINY
 
 #: Trials beside a point, an unknown, to see whether a set of critical points goes on.
 TRIALS = 3
+
+
+class Quadratic(Protocol):
+    """(s − t)ᵀG(s − t), b = Gt, and its value at s = 0."""
+
+    @property
+    def gram(self) -> Array:
+        """G."""
+        ...
+
+    @property
+    def right(self) -> Array:
+        """b."""
+        ...
+
+    @property
+    def target(self) -> Array:
+        """t."""
+        ...
+
+    @property
+    def energy(self) -> Any:
+        """The value at s = 0."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -62,8 +84,8 @@ class ExaminedEnds:
 class _Loss:
     """The loss of r neurons on their own stratum, with derivatives from the equations in float64."""
 
-    def __init__(self, space: PolynomialSpace, stratum: NeuronStratum) -> None:
-        self.space, self.system = space, stratum.system
+    def __init__(self, space: Quadratic, system: NeuronSystem) -> None:
+        self.space, self.system = space, system
         self.unit = max(float(np.abs(space.right).max()), TINY)
 
     def gradient(self, x: Array) -> Array:
@@ -101,23 +123,31 @@ class _Loss:
 
 
 def examine_ends(
-    problem: Problem, space: PolynomialSpace, stratum: NeuronStratum, item: Arrangement | None
+    space: Quadratic,
+    system: NeuronSystem,
+    singular: Complex,
+    known: Sequence[NeuronPoint],
+    starts: Callable[[Complex], list[Array]] | None = None,
 ) -> ExaminedEnds:
-    """The real families and degenerate points that a stratum's singular ends belong to."""
-    result = ExaminedEnds(ends=len(stratum.singular))
-    loss = _Loss(space, stratum)
-    equations = stratum.system.equations
-    for end in stratum.singular:
+    """The real families and degenerate points that a stratum's singular ends belong to, beside its `known` points.
+
+    `starts` are real points near an end, from which critical ones are looked for.
+    """
+    result = ExaminedEnds(ends=len(singular))
+    loss = _Loss(space, system)
+    equations = system.equations
+    for end in singular:
         level = loss.value(equations.tensors(end[None])[0])
         scale = max(float(space.energy), abs(level), TINY)
         if abs(level.imag) > REAL_LOSS * scale:
             continue
-        for start in _real_starts(equations.split(end), equations.join):
+        near = starts(end) if starts is not None else _real_starts(equations.split(end), equations.join)
+        for start in near:
             x = loss.critical(start)
             entries = loss.entries(x)
             there = loss.value(entries.astype(np.complex128)).real
             if loss.is_critical(x) and abs(there - level.real) <= REAL_LOSS * scale:
-                _sort_in(loss, stratum, x, result)
+                _sort_in(loss, known, x, result)
                 break
     return result
 
@@ -132,11 +162,11 @@ def _real_starts(parts: tuple[Complex, Complex], join: Any) -> list[Array]:
     return [join(A.real, scaled).real, join(A.real, W.real).real]
 
 
-def _sort_in(loss: _Loss, stratum: NeuronStratum, x: Array, result: ExaminedEnds) -> None:
-    point = seen_point(stratum.system, x, FLAT)
+def _sort_in(loss: _Loss, known: Sequence[NeuronPoint], x: Array, result: ExaminedEnds) -> None:
+    point = seen_point(loss.system, x, FLAT)
     if not point.signature[1]:  # regular after all, as w = 0 may be
-        if not any(_near(point.entries, other.entries) for other in [*result.points, *stratum.found]):
-            result.points += sort_neurons(stratum.system, x[None].astype(np.complex128), True).found
+        if not any(_near(point.entries, other.entries) for other in [*result.points, *known]):
+            result.points += sort_neurons(loss.system, x[None].astype(np.complex128), True).found
             result.regular += 1
         return
     beside = _beside(loss, x, point.entries, point.signature[1])
@@ -150,7 +180,7 @@ def _sort_in(loss: _Loss, stratum: NeuronStratum, x: Array, result: ExaminedEnds
         )
         if not any(_same_family(loss, family, other) for other in result.families):
             result.families.append(family)
-    elif not any(_near(point.entries, other.entries) for other in [*result.points, *stratum.found]):
+    elif not any(_near(point.entries, other.entries) for other in [*result.points, *known]):
         result.points.append(point)
 
 

@@ -1,17 +1,15 @@
 """Charts of quadratic networks under the orthogonality penalty, with outer weights that differ or are trained.
 
 The loss is a quadratic function of the pair (s, P) = (Σ aᵢ wᵢwᵢᵀ, Σ wᵢwᵢᵀ), s − t under the data's metric and P − I
-under γ times Frobenius'; its critical pairs are found stratum by stratum (`students`). With a fixed the penalty holds
-all weights in a bounded set, so that the lowest point is a global minimum. With a trained, a neuron may shrink while
-its outer weight grows, to a limit (±vvᵀ, 0) that no network has. At width one such a limit is never lowest: with P = 0
-the penalty falls to first order when the neuron gets a length. Otherwise it may be: `scope` says it is not charted.
+under γ times Frobenius'. With a fixed its critical pairs are found stratum by stratum (`students`), and the penalty
+holds all weights in a bounded set, so that the lowest point is a global minimum. With a trained they are those without
+penalty, those of equal weights, which go by homotopy, and those with weights zero (`trained`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +17,16 @@ from numpy.typing import NDArray
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
-from shallows.model.data.metric import Frobenius
-from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.model.reduced_problem import ReducedProblem, identity, reduced
+from shallows.model.reduced_problem import identity
 from shallows.questions.charts.completeness import weakest
-from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.questions.charts.neurons.singular import NeuronFamily
+from shallows.questions.charts.penalty.equal_weights import equal_weights
+from shallows.questions.charts.penalty.loss import PenalisedLoss, without_penalty
+from shallows.questions.charts.penalty.rows import Row
+from shallows.questions.charts.penalty.spectral import spectral_stratum
 from shallows.questions.charts.penalty.stratum import PenalisedStratum, penalised_stratum
 from shallows.questions.charts.penalty.students import (
     Group,
@@ -35,76 +35,35 @@ from shallows.questions.charts.penalty.students import (
     trained_strata,
     zero_diagonal,
 )
+from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, orthonormal_rows
+from shallows.questions.charts.penalty.zero_weights import with_zero_weights
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
-from shallows.support.progress import status_line
+from shallows.support.progress import Shown, status_line
 
-#: What such a chart leaves out where outer weights are trained.
-SCOPE = "networks, not limits of networks whose neurons shrink while their outer weights grow"
 COUNTED = "not known beforehand; all strata of so many neurons"
-
-
-@dataclass(frozen=True, eq=False)
-class PenalisedLoss:
-    """The exact quadratic function of (s, P), a norm neuron's weight already eliminated."""
-
-    problem: Problem
-    plain: Problem
-    exact: ExactLoss
-    gram: Array
-    target: Array
-
-    @classmethod
-    def of(cls, problem: Problem) -> PenalisedLoss:
-        """That of a problem with a penalty."""
-        outer: Any = "free" if problem.outer is None else problem.outer
-        plain = reduced(
-            Problem(problem.target, problem.data, problem.width, outer=outer, norm_neuron=problem.norm_neuron)
-        )
-        own, gamma = ExactLoss.of(plain), Fraction(problem.orthogonality)
-        size, q = len(own.right), fractions(identity(len(own.right)))
-        gram = np.full((2 * size, 2 * size), Fraction(0), dtype=object)
-        gram[:size, :size] = own.gram
-        gram[size:, size:] = fractions(Frobenius(problem.n).gram(2)) * gamma
-        right = np.concatenate([own.right, q * gamma])
-        target = np.concatenate([plain.target_tensor().entries, identity(size)])
-        return cls(problem, plain, ExactLoss(gram, right), gram.astype(np.float64), target)
-
-    def excess(self, pairs: Array) -> Array:
-        """The loss above the floor of each pair."""
-        gap = pairs - self.target
-        return np.asarray(np.maximum(np.einsum("ij,jk,ik->i", gap, self.gram, gap), 0.0))
-
-    @property
-    def energy(self) -> float:
-        """The loss of the zero network above the floor."""
-        return float(self.target @ self.gram @ self.target)
-
-    def slope(self, pair: Array) -> Array:
-        """Half the slope in s, as a symmetric matrix."""
-        n, size = self.problem.n, len(pair) // 2
-        e = (self.gram @ (pair - self.target))[:size]
-        E = np.zeros((n, n))
-        rows, columns = np.triu_indices(n)
-        E[rows, columns] = E[columns, rows] = e * np.where(rows == columns, 1.0, 0.5)
-        return E
+#: How equal weights are found under rotation-invariant data.
+ONE_EQUATION = "all roots of one equation in that weight for each choice of eigenvectors"
+#: The slope on neurons of equal weights is zero, so that they are critical without penalty too: as a share of G t.
+PLAIN = 1e-7
 
 
 @dataclass
 class _Found:
-    placed: list[tuple[NeuronPoint, PenalisedEquations | None]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     complex: dict[int, int] = field(default_factory=dict)
+    expected: dict[int, tuple[int | None, str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     levels: list[str] = field(default_factory=lambda: ["proved"])
 
-    def add(self, equations: PenalisedEquations, stratum: PenalisedStratum) -> None:
+    def add(self, equations: PenalisedEquations, stratum: PenalisedStratum, rows: list[Row]) -> None:
         rank = sum(group.size for group in equations.groups)
-        self.placed += [(point, equations) for point in stratum.found]
+        self.rows += rows
         self.complex[rank] = self.complex.get(rank, 0) + stratum.count
+        self.expected[rank] = None, COUNTED
         self.levels.append(stratum.completeness)
         self.notes += stratum.notes
 
@@ -116,38 +75,93 @@ def needs_pairs(problem: Problem) -> bool:
     return problem.outer is None or bool(np.any(problem.outer != problem.outer[0, 0]))
 
 
-def penalised_chart(problem: Problem, certify: bool, seed: int, progress: bool, method: str) -> Chart:
-    """All critical pairs of a quadratic problem with an orthogonality penalty, read as networks."""
-    if method not in ("auto", "homotopy"):
+def penalised_chart(
+    problem: Problem,
+    charted: Callable[[Problem], Chart],
+    certify: bool,
+    seed: int,
+    progress: bool,
+    method: str,
+) -> Chart:
+    """All critical pairs of a quadratic problem with an orthogonality penalty, read as networks.
+
+    `charted` makes charts without penalty.
+    """
+    if method not in ("auto", "homotopy") and (problem.outer is not None or problem.width > 1):
         raise InvalidProblem(
             "With an orthogonality penalty and outer weights that differ or are trained, critical points are those of "
             f'pairs (Wᵀdiag(a)W, WᵀW), which go by homotopy only; method is {method!r}. Fix: method="auto".'
         )
-    loss, n = PenalisedLoss.of(problem), problem.n
-    strata = list(
-        trained_strata(n, problem.width) if problem.outer is None else fixed_strata(n, problem.outer[0])
-    )
-    for groups in strata:
-        _require_isolated(problem, groups)
-    found = _Found()
+    loss = PenalisedLoss.of(problem)
+    if problem.outer is None:
+        found = _trained(loss, charted(without_penalty(problem)), certify, seed, progress)
+    else:
+        found = _fixed(loss, certify, seed, progress)
+    return _chart(loss, found, seed, method)
+
+
+def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> _Found:
+    problem, found = loss.problem, _Found()
+    assert problem.outer is not None
+    strata = [
+        PenalisedEquations.of(problem.n, groups) for groups in fixed_strata(problem.n, problem.outer[0])
+    ]
+    for equations in strata:
+        _require_isolated(problem, equations)
     nothing = np.zeros(len(loss.target))
-    zero = NeuronPoint(
-        np.zeros((0, n)), np.zeros(0), nothing, (0, 0, 0), Certificate(0.0, True, True, "exact")
-    )
-    found.placed.append((zero, None))
-    found.complex[0] = 1
-    for groups in strata:
-        equations = PenalisedEquations.of(n, groups)
+    norm = loss.norm(nothing)
+    zero = Network(np.zeros((problem.width, problem.n)), problem.outer[0], problem.activation, norm)
+    proof, seen = Certificate(0.0, True, True, "exact"), (int(problem.norm_neuron), 0, 0)
+    found.rows.append(Row(nothing, zero, 0, seen, certificate=proof))
+    found.complex[0], found.expected[0] = 1, (1, "the zero network")
+    for equations in strata:
         with status_line(f"{equations!r}", progress) as tell:
-            system = NeuronSystem(equations, loss.exact)
-            found.add(equations, penalised_stratum(problem, system, equations, certify, seed, tell))
-    return _chart(loss, found, seed)
+            stratum = _stratum(loss, equations, certify, seed, tell)
+        found.add(equations, stratum, _rows(loss, equations, stratum))
+    return found
 
 
-def _require_isolated(problem: Problem, groups: tuple[Group, ...]) -> None:
-    equations = PenalisedEquations.of(problem.n, groups)
+def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progress: bool) -> _Found:
+    problem, found = loss.problem, _Found()
+    found.rows += orthonormal_rows(loss, plain)
+    found.complex |= plain.complex_count
+    found.expected |= {r: (plain.expected_count[r], plain.expected_source[r]) for r in plain.complex_count}
+    found.levels.append(plain.completeness)
+    found.notes += plain.notes
+    slope = PLAIN * float(np.abs(loss.gram @ loss.target).max())
+    for groups in trained_strata(problem.n, problem.width):
+        equations = PenalisedEquations.of(problem.n, groups)
+        if loss.isotropic and sum(group.size > 1 for group in groups) == 1:
+            rows, count = equal_weights(loss, groups[0].size, len(groups) - 1, certify)
+            stratum = PenalisedStratum([], count, [f"{_shown(groups)}: {ONE_EQUATION}"], "count-matched", [])
+        else:
+            with status_line(f"{equations!r}", progress) as tell:
+                stratum = _stratum(loss, equations, certify, seed, tell)
+            rows = _rows(loss, equations, stratum)
+        new = [row for row in rows if np.abs(row.neurons @ loss.slope(row.pair)).max() > slope]
+        found.add(equations, stratum, new)
+    found.rows += [new for row in list(found.rows) for new in with_zero_weights(loss, row, certify)]
+    found.notes.append(NO_LIMITS)
+    return found
+
+
+def _shown(groups: tuple[Group, ...]) -> str:
+    used, equal = sum(group.size for group in groups), groups[0].size
+    return f"rank {used}, {equal} outer weights equal"
+
+
+def _stratum(
+    loss: PenalisedLoss, equations: PenalisedEquations, certify: bool, seed: int, tell: Shown
+) -> PenalisedStratum:
+    few = sum(group.size for group in equations.groups) < loss.n
+    few = few and all(group.weight != 0.0 for group in equations.groups)
+    made = spectral_stratum if loss.isotropic and few else penalised_stratum
+    return made(loss, equations, certify, seed, tell)
+
+
+def _require_isolated(problem: Problem, equations: PenalisedEquations) -> None:
     if not equations.is_isolated():
-        used = sum(group.size for group in groups)
+        used = sum(group.size for group in equations.groups)
         raise InvalidProblem(
             f"{used} neurons in {problem.n} inputs have infinitely many networks with the same Wᵀdiag(a)W and WᵀW, "
             "on which loss and penalty depend, so their critical points are not isolated in the neurons. Use a smaller "
@@ -155,108 +169,113 @@ def _require_isolated(problem: Problem, groups: tuple[Group, ...]) -> None:
         )
 
 
-def _network(loss: PenalisedLoss, point: NeuronPoint, equations: PenalisedEquations | None) -> Network:
+def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: PenalisedStratum) -> list[Row]:
+    """A stratum's points and families; trained groups are saddles (`trained`), the rest is for the Hessian to tell."""
+    kind = "saddle" if loss.problem.outer is None else ""
+    placed: list[tuple[NeuronPoint, NeuronFamily | None]] = [(point, None) for point in stratum.found]
+    placed += [(family.point, family) for family in stratum.families]
+    norm, rows = int(loss.problem.norm_neuron), []
+    for point, family in placed:
+        net = _network(loss, point, equations)
+        rank = int(np.any(net.W != 0, axis=1).sum())
+        positive, zero, negative = point.signature
+        dimension = 0 if family is None else family.dimension
+        about = (
+            None if family is None else (family.description, tuple(_tensor(loss, s) for s in family.samples))
+        )
+        seen = (positive + norm, zero, negative)
+        rows.append(Row(point.entries, net, rank, seen, kind, point.certificate, dimension, about))
+    return rows
+
+
+def _network(loss: PenalisedLoss, point: NeuronPoint, equations: PenalisedEquations) -> Network:
     """The network of a pair: neurons of equal trained weight are rotated until each weight is critical."""
-    problem, n = loss.problem, loss.problem.n
-    W = np.zeros((problem.width, n))
-    a = np.zeros(problem.width) if problem.outer is None else np.array(problem.outer[0])
-    if equations is not None:
-        own, rows = equations.network(point.W[0])
-        places, start = [], 0
-        for group in equations.groups:
-            members = slice(start, start + group.size)
-            start += group.size
-            if group.weight is None:
-                rows[members] = zero_diagonal(rows[members], loss.slope(point.entries))
-                places += list(range(members.start, members.stop))
-            else:
-                places += np.flatnonzero(a == group.weight)[: group.size].tolist()
-        W[places], a[places] = rows, own
-    norm = 0.0
-    if isinstance(loss.plain, ReducedProblem):
-        h, best = loss.plain.optimal_norm
-        norm = best - float(h @ point.entries[: len(h)])
-    return Network(W, a, problem.activation, norm)
-
-
-def _kind(
-    loss: PenalisedLoss,
-    point: NeuronPoint,
-    equations: PenalisedEquations | None,
-    net: Network,
-    at_floor: bool,
-) -> str:
-    """By the Hessian in all weights: only rotations of equal neurons, and weights of idle ones, are flat for sure."""
     problem = loss.problem
-    if at_floor:
-        return "global minimum"
-    rank = int(np.any(net.W != 0, axis=1).sum())
-    slope = loss.slope(point.entries)
-    size = POINT_ERROR * float(np.abs(loss.gram @ loss.target).max())
-    if problem.outer is None and rank < problem.width and np.abs(slope).max() > size:
-        return "saddle"  # an idle neuron with a large weight of the right sign decreases the loss
-    flat = problem.width - rank if problem.outer is None else 0
-    for weight in np.unique(net.a) if problem.outer is not None else []:
+    own, rows = equations.network(point.W[0])
+    if problem.outer is not None:
+        W, start = np.zeros((problem.width, problem.n)), 0
+        for group in equations.groups:
+            places = np.flatnonzero(problem.outer[0] == group.weight)[: group.size]
+            W[places] = rows[start : start + group.size]
+            start += group.size
+        return Network(W, problem.outer[0], problem.activation, loss.norm(point.entries))
+    start = 0
+    for group in equations.groups:
+        members = slice(start, start + group.size)
+        rows[members] = zero_diagonal(rows[members], loss.slope(point.entries))
+        start += group.size
+    return network_of(loss, own, rows)
+
+
+def _tensor(loss: PenalisedLoss, pair: NDArray[np.float64]) -> SymmetricTensor:
+    """s and the norm neuron's part."""
+    size = len(pair) // 2
+    return SymmetricTensor(pair[:size] + loss.norm(pair) * identity(size), loss.problem.n, 2)
+
+
+def _judged(loss: PenalisedLoss, row: Row) -> str:
+    """Fixed weights, by the Hessian in all of them: only rotations of equal neurons are flat for sure."""
+    net, flat = row.network, row.dimension
+    for weight in np.unique(net.a):
         rows = net.W[net.a == weight]
         m, p = len(rows), int(np.any(rows != 0, axis=1).sum())
         flat += m * (m - 1) // 2 - (m - p) * (m - p - 1) // 2
-    positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(net)), POINT_ERROR)
+    eigenvalues = np.linalg.eigvalsh(loss.problem.hessian(net))
+    positive, zero, negative = signature(eigenvalues, POINT_ERROR)
     if negative:
         return "local maximum" if not positive and zero <= flat else "saddle"
     return "degenerate" if zero > flat else "local minimum"
 
 
-def _kinds(
-    loss: PenalisedLoss, found: _Found, nets: list[Network], excess: Array, closed: bool
-) -> NDArray[np.str_]:
-    levels = Levels(excess, loss.energy)
-    floor = levels.same(0.0)
-    kind = np.array(
-        [
-            _kind(loss, point, equations, net, bool(low))
-            for (point, equations), net, low in zip(found.placed, nets, floor, strict=True)
-        ],
-        dtype="<U14",
-    )
-    lowest = levels.same(float(excess.min()))
-    kind[(kind == "local minimum") & lowest & closed] = "global minimum"
+def _kinds(loss: PenalisedLoss, rows: list[Row], complete: bool) -> NDArray[np.str_]:
+    """Those that are known, or what the Hessian tells; with a fixed the lowest minimum is global."""
+    levels = Levels(loss.excess(np.array([row.pair for row in rows])), loss.energy)
+    kind = np.array([row.kind or _judged(loss, row) for row in rows], dtype="<U14")
+    kind[levels.same(0.0)] = "global minimum"
+    if loss.problem.outer is not None and complete:
+        lowest = levels.same(float(levels.excess.min()))
+        kind[(kind == "local minimum") & lowest] = "global minimum"
     return kind
 
 
-def _chart(loss: PenalisedLoss, found: _Found, seed: int) -> Chart:
-    problem, placed = loss.problem, found.placed
+def _chart(loss: PenalisedLoss, found: _Found, seed: int, method: str) -> Chart:
+    problem, rows = loss.problem, found.rows
     completeness = weakest(found.levels)
-    bounded = problem.outer is not None or problem.width == 1
-    nets = [_network(loss, *item) for item in placed]
-    excess = loss.excess(np.array([point.entries for point, _ in placed]))
-    kind = _kinds(loss, found, nets, excess, bounded and completeness != "sampled")
-    rank = np.array([int(np.any(net.W != 0, axis=1).sum()) for net in nets], dtype=np.intp)
+    excess = loss.excess(np.array([row.pair for row in rows]))
+    kind = _kinds(loss, rows, completeness != "sampled")
+    rank = np.array([row.rank for row in rows], dtype=np.intp)
+    dimension = np.array([row.dimension for row in rows], dtype=np.intp)
     order = np.lexsort((rank, excess))
-    size, norm = len(loss.target) // 2, np.array([int(problem.norm_neuron), 0, 0])
-    q = identity(size)
-    tensors = [
-        SymmetricTensor(placed[i][0].entries[:size] + float(np.ravel(nets[i].norm)[0]) * q, problem.n, 2)
-        for i in order
-    ]
+    tensors = [_tensor(loss, row.pair) for row in rows]
+    families = {
+        place: (rows[i].family[0], rows[i].family[1] or (tensors[i],))
+        for place, i in enumerate(order)
+        if rows[i].family is not None
+    }
     maker = Stored(
-        tensors, [nets[i] for i in order], [placed[i][0].certificate for i in order], [None] * len(order)
+        [tensors[i] for i in order],
+        [rows[i].network for i in order],
+        [rows[i].certificate for i in order],
+        [None] * len(order),
+        families,
     )
-    signatures = np.array([placed[i][0].signature for i in order], dtype=np.intp) + norm
     table = PointTable(
-        (excess + problem.floor)[order], rank[order], signatures, kind[order], np.zeros(len(order), np.intp)
+        (excess + problem.floor)[order],
+        rank[order],
+        np.array([rows[i].signature for i in order], dtype=np.intp),
+        kind[order],
+        dimension[order],
     )
-    known = kind[order][0] == "global minimum" and completeness != "sampled"
     return Chart(
         critical=Points(table, maker, problem),
         completeness=completeness,
-        method="homotopy",
+        method=method if method == "exact" else "homotopy",
         complex_count=found.complex,
-        real_count={r: int(np.sum(rank == r)) for r in found.complex},
-        expected_count={r: None if r else 1 for r in found.complex},
-        expected_source={r: COUNTED if r else "the zero network" for r in found.complex},
+        real_count={r: int(np.sum((rank == r) & (dimension == 0))) for r in found.complex},
+        expected_count={r: found.expected[r][0] for r in found.complex},
+        expected_source={r: found.expected[r][1] for r in found.complex},
         notes=tuple(found.notes),
-        attained=True if known else None,
-        scope="" if bounded else SCOPE,
+        attained=True if kind[order][0] == "global minimum" else None,
         seed=seed,
         title=f"{problem!r}",
         problem=problem,

@@ -5,8 +5,8 @@ trace test tells whether monodromy has found them. From there paths are followed
 among penalised ones: Frobenius' metric on P, and a multiple of the identity for its target. Most of the others run to
 infinity, slowly, like |t|^(−1/4): a path that double precision does not bring to an end is looked at on its way, and
 counts as one to infinity when it grows by one and the same power of t. Singular ends where a neuron is
-zero belong to other strata, and those with w·w = 0 stay so over all real problems, and are never real. Monodromy then
-finds no more.
+zero belong to other strata, those with a trained weight of zero to sets with a closed form (`zero_weights`), and those
+with w·w = 0 stay so over all real problems, and are never real. Monodromy then finds no more.
 """
 
 from __future__ import annotations
@@ -176,7 +176,9 @@ def _followed(
     segment = kind.segment(start.parameters, wanted)
     settled = all(_diverges(segment, start.points[end.path]) for end in ends.failed)
     points = PointSet(ends.finite.points, invariants=equations.tensors).points
-    unreal = all(equations.of_no_use(end.point) for end in ends.singular)
+    unreal = all(
+        equations.of_no_use(end.point) or equations.has_zero_weight(end.point) for end in ends.singular
+    )
     known = settled and unreal and len(points) == ends.finite.count
     if len(points):
         found = monodromy(

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.same_points import PointSet, is_among
-from shallows.model.data.base import InnerProduct
-from shallows.model.problem import Problem
+from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.tensors.symmetry import derivation, symmetry_algebra
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, seen_point, sort_neurons
+from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, sort_neurons
+from shallows.questions.charts.neurons.singular import ExaminedEnds, NeuronFamily, examine_ends
+from shallows.questions.charts.penalty.loss import PairLoss
 from shallows.questions.charts.penalty.members import PinnedDetours, start_for
 from shallows.questions.charts.penalty.metrics import PenalisedMetrics
 from shallows.questions.charts.penalty.students import Group, PenalisedEquations
-from shallows.support.checks import Array
 from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
 
-#: Entries of a metric that rotations leave alone agree to rounding.
-SAME = 1e-14
 #: A neuron shorter than this share of the longest adds less than 10⁻¹² to a matrix: it is none.
 NO_NEURON = 1e-6
 #: Singular ends are known to about the third root of rounding.
@@ -38,6 +36,7 @@ class PenalisedStratum:
     count: int
     notes: list[str]
     completeness: str
+    families: list[NeuronFamily]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +50,21 @@ class _Even:
     stretch: float
 
     @classmethod
-    def of(cls, problem: Problem, system: NeuronSystem, own: PenalisedEquations) -> _Even:
-        gram, right = system.exact.gram.astype(np.float64), system.exact.right.astype(np.float64)
-        size = len(right) // 2
-        G, gamma = gram[:size, :size], float(problem.orthogonality)
+    def of(cls, loss: PairLoss, own: PenalisedEquations) -> _Even:
+        right, size, gamma = loss.right, loss.size, loss.penalty
+        G = loss.gram[:size, :size]
         scale = float(np.abs(right[:size]).max() / np.abs(G).max())  # of the target
         weights = [group.weight for group in own.groups if group.weight is not None]
-        unit = next((w for w in weights if w), 1.0) if problem.outer is not None else scale or 1.0
+        unit = next((w for w in weights if w), 1.0) if loss.fixed else scale or 1.0
         groups = tuple(Group(None if g.weight is None else g.weight / unit, g.size) for g in own.groups)
         square = max(1.0, scale / abs(unit))
-        special = PenalisedMetrics(problem.n, "isotropic" if _isotropic(problem, G) else "any")
+        special = PenalisedMetrics(loss.n, "isotropic" if loss.isotropic and loss.n > 1 else "any")
         # s = unit stretch² s′ and P = stretch² P′, divided by the larger block
         first, second = unit**2 * square * G, gamma * square
         whole = max(float(np.abs(first).max()), second)
         u = special.of(first / whole, second / whole)
         g = np.concatenate([unit * right[:size], right[size:]]) / whole
-        equations = PenalisedEquations.of(problem.n, groups)
+        equations = PenalisedEquations.of(loss.n, groups)
         return cls(equations, Member(special, u, g), special, unit, float(np.sqrt(square)))
 
     def restored(self, points: Complex) -> Complex:
@@ -82,27 +80,16 @@ class _Even:
         return result
 
 
-def _isotropic(problem: Problem, gram: Array) -> bool:
-    """Whether G is u₁‖S‖² + u₂(tr S)², to rounding, by the kind of law."""
-    data: InnerProduct = problem.data
-    metric = data.rotation_invariance(2)
-    if metric is None or problem.n == 1:
-        return False
-    kind = PenalisedMetrics(problem.n, "isotropic")
-    near = kind.at(kind.of(gram, 1.0).astype(np.complex128)).high[: len(gram), : len(gram)].real
-    return bool(np.abs(near - gram).max() <= SAME * np.abs(gram).max())
-
-
 def penalised_stratum(
-    problem: Problem,
-    system: NeuronSystem,
+    loss: PairLoss,
     own: PenalisedEquations,
     certify_points: bool,
     seed: int,
     tell: Shown = False,
 ) -> PenalisedStratum:
-    """All critical networks whose neurons in use are in these groups."""
-    even = _Even.of(problem, system, own)
+    """All critical networks whose neurons in use are in these groups, trained weights of zero left out."""
+    system = NeuronSystem(own, loss.exact)
+    even = _Even.of(loss, own)
 
     def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
         """Ends that look singular for being far out, but are proved regular."""
@@ -110,14 +97,41 @@ def penalised_stratum(
 
     start = start_for(even.equations, even.special, tell)
     run = settle(PinnedDetours(even.equations, start, even.member, even.special, seed, tell, regular))
-    ends = _in_use(own, even.restored(run.finite.points))
+    ends = _in_use(own, even.restored(_weighted(even.equations, run.finite.points)))
     points = PointSet(ends, invariants=own.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
-    degenerate = _degenerate(system, _in_use(own, even.restored(run.singular.points)))
-    notes = _notes(own, run, result, len(run.singular.points))
-    known = all(even.equations.of_no_use(x) for x in run.singular.points)
-    completeness = run.completeness if known else "sampled"
-    return PenalisedStratum(result.found + degenerate, len(points), notes, completeness)
+    singular = np.array([x for x in run.singular.points if not even.equations.of_no_use(x)])
+    singular = _weighted(even.equations, singular.reshape(-1, own.unknowns))
+    examined = examine_ends(loss, system, even.restored(singular), result.found, own.real_starts)
+    notes = _notes(own, run, result, examined)
+    families = [_orbit(loss, family) for family in examined.families]
+    return PenalisedStratum(
+        result.found + examined.points, len(points) + examined.regular, notes, run.completeness, families
+    )
+
+
+def _weighted(equations: PenalisedEquations, points: Complex) -> Complex:
+    """Those whose trained weights are not zero."""
+    kept = [not equations.has_zero_weight(x) for x in points]
+    return np.asarray(points[kept])
+
+
+def _orbit(loss: PairLoss, family: NeuronFamily) -> NeuronFamily:
+    """The family, in words that say so where it is the orbit of symmetries of data and target."""
+    size, n = loss.size, loss.n
+    symmetry = symmetry_algebra(loss.gram[:size, :size], loss.target[:size], n, 2)
+    P = family.point.entries[size:]
+    skew = [X for X in symmetry.basis if np.abs(X + X.T).max() <= NEARLY]  # those that P − I does not see
+    moved = np.array(
+        [np.concatenate([derivation(X, 2) @ part for part in (family.point.entries[:size], P)]) for X in skew]
+    )
+    rank = (
+        int(np.linalg.matrix_rank(moved, tol=NEARLY)) if len(moved) and len(skew) == symmetry.dimension else 0
+    )
+    if rank < family.dimension:
+        return family
+    which = "a symmetry" if rank == 1 else "the symmetries"
+    return replace(family, description=f"the orbit of {which} that the data and the target share")
 
 
 def _in_use(own: PenalisedEquations, points: Complex) -> Complex:
@@ -128,19 +142,7 @@ def _in_use(own: PenalisedEquations, points: Complex) -> Complex:
     return np.asarray(points[lengths.min(axis=1) > NO_NEURON * np.maximum(lengths.max(axis=1), TINY)])
 
 
-def _degenerate(system: NeuronSystem, points: Complex) -> list[NeuronPoint]:
-    """Real singular ends, listed without a proof."""
-    real = [x.real for x in points if np.abs(x.imag).max() <= NEARLY * max(np.abs(x).max(), TINY)]
-    kept: list[NeuronPoint] = []
-    for x in real:
-        point = seen_point(system, x, NEARLY)
-        size = max(float(np.abs(point.entries).max()), TINY)
-        if not is_among(point.entries, [other.entries for other in kept], NEARLY * size):
-            kept.append(point)
-    return kept
-
-
-def _notes(own: PenalisedEquations, run: Settled, result: SortedNeurons, singular: int) -> list[str]:
+def _notes(own: PenalisedEquations, run: Settled, result: SortedNeurons, examined: ExaminedEnds) -> list[str]:
     rank = sum(group.size for group in own.groups)
     shown = ", ".join(
         "trained" if g.weight is None else f"{g.weight:g}" for g in own.groups for _ in range(g.size)
@@ -152,10 +154,7 @@ def _notes(own: PenalisedEquations, run: Settled, result: SortedNeurons, singula
         (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
         (result.paired, "real pairs whose neurons are not real: no real networks"),
         (run.lost, LOST),
-        (
-            singular,
-            "paths end at singular points, degenerate ones or on families: nothing is claimed of these",
-        ),
         (result.undecided, "points without a certificate"),
     ]
-    return notes + [f"{where}: {count} {text}" for count, text in said if count]
+    notes += [f"{where}: {count} {text}" for count, text in said if count]
+    return notes + examined.notes(rank)

@@ -6,9 +6,10 @@ groups of equal weight, and in a group the k-th neuron lies in the span of the l
 group can be rotated there, in finitely many ways.
 
 - *a fixed*: a stratum is how many neurons of each weight are in use. The others are zero.
-- *a trained*: neurons in use may have different weights or equal ones; each way to divide them is a stratum. A critical
-  pair of a group is critical in each neuron's weight after a rotation: with E the slope in s, the diagonal of W E Wᵀ,
-  whose sum vanishes, can be rotated to zero.
+- *a trained*: neurons in use may have different weights or equal ones; each way to divide them with some equal is a
+  stratum, those of different weights are those without penalty (`trained`). A critical pair of a group is critical in
+  each neuron's weight after a rotation: with E the slope in s, the diagonal of W E Wᵀ, whose sum vanishes, can be
+  rotated to zero.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,11 @@ DIGITS = 2.0**8
 #: w·w of a singular end, known to about the fourth root of rounding, as a share of ‖w‖²; and the length of a neuron
 #: that is zero, where others are of size one.
 ISOTROPIC = 1e-3
+#: An outer weight of zero, where unknowns are of size one: ends on sets of solutions are known to about the root of
+#: rounding, those with weight zero to 10⁻⁹ as seen.
+NO_WEIGHT = 1e-6
+#: Outer weights that agree to this share are one: points are known to 10⁻⁹ or so.
+ONE_WEIGHT = 1e-7
 
 
 @dataclass(frozen=True)
@@ -121,13 +128,44 @@ class PenalisedEquations(NeuronEquations):
             images.append(image)
         return np.array(images)
 
-    def network(self, x: Array) -> tuple[Array, Array]:
+    def network(self, x: Any) -> tuple[Any, Any]:
         """Outer weights and neurons."""
         frame = frame_of(self.inputs, self.groups)
         places = places_of(self.inputs, self.groups)
         a = np.array([p.weight if p.trained is None else x[p.trained] for p in places])
         W = np.array([frame[:, p.first :] @ x[list(p.unknowns)] for p in places])
         return a, W
+
+    def unknowns_of(self, a: Array, W: Array) -> Array:
+        """The unknowns of a network whose neurons are in the order of the groups, each group rotated into its frame."""
+        frame, parts, start = frame_of(self.inputs, self.groups), list[Array](), 0
+        for group in self.groups:
+            inner = np.linalg.solve(frame, W[start : start + group.size].T).T
+            turned = np.linalg.qr(inner)[1] if group.size > 1 else inner
+            parts += [a[start : start + 1]] if group.weight is None else []
+            parts += [row[k:] for k, row in enumerate(turned)]
+            start += group.size
+        return np.concatenate(parts)
+
+    def real_starts(self, x: Complex) -> list[Array]:
+        """Real networks near a complex one: neurons with the same inner products, as near as can be, or its real part.
+
+        Turns of a network, complex ones too, leave inner products and outer weights what they are.
+        """
+        a, W = self.network(x)
+        values, vectors = np.linalg.eigh((W @ W.T).real)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        left, _, right = np.linalg.svd(root.T @ W.real, full_matrices=False)
+        return [self.unknowns_of(a.real, root @ left @ right), x.real]
+
+    def has_zero_weight(self, x: Complex) -> bool:
+        """Whether a trained outer weight is zero: such sets of solutions have a closed form (`zero_weights`)."""
+        size = max(float(np.abs(x).max()), ISOTROPIC)
+        return any(
+            abs(x[p.trained]) <= NO_WEIGHT * size
+            for p in places_of(self.inputs, self.groups)
+            if p.trained is not None
+        )
 
     def of_no_use(self, x: Complex) -> bool:
         """Whether a neuron is zero, or has w·w = 0 and is not real, to the accuracy of a singular end."""
@@ -144,6 +182,22 @@ class PenalisedEquations(NeuronEquations):
         return f"PenalisedEquations(n={self.inputs}, groups={groups})"
 
 
+def grouped(a: Array, W: Array) -> tuple[tuple[Group, ...], Array]:
+    """Neurons with trained outer weights as a stratum, equal weights in one group, and its unknowns.
+
+    >>> groups, x = grouped(np.array([2.0, 2.0, 0.0]), np.eye(3))
+    >>> [group.size for group in groups], len(x)
+    ([2, 1], 9)
+    """
+    order = np.argsort(-a, kind="stable")
+    scale = max(float(np.abs(a).max(initial=0.0)), ISOTROPIC)
+    cuts = np.flatnonzero(np.diff(a[order]) < -ONE_WEIGHT * scale) + 1
+    members = [part for part in np.split(order, cuts) if len(part)]
+    groups = tuple(Group(None, len(part)) for part in members)
+    rows = np.concatenate(members)
+    return groups, PenalisedEquations.of(W.shape[1], groups).unknowns_of(a[rows], W[rows])
+
+
 def fixed_strata(n: int, weights: Array) -> Iterator[tuple[Group, ...]]:
     """How many neurons of each weight are in use, at least one of all."""
     counts = Counter(weights.tolist())
@@ -153,10 +207,11 @@ def fixed_strata(n: int, weights: Array) -> Iterator[tuple[Group, ...]]:
 
 
 def trained_strata(n: int, width: int) -> Iterator[tuple[Group, ...]]:
-    """All ways to divide up to `width` neurons into groups of at most n, the larger first."""
-    for used in range(1, width + 1):
-        for sizes in _divided(used, min(used, n)):
-            yield tuple(Group(None, p) for p in sizes)
+    """All ways to divide up to `width` independent neurons into groups, one of several at least, the larger first."""
+    for used in range(2, min(width, n) + 1):
+        for sizes in _divided(used, used):
+            if sizes[0] > 1:
+                yield tuple(Group(None, p) for p in sizes)
 
 
 def _divided(count: int, largest: int) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,125 @@
+"""The exact loss of a quadratic problem with an orthogonality penalty, as a function of the pair (s, P)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shallows.model.data.metric import Frobenius
+from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.problem import Problem
+from shallows.model.reduced_problem import ReducedProblem, identity, reduced
+from shallows.questions.charts.penalty.metrics import PenalisedMetrics
+from shallows.support.checks import Array
+
+#: Entries of a metric that rotations leave alone agree to rounding.
+SAME = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class PairLoss:
+    """A quadratic function of pairs (s, P) in n inputs: (s − t)ᵀG(s − t) + γ‖P − I‖², exact and in doubles.
+
+    `isotropic`: G is u₁‖S‖² + u₂(tr S)². `fixed`: outer weights are not trained.
+    """
+
+    n: int
+    penalty: float
+    isotropic: bool
+    fixed: bool
+    exact: ExactLoss
+    target: Array
+
+    @cached_property
+    def gram(self) -> Array:
+        """The blocks G and γF."""
+        return np.asarray(self.exact.gram.astype(np.float64))
+
+    @cached_property
+    def right(self) -> Array:
+        """G t, and γI."""
+        return np.asarray(self.exact.right.astype(np.float64))
+
+    @property
+    def size(self) -> int:
+        """The entries of one matrix."""
+        return len(self.target) // 2
+
+    @property
+    def energy(self) -> float:
+        """The loss of the zero network above the floor."""
+        return float(self.target @ self.gram @ self.target)
+
+    def excess(self, pairs: Array) -> Array:
+        """The loss above the floor of each pair."""
+        gap = pairs - self.target
+        return np.asarray(np.maximum(np.einsum("ij,jk,ik->i", gap, self.gram, gap), 0.0))
+
+    def slope(self, pair: Array) -> Array:
+        """Half the slope in s, as a symmetric matrix."""
+        e = (self.gram @ (pair - self.target))[: self.size]
+        E = np.zeros((self.n, self.n))
+        rows, columns = np.triu_indices(self.n)
+        E[rows, columns] = E[columns, rows] = e * np.where(rows == columns, 1.0, 0.5)
+        return E
+
+
+@dataclass(frozen=True, eq=False)
+class PenalisedLoss(PairLoss):
+    """That of a problem, a norm neuron's weight already eliminated."""
+
+    problem: Problem
+    plain: Problem
+
+    @classmethod
+    def of(cls, problem: Problem) -> PenalisedLoss:
+        """That of a problem with a penalty."""
+        plain = reduced(without_penalty(problem))
+        own = ExactLoss.of(plain)
+        target = np.concatenate([plain.target_tensor().entries, identity(len(own.right))])
+        gamma, gram = float(problem.orthogonality), own.gram.astype(np.float64)
+        return cls(
+            problem.n,
+            gamma,
+            _isotropic(problem, gram),
+            problem.outer is not None,
+            with_penalty(own, problem.n, gamma),
+            target,
+            problem,
+            plain,
+        )
+
+    def norm(self, pair: Array) -> float:
+        """The best weight of the norm neuron beside s."""
+        if not isinstance(self.plain, ReducedProblem):
+            return 0.0
+        h, best = self.plain.optimal_norm
+        return best - float(h @ pair[: len(h)])
+
+
+def with_penalty(own: ExactLoss, n: int, gamma: float) -> ExactLoss:
+    """The blocks (G, γF) and (b, γI)."""
+    size, q = len(own.right), fractions(identity(len(own.right)))
+    gram = np.full((2 * size, 2 * size), Fraction(0), dtype=object)
+    gram[:size, :size] = own.gram
+    gram[size:, size:] = fractions(Frobenius(n).gram(2)) * Fraction(gamma)
+    return ExactLoss(gram, np.concatenate([own.right, q * Fraction(gamma)]))
+
+
+def _isotropic(problem: Problem, gram: Array) -> bool:
+    """Whether G is u₁‖S‖² + u₂(tr S)², to rounding, by the kind of law."""
+    if problem.data.rotation_invariance(2) is None or problem.n == 1:
+        return False
+    kind = PenalisedMetrics(problem.n, "isotropic")
+    near = kind.at(kind.of(gram, 1.0).astype(np.complex128)).high[: len(gram), : len(gram)].real
+    return bool(np.abs(near - gram).max() <= SAME * np.abs(gram).max())
+
+
+def without_penalty(problem: Problem) -> Problem:
+    """The same problem with γ = 0."""
+    outer: Any = "free" if problem.outer is None else problem.outer
+    return Problem(problem.target, problem.data, problem.width, outer=outer, norm_neuron=problem.norm_neuron)
