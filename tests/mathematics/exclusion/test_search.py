@@ -162,3 +162,12 @@ def test_zeros_whose_values_are_known_only_roughly_are_proved_in_clusters() -> N
     found = sh.exclusion.exclude(Rough(), ([-3.0], [3.0]))
     assert found.complete and np.allclose(np.abs(found.zeros.ravel()), np.sqrt(2), atol=1e-3)
     assert np.all(found.box.width < 1e-2)
+
+
+def test_the_widest_boxes_first_find_the_same_and_decide_more_of_the_region_early():
+    equations, region = ["x^3 - 3*x*y^2 - 1/5", "3*x^2*y - y^3 - 1/7"], ([-2.0, -2.0], [2.0, 2.0])
+    deep, wide = (exclude(equations, region, widest=first) for first in (False, True))
+    assert deep.complete and wide.complete and deep.boxes == wide.boxes
+    assert np.array_equal(deep.zeros, wide.zeros)
+    begun = exclude(equations, region, widest=True, most=deep.boxes // 2)
+    assert not begun.complete and exclude(equations, region, resume=begun, widest=True).zeros.shape == (3, 2)

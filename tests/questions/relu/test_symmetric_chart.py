@@ -14,6 +14,7 @@ import shallows as sh
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.search import exclude
 from shallows.mathematics.exclusion.system import check_enclosure
+from shallows.questions.relu import block_search as search_module
 from shallows.questions.relu import symmetric_chart as chart_module
 from shallows.questions.relu import symmetric_lists as lists
 from shallows.questions.relu import symmetric_point as point_module
@@ -237,10 +238,10 @@ def fixed_newton(k: int, starts: int, seed: int) -> np.ndarray:
     return np.asarray(W[(lengths.min(axis=1) > 1e-6) & apart])
 
 
-@pytest.mark.parametrize("k", [6, *(pytest.param(k, marks=pytest.mark.thorough) for k in (3, 4, 20))])
+@pytest.mark.parametrize("k", [6, *(pytest.param(k, marks=pytest.mark.thorough) for k in (3, 4, 5, 20))])
 def test_newton_finds_nothing_outside_the_stored_list(k: int) -> None:
     listed = [p.form.network().W for p in sh.relu.symmetric_chart(k, [1, k - 1]).symmetric]
-    ends = fixed_newton(k, 10_000 if k in (3, 4) else 40, 0)
+    ends = fixed_newton(k, 10_000 if k in (3, 4, 5) else 40, 0)
     away = np.array([[np.abs(W - other).max() for other in listed] for W in ends])
     assert len(ends) > 8 and np.all(away.min(axis=1) < 1e-6)
     assert np.any(away[:, 1:].min(axis=1) > 1e-3)  # the list without its first point is noticed
@@ -272,10 +273,59 @@ def test_a_saved_chart_keeps_its_spectra(tmp_path: Path) -> None:
     assert sh.load_chart(tmp_path / "six").losses.tolist() == chart.losses.tolist()
 
 
+def test_a_search_that_does_not_end_says_so_and_proves_what_newton_finds(monkeypatch: Any) -> None:
+    monkeypatch.setattr(search_module, "STARTS", 64)
+    chart = sh.relu.symmetric_chart(4, [2, 2], most=8_000)
+    assert chart.completeness != "proved" and "but for" in chart.scope and "of all)" in chart.scope
+    assert "found by Newton's method from open boxes" in chart.notes[0]
+    assert (
+        chart.count("global minimum") >= 4 and len(chart.points) > 8
+    )  # the teacher, with pairs in any order
+    problem = sh.relu_problem(4)
+    for point in chart.symmetric:
+        net = point.form.network()
+        assert np.abs(problem.gradient(net)).max() < 1e-10 and point.certificate.radius < 1e-12
+        spectrum = np.sort(np.concatenate([np.full(times, value) for value, times, _ in point.spectrum]))
+        assert np.allclose(spectrum, np.linalg.eigvalsh(problem.hessian(net)), atol=1e-6)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("k", range(3, 21))
+def test_every_stored_list_has_losses_spectra_kinds_and_certificates(k: int) -> None:
+    chart = sh.relu.symmetric_chart(k, [1, k - 1])
+    assert chart.completeness == "proved" and "0.01 rad" in chart.scope and "but for" not in chart.scope
+    assert len(chart.points) == (12 if k < 16 else 11) and len(chart.families) == 2
+    problem = sh.relu_problem(k)
+    for place, point in enumerate(chart.symmetric):
+        net = point.form.network()
+        assert np.abs(problem.gradient(net)).max() < 1e-10
+        assert point.loss_bounds[0] - 1e-9 <= problem.loss(net) <= point.loss_bounds[1] + 1e-9
+        values = np.sort(np.concatenate([np.full(times, value) for value, times, _ in point.spectrum]))
+        assert (
+            np.allclose(values, np.linalg.eigvalsh(problem.hessian(net)), atol=1e-6) and len(values) == k * k
+        )
+        positive, zero, negative = point.signature
+        assert positive + zero + negative == k * k and point.certificate.signature_certified
+        assert (values > 1e-7).sum() == positive and (values < -1e-7).sum() == negative
+        kind = chart.critical.table.kind[place]
+        assert kind == (
+            "saddle" if negative else "global minimum" if point.half_loss < 1e-9 else "local minimum"
+        )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_search_of_a_stored_list_finds_it_again(k: int) -> None:
+    searched, stored = (sh.relu.symmetric_chart(k, [1, k - 1], search=again) for again in (True, False))
+    assert searched.kinds() == stored.kinds() and searched.scope == stored.scope
+    for a, b in zip(searched.symmetric, stored.symmetric, strict=True):
+        assert a.half_loss == pytest.approx(b.half_loss, abs=1e-12) and a.signature == b.signature
+
+
 def test_a_search_that_was_stopped_goes_on_from_its_folder(tmp_path, monkeypatch):
     whole = sh.relu.symmetric_chart(4, [4], search=True)
-    monkeypatch.setattr(chart_module, "PORTION", 3)
-    honest, calls = chart_module.exclude, []
+    monkeypatch.setattr(search_module, "PORTION", 3)
+    honest, calls = search_module.exclude, []
 
     def stopped(*given, **options):
         calls.append(options.get("resume"))
@@ -285,10 +335,10 @@ def test_a_search_that_was_stopped_goes_on_from_its_folder(tmp_path, monkeypatch
             )  # as an interrupt leaves it: pending, below the limit
         return honest(*given, **options)
 
-    monkeypatch.setattr(chart_module, "exclude", stopped)
+    monkeypatch.setattr(search_module, "exclude", stopped)
     with pytest.raises(KeyboardInterrupt, match="is kept in"):
         sh.relu.symmetric_chart(4, [4], search=True, keep=tmp_path)
-    monkeypatch.setattr(chart_module, "exclude", honest)
+    monkeypatch.setattr(search_module, "exclude", honest)
     again = sh.relu.symmetric_chart(4, [4], search=True, keep=tmp_path)
     assert np.array_equal(again.losses, whole.losses) and again.scope == whole.scope
     assert list(tmp_path.glob("blocks-4-cell-*.json"))

@@ -230,3 +230,10 @@ def test_a_complete_list_of_relu_networks_says_of_which_networks():
     assert words.endswith(
         "networks fixed by S_1 × S_5, without zero rows, outside 0.01 rad of all rows parallel"
     )
+
+
+def test_a_list_with_open_boxes_is_not_called_complete():
+    chart = sh.relu.symmetric_chart(6, [6], search=True, most=1)
+    assert chart.completeness == "sampled" and "but for" in chart.scope
+    words = completeness_words(chart)
+    assert words.startswith("interval arithmetic has not excluded all directions") and chart.scope in words

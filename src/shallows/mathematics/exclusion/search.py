@@ -23,6 +23,8 @@ from shallows.support.tolerances import TINY
 BATCH = 8192
 #: Boxes narrower than this share of the region, in all unknowns, stay undecided: zeros that are not simple.
 RESOLUTION = 1e-7
+#: Open boxes up to which the widest come first, where that is asked for: 20 MB of them at six unknowns.
+OPEN = 200_000
 #: Boxes after which a search stops; the rest is pending.
 MOST = 3_000_000
 #: A contraction to less than this share of a box's volume is worth another one before the box is bisected.
@@ -44,15 +46,17 @@ class _State:
     undecided: list[Intervals] = field(default_factory=list)
     excused: list[Intervals] = field(default_factory=list)
     boxes: int = 0
+    widest: bool = False
 
     def pop(self) -> Intervals:
-        """Up to a batch of the boxes that came last: depth first, so that few are open at once."""
+        """Up to a batch of the boxes that came last: depth first, so that few are open at once; or of the first."""
         taken: list[Intervals] = []
+        first = self.widest and sum(map(len, self.pending)) < OPEN
         while self.pending and sum(map(len, taken)) < BATCH:
-            taken.append(self.pending.pop())
+            taken.append(self.pending.pop(0 if first else -1))
         whole = _joined(taken, self.region)
         if len(whole) > BATCH:
-            self.pending.append(whole[BATCH:])
+            self.pending.insert(0 if first else len(self.pending), whole[BATCH:])
         return whole[:BATCH]
 
     def result(self) -> Exclusion:
@@ -73,12 +77,15 @@ def exclude(
     workers: int = 1,
     progress: Shown = False,
     resume: Exclusion | None = None,
+    widest: bool = False,
 ) -> Exclusion:
     """All zeros of the system in the region, a box (n,) or several (m, n): intervals, or a pair (lower, upper ends).
 
     An interrupt (Ctrl-C) ends the search: what is finished is kept, and `resume` takes up what was pending. `most` is
     the number of boxes after which it stops in the same way. Boxes narrower than the share `resolution` of the region
-    stay undecided: zeros that are not simple. Before anything is excluded, `check_enclosure` tries the enclosures.
+    stay undecided: zeros that are not simple. With `widest` the widest boxes come first: a search that will not end
+    decides most of the region early, and keeps up to 200,000 boxes open. Before anything is excluded, `check_enclosure`
+    tries the enclosures.
 
     >>> found = sh.exclusion.exclude(["x^2 + y^2 - 1", "x^2 - y"], ([-2.0, -2.0], [2.0, 2.0]))
     >>> found.complete, found.zeros.round(6).tolist()
@@ -95,6 +102,7 @@ def exclude(
     state = _State(around, system.split, [boxes])
     if resume is not None:
         state = _resumed(resume)
+    state.widest = widest
     total = max(float(volumes(_joined(state.pending, around), around, system.split).sum()), TINY)
     left = total
     with (

@@ -148,3 +148,8 @@ class BlockCell:
             square = square + x.square() * entry.measure
         BD = [x * entry.measure for x, entry in zip(D, self.entries[a], strict=True)]
         return Row(D, BD, square.sqrt(), square)
+
+
+def product(x: list[Intervals], i: int, j: int) -> Intervals:
+    """xᵢxⱼ; squares are not negative."""
+    return x[i].square() if i == j else x[i] * x[j]

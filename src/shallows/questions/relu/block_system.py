@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.contraction import inverses
 from shallows.mathematics.exclusion.intervals import HALF_PI, PI, Intervals, of_ball
-from shallows.questions.relu.block_cell import WIDER, BlockCell, Entry, Row
+from shallows.questions.relu.block_cell import WIDER, BlockCell, Entry, Row, product
+from shallows.questions.relu.block_orbits import ordered
 from shallows.support.checks import Array
 
 #: M_ac: for each block a and each block c a vector of intervals.
@@ -51,9 +52,13 @@ class _Pair:
 class BlockSystem(BlockCell):
     """F = 0 on one cell: a face of the cube for each block's direction."""
 
-    def __init__(self, sizes: Sequence[int], faces: Sequence[tuple[int, int]], tube: float = TUBE) -> None:
+    def __init__(
+        self, sizes: Sequence[int], faces: Sequence[tuple[int, int]], tube: float = TUBE, once: bool = False
+    ) -> None:
+        """`once`: of a network and its image under the two neurons of a block of two, one is enough."""
         super().__init__(sizes, faces)
         self.tube = tube
+        self.order = ordered(self.sizes, self.faces) if once else []
 
     # -- what directions say ----------------------------------------------------------------------------
 
@@ -220,7 +225,7 @@ class BlockSystem(BlockCell):
             for j in range(size):
                 measures = self.entries[a][i].measure * self.entries[a][j].measure
                 bound = pair.sine.hi * float(2.0 * np.sqrt(measures) * WIDER)
-                turn = (bend * _product(eta, i, j)).meet(Intervals(-bound, bound))
+                turn = (bend * product(eta, i, j)).meet(Intervals(-bound, bound))
                 term = turn - pair.rest * (u[i] * u[j])
                 if i == j:
                     term = term + (pair.sine + pair.rest) * self.entries[a][i].measure
@@ -276,6 +281,13 @@ class BlockSystem(BlockCell):
                 found[a] = self._bounded(found, a).meet(total / A[:, a, a])
         for s, radius in zip(self.starts[:-1], found, strict=True):
             lo[:, s], hi[:, s] = radius.lo, radius.hi
+        for a, i in self.order:
+            own, other = self.place(a, 0), self.place(a, i)
+            assert own is not None and other is not None
+            lo[:, own], hi[:, other] = (
+                np.maximum(lo[:, own], lo[:, other]),
+                np.minimum(hi[:, other], hi[:, own]),
+            )
         return Intervals(lo, hi)
 
     def _bounded(self, found: list[Intervals], a: int) -> Intervals:
@@ -348,8 +360,8 @@ class _Sums:
         for i in range(size):
             for j in range(i + 1):
                 bound = (ratio * sine).hi * float(np.sqrt(entries[i].measure * entries[j].measure) * WIDER)
-                bend = (_product(alpha, i, j) / under).meet(Intervals(-bound, bound))
-                flat = -(_product(row.BD, i, j) / row.square)
+                bend = (product(alpha, i, j) / under).meet(Intervals(-bound, bound))
+                flat = -(product(row.BD, i, j) / row.square)
                 if i == j:
                     flat = flat + entries[i].measure
                 term = (ratio * sine * flat + bend) * count
@@ -376,10 +388,6 @@ def pair_of(cosine: Intervals, sine: Intervals) -> _Pair:
     lo = np.where(cosine.lo > 0, ahead.lo, np.where(cosine.hi < 0, behind.lo, -np.inf))
     hi = np.where(cosine.lo > 0, ahead.hi, np.where(cosine.hi < 0, behind.hi, np.inf))
     return _Pair(sine, rest.meet(Intervals(lo, hi)))
-
-
-def _product(x: list[Intervals], i: int, j: int) -> Intervals:
-    return x[i].square() if i == j else x[i] * x[j]
 
 
 def _combined(coefficients: Array, x: list[Intervals]) -> Intervals:

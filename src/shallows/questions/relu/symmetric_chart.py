@@ -9,17 +9,14 @@ or, where rows are equal, through the narrower network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.result import Exclusion
-from shallows.mathematics.exclusion.search import MOST, exclude
 from shallows.model.problem import Problem
 from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
 from shallows.questions.charts.file import FORMAT, chart_contents, chart_fields
@@ -27,6 +24,8 @@ from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.result import Chart
 from shallows.questions.relu.block_cell import entries_of
 from shallows.questions.relu.block_form import BlockForm, checked_sizes
+from shallows.questions.relu.block_orbits import alike, images
+from shallows.questions.relu.block_search import BlockSearch, search_blocks
 from shallows.questions.relu.block_system import TUBE, BlockSystem
 from shallows.questions.relu.one_angle import Directions, critical_directions
 from shallows.questions.relu.parallel_rows import parallel_directions
@@ -35,14 +34,11 @@ from shallows.questions.relu.symmetric_lists import StoredList, stored_list
 from shallows.questions.relu.symmetric_point import SymmetricPoint, parallel_point, point_near
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
-from shallows.support.progress import Progress
 
 #: Angles that are searched at most: five take days.
 MOST_ANGLES = 4
-#: Pieces of one angle to begin with: half as many rounds.
-PIECES = 64
-#: Boxes of a cell between two writings to the folder `keep`: some seconds.
-PORTION = 100_000
+#: Boxes that a search examines at most: about an hour on one core. Three angles take up to 4.3 million.
+MOST_BOXES = 120_000_000
 #: Problems that are kept for further charts: five matrices of 8 MB each at k = 1,000.
 PROBLEMS = 4
 #: Stored values are doubles of proved points: proving them anew moves nothing but the last digits.
@@ -117,6 +113,7 @@ def symmetric_chart(
     workers: int = 1,
     progress: bool = False,
     keep: str | Path | None = None,
+    most: int = MOST_BOXES,
 ) -> SymmetricChart:
     """Every critical point fixed by the blocks' permutations, against the teacher Σᵢ ReLU(xᵢ), i ≤ k (paper 003).
 
@@ -127,6 +124,10 @@ def symmetric_chart(
     Lists for [1, k−1], k = 3 to 20, are stored: their points are proved anew when they are asked for, and that
     none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again. A
     search is written to the folder `keep` as it goes; one that was stopped goes on from there.
+
+    [2, k−2] has four angles, and its search does not end in an hour: after `most` boxes `chart.scope` says which share
+    of the directions is open, and `chart.completeness` is not "proved". Points there are found by Newton's method from
+    the open boxes, and each of them is proved.
 
     >>> [f"{loss / 2:.6f}" for loss in sh.relu.symmetric_chart(100, [100]).losses]       # two have 100 equal rows
     ['0.000000', '0.142074', '470.746828', '630.698211']
@@ -148,57 +149,35 @@ def symmetric_chart(
         directions = critical_directions(sizes[0])
         if not directions.undecided:
             return _of_directions(sizes, directions)
-    cells = list(_cells(sizes))
-    searches: list[Exclusion] = []
-    systems = [BlockSystem(sizes, faces) for faces in cells]
-    with Progress(len(cells), "excluding directions", progress, "cells") as bar:
-        for system in systems:
-            file = None if keep is None else Path(keep) / _name(sizes, len(searches))
-            searches.append(_searched(system, file, workers, progress))
-            bar.advance()
-    return chart_of_searches(sizes, systems, searches)
+    return chart_of_search(sizes, search_blocks(sizes, most, workers, progress, keep))
 
 
-def _name(sizes: Sequence[int], cell: int) -> str:
-    return f"blocks-{'-'.join(map(str, sizes))}-cell-{cell}"
-
-
-def _region(system: BlockSystem) -> Intervals:
-    """The cell; one angle in pieces from the start, since rounds cost more than boxes there."""
-    region = system.region()
-    if len(system.split) > 1:
-        return region
-    lo, hi = (np.repeat(end[None], PIECES, axis=0) for end in (region.lo, region.hi))
-    ends = np.linspace(lo[0, system.split[0]], hi[0, system.split[0]], PIECES + 1)
-    lo[:, system.split[0]], hi[:, system.split[0]] = ends[:-1], ends[1:]
-    return Intervals(lo, hi)
-
-
-def _searched(system: BlockSystem, file: Path | None, workers: int, progress: bool) -> Exclusion:
-    """One cell; in portions that are written to the file, where there is one. An interrupt ends it, kept."""
-    if file is None:
-        return exclude(system, _region(system), workers=workers, progress=progress)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    done = Exclusion.load(file.with_suffix(".json")) if file.with_suffix(".json").exists() else None
-    while done is None or (len(done.pending) and done.boxes < MOST):
-        limit = PORTION + (done.boxes if done is not None else 0)
-        done = exclude(system, _region(system), most=limit, workers=workers, progress=progress, resume=done)
-        done.save(file)
-        if len(done.pending) and done.boxes < limit:
-            raise KeyboardInterrupt(f"the search is kept in {file.parent}; the same call goes on with it")
-    return done
-
-
-def chart_of_searches(
-    sizes: tuple[int, ...], systems: list[BlockSystem], searches: list[Exclusion]
-) -> SymmetricChart:
+def chart_of_search(sizes: tuple[int, ...], search: BlockSearch) -> SymmetricChart:
     """The chart, once all cells have been searched."""
-    points = [_point(system, search, i) for system, search, i in _distinct(systems, searches)]
+    points: list[SymmetricPoint] = []
+    for system, cell, i in search.distinct():
+        _add_orbit(points, _point(system, cell, i))
+    certain = len(points)
+    for table in search.in_open_boxes():
+        try:
+            _add_orbit(points, point_near(BlockForm.of(sizes, table)))
+        except NotConverged:  # (nearly) degenerate: its box stays open, and the scope says so
+            continue
     families, complete = _families(sizes) if len(sizes) > 1 else ([], True)
-    boxes = sum(search.boxes for search in searches)
-    note = f"{boxes:,} boxes of directions; {_signatures(sizes)}"
-    searched = complete and all(search.complete for search in searches)
-    return _chart(sizes, points, families, _scope(sizes, searches, complete), note, searched)
+    note = f"{search.boxes:,} boxes of directions; {_signatures(sizes)}"
+    if not search.complete:
+        note += f"; {len(points) - certain} of the points were found by Newton's method from open boxes, and proved"
+    searched = complete and search.complete
+    return _chart(sizes, points, families, _scope(sizes, search, complete), note, searched)
+
+
+def _add_orbit(points: list[SymmetricPoint], point: SymmetricPoint) -> None:
+    """The point and what permuting neurons makes of it, each proved, where they are not there yet."""
+    sizes = point.form.sizes
+    for table in images(sizes, point.form.values):
+        if not any(alike(table, other.form.values) for other in points):
+            same = np.array_equal(table, point.form.values)
+            points.append(point if same else point_near(BlockForm.of(sizes, table)))
 
 
 def _of_directions(sizes: tuple[int, ...], directions: Directions) -> SymmetricChart:
@@ -211,7 +190,7 @@ def _of_directions(sizes: tuple[int, ...], directions: Directions) -> SymmetricC
                 f"The refined point {points[-1].form!r} has left the box in which it is unique."
             )
     note = f"{directions.boxes:,} intervals of one angle; {_signatures(sizes)}"
-    return _chart(sizes, points, [], _scope(sizes, [], True), note, True)
+    return _chart(sizes, points, [], _scope(sizes, None, True), note, True)
 
 
 def _of_stored(known: StoredList) -> SymmetricChart:
@@ -228,40 +207,11 @@ def _of_stored(known: StoredList) -> SymmetricChart:
         f"stored list, its points proved anew; the search had {known.boxes:,} boxes and left none open: {again} "
         f"repeats it; {_signatures(sizes)}"
     )
-    return _chart(sizes, points, families, _scope(sizes, [], complete), note, complete)
+    return _chart(sizes, points, families, _scope(sizes, None, complete), note, complete)
 
 
 def _signatures(sizes: tuple[int, ...]) -> str:
     return f"signatures are of the Hessian in all {sum(sizes) ** 2:,} weights"
-
-
-def _cells(sizes: Sequence[int]) -> Iterator[tuple[tuple[int, int], ...]]:
-    faces = [
-        [(i, sign) for i in range(len(entries_of(sizes, a))) for sign in (1, -1)] for a in range(len(sizes))
-    ]
-    yield from product(*faces)
-
-
-def _distinct(
-    systems: list[BlockSystem], searches: list[Exclusion]
-) -> list[tuple[BlockSystem, Exclusion, int]]:
-    """Zeros of all cells, each once."""
-    kept: list[tuple[BlockSystem, Exclusion, int]] = []
-    for system, search in zip(systems, searches, strict=True):
-        for i in range(len(search.box)):
-            if not any(_same(system, search.box[i], *other) for other in kept):
-                kept.append((system, search, i))
-    return kept
-
-
-def _same(system: BlockSystem, box: Intervals, other: BlockSystem, search: Exclusion, i: int) -> bool:
-    """Whether a zero of one cell is zero i of another."""
-    there = system.moved(box, other)
-    if there is None or np.any((there.lo > search.box.hi[i]) | (there.hi < search.box.lo[i])):
-        return False
-    if np.all(there.within(search.domain[i])):
-        return True
-    raise NotConverged(f"Two cells have zeros that may be the same: {there!r} and {search.box[i]!r}.")
 
 
 def _point(system: BlockSystem, search: Exclusion, i: int) -> SymmetricPoint:
@@ -280,14 +230,13 @@ def _families(sizes: tuple[int, ...]) -> tuple[list[SymmetricPoint], bool]:
     return [parallel_point(sizes, values) for values in directions], complete
 
 
-def _scope(sizes: tuple[int, ...], searches: list[Exclusion], complete: bool) -> str:
+def _scope(sizes: tuple[int, ...], search: BlockSearch | None, complete: bool) -> str:
     group = " × ".join(f"S_{p}" for p in sizes)
     scope = f"networks fixed by {group}, without zero rows"
     if len(sizes) > 1:
         scope += f", outside {TUBE} rad of all rows parallel"
-    left = sum(len(s.undecided) + len(s.pending) for s in searches)
-    if left:
-        share = sum(s.share(s.undecided) + s.share(s.pending) for s in searches) / len(searches)
+    if search is not None and not search.complete:
+        left, share = search.open
         scope += f", but for {left:,} boxes of directions ({share:.2g} of all)"
     return scope if complete else scope + ", parallel rows not complete"
 

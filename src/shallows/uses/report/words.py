@@ -68,6 +68,8 @@ def completeness_words(chart: Chart) -> str:
     words = COMPLETENESS[chart.completeness]
     if chart.method == "exclusion":
         words = "interval arithmetic excludes every direction in which there could be another critical point"
+        if chart.completeness != "proved":
+            words = "interval arithmetic has not excluded all directions, so that there may be further critical points"
     return f"{words}. The list is of {chart.scope}" if chart.scope else words
 
 
