@@ -1,5 +1,6 @@
 """The geometry of function space, beyond what `shallows` itself exports (paper 000, sections 2 and 3)."""
 
+from shallows.questions.charts.family_components import critical_set
 from shallows.questions.geometry.escape.eigenpaths import eigen_path
 from shallows.questions.geometry.manifolds.focal_points import (
     index_by_eigenvalues,
@@ -25,6 +26,7 @@ __all__ = [
     "ParametricChart",
     "branch_rank",
     "critical_representative",
+    "critical_set",
     "differential",
     "eigen_path",
     "energy",

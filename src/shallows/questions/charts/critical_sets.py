@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
 from shallows.mathematics.homotopy.sets.components import Component
 from shallows.mathematics.homotopy.sets.decomposition import Decomposition, decompose
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.mathematics.homotopy.sets.images import ImageComponent
 from shallows.model.activations import Power
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -32,9 +32,10 @@ RANK = 1e-8
 
 @dataclass(frozen=True)
 class CriticalSet:
-    """An irreducible set of complex critical matrices of one rank and one loss.
+    """An irreducible set of complex critical points of one rank and one loss.
 
-    dimension, degree: of the set, in the entries of S. confirmed: by the trace test. loss: the same on the whole set.
+    dimension, degree: of the set, in the entries of the tensors that the neurons make (of S at degree 2). confirmed: by
+    the trace test. loss: the same on the whole set. `component.contains(entries)` tells what is on it.
     """
 
     rank: int
@@ -42,7 +43,7 @@ class CriticalSet:
     dimension: int
     degree: int
     confirmed: bool
-    component: Component = field(repr=False, compare=False)
+    component: Component | ImageComponent = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
         real = abs(self.loss.imag) < RANK * max(1.0, abs(self.loss))
@@ -89,7 +90,7 @@ def critical_sets(
     if not plain or problem.outputs != 1 or problem.norm_neuron or problem.orthogonality:
         raise InvalidProblem(
             "critical sets are for quadratic activations and one output, without norm neuron and penalty; "
-            f"given {problem!r}. Fix: chart.families has what the chart knows"
+            f"given {problem!r}. Fix: family.components, for each of chart.families"
         )
     if problem.bias:
         problem = problem.homogeneous()
@@ -111,14 +112,6 @@ def critical_sets(
             )
     sets.sort(key=lambda one: (one.rank, one.loss.real, one.loss.imag))
     return CriticalSets(tuple(sets), found)
-
-
-def sets_through(sets: CriticalSets, tensors: Sequence[SymmetricTensor]) -> tuple[CriticalSet, ...]:
-    """Those of positive dimension that go through one of these tensors."""
-    places = [tensor.entries.astype(np.complex128) for tensor in tensors]
-    return tuple(
-        one for one in sets if one.dimension and any(one.component.contains(place) for place in places)
-    )
 
 
 def _equations(n: int, pairs: Sequence[tuple[int, int]], exact: ExactLoss) -> list[Polynomial]:

@@ -262,17 +262,24 @@ class CriticalFamily(CriticalPoint):
     def components(self) -> tuple[CriticalSet, ...]:
         """The irreducible sets over the complex numbers whose real points it is made of, with dimension and degree.
 
-        A numerical decomposition, seconds for three inputs: for quadratic networks with one output, without norm neuron
-        and penalty. Others raise `InvalidProblem`: of these a family says its dimension, and no degree.
+        For powers of any degree, several outputs, norm neuron, penalty and bias: by monodromy from its network,
+        confirmed by trace tests, numerical (`sh.geometry.critical_set` says more). Other activations raise
+        `InvalidProblem`, and so do limits, which no network attains: these have a dimension, and no degree.
 
         >>> sh.chart(sh.Problem(np.eye(3), sh.Frobenius(3), width=1)).minimum.components
         (CriticalSet(rank 1, loss 2, dimension 2, degree 4),)
         """
-        from shallows.questions.charts.critical_sets import critical_sets, sets_through
+        from shallows.questions.charts.family_components import sets_of_family
 
         if self._problem is None:
             raise InvalidProblem("the chart has no problem. Fix: load_chart(path, problem)")
-        return sets_through(critical_sets(self._problem), (self.tensor, *self.samples))
+        if self.limit:
+            raise InvalidProblem(
+                "the family consists of limits that no network attains, and its components are not computed. Fix: "
+                "family.dimension and family.samples"
+            )
+        samples = self.samples if self.network.outputs == 1 else ()
+        return sets_of_family(self._problem, self.network, self.dimension, samples)
 
     def __repr__(self) -> str:
         kind = f"{self.kind}, limits" if self.limit else self.kind
