@@ -54,7 +54,7 @@ class PolynomialSpace:
         d = activation.degree
         seen = range(d + 1) if problem.bias else np.flatnonzero(activation.coefficients).tolist()
         target = problem.target
-        top = d if target is None else max(d, _degree(target, problem.n))
+        top = d if target is None else max(d, _degree(target))
         gram = exact_gram(problem, top)
         at = degree_table(problem.n, top)
         rows = np.flatnonzero(np.isin(at, list(seen)) & (at <= d))
@@ -142,7 +142,7 @@ def _labelled(problem: Problem, degree: int) -> tuple[NDArray[Any], Fraction]:
     return np.asarray(right), energy
 
 
-def _degree(target: Network | SymmetricTensor, n: int) -> int:
+def _degree(target: Network | SymmetricTensor) -> int:
     if isinstance(target, SymmetricTensor):
         return target.degree
     if not isinstance(target.activation, PolynomialActivation):

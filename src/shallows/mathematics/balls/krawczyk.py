@@ -122,7 +122,7 @@ class CertifiedRoot:
             evaluator = ball_evaluator(self.system, bits)
             with precision(bits):
                 for _ in range(64):
-                    smaller = _contract(evaluator, root.box, bits)
+                    smaller = _contract(evaluator, root.box)
                     if smaller is None:
                         break
                     gained = _narrower(smaller, root.box)
@@ -170,7 +170,7 @@ def _narrower(new: Sequence[Any], old: Sequence[Any]) -> bool:
     return max(map(_radius, new)) < 0.5 * max(map(_radius, old))
 
 
-def _contract(evaluator: BallEvaluator, box: Sequence[Any], bits: int) -> tuple[Any, ...] | None:
+def _contract(evaluator: BallEvaluator, box: Sequence[Any]) -> tuple[Any, ...] | None:
     """K(X) ∩ X for a box X known to contain exactly one root."""
     matrix: Any = acb_mat if isinstance(box[0], acb) else arb_mat
     centre = [entry.mid() for entry in box]

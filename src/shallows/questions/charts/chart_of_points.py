@@ -68,7 +68,7 @@ def chart_of_points(
     )
     signature = np.array([f.signature for f in found], dtype=np.intp)
     dimension = np.array([about[i].dimension if i in about else 0 for i in range(len(found))], dtype=np.intp)
-    inward = np.array([inward_slope(f, slopes[i], problem.n, problem.degree) for i, f in enumerate(found)])
+    inward = np.array([inward_slope(f, slopes[i], problem.degree) for i, f in enumerate(found)])
     kept = np.flatnonzero(signs.realisable(positive, negative))
     kind = np.full(len(found), "", dtype="<U14")
     kind[kept] = kinds(

@@ -11,7 +11,7 @@ set has more dimensions, observed and not proved; where it comes back, the point
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -207,10 +207,8 @@ def _candidates(problem: Problem, end: End, symmetry: Symmetry) -> list[End]:
 
 def _real_point(student: Problem, end: End, rank: int) -> Network | None:
     """A real critical point of rank r near an end, or None."""
-    from scipy.optimize import least_squares
-
     start = student.pack(realise(student, *end.real_terms()))
-    net = student.unpack(_critical(student, start, least_squares))
+    net = student.unpack(_critical(student, start))
     return net if _is_critical(student, net, CRITICAL) and _has_rank(student, net, rank) else None
 
 
@@ -224,13 +222,27 @@ def _slope_size(student: Problem) -> float:
     return max(float(np.max(np.abs(student.gram() @ student.target_tensor().entries))), TINY)
 
 
-def _critical(student: Problem, theta: Array, least_squares: Any) -> Array:
-    """A zero of the gradient near θ, by least squares in units of what is critical exactly."""
-    unit = EXACTLY * _slope_size(student)
-    found = least_squares(
-        lambda theta: student.value_and_gradient(theta)[1] / unit,
+def _critical(student: Problem, theta: Array) -> Array:
+    """A zero of the gradient near θ."""
+    return least_gradient(
         theta,
-        jac=lambda theta: student.hessian(student.unpack(theta)) / unit,
+        lambda theta: student.value_and_gradient(theta)[1],
+        lambda theta: student.hessian(student.unpack(theta)),
+        _slope_size(student),
+    )
+
+
+def least_gradient(
+    x: Array, gradient: Callable[[Array], Array], hessian: Callable[[Array], Array], size: float
+) -> Array:
+    """Where the gradient is least near x, by least squares in units of what is critical exactly: it may be singular."""
+    from scipy.optimize import least_squares
+
+    unit = EXACTLY * size
+    found: Any = least_squares(
+        lambda y: gradient(y) / unit,
+        x,
+        jac=lambda y: hessian(y) / unit,
         method="trf",
         xtol=STOP,
         ftol=STOP,
@@ -335,15 +347,13 @@ def _beside(student: Problem, net: Network, zeros: int) -> list[SymmetricTensor]
 
     There are no more to look for when they span as many dimensions as the Hessian has zeros.
     """
-    from scipy.optimize import least_squares
-
     theta, loss = student.pack(net), student.loss(net)
     energy = student.loss(student.unpack(np.zeros_like(theta)))
     rng = np.random.default_rng(0)
     found: list[SymmetricTensor] = []
     for _ in range(2 * student.size):
         start = theta + MOVE * float(np.max(np.abs(theta))) * rng.standard_normal(len(theta))
-        other = student.unpack(_critical(student, start, least_squares))
+        other = student.unpack(_critical(student, start))
         same = abs(student.loss(other) - loss) <= SAME_FAMILY * max(energy, TINY)
         if same and _is_critical(student, other, EXACTLY):
             found.append(other.tensor())

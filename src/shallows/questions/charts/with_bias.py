@@ -8,38 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.point import Certificate, Maker, Points
+from shallows.questions.charts.points.point import Points, Reread
 from shallows.questions.charts.result import Chart
 
 
 @dataclass(frozen=True)
-class Affine:
-    """A maker of points on (1, x), whose networks are given a bias."""
-
-    inner: Maker
-
-    def tensor(self, i: int) -> SymmetricTensor:
-        """The point in Sym^d(R^(n+1))."""
-        return self.inner.tensor(i)
+class Affine(Reread):
+    """A maker of points on (1, x), tensors in Sym^d(R^(n+1)), whose networks are given a bias."""
 
     def network(self, i: int) -> Network:
         """A network with bias that realises it."""
         return self.inner.network(i).affine()
-
-    def certificate(self, i: int) -> Certificate | None:
-        """What is proved about it."""
-        return self.inner.certificate(i)
-
-    def escape(self, i: int) -> SymmetricTensor | None:
-        """A realisable first-order descent direction off the stratum, if there is one."""
-        return self.inner.escape(i)
-
-    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
-        """Where row i is a family: what it is, in words, and some of its tensors."""
-        return self.inner.family(i)
 
 
 def with_bias(problem: Problem, chart: Chart) -> Chart:

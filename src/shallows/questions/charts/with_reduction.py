@@ -17,16 +17,15 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem, identity
 from shallows.questions.charts.points.kinds import ROUNDINGS
-from shallows.questions.charts.points.point import Certificate, Maker, Points
+from shallows.questions.charts.points.point import Certificate, Points, Reread
 from shallows.questions.charts.result import Chart
 from shallows.support.tolerances import EPSILON
 
 
 @dataclass(frozen=True)
-class Added:
+class Added(Reread):
     """A maker of points of the reduced problem, to which the norm neuron is added."""
 
-    inner: Maker
     problem: ReducedProblem
 
     def _norm(self, tensor: SymmetricTensor) -> float:
@@ -34,13 +33,10 @@ class Added:
         h, start = self.problem.optimal_norm
         return start - float(h @ tensor.entries)
 
-    def _added(self, tensor: SymmetricTensor) -> SymmetricTensor:
+    def read(self, tensor: SymmetricTensor) -> SymmetricTensor:
+        """S + νI."""
         entries = tensor.entries + self._norm(tensor) * identity(len(tensor.entries))
         return SymmetricTensor(entries, tensor.n, tensor.degree)
-
-    def tensor(self, i: int) -> SymmetricTensor:
-        """S + νI."""
-        return self._added(self.inner.tensor(i))
 
     def network(self, i: int) -> Network:
         """The network of S, with the norm neuron."""
@@ -58,13 +54,8 @@ class Added:
         return replace(proof, radius=radius)
 
     def escape(self, i: int) -> SymmetricTensor | None:
-        """A realisable first-order descent direction off the stratum, if there is one."""
+        """A direction, which the norm neuron does not change."""
         return self.inner.escape(i)
-
-    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
-        """Where row i is a family: what it is, in words, and some of its tensors."""
-        text, samples = self.inner.family(i)
-        return text, tuple(self._added(sample) for sample in samples)
 
 
 def with_reduction(problem: Problem, chart: Chart) -> Chart:

@@ -20,7 +20,7 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.points.point import Certificate, Maker, Points
+from shallows.questions.charts.points.point import Certificate, Points, Reread
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
@@ -81,22 +81,18 @@ def _turn(V: Array, signs: Array, far: Array) -> None:
 
 
 @dataclass(frozen=True)
-class _Equivalent:
+class _Equivalent(Reread):
     """A maker of points on n + 1 inputs, read as networks of a polynomial activation."""
 
-    inner: Maker
     problem: Problem
     space: PolynomialSpace
     coefficients: Array
     neurons: list[tuple[Array, Array, bool]]
     zero: Network | None
 
-    def _scaled(self, tensor: SymmetricTensor) -> SymmetricTensor:
-        return self.space.tensor(tensor.entries * self.coefficients[self.space.at])
-
-    def tensor(self, i: int) -> SymmetricTensor:
+    def read(self, tensor: SymmetricTensor) -> SymmetricTensor:
         """The function, in Sym^d(R^(n+1)), the constant first."""
-        return self._scaled(self.inner.tensor(i))
+        return self.space.tensor(tensor.entries * self.coefficients[self.space.at])
 
     def network(self, i: int) -> Network:
         """A network that realises it; near it, for a limit."""
@@ -111,13 +107,3 @@ class _Equivalent:
         given = self.inner.certificate(i)
         largest = float(np.abs(self.coefficients).max())
         return None if given is None else replace(given, radius=given.radius * max(largest, 1.0))
-
-    def escape(self, i: int) -> SymmetricTensor | None:
-        """A realisable first-order descent direction off the stratum, if there is one."""
-        given = self.inner.escape(i)
-        return None if given is None else self._scaled(given)
-
-    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
-        """Where row i is a family: what it is, in words, and some of its tensors."""
-        text, samples = self.inner.family(i)
-        return text, tuple(self._scaled(sample) for sample in samples)

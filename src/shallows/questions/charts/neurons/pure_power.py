@@ -9,11 +9,10 @@ from math import comb
 
 import numpy as np
 
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial, Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.point import Certificate, Maker, Points
+from shallows.questions.charts.points.point import Points, Reread
 from shallows.questions.charts.result import Chart
 
 
@@ -53,16 +52,11 @@ def pure_power_chart(problem: Problem, power: PurePower, of_powers: Callable[[Pr
 
 
 @dataclass(frozen=True)
-class _Renamed:
+class _Renamed(Reread):
     """A maker whose networks get another activation."""
 
-    inner: Maker
     problem: Problem
     power: PurePower
-
-    def tensor(self, i: int) -> SymmetricTensor:
-        """The point in Sym^d."""
-        return self.inner.tensor(i)
 
     def network(self, i: int) -> Network:
         """A network that realises it."""
@@ -70,15 +64,3 @@ class _Renamed:
         a = net.a / self.power.scale if self.problem.outer is None else self.problem.outer[0]
         bias = None if net.bias is None else net.bias - self.power.shift
         return Network(net.W, np.asarray(a), self.problem.activation, bias=bias)
-
-    def certificate(self, i: int) -> Certificate | None:
-        """What is proved about it."""
-        return self.inner.certificate(i)
-
-    def escape(self, i: int) -> SymmetricTensor | None:
-        """A realisable first-order descent direction off the stratum, if there is one."""
-        return self.inner.escape(i)
-
-    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
-        """Where row i is a family: what it is, in words, and some of its tensors."""
-        return self.inner.family(i)

@@ -19,7 +19,7 @@ from shallows.questions.charts.singular_ends import (
     REAL_LOSS,
     SAME_FAMILY,
     SAMPLES,
-    STOP,
+    least_gradient,
     seen_enough,
     singular_note,
     spread,
@@ -102,20 +102,7 @@ class _Loss:
 
     def critical(self, x: Array) -> Array:
         """A zero of the gradient near x, by least squares."""
-        from scipy.optimize import least_squares
-
-        unit = EXACTLY * self.unit
-        found: Any = least_squares(
-            lambda y: self.gradient(y) / unit,
-            x,
-            jac=lambda y: half_hessian(self.system, y) / unit,
-            method="trf",
-            xtol=STOP,
-            ftol=STOP,
-            gtol=STOP,
-            max_nfev=300,
-        )
-        return np.asarray(found.x)
+        return least_gradient(x, self.gradient, lambda y: half_hessian(self.system, y), self.unit)
 
     def is_critical(self, x: Array) -> bool:
         size = max(float(np.abs(x).max()), TINY)

@@ -29,7 +29,7 @@ class OutputsLoss:
     def of(cls, problem: Problem) -> OutputsLoss:
         """A problem's own."""
         gram = fractions(problem.data.exact_gram(problem.degree))
-        right = np.array([_right(problem, gram, m) for m in range(problem.outputs)], dtype=object)
+        right = np.array([_right(problem, m) for m in range(problem.outputs)], dtype=object)
         if problem.norm_neuron:
             change = Reduction(True)
             right = np.array([change.right(gram, row) for row in right], dtype=object)
@@ -42,7 +42,7 @@ class OutputsLoss:
         return int(matrix(self.right.tolist()).rank())
 
 
-def _right(problem: Problem, gram: NDArray[Any], m: int) -> NDArray[Any]:
+def _right(problem: Problem, m: int) -> NDArray[Any]:
     """b of output m."""
     samples, target, degree = problem.data.as_samples(), problem.target, problem.degree
     if samples is not None and (target is None or not is_form(target, degree)):

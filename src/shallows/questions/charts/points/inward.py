@@ -33,6 +33,6 @@ def inward_direction(w: Any, v: Any, degree: int) -> Any:
     return np.asarray(taylor[3] / (degree * (degree - 1) * (degree - 2) / 6))
 
 
-def inward_slope(found: RealPoint, slope: Array, n: int, degree: int) -> float:
+def inward_slope(found: RealPoint, slope: Array, degree: int) -> float:
     """The least ℓ′ into the networks over the point's merged pairs; ∞ where none has merged."""
     return min((float(slope @ inward_direction(w, v, degree)) for w, v in found.merged), default=inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -70,6 +71,39 @@ class Maker(Protocol):
     def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
         """Where row i is a family: what it is, in words, and some of its tensors."""
         ...
+
+
+@dataclass(frozen=True)
+class Reread(ABC):
+    """A maker of the points of another problem, whose tensors (`read`) and networks are read as those of this one."""
+
+    inner: Maker
+
+    def read(self, tensor: SymmetricTensor) -> SymmetricTensor:
+        """The other problem's tensor in this one: the same, unless told."""
+        return tensor
+
+    def tensor(self, i: int) -> SymmetricTensor:
+        """The point."""
+        return self.read(self.inner.tensor(i))
+
+    @abstractmethod
+    def network(self, i: int) -> Network:
+        """A network of this problem that realises it."""
+
+    def certificate(self, i: int) -> Certificate | None:
+        """What is proved about it."""
+        return self.inner.certificate(i)
+
+    def escape(self, i: int) -> SymmetricTensor | None:
+        """A realisable first-order descent direction off the stratum, if there is one."""
+        given = self.inner.escape(i)
+        return None if given is None else self.read(given)
+
+    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
+        """Where row i is a family: what it is, in words, and some of its tensors."""
+        text, samples = self.inner.family(i)
+        return text, tuple(self.read(sample) for sample in samples)
 
 
 @dataclass(frozen=True)
