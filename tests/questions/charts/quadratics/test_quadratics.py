@@ -183,11 +183,80 @@ def test_widths_beyond_the_inputs_fill():
         assert runs.losses.min() == pytest.approx(chart.infimum, rel=1e-6)
 
 
-def test_a_round_target_claims_no_complete_list():
-    """‖x‖² + 1: every direction of one square is as good as any other, and such families are not listed yet."""
+def test_a_round_target_lists_its_families():
+    """‖x‖² + 1: every direction of one square is as good as any other."""
     for bias in (False, True):
         chart = sh.chart(sh.Problem(np.eye(3), sh.Gaussian(2), 2, sh.Polynomial([0.0, 1.0, 1.0]), bias=bias))
-        assert chart.completeness == "sampled" and any(
-            "families may be missing" in note for note in chart.notes
+        assert chart.completeness != "sampled"
+        assert [family.dimension for family in chart.families if family.rank == 1 and not family.limit] == [1]
+
+
+def test_a_target_with_a_linear_part_and_a_symmetry_claims_no_complete_list():
+    T = np.diag([0.0, 1.0, 1.0, 3.0])
+    T[0, 3] = T[3, 0] = 1.0
+    chart = sh.chart(sh.Problem(T, sh.Gaussian(3), 2, sh.Polynomial([0.0, 1.0, 1.0])))
+    assert chart.completeness == "sampled"
+    assert any("families may be missing" in note for note in chart.notes)
+
+
+def even_target(Q, constant=0.5):
+    n = len(Q)
+    T = np.zeros((n + 1, n + 1))
+    T[0, 0], T[1:, 1:] = constant, Q
+    return T
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "bias"),
+    [
+        ([0.0, 1.0, 1.0], False),
+        pytest.param([0.5, 1.0, 1.0], True, marks=pytest.mark.thorough),
+        pytest.param([-0.5, 1.0, 2.0], True, marks=pytest.mark.thorough),
+    ],
+)
+@pytest.mark.parametrize("Q", [np.eye(2), np.diag([2.0, 2.0, -1.0]), np.diag([3.0, 1.0, -1.0])])
+def test_even_targets_have_no_linear_part_and_list_families(coefficients, bias, Q):
+    """Against zeros of the gradient from random weights, which know nothing of matrices; families by their samples."""
+    from scipy.optimize import least_squares
+
+    n = len(Q)
+    constant = 0.0 if not bias else 0.5
+    problem = sh.Problem(even_target(Q, constant), sh.Gaussian(n), 2, sh.Polynomial(coefficients), bias=bias)
+    chart = sh.chart(problem)
+    assert chart.completeness != "sampled"
+    assert bool(len(chart.families)) == (len(np.unique(np.diag(Q))) < n and n == 3) or n == 2
+    for point in chart.critical:
+        if not point.limit:
+            assert np.abs(problem.gradient(point.network)).max() < 1e-8 * (1 + point.loss)
+            assert problem.loss(point.network) == pytest.approx(point.loss, abs=1e-9 * (1 + point.loss))
+            signs = np.linalg.eigvalsh(problem.hessian(point.network))
+            assert point.kind == "saddle" or signs[0] > -1e-8
+    rng = np.random.default_rng(0)
+    met = 0
+    for _ in range(12):
+        found = least_squares(
+            lambda x: problem.value_and_gradient(x)[1],
+            rng.standard_normal(problem.size),
+            jac=lambda x: problem.hessian(problem.unpack(x)),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=100,
         )
-        assert repr(chart)
+        if np.abs(found.fun).max() < 1e-9 and np.abs(found.x).max() < 20:
+            loss = problem.loss(problem.unpack(found.x))
+            assert np.abs(chart.losses - loss).min() <= 1e-6 * (1 + loss)
+            met += 1
+    assert met
+
+
+def test_an_even_target_is_the_limit_of_others():
+    """A small linear part breaks nothing: the losses of the even chart are limits of those of the general one."""
+    Q = np.diag([3.0, 1.0, -1.0])
+    even, odd = even_target(Q, 0.0), even_target(Q, 0.0)
+    odd[0, 1:] = odd[1:, 0] = np.array([1e-4, 2e-4, 1e-4])
+    first, second = (
+        sh.chart(sh.Problem(T, sh.Gaussian(3), 2, sh.Polynomial([0.0, 1.0, 1.0]))) for T in (even, odd)
+    )
+    for loss in first.losses:
+        assert np.abs(second.losses - loss).min() < 1e-2

@@ -46,7 +46,7 @@ def quadratics_chart(
         chart = charted(inner)
         return _assembled(students, chart, [_fixed_row(students, point) for point in chart.critical], [])
     elsewhere: list[int] = []
-    if students.linear:
+    if students.linear and not students.even:
         inner = students.modulo_constants()
         chart, elsewhere = modulo_chart(students, inner, certify, seed, progress, method)
     else:
@@ -106,14 +106,16 @@ def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
     used = net.a != 0
     signs = np.sign(net.a[used])
     V = net.W[used] * np.sqrt(np.abs(net.a[used]))[:, None]
-    V = np.roll(V, 1, axis=1) if students.linear else np.concatenate([np.zeros((len(V), 1)), V], axis=1)
+    quotient = students.linear and not students.even
+    V = np.roll(V, 1, axis=1) if quotient else np.concatenate([np.zeros((len(V), 1)), V], axis=1)
     entries, constant = full_entries(students, _class_entries(students, point.tensor))
     made, far = (
-        realised(students, V, signs, constant) if len(V) else (_without_squares(students, constant), False)
+        _realised(students, V, signs, constant) if len(V) else (_without_squares(students, constant), False)
     )
     positive, zero, negative = point.signature
+    positive += point.rank if students.even else 0
     proof = point.certificate
-    proof = proof if proof is None or not students.linear else replace(proof, radius=2 * proof.radius)
+    proof = proof if proof is None or not quotient else replace(proof, radius=2 * proof.radius)
     escape = point.escape
     if escape is not None:
         rest = _class_entries(students, escape)
@@ -133,6 +135,15 @@ def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
         escape,
         _family(students, point, lambda s: full_entries(students, _class_entries(students, s))[0]),
     )
+
+
+def _realised(students: QuadraticStudents, V: Array, signs: Array, constant: float) -> tuple[Network, bool]:
+    """The network of these squares. Without constants, squares without linear part take one neuron more, Σ aw = 0."""
+    if students.even and not students.free_constant and len(V) < students.problem.width:
+        more = np.zeros((1, V.shape[1]))
+        more[0, 0] = float(np.linalg.norm(V, axis=1).max())
+        V, signs = np.concatenate([V, more]), np.append(signs, 1.0)
+    return realised(students, V, signs, constant)
 
 
 def _zero_function(students: QuadraticStudents) -> list[Row]:
@@ -163,6 +174,8 @@ def _class_entries(students: QuadraticStudents, tensor: SymmetricTensor) -> Arra
     """(ℓ, Q), or Q, of a matrix."""
     if not students.linear:
         return tensor.entries
+    if students.even:
+        return np.concatenate([np.zeros(students.problem.n), tensor.entries])
     order, scales = tensor_order(students.problem.n)
     entries = np.empty(len(order))
     entries[order] = tensor.entries[:-1] * scales

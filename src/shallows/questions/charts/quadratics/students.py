@@ -9,6 +9,8 @@ without one, and with β = 0, it is one as it stands. So networks are quadrics o
   ≤ r; with a bias quadrics modulo constants, (ℓ, Q) with rank (ℓ Q) ≤ r (`matrices.modulo_square`). If all r neurons
   are needed and all have one sign, so has the constant: `one_sided`.
 - *a trained, no bias, γ = 0, β ≠ 0*: a(αz² + βz) has Q = αΣ awwᵀ and ℓ = βΣ aw, again rank (ℓ Q) ≤ r, and no constant.
+- *a trained, an even target under symmetric data*: then ℓ = 0 at all critical points (`even`), and matrices Q of rank r
+  are charted; ℓ in the span of Q adds r positive directions.
 """
 
 from __future__ import annotations
@@ -67,6 +69,18 @@ class QuadraticStudents:
         """Whether functions have a linear part."""
         return 1 in self.space.degrees
 
+    @cached_property
+    def even(self) -> bool:
+        """Whether the best linear part is 0 whatever the squares are, with trained outer weights.
+
+        Where E[xᵢ xⱼxₖ] = 0 and the target has no linear part, the loss is ℓᵀHℓ and one of Q: with ℓ = Uc, UᵀHUc = 0.
+        """
+        if not self.linear or self.problem.outer is not None:
+            return False
+        gram, right = self.without_constant()
+        n = self.problem.n
+        return not gram[:n, n:].any() and not right[:n].any()
+
     @property
     def free_constant(self) -> bool:
         """Whether the constant is chosen by the outer weights."""
@@ -98,9 +112,10 @@ class QuadraticStudents:
         return schur, right[rest] - lead * (right[0] / gram[0, 0])
 
     def matrices(self) -> Problem:
-        """Without linear part: matrices Q of rank ≤ r, outer weights αa where those are fixed."""
+        """Without linear part, or where that is 0: matrices Q of rank ≤ r, outer weights αa where those are fixed."""
         gram, right = self.without_constant()
-        return self._of_matrices(gram, right, self._invariance())
+        start = self.problem.n if self.even else 0
+        return self._of_matrices(gram[start:, start:], right[start:], self._invariance())
 
     def squares(self) -> Problem:
         """The same networks without their constants, Σ aα(w·x + b)²: limits where one sign alone leaves no constant."""
@@ -123,7 +138,7 @@ class QuadraticStudents:
         law = self.problem.data.rotation_invariance(2)
         if law is None or not self.free_constant:
             return law
-        n, lead = self.problem.n, self.space.exact.gram[0, 1:]
+        n, lead = self.problem.n, self.space.exact.gram[0, 1 + (self.problem.n if self.even else 0) :]
         if law.covariance is not None:
             rows, columns = coordinates.indices(n, 2).T
             second = law.covariance[rows, columns] * np.where(rows == columns, 1.0, 2.0)
