@@ -302,6 +302,8 @@ def test_relu_opens_with_a_run_and_the_complete_list(shown):
     cells = page.locator("table tr").filter(has_text="αI + β11ᵀ").all_inner_texts()
     assert len(cells) == 4 and "global minimum" in cells[0] and "saddle" in cells[-1]
     names = page.evaluate("document.querySelector('.js-plotly-plot').data.map((trace) => trace.name)")
+    assert fact(page, "complete within networks fixed by S_1 × S_11") == "12"
+    assert len(page.locator("table tr").filter(has_text="one neuron apart").all_inner_texts()) == 10
     assert sum(name.startswith("αI + β11ᵀ") for name in names) == 3  # the fourth is the teacher, at loss 0
 
 
@@ -315,6 +317,22 @@ def test_the_table_of_symmetric_points_is_what_the_proof_finds(k):
     assert chart.completeness == "proved"
     assert [kind for _, kind in SYMMETRIC[k]] == [point.kind for point in chart.critical]
     np.testing.assert_allclose([loss for loss, _ in SYMMETRIC[k]], chart.losses, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(4, 21))])
+def test_the_table_of_points_with_one_neuron_apart_is_the_rest_of_the_stored_list(k):
+    from shallows.uses.explorer.views.one_apart_points import DISTINCT, ONE_APART, TUBE
+    from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
+
+    chart = sh.relu.symmetric_chart(k, [1, k - 1])
+    assert chart.completeness == "proved" and f"outside {TUBE} rad" in chart.scope
+    assert len(ONE_APART[k]) + DISTINCT == len(chart.points)
+    shown = sorted([*ONE_APART[k], *SYMMETRIC[k][:DISTINCT]])
+    listed = sorted((point.loss, point.kind) for point in chart.points)
+    np.testing.assert_allclose(
+        [loss for loss, _ in shown], [loss for loss, _ in listed], rtol=1e-9, atol=1e-9
+    )
+    assert sorted(kind for _, kind in shown) == sorted(kind for _, kind in listed)
 
 
 LEGEND = "JSON.stringify([...document.querySelectorAll('.legendtext')].map((text) => text.textContent))"

@@ -29,6 +29,7 @@ from shallows.uses.explorer.costs import TRAIN
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Report, Scene, View
 from shallows.uses.explorer.sketch import Sketch
+from shallows.uses.explorer.views.one_apart_points import DISTINCT, ONE_APART, TUBE
 from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
 from shallows.uses.report.drawings import fitted_rows
 
@@ -241,22 +242,26 @@ def _row(problem: Problem, theta: Array, i: int, loss: float) -> list[str]:
 
 
 def _listed(k: int, width: int) -> list[tuple[str, str]]:
-    """How long the list is that is complete: networks fixed by S_k, as many neurons as the teacher."""
+    """How long the lists are that are complete: networks fixed by S_k or S_{k−1}, as many neurons as the teacher."""
     if width != k:
         return []
-    return [
-        (
-            str(len(SYMMETRIC[k])),
-            f"critical points, proved complete within networks fixed by S_{k}: αI + β11ᵀ",
-        )
-    ]
+    whole = f"critical points, proved complete within networks fixed by S_{k}: αI + β11ᵀ"
+    facts = [(str(len(SYMMETRIC[k])), whole)]
+    if k in ONE_APART:
+        # of αI + β11ᵀ those with k distinct rows; equal rows are in families of parallel ones
+        count = len(ONE_APART[k]) + DISTINCT
+        within = f"critical points, proved complete within networks fixed by S_1 × S_{k - 1}, outside {TUBE} rad of"
+        facts.append((str(count), f"{within} all rows parallel"))
+    return facts
 
 
 def _symmetric_rows(k: int, width: int) -> list[list[str]]:
-    """The complete list above the runs."""
-    return (
-        [[f"αI + β11ᵀ: {kind}", f"{loss:.6g}", "–", "–"] for loss, kind in SYMMETRIC[k]] if width == k else []
-    )
+    """The complete lists above the runs."""
+    if width != k:
+        return []
+    named = [(f"αI + β11ᵀ: {kind}", loss) for loss, kind in SYMMETRIC[k]]
+    named += [(f"one neuron apart: {kind}", loss) for loss, kind in ONE_APART.get(k, ())]
+    return [[name, f"{loss:.6g}", "–", "–"] for name, loss in named]
 
 
 def _guides(figure: Sketch, last: int, listed: Sequence[tuple[float, str]]) -> None:
