@@ -10,7 +10,7 @@ import pytest
 from tests.test_house_rules import FILES, parse
 
 #: Linear systems that are solved: what is made of their solutions and added to a place is a step of Newton's.
-SOLVES = {"solve", "lstsq", "inv", "pinv", "cho_solve", "lu_solve", "spsolve", "eigh"}
+SOLVES = {"solve", "lstsq", "inv", "inverses", "pinv", "cho_solve", "lu_solve", "spsolve", "eigh"}
 NEWTON = "mathematics/newton.py"
 #: Claims measure distances as part of their statements.
 PAPERS = "uses/papers/"
@@ -41,7 +41,8 @@ def newton_loops(text: str) -> Iterator[int]:
         lines = [
             (_names(*([node.target] if isinstance(node, ast.AugAssign) else node.targets)), node.value, node)
             for node in inside
-            if isinstance(node, ast.Assign | ast.AugAssign) and not isinstance(node.value, ast.List)
+            if isinstance(node, ast.Assign | ast.AugAssign)
+            and not isinstance(node.value, ast.List | ast.IfExp)
         ]
         solved = {name for own, value, _ in lines if _called(value) & SOLVES for name in own}
         for _ in lines if solved else []:

@@ -8,7 +8,7 @@ from flint import acb, acb_mat, arb, arb_mat
 from scipy.linalg import sqrtm
 
 from shallows.mathematics.balls.systems import precision
-from shallows.mathematics.newton import falling, gauss_newton, refined, saddle_free_step, zeros
+from shallows.mathematics.newton import at_once, falling, gauss_newton, refined, saddle_free_step, zeros
 
 
 def test_zeros_of_one_equation_from_many_starts():
@@ -89,3 +89,19 @@ def test_saddle_free_steps_go_down_and_up(rng):
     flat = saddle_free_step(np.ones(2), np.diag([0.0, 4.0]), 0.5)
     np.testing.assert_allclose(flat, [-0.5, -0.25])
     assert np.all(np.isfinite(saddle_free_step(np.zeros(2), np.zeros((2, 2)), 1e-8)))
+
+
+def test_many_places_at_once_end_where_each_ends_alone(rng):
+    """x² + y² = 5, xy = 2 from a grid of places with two leading axes; a singular Jacobian stays where it is."""
+
+    def system(x):
+        a, b = x[..., 0], x[..., 1]
+        jacobian = np.stack([np.stack([2 * a, 2 * b], axis=-1), np.stack([b, a], axis=-1)], axis=-2)
+        return np.stack([a**2 + b**2 - 5, a * b - 2], axis=-1), jacobian
+
+    x = np.array([[2.2, 0.9], [-1.1, -1.9]]) + 0.1 * rng.standard_normal((3, 2, 2))
+    found, step = at_once(system, x, 12, np.add)
+    np.testing.assert_allclose(found, np.broadcast_to([[2.0, 1.0], [-1.0, -2.0]], x.shape), atol=1e-12)
+    assert np.abs(step).max() < 1e-12
+    stuck, step = at_once(system, np.ones((1, 2)), 3, np.add)
+    assert stuck.tolist() == [[1.0, 1.0]] and not step.any()

@@ -1,6 +1,7 @@
 """Newton's method, one of each kind:
 
 - `zeros`: one equation, in doubles, at many places at once;
+- `at_once`: a square system, in doubles, at many places at once;
 - `gauss_newton`: a system of any shape, in doubles; `settled` is where it converges;
 - `falling`: damped, in any space: a step is taken, or shortened until the residual falls;
 - `refined`: a system in midpoints of balls, at the present precision;
@@ -19,6 +20,7 @@ import numpy as np
 from flint import acb_mat
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.contraction import inverses
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
@@ -33,6 +35,30 @@ def zeros(function: Callable[[Array], tuple[Array, Array]], x: Array, steps: int
         value, slope = function(x)
         x = x - np.clip(value / np.where(slope == 0, 1.0, slope), -longest, longest)
     return x
+
+
+def at_once(
+    system: Callable[[Array], tuple[Array, Array]],
+    x: Array,
+    steps: int,
+    move: Callable[[Array, Array], Array],
+) -> tuple[Array, Array]:
+    """Newton's method for a square system from many places (…, n), and the last steps −J⁻¹F; 0 where J is singular.
+
+    `move(x, step)` is where a step leads: it may take a part of it, stay in a region, or give places up.
+
+    >>> def roots(x):
+    ...     return x**2 - 2.0, 2.0 * x[..., None]
+    >>> at_once(roots, np.array([[1.0], [-3.0]]), 6, np.add)[0].round(9).tolist()
+    [[1.414213562], [-1.414213562]]
+    """
+    step = np.full(x.shape, np.inf)
+    for _ in range(steps):
+        value, jacobian = system(x)
+        inverse = inverses(jacobian.reshape(-1, *jacobian.shape[-2:])).reshape(jacobian.shape)
+        step = np.asarray(-(inverse @ value[..., None])[..., 0])
+        x = move(x, step)
+    return x, step
 
 
 class Iterate(NamedTuple):

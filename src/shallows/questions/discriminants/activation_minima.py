@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.newton import at_once
 from shallows.questions.discriminants.activation_family import TeacherNumbers
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON, TINY
@@ -34,10 +35,15 @@ def count_minima(
     with np.errstate(all="ignore"):  # what is not finite is not decided
         w, a = teacher.neurons(mu, np.broadcast_to(at[0], mu.shape), np.broadcast_to(at[1], mu.shape))
         z = np.concatenate([w, a[..., None]], axis=-1)
-        step = np.full(z.shape, np.inf)
-        for _ in range(STEPS):
+
+        def relative(z: Array) -> tuple[Array, Array]:
             size, hessian = _scaled_hessian(teacher, z, *at)
-            z, step = _newton(teacher, z, size, hessian, *at)
+            return size * _gradient(teacher, z, *at), hessian
+
+        def move(z: Array, step: Array) -> Array:
+            return np.asarray(z + _sizes(z) * step)
+
+        z, step = at_once(relative, z, STEPS, move)
         size, hessian = _scaled_hessian(teacher, z, *at)
         finite = np.asarray(np.isfinite(hessian).all(axis=(-1, -2)))
         values = np.linalg.eigvalsh(np.where(finite[..., None, None], hessian, 0.0))
@@ -56,15 +62,11 @@ def _distinct(z: Array) -> NDArray[np.bool_]:
     return result
 
 
-def _newton(
-    teacher: TeacherNumbers, z: Array, size: Array, hessian: Array, beta: Array, gamma: Array
-) -> tuple[Array, Array]:
-    """One step, and its length relative to w and a."""
-    slope = size * _gradient(teacher, z, beta, gamma)
-    finite = np.isfinite(hessian).all(axis=(-1, -2), keepdims=True)
-    safe = np.where(finite, hessian, np.eye(hessian.shape[-1]))
-    step = np.linalg.solve(safe + TINY * np.eye(safe.shape[-1]), slope[..., None])[..., 0]
-    return z - size * step, np.asarray(step)
+def _sizes(z: Array) -> Array:
+    """(‖w‖, …, ‖w‖, |a|)."""
+    w, a = z[..., :-1], z[..., -1:]
+    length = np.maximum(np.sqrt(np.einsum("...i,...i", w, w)), TINY)[..., None]
+    return np.concatenate([np.broadcast_to(length, w.shape), np.maximum(np.abs(a), EPSILON)], axis=-1)
 
 
 def _parts(teacher: TeacherNumbers, z: Array, gamma: Array) -> tuple[Array, Array, Array, Array]:
@@ -97,8 +99,5 @@ def _scaled_hessian(teacher: TeacherNumbers, z: Array, beta: Array, gamma: Array
     mixed = (a * (12 * square + 2 * beta**2 + 4 * gamma))[..., None] * w + gradient
     hessian[..., :n, n] = hessian[..., n, :n] = mixed
     hessian[..., n, n] = 4 * square**2 + 2 * beta**2 * square + 2 * (square + gamma) ** 2
-    length = np.maximum(np.sqrt(square), TINY)[..., None]
-    size = np.concatenate(
-        [np.broadcast_to(length, w.shape), np.maximum(np.abs(a), EPSILON)[..., None]], axis=-1
-    )
+    size = _sizes(z)
     return size, size[..., :, None] * hessian * size[..., None, :]

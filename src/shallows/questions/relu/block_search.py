@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from shallows.mathematics.balls.contraction import inverses
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.result import Exclusion
 from shallows.mathematics.exclusion.search import exclude
+from shallows.mathematics.newton import at_once
+from shallows.mathematics.same_points import classes
 from shallows.questions.relu.block_orbits import searched_cells
 from shallows.questions.relu.block_system import BlockSystem
 from shallows.support.checks import Array
@@ -141,24 +142,25 @@ def newton_from(system: BlockSystem, search: Exclusion) -> list[Array]:
     chosen = np.unique(np.linspace(0, len(lo) - 1, STARTS).astype(int))
     x = 0.5 * (lo + hi)[chosen]
     region, split = system.region(), list(system.split)
+
+    def middles(x: Array) -> tuple[Array, Array]:
+        value, slope = system(Intervals.exact(x), True)
+        assert slope is not None
+        return value.mid, slope.mid
+
+    def move(x: Array, step: Array) -> Array:
+        longest = np.abs(step[:, split]).max(axis=1, keepdims=True)
+        there = np.clip(x + step * np.minimum(1.0, LONGEST / longest), region.lo, region.hi)
+        return np.asarray(there[np.isfinite(there).all(axis=1)])
+
     with np.errstate(all="ignore"):
         thin = Intervals(np.tile(region.lo, (len(x), 1)), np.tile(region.hi, (len(x), 1)))
         thin.lo[:, split] = thin.hi[:, split] = x[:, split]
         fitted = system.contract(thin)  # lengths that nearly solve their linear equations, in this direction
         x = np.where(np.isin(np.arange(system.n), split), x, np.clip(fitted.mid, region.lo, region.hi))
-        for _ in range(STEPS):
-            value, slope = system(Intervals.exact(x), True)
-            assert slope is not None
-            step = -(inverses(slope.mid) @ value.mid[:, :, None])[:, :, 0]
-            longest = np.abs(step[:, split]).max(axis=1, keepdims=True)
-            x = np.clip(x + step * np.minimum(1.0, LONGEST / longest), region.lo, region.hi)
-            x = x[np.isfinite(x).all(axis=1)]
+        x, _ = at_once(middles, x, STEPS, move)
         box = Intervals.exact(x)
         small = np.abs(system(box, False)[0].mid).max(axis=1) < ZERO
         short = np.min([system.length(box, a).mid for a in system.blocks], axis=0) < SHORT
         kept = x[small & ~short & ~system.excused(box)]
-    found: list[Array] = []
-    for point in kept:
-        if not any(np.abs(point - other).max() < BESIDE for other in found):
-            found.append(point)
-    return [system.table(point) for point in found]
+    return [system.table(kept[rows[0]]) for rows in classes(kept, BESIDE)]
