@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench.literature import cyclic, katsura, noon
+from tests import certificate_checker
 from tests.certificate_checker import Refused, check
 
-from shallows.homotopy import random_rank_one, solve
+from shallows.homotopy import mixed_volume, random_rank_one, solve
 from shallows.mathematics.balls.exported import document
 from shallows.support.errors import InvalidProblem
 
@@ -33,7 +34,7 @@ def test_the_checker_confirms_what_is_claimed():
     }
     five = check(written(cyclic(5)))
     assert five["count"] == 70 and five["real"] == 10 and five["not real"] == 60
-    assert five["complete"] == "stated, by polyhedral", "it says no more than it checked"
+    assert five["complete"] is True, "by the mixed volume, which it computes"
     seven = check(written(katsura(5)))
     assert seven["count"] == 32 and seven["complete"] is True
     some = written(katsura(5))
@@ -43,6 +44,33 @@ def test_the_checker_confirms_what_is_claimed():
     for bound_by in ("total degree", "polyhedral"):
         forged = check_or_refused({**some, "bound": 2, "bound_by": bound_by, "complete": True})
         assert forged != {"complete": True}
+
+
+def test_completeness_by_the_mixed_volume(monkeypatch):
+    """x² − x has mixed volume 1 and two roots: the origin counts, unless exponents or the question exclude zeros."""
+    four = written(noon(3))
+    assert check(four)["count"] == 21 and check(four)["complete"] is True
+    assert four["bound_by"] == "polyhedral"
+    for other in (20, 22):  # a bound that is not the mixed volume
+        with pytest.raises(Refused):
+            check({**four, "bound": other, "complete": False})
+    apart = written(["x*y - x", "x^2 + y^2 - 4 + 2*x"], zeros="excluded")
+    assert check(apart)["complete"] is True and check(apart)["count"] == 2
+    with pytest.raises(Refused):  # two roots off the axes are not all roots
+        check({**apart, "zeros": "included"})
+    monkeypatch.setattr(certificate_checker, "FEW", 10)
+    assert check(four)["complete"] == "stated, by polyhedral", "it says no more than it checked"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_checkers_mixed_volume_is_ours(seed):
+    rng = np.random.default_rng(seed)
+    n = 2 + seed % 3
+    supports = [
+        {tuple(map(int, key)) for key in rng.integers(0, 4, (int(rng.integers(2, 7 - n)), n))} | {(0,) * n}
+        for _ in range(n)
+    ]
+    assert certificate_checker.mixed_volume(supports) == mixed_volume([sorted(s) for s in supports])
 
 
 def check_or_refused(given):
