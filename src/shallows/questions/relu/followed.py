@@ -16,6 +16,7 @@ from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.newton import refined
 from shallows.questions.relu.balls import ReLUBalls
 from shallows.questions.relu.block_form import BlockForm
+from shallows.questions.relu.block_orbits import images
 from shallows.questions.relu.reduced import coordinates
 from shallows.questions.relu.symmetric import ReducedBalls
 from shallows.questions.relu.symmetric_point import EQUAL, SymmetricPoint, parallel_point, point_near
@@ -26,8 +27,9 @@ from shallows.support.errors import InvalidProblem, NotConverged
 GROWTH = 1.3
 #: Points that the next one is extrapolated from, and losses that the limit is.
 ORDER, LAST = 3, 6
-#: A point is the one that was followed if it is this near to what was extrapolated, as a share of its length.
-NEAR = 0.25
+#: A point is the one that was followed if it is this near to what was extrapolated, as a share of its length; from one
+#: point nothing is extrapolated, and from k = 3 to 4 points move by up to 0.33 (the next ones are 0.75 away, measured).
+NEAR, FIRST_NEAR = 0.25, 0.4
 #: Newton steps from an extrapolated point, which is good to a per cent; bits of the balls they are taken in; and the
 #: length of a step after which the point is as good as doubles are.
 STEPS, BITS, SHORT = 40, 64, 1e-14
@@ -82,7 +84,8 @@ def follow(point: SymmetricPoint, to: int = 100) -> Followed:
     """The point for larger and larger k, up to `to`: the last block grows, the others stay.
 
     Points with equal rows are proved as narrower networks with all k inputs, whose time grows as k³: to k = 60 in
-    seconds.
+    seconds. A last block of two neurons has no own coordinates until it grows: its two neurons are taken in the order
+    in which the point goes further.
 
     >>> teacher = sh.relu.symmetric_chart(6, [6]).symmetric[0]
     >>> followed = sh.relu.follow(teacher, to=20)
@@ -92,6 +95,15 @@ def follow(point: SymmetricPoint, to: int = 100) -> Followed:
     to = positive_integer("to", to)
     if to <= point.form.k:
         raise InvalidProblem(f"to is {to}; the point is at k = {point.form.k}: expected more.")
+    found = [_followed(point, to)]
+    if not found[0].reached and point.form.sizes[-1] == 2:
+        tables = images(point.form.sizes, point.form.values)[1:]
+        found += [_followed(point_near(BlockForm.of(point.form.sizes, table)), to) for table in tables]
+    return max(found, key=lambda one: one.k[-1])
+
+
+def _followed(point: SymmetricPoint, to: int) -> Followed:
+    """This point, in this order of its neurons."""
     points, step = [point], max(1, round((GROWTH - 1) * point.form.k))
     while points[-1].form.k < to:
         k = min(points[-1].form.k + step, to)
@@ -109,9 +121,9 @@ def follow(point: SymmetricPoint, to: int = 100) -> Followed:
 def _at(points: list[SymmetricPoint], k: int) -> SymmetricPoint | None:
     """The point at this k; None where Newton's method does not find it."""
     form = _extrapolated([p.form for p in points[-ORDER:]], k)
-    if np.abs(points[-1].form.values - np.round(points[-1].form.values)).max() < EQUAL:
-        return point_near(form)
     try:
+        if np.abs(points[-1].form.values - np.round(points[-1].form.values)).max() < EQUAL:
+            return point_near(form)
         near = _improved(form, points[-1])
         parallel = points[-1].rows < len(form.sizes)
         found = parallel_point(form.sizes, _direction(near)) if parallel else point_near(near)
@@ -119,7 +131,8 @@ def _at(points: list[SymmetricPoint], k: int) -> SymmetricPoint | None:
         return None
     away = np.linalg.norm(_scaled(found.form) - _scaled(form))
     same = found.rows == points[-1].rows or (found.rows == k and points[-1].rows == points[-1].form.k)
-    return found if same and away < NEAR * np.linalg.norm(_scaled(form)) else None
+    near_enough = (NEAR if len(points) > 1 else FIRST_NEAR) * np.linalg.norm(_scaled(form))
+    return found if same and away < near_enough else None
 
 
 def _direction(form: BlockForm) -> Array:
@@ -197,13 +210,15 @@ def _newton(system: Any, x: Array) -> Array:
 
 
 def _limit(points: list[SymmetricPoint]) -> tuple[float, float, float]:
-    """The exponent, the coefficient, and how far two extrapolations of it are apart."""
+    """The exponent (of the two next to the slope the one that tells more), the coefficient, and how far two differ."""
     last = points[-LAST:]
     k, losses = [p.form.k for p in last], np.array([p.half_loss for p in last])
     if np.all(losses < VANISHES):
         return 0.0, 0.0, 0.0
     slope = np.log(losses[-1] / losses[-2]) / np.log(k[-1] / k[-2]) if len(k) > 1 else 0.0
-    power = float(EXPONENTS * np.round(slope / EXPONENTS))
-    scaled = losses / np.array(k, dtype=np.float64) ** power
-    values = [float(np.dot(_weights(k[skip:], 0.0), scaled[skip:])) for skip in (0, 1)]
-    return power, values[0], abs(values[0] - values[1])
+    found = []
+    for power in {EXPONENTS * np.floor(slope / EXPONENTS), EXPONENTS * np.ceil(slope / EXPONENTS)}:
+        scaled = losses / np.array(k, dtype=np.float64) ** power
+        values = [float(np.dot(_weights(k[skip:], 0.0), scaled[skip:])) for skip in (0, 1)]
+        found.append((float(power), values[0], abs(values[0] - values[1])))
+    return min(found, key=lambda limit: limit[2] / max(abs(limit[1]), VANISHES))
