@@ -3,9 +3,9 @@
 - *To a tolerance*: ‖x − y‖_∞ at most a bound that the caller derives from the accuracy of its points and their size
   (`nearest`, `is_among`, `classes`).
 - *In chains*: neighbours of neighbours belong together (`chained`, and `chains` of pairs that the caller knows).
-- *Chordal*: points that may be large are compared as (x, 1)/√(1+‖x‖²), by k-d trees, so that one number is a relative
-  distance far out and an absolute one near 0 (`close_pairs`, `nearest_chordal`, `PointSet`); up to a symmetry group by
-  orbits or invariants.
+- *Chordal*: points that may be large are compared as (x, 1)/√(1+‖x‖²), by k-d trees when they are many, so that one
+  number is a relative distance far out and an absolute one near 0 (`close_pairs`, `nearest_chordal`, `PointSet`); up to
+  a symmetry group by orbits or invariants.
 - *Proved* the same or different: `balls.collector`.
 """
 
@@ -24,6 +24,8 @@ Invariants = Callable[[NDArray[np.complex128]], NDArray[np.complex128]]
 SAME = 1e-8
 #: Room for the rounding of a sum of coordinates of a unit vector, of which there are some hundred at most.
 ON_A_LINE = 1e-13
+#: Up to so many pairs of points are compared along one line; a k-d tree begins with 50 ms for loading SciPy's.
+FEW = 1_000_000
 
 
 def nearest(points: NDArray[Any], known: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -128,16 +130,38 @@ def close_pairs(
     points: NDArray[np.complex128], radius: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs i < j of points no further apart, chordally, than radius[i] + radius[j]: all of them."""
-    from scipy.spatial import cKDTree
-
     where = chordal_coordinates(points)
     rows = _with_neighbours(where, radius)
     if len(rows) < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    from scipy.spatial import cKDTree
+
     pairs = rows[cKDTree(where[rows]).query_pairs(2 * float(radius[rows].max()), output_type="ndarray")]
     apart = np.linalg.norm(where[pairs[:, 0]] - where[pairs[:, 1]], axis=1)
     pairs = pairs[apart <= radius[pairs[:, 0]] + radius[pairs[:, 1]]]
     return pairs[:, 0], pairs[:, 1]
+
+
+def _within(
+    points: NDArray[np.float64], others: NDArray[np.float64], radius: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """All pairs of a point and another no further apart than the radius, and their distances."""
+    if len(points) * len(others) > FEW:
+        from scipy.spatial import cKDTree
+
+        found = cKDTree(points).sparse_distance_matrix(cKDTree(others), radius, output_type="ndarray")
+        return found["i"], found["j"], found["v"]
+    line = np.cos(1.0 + np.arange(points.shape[1]))  # distances are at most as long along it as they are
+    along = others @ (line / np.linalg.norm(line))
+    order, places = np.argsort(along), points @ (line / np.linalg.norm(line))
+    slack = radius + ON_A_LINE
+    begin = np.searchsorted(along[order], places - slack)
+    count = np.searchsorted(along[order], places + slack) - begin
+    first = np.repeat(np.arange(len(points)), count)
+    second = order[np.arange(len(first)) + np.repeat(begin - np.cumsum(count) + count, count)]
+    apart = np.linalg.norm(points[first] - others[second], axis=1)
+    close = apart <= radius
+    return first[close], second[close], apart[close]
 
 
 def _with_neighbours(where: NDArray[np.float64], radius: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -182,29 +206,28 @@ class PointSet:
 
     def place(self, candidates: NDArray[np.complex128]) -> NDArray[np.intp]:
         """The number of each candidate in the set; those that are new are added."""
-        from scipy.spatial import cKDTree
-
         numbers = np.full(len(candidates), -1, dtype=np.intp)
         if not len(candidates):
             return numbers
-        images, where = self._images(candidates), self._coordinates(candidates)
+        where = self._coordinates(candidates)
+        images, owner = self._images(candidates, where)
         if self._where is not None:
-            tree = cKDTree(self._where)
-            for k, image in enumerate(images):
-                distance, nearest = tree.query(image)
-                if distance.min() < SAME:
-                    numbers[k] = nearest[distance.argmin()]
+            first, second, apart = _within(images, self._where, SAME)
+            farthest_first = np.argsort(-apart, kind="stable")
+            numbers[owner[first[farthest_first]]] = second[farthest_first]
         rest = np.flatnonzero(numbers < 0)
         if not len(rest):
             return numbers
-        tree, known = cKDTree(where[rest]), len(self.points)
-        fresh: list[int] = []
-        for place, k in enumerate(rest.tolist()):
-            if numbers[k] >= 0:
-                continue
-            close = {place}.union(*tree.query_ball_point(images[k], SAME))
-            numbers[rest[list(close)]] = known + len(fresh)
-            fresh.append(k)
+        close: dict[int, list[int]] = {}
+        left = np.isin(owner, rest)
+        first, second, _ = _within(images[left], where[rest], SAME)
+        for k, other in zip(owner[left][first].tolist(), rest[second].tolist(), strict=True):
+            close.setdefault(k, []).append(other)
+        known, fresh = len(self.points), list[int]()
+        for k in rest.tolist():
+            if numbers[k] < 0:
+                numbers[[k, *close.get(k, ())]] = known + len(fresh)
+                fresh.append(k)
         self.points = np.vstack([self.points, candidates[fresh]])
         self._where = where[fresh] if self._where is None else np.vstack([self._where, where[fresh]])
         return numbers
@@ -212,11 +235,14 @@ class PointSet:
     def _coordinates(self, points: NDArray[np.complex128]) -> NDArray[np.float64]:
         return chordal_coordinates(self.invariants(points) if self.invariants else points)
 
-    def _images(self, points: NDArray[np.complex128]) -> list[NDArray[np.float64]]:
-        """Where each point, or any of its images, would be in the set."""
-        if self.invariants is None and self.orbit is not None:
-            return [chordal_coordinates(self.orbit(x)) for x in points]
-        return list(self._coordinates(points)[:, None, :])
+    def _images(
+        self, points: NDArray[np.complex128], where: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Where the points and their images would be in the set, and of which point each is one."""
+        if self.invariants is not None or self.orbit is None:
+            return where, np.arange(len(points))
+        images = [chordal_coordinates(self.orbit(x)) for x in points]
+        return np.vstack(images), np.repeat(np.arange(len(points)), [len(image) for image in images])
 
     def full(self) -> NDArray[np.complex128]:
         """All points of all orbits, each once."""

@@ -89,10 +89,13 @@ class CodeCache:
         return self.file is not None and self.file.is_file()
 
     def load_overload(self, _signature: Any, context: Any) -> Any:
-        """The compiled function, or None."""
+        """The compiled function, or None.
+
+        numba's own caches have it load what it knows of Python first, a fifth of a second: code that is compiled already
+        does not ask for that, and its compiler loads it for itself.
+        """
         from numba.core.compiler import CompileResult
 
-        context.refresh()
         try:
             content = self.file.read_bytes() if self.file is not None else b""
         except OSError:

@@ -65,16 +65,24 @@ class Homotopy:
         self, point: NDArray[np.complex128], equations: int | None = None
     ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         """The value and the extended Jacobian [∂H/∂x | ∂H/∂t] at (x, t); of so many equations, if it is not square."""
+        values, jacobians = self.at_all(np.asarray(point)[None], equations)
+        return values[0], jacobians[0]
+
+    def at_all(
+        self, points: NDArray[np.complex128], equations: int | None = None
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """The same at many (x, t), one a row: values (m, equations) and Jacobians (m, equations, unknowns + 1)."""
         from shallows.mathematics.homotopy._compiled.blocks import evaluate_point
 
         if equations is None:
             equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
-        value = np.zeros(equations, np.complex128)
-        jacobian = np.zeros((equations, self.unknowns + 1), np.complex128)
-        place = np.ascontiguousarray(point, dtype=np.complex128)
-        work, scratch = np.zeros(self.work, np.complex128), np.zeros(self.scratch)
-        evaluate_point(self.system(), work, scratch, place, value, jacobian)
-        return value, jacobian
+        places = np.ascontiguousarray(points, dtype=np.complex128)
+        values = np.zeros((len(places), equations), np.complex128)
+        jacobians = np.zeros((len(places), equations, self.unknowns + 1), np.complex128)
+        system, work, scratch = self.system(), np.zeros(self.work, np.complex128), np.zeros(self.scratch)
+        for place, value, jacobian in zip(places, values, jacobians, strict=True):
+            evaluate_point(system, work, scratch, place, value, jacobian)
+        return values, jacobians
 
     def options(self, settings: TrackerSettings) -> list[float]:
         """What the compiled loop is told beside the settings: noise, floor, how far points may be from the path, and

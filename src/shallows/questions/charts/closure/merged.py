@@ -72,15 +72,15 @@ def merged_stratum(
 
 def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
     """At how many of these limits, complex ones too, ℓ′(w^(d−3)v³) = 0: the loss is critical for networks, too."""
+    if not points:
+        return 0
     gram, target = problem.gram(), problem.target_tensor().entries
     scale = float(np.max(np.abs(gram @ target)))
-    count = 0
-    for point in points:
-        w, v = (np.asarray(part, np.complex128) for part in point[0])
-        slope = gram @ (merged_tensor(point, problem.degree) - target)
-        direction = inward_direction(w, v, problem.degree)
-        count += bool(np.abs(slope @ direction) <= CRITICAL * scale * np.max(np.abs(direction)))
-    return count
+    table = [[np.array(rows) for rows in zip(*block, strict=True)] for block in zip(*points, strict=True)]
+    slopes = (merged_tensor(table, problem.degree) - target) @ gram
+    directions = inward_direction(*table[0], problem.degree)
+    gains = np.abs(np.sum(slopes * directions, axis=1))
+    return int(np.sum(gains <= CRITICAL * scale * np.max(np.abs(directions), axis=1)))
 
 
 def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regular:

@@ -149,11 +149,11 @@ def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:
 
 
 def merged_tensor(point: Vectors, degree: int) -> Complex:
-    """The entries of a sum of blocks of one and two neurons."""
+    """The entries of a sum of blocks of one and two neurons; of many sums, when their vectors are rows."""
     total: Any = 0
     for first, second in point:
-        if len(first) == 1:
-            total = total + first[0] * coordinates.monomials(np.asarray(second), degree)
+        if first.shape[-1] == 1:
+            total = total + first * coordinates.monomials(np.asarray(second), degree)
         else:
             total = total + coordinates.monomials_jvp(np.asarray(first), np.asarray(second), degree) / degree
     return np.asarray(total, np.complex128)

@@ -104,14 +104,13 @@ def is_solved(equations: CriticalEquations, special: KindOfMetrics | None, membe
     if special is None and equations.count is not None and len(points) != equations.count:
         return False
     segment = kind.segment(member.parameters, member.parameters)
-    for x in points:
-        value, jacobian = segment.at(np.append(x, 0.0))
-        try:
-            step = np.linalg.solve(jacobian[:, :-1], value)
-        except np.linalg.LinAlgError:
-            return False
-        if not np.max(np.abs(step)) <= SOLVED * np.max(np.abs(x)):
-            return False
+    values, jacobians = segment.at_all(np.append(points, np.zeros((len(points), 1)), axis=1))
+    try:
+        steps = np.linalg.solve(jacobians[:, :, :-1], values[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        return False
+    if not np.all(np.abs(steps).max(axis=1) <= SOLVED * np.abs(points).max(axis=1)):
+        return False
     return len(PointSet(points, invariants=equations.tensors)) == len(points)
 
 

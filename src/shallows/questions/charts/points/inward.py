@@ -23,14 +23,14 @@ from shallows.support.checks import Array
 
 
 def inward_direction(w: Any, v: Any, degree: int) -> Any:
-    """The entries of w^(d−3)u³, w of length one and u the unit vector of v across w; complex ones too."""
-    w = w / np.linalg.norm(w)
-    across = v - np.vdot(w, v) * w
-    across = across / np.linalg.norm(across)
+    """The entries of w^(d−3)u³, w of length one and u the unit vector of v across w; complex ones too, and many."""
+    w = w / np.linalg.norm(w, axis=-1, keepdims=True)
+    across = v - np.sum(w.conj() * v, axis=-1, keepdims=True) * w
+    across = across / np.linalg.norm(across, axis=-1, keepdims=True)
     nodes = np.arange(degree + 1) / degree  # w^(d−3)u³ is a coefficient of (w + tu)^d, over (d choose 3)
-    values = np.array([coordinates.monomials(w + t * across, degree) for t in nodes])
-    taylor = np.linalg.solve(np.vander(nodes, increasing=True), values)
-    return np.asarray(taylor[3] / (degree * (degree - 1) * (degree - 2) / 6))
+    cubic = np.linalg.inv(np.vander(nodes, increasing=True))[3] / (degree * (degree - 1) * (degree - 2) / 6)
+    values = coordinates.monomials(w[..., None, :] + nodes[:, None] * across[..., None, :], degree)
+    return np.asarray(np.einsum("t,...tI->...I", cubic, values))
 
 
 def inward_slope(found: RealPoint, slope: Array, degree: int) -> float:
