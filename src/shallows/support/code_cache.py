@@ -91,8 +91,8 @@ class CodeCache:
     def load_overload(self, _signature: Any, context: Any) -> Any:
         """The compiled function, or None.
 
-        numba's own caches have it load what it knows of Python first, a fifth of a second: code that is compiled already
-        does not ask for that, and its compiler loads it for itself.
+        numba's own caches have it load what it knows of Python first, a fifth of a second: code that is compiled
+        already does not ask for that, and its compiler loads it for itself.
         """
         from numba.core.compiler import CompileResult
 

@@ -54,9 +54,7 @@ def chart_of_points(
     about = {len(found) + i: family for i, family in enumerate(families)}
     found = [*found, *(family.point for family in families)]
     signs = Signs.of(problem)
-    pairs = np.array([len(f.merged) for f in found], dtype=np.intp)  # one neuron of each sign
-    positive = np.array([int(np.sum(f.signs > 0)) for f in found], dtype=np.intp) + pairs
-    negative = np.array([int(np.sum(f.signs < 0)) for f in found], dtype=np.intp) + pairs
+    positive, negative = np.array([f.signed for f in found], dtype=np.intp).T
     entries = np.array([f.entries(problem.n, problem.degree) for f in found])
     slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
     room = signs.room(positive, negative)
@@ -91,7 +89,7 @@ def chart_of_points(
         {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
     )
     loss = levels.excess + problem.floor
-    limit = pairs[order] > 0
+    limit = np.array([found[i].limit for i in order], dtype=bool)
     table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order], limit)
     isolated = rank[order][(dimension[order] == 0) & ~limit]
     lowest = levels[order].same(float(levels.excess[order].min()))

@@ -59,6 +59,7 @@ class Units:
             point,
             vectors=np.ldexp(point.vectors, self.exponent),
             merged=np.ldexp(point.merged, self.exponent),
+            triples=np.ldexp(point.triples, self.exponent),
             certificate=None
             if proof is None
             else replace(proof, radius=float(np.ldexp(proof.radius, scale))),

@@ -1,7 +1,7 @@
 """The closure of the networks of a width: which limits there are beside them, and the charted ones.
 
 At degree 2, and for one neuron, networks are closed. At d ≥ 3 neurons of opposite signs can merge while their outer
-weights grow. Two of them leave w^(d−1)v; three in one place leave w^(d−2)v² + w^(d−1)u, and so on. With fixed outer
+weights grow. Two of them leave w^(d−1)v; three in one place leave ±w^(d−2)v² + w^(d−1)u, and so on. With fixed outer
 weights at even degree a limit needs neurons of both signs: sums of neurons of one sign are bounded below by each of
 them, so none can grow. At odd degree signs move into the neurons.
 """
@@ -46,9 +46,30 @@ def merging(problem: Problem) -> int:
     return signs.total if signs.total > 1 and signs.positive and signs.negative else 0
 
 
+#: At most so many neurons in one place are charted in two inputs: limits of more are further derivatives of powers. In
+#: more inputs pairs alone: three merged cubic neurons in three have more than 641 critical limits, and monodromy loses
+#: paths among them.
+IN_ONE_PLACE = 3
+
+
 def strata(width: int, n: int) -> list[tuple[int, ...]]:
-    """The kinds of limits that are charted for a width: two merged neurons, and for binary forms others beside them."""
-    return [(2, *[1] * others) for others in range(width - 1) if n == 2 or not others]
+    """The kinds of limits that are charted for a width, by how many neurons merge in each place.
+
+    >>> strata(3, 2), strata(3, 5)
+    ([(2,), (2, 1), (3,)], [(2,)])
+    """
+    if n > 2:
+        return [(2,)] if width > 1 else []
+    kinds = [blocks for total in range(2, width + 1) for blocks in _partitions(total, IN_ONE_PLACE)]
+    return sorted((blocks for blocks in kinds if blocks[0] > 1), key=lambda blocks: (sum(blocks), blocks))
+
+
+def _partitions(total: int, largest: int) -> list[tuple[int, ...]]:
+    """The partitions of a number, each with its largest part first."""
+    if not total:
+        return [()]
+    firsts = range(1, min(total, largest) + 1)
+    return [(first, *rest) for first in firsts for rest in _partitions(total - first, first)]
 
 
 def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: bool = False) -> Closure:
@@ -62,12 +83,13 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
         result.found += stratum.found
         result.families += stratum.families
         result.notes += stratum.notes
-        result.critical_inward[sum(blocks)] = stratum.critical_inward
+        inward = result.critical_inward
+        inward[sum(blocks)] = inward.get(sum(blocks), 0) + stratum.critical_inward
         result.completeness = weakest([result.completeness, stratum.completeness])
-    if width > 2:
-        beside = "" if problem.n == 2 else " and no others are left"
+    if width > (IN_ONE_PLACE if problem.n == 2 else 2):
+        which = "up to three merge in each place" if problem.n == 2 else "two merge and no others are left"
         result.scope = (
-            f"networks of width {problem.width}, and limits in which two neurons merge{beside}; other limits are not "
-            "charted, so no minimum is called global"
+            f"networks of width {problem.width}, and limits in which {which}; other limits are not charted, so no "
+            "minimum is called global"
         )
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,11 +31,17 @@ from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.sums import hidden_points
 from shallows.support.checks import counted
 from shallows.support.progress import Shown
+from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
 #: A slope into the networks that is smaller, relatively to the gradient at zero, is none: limits are known to ten
 #: digits, multiple ones to about √ε.
 CRITICAL = 1e-8
+
+
+#: Coordinates are turned so often at most, each time for as many paths: w₁ = 1 is a bad scale on some paths, other ones
+#: in other coordinates.
+FRAMES = 6
 
 
 def merged_stratum(
@@ -44,14 +52,10 @@ def merged_stratum(
     Coordinates are turned at random, so that no w has w₁ = 0.
     """
     equations = MergedEquations(problem.degree, problem.n, blocks)
-    turn, _ = np.linalg.qr(np.random.default_rng([seed, 2]).standard_normal((problem.n, problem.n)))
-    even = BalancedProblem.turned(problem, turn)
-    start = starting_member(equations, even.member.special, Detours, tell)
-    run = settle(Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even)))
+    even, run, whole = _followed(problem, equations, seed, tell)
     hidden = hidden_points(equations, even, run, seed, tell)
     if hidden:
         run = run.sampled
-    whole = [_restored(equations, even, x) for x in _distinct(equations, run.finite.points)]
     points = [point for point in whole if has_tangents(point)]
     result = sort_limits(problem, blocks, points, certify_points, tell)
     ends = [_restored(equations, even, x) for x in run.singular.points]
@@ -70,15 +74,53 @@ def merged_stratum(
     )
 
 
+def _followed(
+    problem: Problem, equations: MergedEquations, seed: int, tell: Shown
+) -> tuple[BalancedProblem, Settled, list[Vectors]]:
+    """The coordinates and ends of the paths that went best, and the regular ends in all coordinates, each once."""
+    best: tuple[BalancedProblem, Settled] | None = None
+    whole: list[Vectors] = []
+    for frame in range(FRAMES):
+        key = [seed, 2, frame] if frame else [seed, 2]
+        turn, _ = np.linalg.qr(np.random.default_rng(key).standard_normal((problem.n, problem.n)))
+        even = BalancedProblem.turned(problem, turn)
+        start = starting_member(equations, even.member.special, Detours, tell)
+        ways = Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even))
+        run = settle(ways, patient=frame + 1 == FRAMES)
+        own = [_restored(equations, even, x) for x in _distinct(equations, run.finite.points)]
+        if not run.lost:
+            return even, run, own
+        whole = _joined(whole + own, problem.degree)
+        if best is None or run.lost < best[1].lost:
+            best = even, run
+        if len(whole) == len(start.points):
+            return even, replace(run, lost=0, completeness=start.completeness), whole
+    assert best is not None
+    even, run = best
+    return even, replace(run, lost=max(run.lost - len(whole) + run.finite.count, 1)), whole
+
+
+def _joined(points: list[Vectors], degree: int) -> list[Vectors]:
+    """One point a tensor."""
+    tensors = np.array([merged_tensor(point, degree) for point in points], np.complex128)
+    size = max(float(np.max(np.abs(tensors), initial=0.0)), TINY)
+    numbers = PointSet(tensors[:0]).place(tensors / size)
+    return [points[k] for k in np.unique(numbers, return_index=True)[1].tolist()]
+
+
 def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
-    """At how many of these limits, complex ones too, ℓ′(w^(d−3)v³) = 0: the loss is critical for networks, too."""
-    if not points:
+    """At how many of these limits, complex ones too, ℓ′(w^(d−3)v³) = 0: the loss is critical for networks, too.
+
+    Beside three merged neurons networks leave in two directions, and limits of pairs in one of them: none is counted.
+    """
+    if not points or max(len(block) for block in points[0]) > 2:
         return 0
     gram, target = problem.gram(), problem.target_tensor().entries
     scale = float(np.max(np.abs(gram @ target)))
     table = [[np.array(rows) for rows in zip(*block, strict=True)] for block in zip(*points, strict=True)]
     slopes = (merged_tensor(table, problem.degree) - target) @ gram
-    directions = inward_direction(*table[0], problem.degree)
+    w, v = table[0]
+    directions = inward_direction(w, v, problem.degree)
     gains = np.abs(np.sum(slopes * directions, axis=1))
     return int(np.sum(gains <= CRITICAL * scale * np.max(np.abs(directions), axis=1)))
 
@@ -104,7 +146,8 @@ def _restored(equations: MergedEquations, even: BalancedProblem, x: Complex) -> 
         if len(block[0]) == 1:
             found.append([block[0] * even.unit, even.frame @ block[1]])
         else:
-            found.append([even.frame @ block[0], even.frame @ block[1] * even.unit])
+            w, *v, last = (even.frame @ part for part in block)
+            found.append([w, *(part * np.sqrt(even.unit) for part in v), last * even.unit])
     return found
 
 
@@ -117,11 +160,14 @@ def _notes(
     hidden: int,
 ) -> list[str]:
     """What a reader of the chart should know about these limits."""
-    singles = len(equations.blocks) - 1
-    what = f"limits w^({equations.degree}−1)v of two merged neurons" + (
-        f" beside {counted(singles, 'neuron')}" if singles else ""
-    )
-    of = f" (of {equations.count}: generic ED degree)" if even.member.special is None and not singles else ""
+    blocks, d = equations.blocks, equations.degree
+    pairs, triples, singles = blocks.count(2), blocks.count(3), blocks.count(1)
+    parts = [f"w^({d}−1)v of two merged neurons" if pairs == 1 else f"of {pairs} pairs of merged neurons"]
+    parts = parts if pairs else []
+    parts += [f"w^({d}−2)v² + w^({d}−1)u of three merged neurons"] * triples
+    what = f"limits {' and '.join(parts)}" + (f" beside {counted(singles, 'neuron')}" if singles else "")
+    known = even.member.special is None and equations.count is not None
+    of = f" (of {equations.count}: generic ED degree)" if known else ""
     head = f"rank {equations.r}, {what}"
     notes = [f"{head}: {count} complex critical points{of}, {even.member.how} ({run.completeness})"]
     said = [

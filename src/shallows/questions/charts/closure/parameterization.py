@@ -6,8 +6,9 @@ independent conditions on forms of degree d, so limits of spans are spans of lim
 
     1 neuron    a w^d
     2 merged    w^(d−1) v                     a tangent vector of the Veronese cone
-    3 merged    w^(d−2) v² + w^(d−1) u        the osculating planes of curves on it
+    3 merged    ±w^(d−2) v² + w^(d−1) u       the osculating planes of curves on it
 
+Over C the sign goes into v; a block −3 is that of the minus sign, which real limits need.
 Products are symmetric ones, of total degree d. Scales are fixed by w_c = 1 for one coordinate c, the `chart`, and in
 blocks of three by v_c = 0; then all parameters are determined, but for the order of equal blocks and the sign of v.
 """
@@ -57,7 +58,7 @@ class Parameterization:
     def layout(self) -> list[tuple[int, list[list[int]]]]:
         """For each block its size and the places of (w, v, u) among the parameters; −1 is 1 in w and 0 in v."""
         places, start = [], 0
-        for block in self.blocks:
+        for block in map(abs, self.blocks):
             vectors = []
             for row in range(block if block > 1 else 1):
                 own = [x for x in range(self.n) if x != self.chart or row == (block - 1 if block > 1 else -1)]
@@ -75,7 +76,7 @@ class Parameterization:
     @property
     def unknowns(self) -> int:
         """The dimension of the stratum: n for one neuron, 2n − 1 and 3n − 2 for merged ones."""
-        return sum({1: self.n, 2: 2 * self.n - 1, 3: 3 * self.n - 2}[block] for block in self.blocks)
+        return sum({1: self.n, 2: 2 * self.n - 1, 3: 3 * self.n - 2}[abs(block)] for block in self.blocks)
 
     @cached_property
     def terms(self) -> list[Term]:
@@ -95,17 +96,17 @@ class Parameterization:
         """The x of blocks [a, w], [w, v] and [w, v, u], brought to w_c = 1 (and v_c = 0)."""
         kind = np.result_type(*(part.dtype for block in vectors for part in block))
         x, d = np.zeros(self.unknowns, kind), self.degree
-        for (block, places), given in zip(self.layout, vectors, strict=True):
+        for (block, places), sign, given in zip(self.layout, np.sign(self.blocks), vectors, strict=True):
             w, *others = given[::-1] if block == 1 else given
             lead = w[self.chart]
             if block == 1:
                 moved = [w / lead, others[0] * lead**d]
             elif block == 2:
                 moved = [w / lead, others[0] * lead ** (d - 1)]
-            else:  # w^(d−2)v² + w^(d−1)u; over the reals the sign of lead^(d−2) is the caller's
+            else:  # ±w^(d−2)v² + w^(d−1)u; over the reals the sign of lead^(d−2) is the caller's (`real_form`)
                 v, u = others[0] * np.sqrt(lead ** (d - 2) + 0j), others[1] * lead ** (d - 1)
                 w, shift = w / lead, v[self.chart]
-                moved = [w, v - shift * w, u + 2 * shift * v - shift**2 * w]
+                moved = [w, v - shift * w, u + sign * (2 * shift * v - shift**2 * w)]
             for row, values in zip(places, moved, strict=True):
                 for p, value in zip(row, values, strict=True):
                     if p >= 0:
@@ -146,7 +147,7 @@ def _terms(given: Parameterization) -> list[Term]:
     """For each entry I of w^(d−k) v₁⋯v_k: the slots of I that v takes, in all orders, over the number of orders."""
     d, table = given.degree, coordinates.indices(given.n, given.degree).tolist()
     found: dict[tuple[int, Factors], Fraction] = {}
-    for block, places in given.layout:
+    for (block, places), sign in zip(given.layout, np.sign(given.blocks).tolist(), strict=True):
         w, others = places[0], places[1:]
         products: list[tuple[tuple[list[int], ...], list[int]]] = [((), others[0])]
         if block == 2:
@@ -162,7 +163,7 @@ def _terms(given: Parameterization) -> list[Term]:
                     own = [p for p in (w[x] for x in symbols[1]) if p >= 0]
                     count = Counter(own + taken + scale)
                     key = (entry, tuple(sorted(count.items())))
-                    found[key] = found.get(key, Fraction(0)) + share
+                    found[key] = found.get(key, Fraction(0)) + (sign if len(directions) == 2 else 1) * share
     assert all(coefficient for coefficient in found.values()) and d >= 1
     return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
 

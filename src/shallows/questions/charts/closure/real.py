@@ -7,6 +7,7 @@ the outer weight of a single neuron). Real tensors whose blocks come in conjugat
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import BITS, MergedSystem
@@ -56,13 +58,13 @@ def sort_limits(
     Each is proved in the chart w_c = 1 of a large coordinate, c for all its blocks.
     """
     result, exact = SortedLimits(), ExactLoss.of(problem)
-    by_chart: dict[int, list[Vectors]] = {}
+    by_map: dict[Parameterization, list[Complex]] = {}
     for point in points:
-        by_chart.setdefault(_chart(point), []).append(point)
-    for chart, those in by_chart.items():
-        map_ = Parameterization(problem.degree, problem.n, blocks, chart)
+        map_, x = real_form(problem, blocks, point)
+        by_map.setdefault(map_, []).append(x)
+    for map_, those in by_map.items():
         system = MergedSystem(map_, exact)
-        table = np.array([map_.parameters(point) for point in those], np.complex128)
+        table = np.array(those, np.complex128)
         roots: list[CertifiedRoot | None] = [None] * len(table)
         if certify_points:
             roots = list(certify(system, table, progress=tell).roots)
@@ -82,10 +84,22 @@ def _is_real(x: Complex, root: CertifiedRoot | None) -> bool:
     return bool(np.max(np.abs(x.imag)) <= REAL * np.max(np.abs(x)))
 
 
-def _chart(point: Vectors) -> int:
-    """The coordinate whose smallest share in the w of all blocks is largest."""
+def real_form(problem: Problem, blocks: tuple[int, ...], point: Vectors) -> tuple[Parameterization, Complex]:
+    """A parameterization in which a limit is real if it is one, and the limit's parameters in it.
+
+    The chart is the coordinate whose smallest share in the w of all blocks is largest. Where v is rather imaginary, iv
+    takes its place: the block is −w^(d−2)v² + w^(d−1)u.
+    """
     ws = [np.abs(block[1] if len(block[0]) == 1 else block[0]) for block in point]
-    return int(np.argmax(np.min([w / w.max() for w in ws], axis=0)))
+    chart = int(np.argmax(np.min([w / w.max() for w in ws], axis=0)))
+    plain = Parameterization(problem.degree, problem.n, blocks, chart)
+    x = np.asarray(plain.parameters(point), np.complex128)
+    signed = list(blocks)
+    for k, (block, places) in enumerate(plain.layout):
+        own = [p for p in places[1] if p >= 0] if block == 3 else []
+        if np.linalg.norm(x[own].imag) > np.linalg.norm(x[own].real):
+            signed[k], x[own] = -3, -1j * x[own]
+    return Parameterization(problem.degree, problem.n, tuple(signed), chart), x
 
 
 def limit_point(
@@ -104,15 +118,26 @@ def limit_point(
     signs = np.sign(weights)
     if problem.degree % 2:
         vectors, signs = vectors * signs[:, None], np.ones(len(signs))
-    merged = np.array([np.real(block) for block in blocks if len(block[0]) > 1])
-    found = RealPoint(vectors, signs, signature(np.linalg.eigvalsh(hessian), error), None, merged)
+    n = problem.n
+    merged = np.array([np.real(block) for block in blocks if len(block) == 2 and len(block[0]) > 1])
+    triples = np.array([np.real(block) for block in blocks if len(block) == 3])
+    turns = np.array([np.sign(block) for block in system.map.blocks if abs(block) == 3], np.float64)
+    found = RealPoint(
+        vectors,
+        signs,
+        signature(np.linalg.eigvalsh(hessian), error),
+        None,
+        merged.reshape(-1, 2, n),
+        triples.reshape(-1, 3, n),
+        turns,
+    )
     if root is None or not root.real:
         return found
     with precision(BITS):
         proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
     gaps = zip(system.tensor(root), found.entries(problem.n, problem.degree).tolist(), strict=True)
     radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
-    apart = len(blocks) == 1 and _is_tangent(system.map, root)
+    apart = system.map.blocks == (2,) and _is_tangent(system.map, root)
     certificate = Certificate(radius, proof.certified, apart, "Krawczyk, on the limits of merged neurons")
     return replace(found, signature=proved_signature(proof, found.signature), certificate=certificate)
 
@@ -149,23 +174,29 @@ def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:
 
 
 def merged_tensor(point: Vectors, degree: int) -> Complex:
-    """The entries of a sum of blocks of one and two neurons; of many sums, when their vectors are rows."""
+    """The entries of a sum of blocks; of many sums, when their vectors are rows."""
     total: Any = 0
-    for first, second in point:
+    for first, second, *third in point:
         if first.shape[-1] == 1:
             total = total + first * coordinates.monomials(np.asarray(second), degree)
-        else:
-            total = total + coordinates.monomials_jvp(np.asarray(first), np.asarray(second), degree) / degree
+            continue
+        last: Any = third[0] if third else second
+        total = total + coordinates.monomials_jvp(np.asarray(first), last, degree) / degree
+        if third:
+            total = total + curve_coefficients(first, second, 0 * second, degree)[..., 2, :] / comb(degree, 2)
     return np.asarray(total, np.complex128)
 
 
 def has_tangents(point: Vectors) -> bool:
-    """Whether all merged neurons have a direction in which they merged: v across w, against all of the point."""
+    """Whether all merged neurons have a direction in which they merged: v across w, against all of the block."""
     for block in point:
         if len(block[0]) == 1:
             continue
-        w, v = block[0] / np.linalg.norm(block[0]), block[1]
-        across = v - np.vdot(w, v) * w
-        if np.linalg.norm(across) <= NO_TANGENT * np.linalg.norm(v):
+        length = float(np.linalg.norm(block[0]))
+        w, v = block[0] / length, block[1]
+        across, whole = float(np.linalg.norm(v - np.vdot(w, v) * w)), float(np.linalg.norm(v))
+        if len(block) == 3:
+            across, whole = across**2, whole**2 + length * float(np.linalg.norm(block[2]))
+        if across <= NO_TANGENT * whole:
             return False
     return True

@@ -19,7 +19,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.closure.parameterization import Parameterization
-from shallows.questions.charts.closure.real import Vectors, half_hessian, limit_point
+from shallows.questions.charts.closure.real import Complex, Vectors, half_hessian, limit_point, real_form
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON
@@ -53,11 +53,8 @@ def examine_limits(problem: Problem, blocks: tuple[int, ...], ends: Sequence[Vec
     symmetry = symmetry_algebra(problem.gram(), problem.target_tensor().entries, problem.n, problem.degree)
     exact = ExactLoss.of(problem)
     for end in ends:
-        chart = int(
-            np.argmax(np.min([np.abs(block[-1 if len(block[0]) == 1 else 0]) for block in end], axis=0))
-        )
-        map_ = Parameterization(problem.degree, problem.n, blocks, chart)
-        x = _critical(problem, map_, np.asarray(map_.parameters(end), np.complex128), symmetry)
+        map_, parameters = real_form(problem, blocks, end)
+        x = _critical(problem, map_, parameters, symmetry)
         if x is None:
             continue
         point = limit_point(problem, MergedSystem(map_, exact), x, None, FLAT)
@@ -65,7 +62,7 @@ def examine_limits(problem: Problem, blocks: tuple[int, ...], ends: Sequence[Vec
     return result
 
 
-def _critical(problem: Problem, map_: Parameterization, end: Array, symmetry: Symmetry) -> Array | None:
+def _critical(problem: Problem, map_: Parameterization, end: Complex, symmetry: Symmetry) -> Array | None:
     """A real critical point near an end; anywhere near its real part, when symmetries make it one of a family."""
     x = np.real(end).astype(np.float64)
     scale = float(np.max(np.abs(problem.gram() @ problem.target_tensor().entries)))
@@ -114,4 +111,5 @@ def _sort_in(problem: Problem, point: RealPoint, symmetry: Symmetry, result: Exa
 
 def _turned(point: RealPoint, M: Array) -> RealPoint:
     vectors = point.vectors @ M.T if len(point.vectors) else point.vectors
-    return RealPoint(vectors, point.signs, point.signature, None, point.merged @ M.T)
+    merged, triples = point.merged @ M.T, point.triples @ M.T
+    return RealPoint(vectors, point.signs, point.signature, None, merged, triples, point.turns)

@@ -104,7 +104,7 @@ def is_solved(equations: CriticalEquations, special: KindOfMetrics | None, membe
     if special is None and equations.count is not None and len(points) != equations.count:
         return False
     segment = kind.segment(member.parameters, member.parameters)
-    values, jacobians = segment.at_all(np.append(points, np.zeros((len(points), 1)), axis=1))
+    values, jacobians = segment.at_all(np.append(points, np.zeros((len(points), 1), np.complex128), axis=1))
     try:
         steps = np.linalg.solve(jacobians[:, :, :-1], values[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError:

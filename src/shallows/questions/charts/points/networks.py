@@ -13,6 +13,8 @@ from shallows.support.checks import Array
 #: How far apart neurons are that stand for merged ones, relatively: their sum is off by 10⁻⁸ of it, and rounding of
 #: terms that are 10⁴ times as large by 10⁻¹².
 APART = 1e-4
+#: The same for three: their sum is off by 10⁻⁶ of it, and terms are 10⁶ times as large.
+THREE_APART = 1e-3
 
 
 def realise(problem: Problem, vectors: Array, signs: Array) -> Network:
@@ -38,21 +40,31 @@ def realise(problem: Problem, vectors: Array, signs: Array) -> Network:
 
 
 def nearly(found: RealPoint, degree: int) -> tuple[Array, Array]:
-    """Vectors and signs of a point; for merged neurons those of two that are about to merge.
+    """Vectors and signs of a point; for merged neurons those of two, or three, that are about to merge.
 
     With v = αw + u, u ⟂ w, w^(d−1)v is the limit of a₊(w + tu)^d − a₋(w − tu)^d, a± = 1/(2dt) ± α/2, which differs from
     it by t² (d−1)(d−2)/6 w^(d−3)u³ + ….
+    Three are (f(t) − 2f(0) + f(−t))/(d(d−1)t²), f(t) = (w + tv + t²z)^d (`inward`).
     """
     vectors, signs = list(found.vectors), list(found.signs)
+
+    def add(weight: float, direction: Array) -> None:
+        turn = float(np.sign(weight)) if degree % 2 else 1.0
+        vectors.append(turn * abs(weight) ** (1 / degree) * direction)
+        signs.append(1.0 if degree % 2 else float(np.sign(weight)))
+
     for w, v in found.merged:
         along = float(v @ w) / float(w @ w)
         across = v - along * w
         t = APART / max(float(np.linalg.norm(across) / np.linalg.norm(w)), degree * abs(along))
         for side in (1.0, -1.0):
-            weight = 1 / (2 * degree * t) + side * along / 2
-            turn = side if degree % 2 else 1.0
-            vectors.append(turn * weight ** (1 / degree) * (w + side * t * across))
-            signs.append(1.0 if degree % 2 else side)
+            add(side * (1 / (2 * degree * t) + side * along / 2), w + side * t * across)
+    for turn, (w, v, u) in zip(found.turns.tolist(), found.triples, strict=True):
+        z, size = turn * (degree - 1) / 2 * u, float(np.linalg.norm(w))
+        bend = max(float(np.linalg.norm(v)) / size, float(np.sqrt(np.linalg.norm(z) / size)))
+        t = THREE_APART / bend
+        for side, share in ((1.0, 1.0), (0.0, -2.0), (-1.0, 1.0)):
+            add(turn * share / (degree * (degree - 1) * t * t), w + side * t * v + side * side * t * t * z)
     shape = (len(vectors), found.vectors.shape[1])
     return np.array(vectors).reshape(shape), np.array(signs)
 

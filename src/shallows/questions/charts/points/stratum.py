@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import comb
 
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.lost_paths import LOST
@@ -23,10 +25,11 @@ REAL = 1e-7
 
 @dataclass(frozen=True)
 class RealPoint:
-    """A real critical tensor Σ signsᵢ vectorsᵢ^⊗d + Σⱼ wⱼ^(d−1)vⱼ with its signature on its stratum.
+    """A real critical tensor Σ signsᵢ vectorsᵢ^⊗d + Σⱼ wⱼ^(d−1)vⱼ + … with its signature on its stratum.
 
-    `merged` holds the (w, v), (m, 2, n): pairs of neurons that have merged. With any, the tensor is a limit of networks
-    and no network of this width.
+    `merged` holds the (w, v), (m, 2, n): pairs of neurons that have merged; `triples` the (w, v, u), (m, 3, n), of
+    three that have, turnⱼ wⱼ^(d−2)vⱼ² + wⱼ^(d−1)uⱼ with `turns` ±1. With any, the tensor is a limit of networks and no
+    network of this width.
     """
 
     vectors: Array
@@ -34,16 +37,25 @@ class RealPoint:
     signature: tuple[int, int, int]
     certificate: Certificate | None = None
     merged: Array = field(default_factory=lambda: np.zeros((0, 2, 0)))
+    triples: Array = field(default_factory=lambda: np.zeros((0, 3, 0)))
+    turns: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def rank(self) -> int:
         """The number of neurons: a merged pair is two."""
-        return len(self.vectors) + 2 * len(self.merged)
+        return len(self.vectors) + 2 * len(self.merged) + 3 * len(self.triples)
 
     @property
     def limit(self) -> bool:
         """Whether neurons have merged."""
-        return len(self.merged) > 0
+        return len(self.merged) + len(self.triples) > 0
+
+    @property
+    def signed(self) -> tuple[int, int]:
+        """How many neurons have positive and negative outer weights: a pair one of each, a triple ± ∓ ±."""
+        pairs, up, down = len(self.merged), int(np.sum(self.turns > 0)), int(np.sum(self.turns < 0))
+        positive = int(np.sum(self.signs > 0)) + pairs + 2 * up + down
+        return positive, int(np.sum(self.signs < 0)) + pairs + up + 2 * down
 
     def entries(self, n: int, degree: int) -> Array:
         """The tensor's entries."""
@@ -52,6 +64,9 @@ class RealPoint:
             total += self.signs @ coordinates.monomials(self.vectors, degree)
         for w, v in self.merged:
             total += coordinates.monomials_jvp(w, v, degree) / degree
+        for turn, (w, v, u) in zip(self.turns, self.triples, strict=True):
+            square = curve_coefficients(w, v, 0 * v, degree)[2] / comb(degree, 2)
+            total += turn * square + coordinates.monomials_jvp(w, u, degree) / degree
         return total
 
 
