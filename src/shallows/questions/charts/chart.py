@@ -113,10 +113,9 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     from shallows.questions.charts.neurons.chart import neurons_chart
 
     if problem.outputs != 1:
-        raise InvalidProblem(
-            f"{problem.activation!r} with {problem.outputs} outputs has no chart. Fix: a Power, one output, or "
-            'method="descent".'
-        )
+        from shallows.questions.charts.outputs.neurons import neuron_outputs_chart
+
+        return neuron_outputs_chart(problem, certify, seed, progress, method)
     inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
     if has_equivalent_power(problem):
         return equivalent_chart(problem, inner)

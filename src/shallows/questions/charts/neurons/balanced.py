@@ -48,12 +48,17 @@ class BalancedNeurons:
     bias: bool
 
     @classmethod
-    def of(cls, problem: Problem, space: PolynomialSpace, weight: float = 1.0) -> BalancedNeurons:
-        """`weight` is the fixed outer weight of the first neuron, which goes into the metric; 1 where a is trained."""
+    def of(
+        cls, problem: Problem, space: PolynomialSpace, weight: float = 1.0, rights: Array | None = None
+    ) -> BalancedNeurons:
+        """`weight` is the fixed outer weight of the first neuron, which goes into the metric; 1 where a is trained.
+
+        `rights` are the b of several outputs, one a row, in place of the space's own.
+        """
         made = _with_bias(problem, space) if problem.bias else _without_bias(problem, space)
         neuron, T, frame, stretch, shift, mean = made
         T = T * weight
-        gram, g = T.T @ space.gram @ T, T.T @ space.right
+        gram, g = T.T @ space.gram @ T, ((space.right if rights is None else rights) @ T).ravel()
         gram = (gram + gram.T) / 2
         scale = float(np.abs(gram).max())
         size = (float(np.abs(g).max()) or scale) if problem.outer is None else scale

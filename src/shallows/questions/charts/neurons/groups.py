@@ -45,10 +45,10 @@ def arrangements(problem: Problem) -> list[Arrangement]:
     a = problem.outer[0]
     constants = constant_neurons(problem)
     found: dict[tuple[object, ...], Arrangement] = {}
-    for places in _assignments(len(a), len(constants)):
+    for places in assignments(len(a), len(constants)):
         still = tuple((i, constants[k]) for i, k in enumerate(places) if k is not None)
         rest = [i for i, k in enumerate(places) if k is None]
-        for partition in _partitions(rest):
+        for partition in partitions(rest):
             sums = [float(np.sum(a[list(group)])) for group in partition]
             kept = sorted((s, group) for s, group in zip(sums, partition, strict=True) if s)
             cancelled = tuple(i for s, group in zip(sums, partition, strict=True) if not s for i in group)
@@ -65,23 +65,23 @@ def arrangements(problem: Problem) -> list[Arrangement]:
     return list(found.values())
 
 
-def _assignments(count: int, constants: int) -> Iterator[tuple[int | None, ...]]:
+def assignments(count: int, constants: int) -> Iterator[tuple[int | None, ...]]:
     """Each neuron is free (None) or one of the constants."""
     if count == 0:
         yield ()
         return
-    for rest in _assignments(count - 1, constants):
+    for rest in assignments(count - 1, constants):
         for own in (None, *range(constants)):
             yield (*rest, own)
 
 
-def _partitions(items: list[int]) -> Iterator[list[tuple[int, ...]]]:
+def partitions(items: list[int]) -> Iterator[list[tuple[int, ...]]]:
     """All set partitions."""
     if not items:
         yield []
         return
     first, rest = items[0], items[1:]
-    for partition in _partitions(rest):
+    for partition in partitions(rest):
         yield [(first,), *partition]
         for i, group in enumerate(partition):
             yield [*partition[:i], (first, *group), *partition[i + 1 :]]

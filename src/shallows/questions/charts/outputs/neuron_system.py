@@ -1,0 +1,136 @@
+"""Networks of any polynomial neurons with several outputs: the exact loss, and the network as one map for proofs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from shallows.model.data.samples import Samples
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.network import Network
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.problem import Problem
+from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.support.checks import Array
+
+Outer = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OutputSpaces:
+    """The space of each output; they share G. As a `Quadratic`, outputs one after the other."""
+
+    spaces: tuple[PolynomialSpace, ...]
+
+    @classmethod
+    def of(cls, problem: Problem) -> OutputSpaces:
+        """Those of a problem."""
+        return cls(tuple(PolynomialSpace.of(one) for one in single_outputs(problem)))
+
+    @property
+    def first(self) -> PolynomialSpace:
+        """That of output 0."""
+        return self.spaces[0]
+
+    @cached_property
+    def exact(self) -> ExactLoss:
+        """I ⊗ G and all b_m."""
+        size, M = len(self.first.right), len(self.spaces)
+        gram = np.full((M * size, M * size), Fraction(0), dtype=object)
+        for m in range(M):
+            gram[m * size : (m + 1) * size, m * size : (m + 1) * size] = self.first.exact.gram
+        return ExactLoss(gram, np.concatenate([space.exact.right for space in self.spaces]))
+
+    @cached_property
+    def gram(self) -> Array:
+        """I ⊗ G."""
+        return np.kron(np.eye(len(self.spaces)), self.first.gram)
+
+    @cached_property
+    def rights(self) -> Array:
+        """b_m, one a row."""
+        return np.array([space.right for space in self.spaces])
+
+    @property
+    def right(self) -> Array:
+        """All of them."""
+        return np.asarray(self.rights.ravel())
+
+    @cached_property
+    def target(self) -> Array:
+        """The best polynomials."""
+        return np.concatenate([space.target for space in self.spaces])
+
+    @property
+    def energy(self) -> float:
+        """Σ E y_m²."""
+        return float(sum(space.energy for space in self.spaces))
+
+    @property
+    def floor(self) -> float:
+        """The loss of the best polynomials."""
+        return float(sum(space.floor for space in self.spaces))
+
+
+def single_outputs(problem: Problem) -> list[Problem]:
+    """The problem of each output alone, with trained outer weights."""
+    made = []
+    for m in range(problem.outputs):
+        target, data = problem.target, problem.data
+        if isinstance(target, Network):
+            target = target.output(m)
+        elif target is None:
+            samples = data.as_samples()
+            assert samples is not None and samples.y is not None
+            data = Samples(samples.X, samples.y.reshape(samples.count, -1)[:, m], samples.given)
+        made.append(Problem(target, data, problem.width, problem.activation, bias=problem.bias))
+    return made
+
+
+def network_system(
+    neuron: Neuron, r: int, outputs: int, outer: Outer | None, exact: ExactLoss
+) -> NeuronSystem:
+    """Half the gradient of all outputs' loss: r neurons with their outer weights as one map with weight 1."""
+    return NeuronSystem(NeuronEquations(whole_network(neuron, r, outputs, outer), 1, outer=((1.0,),)), exact)
+
+
+def whole_network(neuron: Neuron, r: int, outputs: int, outer: Outer | None) -> Neuron:
+    """(a₁, w₁, a₂, w₂, …) ↦ Σ aᵢ ⊗ ψ(wᵢ), or (w₁, w₂, …) where a is fixed.
+
+    >>> whole_network(Neuron.of_degrees([1], 1), 1, 2, None).values(np.array([3.0, 5.0, 2.0]))
+    array([ 6., 10.])
+    """
+    lead = outputs if outer is None else 0
+    own = lead + neuron.n
+    terms = []
+    for i in range(r):
+        for m in range(outputs):
+            weight = 1.0 if outer is None else outer[i][m]
+            for entry, coefficient, row in neuron.terms:
+                powers = [0] * (r * own)
+                powers[i * own + lead : (i + 1) * own] = row
+                if outer is None:
+                    powers[i * own + m] += 1
+                if weight:
+                    terms.append((m * neuron.size + entry, coefficient * weight, tuple(powers)))
+    return Neuron(r * own, outputs * neuron.size, tuple(terms), turns=1, lowest=1)
+
+
+def made_real(equations: NeuronEquations, points: Complex) -> Complex:
+    """Each neuron turned by the root of unity that makes it most nearly real; functions stay what they are."""
+    A, W = (np.array(part) for part in equations.split(points))
+    turns = equations.turns
+    for k in range(len(points)):
+        for i in range(equations.r):
+            off = [np.abs((W[k, i] * zeta).imag).max() for zeta in turns]
+            zeta = turns[int(np.argmin(off))]
+            W[k, i] *= zeta
+            if equations.outer is None:
+                A[k, i] *= zeta**-equations.neuron.lowest
+    return equations.join(A, W)

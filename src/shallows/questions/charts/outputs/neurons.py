@@ -1,0 +1,431 @@
+"""Charts of several outputs by their neurons: any polynomial activation, with and without bias, a trained or fixed.
+
+Σᵢ aᵢ ⊗ ψ(wᵢ) under I ⊗ G. With a trained strata are numbers of neurons in use. With a fixed neurons can coincide, and
+their weights add up, or be constant where the activation is flat at w = 0: each way to do so is a stratum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.signature import signature
+from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.continuation.lost_paths import LOST, settle
+from shallows.questions.charts.neurons.balanced import BalancedNeurons
+from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_neurons
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.groups import assignments, partitions
+from shallows.questions.charts.neurons.members import start_for
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.neurons.singular import examine_ends
+from shallows.questions.charts.neurons.stratum import own_neuron
+from shallows.questions.charts.outputs.neuron_system import OutputSpaces, made_real, network_system
+from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+from shallows.support.progress import Shown, status_line
+from shallows.support.tolerances import TINY
+
+#: What is left out where weights can run away.
+SCOPE = "networks, not limits of networks whose weights grow without bound"
+#: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
+NO_NEURON = 1e-9
+#: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
+DEPENDENT = 1e-12
+#: Least squares stop at a residual of this share: E[p(w·x + b) y_m] = 0 for all outputs, known to rounding.
+VANISHES = 1e-12
+#: From how many random neurons such a w is looked for.
+TRIES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """Fixed outer weights: groups of neurons that coincide, and those that are constant, with what these give."""
+
+    groups: tuple[tuple[int, ...], ...]
+    weights: tuple[tuple[float, ...], ...]
+    still: tuple[tuple[int, ConstantNeuron], ...]
+    cancelled: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A row of the chart."""
+
+    entries: Array
+    network: Network
+    rank: int
+    signature: tuple[int, int, int]
+    certificate: Certificate | None
+    dimension: int = 0
+    description: str = ""
+
+
+@dataclass
+class _Found:
+    rows: list[Listed] = field(default_factory=list)
+    complex: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    levels: list[str] = field(default_factory=lambda: ["proved"])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Real networks of one stratum, (A, W) with their points, families, and what is known."""
+
+    found: list[tuple[Array, Array, NeuronPoint, int, str]]
+    count: int
+    notes: list[str]
+    completeness: str
+
+
+def neuron_outputs_chart(problem: Problem, certify_points: bool, seed: int, progress: bool, method: str) -> Chart:
+    """All critical networks, by homotopy."""
+    if method not in ("auto", "homotopy"):
+        raise InvalidProblem(
+            f"{problem.activation!r} with {problem.outputs} outputs"
+            f"{' and fixed outer weights' if problem.outer is not None else ''} goes by homotopy only; method is "
+            f'{method!r}. Fix: method="auto".'
+        )
+    spaces, found = OutputSpaces.of(problem), _Found()
+    made = _trained if problem.outer is None else _fixed
+    made(problem, spaces, certify_points, seed, progress, found)
+    return _chart(problem, spaces, found, seed)
+
+
+def _neuron(problem: Problem) -> Neuron:
+    """ψ; a power with fixed weights has d turns."""
+    neuron = own_neuron(problem)
+    pure = isinstance(problem.activation, Power) and not problem.bias
+    return replace(neuron, turns=neuron.degree) if pure else neuron
+
+
+def _trained(
+    problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
+) -> None:
+    neuron, M = _neuron(problem), problem.outputs
+    _require_isolated(problem, [NeuronEquations(neuron, r, M) for r in range(1, problem.width + 1)])
+    zero = _vanishing(neuron, spaces.rights)
+    found.complex[0] = 1
+    if zero is None:
+        found.notes.append("the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0")
+    else:
+        net = _network(problem, np.zeros((M, 1)), zero[None])
+        proof = Certificate(0.0, True, True, "exact")
+        found.rows.append(Listed(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), proof))
+    for r in range(1, problem.width + 1):
+        with status_line(f"rank {r} of {problem.width}", progress) as tell:
+            part = _stratum(problem, spaces, r, None, certify_points, seed, tell)
+        _take(found, r, part, partial(_network, problem))
+        if r == 1:
+            _best_constant(problem, spaces, found)
+
+
+def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> None:
+    """The best constants, where a neuron at w = 0 is one that stays."""
+    constants = [c for c in constant_neurons(problem) if c.value]
+    places = np.flatnonzero(spaces.first.at == 0)
+    if not constants or not len(places):
+        return
+    best = spaces.rights[:, places[0]] / spaces.first.gram[places[0], places[0]]
+    if not best.any():
+        return
+    entries = np.zeros(spaces.rights.shape)
+    entries[:, places[0]] = best
+    known = [row.entries for row in found.rows]
+    if any(np.abs(entries.ravel() - other).max() <= NO_NEURON * np.abs(best).max() for other in known):
+        return
+    net = _network(problem, best[:, None] / constants[0].value, constants[0].w[None])
+    seen = (problem.outputs, 0, 0)
+    found.rows.append(Listed(np.asarray(entries.ravel()), net, 1, seen, None))
+    found.complex[1] += 1
+
+
+def _take(found: _Found, rank: int, part: _Part, made: object) -> None:
+    found.notes += part.notes
+    found.levels.append(part.completeness)
+    found.complex[rank] = found.complex.get(rank, 0) + part.count
+    for A, W, point, dimension, text in part.found:
+        net = made(A, W)  # type: ignore[operator]
+        found.rows.append(
+            Listed(point.entries, net, rank, point.signature, point.certificate, dimension, text)
+        )
+
+
+def _network(problem: Problem, A: Array, W: Array) -> Network:
+    """Outer weights (M, r) and neurons, idle ones copies of the first."""
+    idle = problem.width - len(W)
+    W = np.concatenate([W, np.repeat(W[:1], idle, axis=0)])
+    A = np.concatenate([A, np.zeros((len(A), idle))], axis=1)
+    bias = W[:, 0] if problem.bias else None
+    return Network(W[:, 1:] if problem.bias else W, A, problem.activation, bias=bias)
+
+
+def _fixed(
+    problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
+) -> None:
+    neuron, M = _neuron(problem), problem.outputs
+    ways = list(_arranged(problem))
+    tried = [NeuronEquations(neuron, len(way.groups), M, way.weights) for way in ways if way.groups]
+    _require_isolated(problem, tried)
+    for way in ways:
+        rank, moved = len(way.groups), _shifted(spaces, problem, way)
+        made = partial(_fixed_network, problem, way)
+        if not rank:
+            proof = Certificate(float(np.spacing(np.abs(moved).max(initial=1.0))), True, True, "exact")
+            found.complex[0] = found.complex.get(0, 0) + 1
+            net = made(np.zeros((M, 0)), np.zeros((0, neuron.n)))
+            found.rows.append(Listed(moved, net, 0, (0, 0, 0), proof))
+            continue
+        with status_line(f"{rank} different neurons", progress) as tell:
+            part = _stratum(problem, spaces, rank, way, certify_points, seed, tell)
+        _take(found, rank, part, made)
+
+
+def _arranged(problem: Problem) -> Iterator[Arranged]:
+    """Which neurons coincide and which are constant, one of each kind; groups whose weights cancel are anywhere."""
+    assert problem.outer is not None
+    a, constants = problem.outer, constant_neurons(problem)
+    seen = set()
+    for places in assignments(problem.width, len(constants)):
+        still = tuple((i, constants[k]) for i, k in enumerate(places) if k is not None)
+        for partition in partitions([i for i, k in enumerate(places) if k is None]):
+            sums = [tuple(a[:, list(group)].sum(axis=1).tolist()) for group in partition]
+            kept = sorted((s, group) for s, group in zip(sums, partition, strict=True) if any(s))
+            constant = sum((a[:, i] * c.value for i, c in still), np.zeros(len(a)))
+            key = (tuple(s for s, _ in kept), tuple(np.round(constant, 12).tolist()))
+            if key in seen:
+                continue
+            seen.add(key)
+            cancelled = tuple(i for s, g in zip(sums, partition, strict=True) if not any(s) for i in g)
+            yield Arranged(tuple(g for _, g in kept), tuple(s for s, _ in kept), still, cancelled)
+
+
+def _shifted(spaces: OutputSpaces, problem: Problem, way: Arranged) -> Array:
+    """The constants of still neurons as entries of all outputs."""
+    assert problem.outer is not None
+    moved = np.zeros(spaces.rights.shape)
+    for i, neuron in way.still:
+        if neuron.value:
+            moved[:, spaces.first.at == 0] += (problem.outer[:, i] * neuron.value)[:, None]
+    return np.asarray(moved.ravel())
+
+
+def _fixed_network(problem: Problem, way: Arranged, A: Array, W: Array) -> Network:
+    assert problem.outer is not None
+    full = np.zeros((problem.width, problem.n + problem.bias))
+    for members, w in zip(way.groups, W, strict=True):
+        full[list(members)] = w
+    for i, neuron in way.still:
+        full[i] = neuron.w
+    if way.cancelled and (len(W) or way.still):
+        full[list(way.cancelled)] = W[0] if len(W) else way.still[0][1].w
+    bias = full[:, 0] if problem.bias else None
+    return Network(full[:, 1:] if problem.bias else full, problem.outer, problem.activation, bias=bias)
+
+
+def _stratum(
+    problem: Problem,
+    spaces: OutputSpaces,
+    r: int,
+    way: Arranged | None,
+    certify_points: bool,
+    seed: int,
+    tell: Shown,
+) -> _Part:
+    """All critical networks of r different neurons."""
+    neuron, M = _neuron(problem), problem.outputs
+    moved = np.zeros(len(spaces.target)) if way is None else _shifted(spaces, problem, way)
+    rights = spaces.rights - (spaces.gram @ moved).reshape(spaces.rights.shape)
+    turn = np.eye(M) if way is not None else _independent(rights)
+    if not turn.shape[1]:
+        return _Part([], 0, [], "proved")
+    even = BalancedNeurons.of(problem, spaces.first, rights=turn.T @ rights)
+    pure = neuron.turns if even.neuron.turns == 1 else even.neuron.turns
+    outer = None if way is None else way.weights
+    equations = NeuronEquations(replace(even.neuron, turns=pure), r, turn.shape[1], outer)
+    own = NeuronEquations(neuron, r, M, outer)
+    exact = spaces.exact if not moved.any() else _less(spaces, moved)
+    system = network_system(neuron, r, M, outer, exact)
+
+    def restored(points: Complex) -> Complex:
+        A, W = even.restored(*equations.split(points))
+        return own.join(A @ turn.T, W)
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        return ends, np.array([root is not None for root in certify(system, restored(ends)).roots])
+
+    run = settle(Detours(equations, start_for(equations, even.special, tell), even.member, seed, tell, regular))
+    points = restored(run.finite.points)
+    points = made_real(own, _whole(own, PointSet(points, invariants=own.tensors).points))
+    result = sort_neurons(system, points, certify_points, tell)
+    singular = _whole(own, restored(run.singular.points))
+    quadratic = replace_right(spaces, exact, moved)
+    examined = examine_ends(quadratic, system, singular, result.found)
+    rows = [(point, 0, "") for point in [*result.found, *examined.points]]
+    rows += [(family.point, family.dimension, family.description) for family in examined.families]
+    said = [
+        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
+        (run.lost, LOST),
+        (result.undecided, "points without a certificate"),
+    ]
+    notes = [f"rank {r}: parameter homotopy from a generic member ({run.completeness})"]
+    notes += [f"rank {r}: {count} {text}" for count, text in said if count] + examined.notes(r)
+    found = []
+    for point, dimension, text in rows:
+        A, W = own.split(point.W[0].astype(np.complex128))
+        whole = replace(point, entries=point.entries + moved)
+        found.append((A.real.T, W.real, whole, dimension, text))
+    return _Part(found, len(points) + examined.regular, notes, run.completeness)
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The loss of what is left of the targets after constants."""
+
+    gram: Array
+    right: Array
+    target: Array
+    energy: float
+
+
+def replace_right(spaces: OutputSpaces, exact: object, moved: Array) -> _Level:
+    """G, b, t and the energy less what still neurons give."""
+    return _Level(
+        spaces.gram, spaces.right - spaces.gram @ moved, spaces.target - moved, max(spaces.energy, TINY)
+    )
+
+
+def _less(spaces: OutputSpaces, moved: Array) -> object:
+    from shallows.model.exact_loss import ExactLoss, fractions
+
+    exact = spaces.exact
+    return ExactLoss(exact.gram, exact.right - exact.gram @ fractions(moved))
+
+
+def _independent(rights: Array) -> Array:
+    """An orthonormal basis (columns) of the outputs that have a target of their own."""
+    U, values, _ = np.linalg.svd(rights, full_matrices=False)
+    return np.asarray(U[:, values > DEPENDENT * max(float(values.max(initial=0.0)), TINY)])
+
+
+def _whole(own: NeuronEquations, points: Complex) -> Complex:
+    """Those whose neurons all add something to the function."""
+    if not len(points) or own.outer is not None:
+        return points
+    A, W = own.split(points)
+    terms = np.abs(own.neuron.values(W)).max(axis=-1) * np.abs(A).max(axis=-1)
+    return np.asarray(points[terms.min(axis=1) > NO_NEURON * np.maximum(terms.max(axis=1), TINY)])
+
+
+def _vanishing(neuron: Neuron, rights: Array) -> Array | None:
+    """A real w with ψ(w)·b_m = 0 for all outputs, the origin first."""
+    from scipy.optimize import least_squares
+
+    size = max(float(np.abs(rights).max()), TINY)
+
+    def values(w: Array) -> Array:
+        return np.asarray(rights @ neuron.values(w) / size)
+
+    rng = np.random.default_rng(0)
+    for start in [np.zeros(neuron.n), *rng.standard_normal((TRIES, neuron.n))]:
+        w = start if not np.abs(values(start)).max() else np.asarray(least_squares(values, start).x)
+        w = w if np.abs(values(w)).max() <= VANISHES else np.asarray(
+            least_squares(values, w, xtol=VANISHES, ftol=VANISHES, gtol=VANISHES).x
+        )
+        if np.abs(values(w)).max() <= VANISHES:
+            return w
+    return None
+
+
+def _require_isolated(problem: Problem, tried: list[NeuronEquations]) -> None:
+    for equations in tried:
+        if not equations.is_isolated():
+            raise InvalidProblem(
+                f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''} in "
+                f"{problem.n} inputs with {problem.outputs} outputs have infinitely many networks for one function, so "
+                'their critical points are not isolated. Use a smaller width, or method="descent".'
+            )
+
+
+def _is_closed(problem: Problem) -> bool:
+    """Whether limits are networks: a fixed, and one neuron, or an even degree and one output of one sign."""
+    if problem.outer is None:
+        return False
+    assert isinstance(problem.activation, PolynomialActivation)
+    degree = len(problem.activation.coefficients) - 1
+    one_sign = (problem.outer > 0).all(axis=1) | (problem.outer < 0).all(axis=1)
+    return problem.width == 1 and bool(problem.outer.any()) or (degree % 2 == 0 and bool(one_sign.any()))
+
+
+def _kind(problem: Problem, row: Listed, flat: bool) -> str:
+    if flat:
+        return "global minimum"
+    if problem.outer is None and row.rank < problem.width:
+        return "saddle"  # an idle neuron decreases the loss to first order
+    positive, zero, negative = row.signature
+    if (problem.outer is not None and row.rank < problem.width) or not row.network.W.any():
+        eigenvalues = np.linalg.eigvalsh(problem.hessian(row.network))
+        positive, zero, negative = signature(eigenvalues, POINT_ERROR)
+    if negative:
+        return "local maximum" if not positive and not zero else "saddle"
+    return "degenerate" if zero > row.dimension else "local minimum"
+
+
+def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
+    rows, completeness, closed = found.rows, weakest(found.levels), _is_closed(problem)
+    gap = np.array([row.entries for row in rows]) - spaces.target
+    excess = np.maximum(np.einsum("ij,jk,ik->i", gap, spaces.gram, gap), 0.0)
+    levels = Levels(excess, spaces.energy)
+    flat = levels.same(0.0)
+    kind = np.array([_kind(problem, row, bool(low)) for row, low in zip(rows, flat, strict=True)], dtype="<U14")
+    if closed and completeness != "sampled":
+        kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
+    rank = np.array([row.rank for row in rows], dtype=np.intp)
+    dimension = np.array([row.dimension for row in rows], dtype=np.intp)
+    order = np.lexsort((rank, excess))
+    maker = Stored(
+        [None] * len(rows),
+        [rows[i].network for i in order],
+        [rows[i].certificate for i in order],
+        [None] * len(rows),
+        {place: (rows[i].description, ()) for place, i in enumerate(order) if rows[i].dimension},
+    )
+    table = PointTable(
+        (excess + spaces.floor)[order],
+        rank[order],
+        np.array([rows[i].signature for i in order], dtype=np.intp),
+        kind[order],
+        dimension[order],
+    )
+    return Chart(
+        critical=Points(table, maker, problem),
+        completeness=completeness,
+        method="homotopy",
+        complex_count=found.complex,
+        real_count={r: int(np.sum((rank == r) & (dimension == 0))) for r in found.complex},
+        expected_count=dict.fromkeys(found.complex),
+        expected_source=dict.fromkeys(found.complex, "not known beforehand for several outputs"),
+        notes=tuple(found.notes),
+        attained=True if (kind == "global minimum").any() else None,
+        scope="" if closed else SCOPE,
+        seed=seed,
+        title=f"{problem!r}",
+        problem=problem,
+    )
