@@ -182,6 +182,15 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
     if (problem.degree == 1 or one_input) and method in ("auto", "closed-form"):
         require_invisible(problem)
         return linear_chart(problem, certify)
+    if (
+        problem.outer is not None
+        and problem.degree > 1
+        and not (problem.norm_neuron or problem.orthogonality)
+    ):
+        from shallows.questions.charts.outputs.neurons import neuron_outputs_chart
+
+        require_invisible(problem)
+        return neuron_outputs_chart(problem, certify, seed, progress, method)
     if problem.degree == 1 or method == "closed-form" or (method == "exact" and problem.width > 1):
         known = "linear networks have a closed form, " if problem.degree == 1 else ""
         raise InvalidProblem(

@@ -199,7 +199,7 @@ def test_charts_of_several_outputs_are_stored_and_reported(tmp_path):
     ("options", "reason"),
     [
         ({"width": 3}, "Infinitely many networks"),
-        ({"width": 1, "outer": [[1.0], [2.0]]}, "trained"),
+        ({"width": 1, "outer": [[1.0], [2.0]], "norm_neuron": True}, "without norm neuron"),
         ({"width": 1, "orthogonality": 1.0}, "WᵀW"),
         ({"width": 2, "norm_neuron": True}, "see the norm"),
     ],

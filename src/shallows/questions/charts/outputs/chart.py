@@ -70,8 +70,8 @@ def _require_chartable(problem: Problem) -> None:
     n, d, M = problem.n, problem.degree, problem.outputs
     if problem.outer is not None:
         raise InvalidProblem(
-            "Charts of several outputs are for trained outer weights: with fixed ones every choice of neurons in use "
-            'has equations of its own. Fix: outer="free", or method="descent".'
+            "Several outputs with fixed outer weights have charts without norm neuron and penalty only. Fix: "
+            'outer="free", norm_neuron=False, or method="descent".'
         )
     if problem.orthogonality:
         raise InvalidProblem(

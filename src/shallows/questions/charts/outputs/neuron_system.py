@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from shallows.model.data.samples import Samples
-from shallows.model.exact_loss import ExactLoss
+from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -50,7 +50,7 @@ class OutputSpaces:
     @cached_property
     def gram(self) -> Array:
         """I ⊗ G."""
-        return np.kron(np.eye(len(self.spaces)), self.first.gram)
+        return np.asarray(np.kron(np.eye(len(self.spaces)), self.first.gram), np.float64)
 
     @cached_property
     def rights(self) -> Array:
@@ -76,6 +76,20 @@ class OutputSpaces:
     def floor(self) -> float:
         """The loss of the best polynomials."""
         return float(sum(space.floor for space in self.spaces))
+
+    def less(self, entries: Array) -> OutputSpaces:
+        """The targets less polynomials with these entries, all outputs one after the other."""
+        if not entries.any():
+            return self
+        parts = fractions(entries).reshape(len(self.spaces), -1)
+        gram = self.first.exact.gram
+        moved = []
+        for space, s in zip(self.spaces, parts, strict=True):
+            right = space.exact.right - gram @ s
+            energy = space.energy - 2 * (space.exact.right @ s) + s @ gram @ s
+            exact = ExactLoss(gram, right)
+            moved.append(PolynomialSpace(space.n, space.degree, space.degrees, exact, energy))
+        return OutputSpaces(tuple(moved))
 
 
 def single_outputs(problem: Problem) -> list[Problem]:

@@ -6,7 +6,7 @@ their weights add up, or be constant where the activation is flat at w = 0: each
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,17 +21,18 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.equations import Complex
+from shallows.questions.charts.continuation.equations import Complex, SolvedMember
+from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, settle
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
-from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_neurons
+from shallows.questions.charts.neurons.constants import constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.groups import assignments, partitions
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
+from shallows.questions.charts.outputs.arranged import Arranged, arranged, fixed_network, shifted
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces, made_real, network_system
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
@@ -44,6 +45,8 @@ from shallows.support.tolerances import TINY
 
 #: What is left out where weights can run away.
 SCOPE = "networks, not limits of networks whose weights grow without bound"
+#: And with two and more neurons of several powers: a ⊗ p(w·x) + b ⊗ p(cw·x) has fewer dimensions than weights.
+APART = "networks no two of whose neurons are polynomials of one w·x"
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
 #: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
@@ -52,16 +55,6 @@ DEPENDENT = 1e-12
 VANISHES = 1e-12
 #: From how many random neurons such a w is looked for.
 TRIES = 40
-
-
-@dataclass(frozen=True, eq=False)
-class Arranged:
-    """Fixed outer weights: groups of neurons that coincide, and those that are constant, with what these give."""
-
-    groups: tuple[tuple[int, ...], ...]
-    weights: tuple[tuple[float, ...], ...]
-    still: tuple[tuple[int, ConstantNeuron], ...]
-    cancelled: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +88,9 @@ class _Part:
     completeness: str
 
 
-def neuron_outputs_chart(problem: Problem, certify_points: bool, seed: int, progress: bool, method: str) -> Chart:
+def neuron_outputs_chart(
+    problem: Problem, certify_points: bool, seed: int, progress: bool, method: str
+) -> Chart:
     """All critical networks, by homotopy."""
     if method not in ("auto", "homotopy"):
         raise InvalidProblem(
@@ -124,7 +119,9 @@ def _trained(
     zero = _vanishing(neuron, spaces.rights)
     found.complex[0] = 1
     if zero is None:
-        found.notes.append("the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0")
+        found.notes.append(
+            "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
+        )
     else:
         net = _network(problem, np.zeros((M, 1)), zero[None])
         proof = Certificate(0.0, True, True, "exact")
@@ -157,12 +154,12 @@ def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> Non
     found.complex[1] += 1
 
 
-def _take(found: _Found, rank: int, part: _Part, made: object) -> None:
+def _take(found: _Found, rank: int, part: _Part, made: Callable[[Array, Array], Network]) -> None:
     found.notes += part.notes
     found.levels.append(part.completeness)
     found.complex[rank] = found.complex.get(rank, 0) + part.count
     for A, W, point, dimension, text in part.found:
-        net = made(A, W)  # type: ignore[operator]
+        net = made(A, W)
         found.rows.append(
             Listed(point.entries, net, rank, point.signature, point.certificate, dimension, text)
         )
@@ -181,12 +178,12 @@ def _fixed(
     problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
 ) -> None:
     neuron, M = _neuron(problem), problem.outputs
-    ways = list(_arranged(problem))
+    ways = list(arranged(problem))
     tried = [NeuronEquations(neuron, len(way.groups), M, way.weights) for way in ways if way.groups]
     _require_isolated(problem, tried)
     for way in ways:
-        rank, moved = len(way.groups), _shifted(spaces, problem, way)
-        made = partial(_fixed_network, problem, way)
+        rank, moved = len(way.groups), shifted(spaces, problem, way)
+        made = partial(fixed_network, problem, way)
         if not rank:
             proof = Certificate(float(np.spacing(np.abs(moved).max(initial=1.0))), True, True, "exact")
             found.complex[0] = found.complex.get(0, 0) + 1
@@ -196,48 +193,6 @@ def _fixed(
         with status_line(f"{rank} different neurons", progress) as tell:
             part = _stratum(problem, spaces, rank, way, certify_points, seed, tell)
         _take(found, rank, part, made)
-
-
-def _arranged(problem: Problem) -> Iterator[Arranged]:
-    """Which neurons coincide and which are constant, one of each kind; groups whose weights cancel are anywhere."""
-    assert problem.outer is not None
-    a, constants = problem.outer, constant_neurons(problem)
-    seen = set()
-    for places in assignments(problem.width, len(constants)):
-        still = tuple((i, constants[k]) for i, k in enumerate(places) if k is not None)
-        for partition in partitions([i for i, k in enumerate(places) if k is None]):
-            sums = [tuple(a[:, list(group)].sum(axis=1).tolist()) for group in partition]
-            kept = sorted((s, group) for s, group in zip(sums, partition, strict=True) if any(s))
-            constant = sum((a[:, i] * c.value for i, c in still), np.zeros(len(a)))
-            key = (tuple(s for s, _ in kept), tuple(np.round(constant, 12).tolist()))
-            if key in seen:
-                continue
-            seen.add(key)
-            cancelled = tuple(i for s, g in zip(sums, partition, strict=True) if not any(s) for i in g)
-            yield Arranged(tuple(g for _, g in kept), tuple(s for s, _ in kept), still, cancelled)
-
-
-def _shifted(spaces: OutputSpaces, problem: Problem, way: Arranged) -> Array:
-    """The constants of still neurons as entries of all outputs."""
-    assert problem.outer is not None
-    moved = np.zeros(spaces.rights.shape)
-    for i, neuron in way.still:
-        if neuron.value:
-            moved[:, spaces.first.at == 0] += (problem.outer[:, i] * neuron.value)[:, None]
-    return np.asarray(moved.ravel())
-
-
-def _fixed_network(problem: Problem, way: Arranged, A: Array, W: Array) -> Network:
-    assert problem.outer is not None
-    full = np.zeros((problem.width, problem.n + problem.bias))
-    for members, w in zip(way.groups, W, strict=True):
-        full[list(members)] = w
-    for i, neuron in way.still:
-        full[i] = neuron.w
-    if way.cancelled and (len(W) or way.still):
-        full[list(way.cancelled)] = W[0] if len(W) else way.still[0][1].w
-    bias = full[:, 0] if problem.bias else None
-    return Network(full[:, 1:] if problem.bias else full, problem.outer, problem.activation, bias=bias)
 
 
 def _stratum(
@@ -251,8 +206,8 @@ def _stratum(
 ) -> _Part:
     """All critical networks of r different neurons."""
     neuron, M = _neuron(problem), problem.outputs
-    moved = np.zeros(len(spaces.target)) if way is None else _shifted(spaces, problem, way)
-    rights = spaces.rights - (spaces.gram @ moved).reshape(spaces.rights.shape)
+    moved = np.zeros(len(spaces.target)) if way is None else shifted(spaces, problem, way)
+    rights = spaces.less(moved).rights
     turn = np.eye(M) if way is not None else _independent(rights)
     if not turn.shape[1]:
         return _Part([], 0, [], "proved")
@@ -261,8 +216,8 @@ def _stratum(
     outer = None if way is None else way.weights
     equations = NeuronEquations(replace(even.neuron, turns=pure), r, turn.shape[1], outer)
     own = NeuronEquations(neuron, r, M, outer)
-    exact = spaces.exact if not moved.any() else _less(spaces, moved)
-    system = network_system(neuron, r, M, outer, exact)
+    left = spaces.less(moved)
+    system = network_system(neuron, r, M, outer, left.exact)
 
     def restored(points: Complex) -> Complex:
         A, W = even.restored(*equations.split(points))
@@ -271,13 +226,12 @@ def _stratum(
     def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
         return ends, np.array([root is not None for root in certify(system, restored(ends)).roots])
 
-    run = settle(Detours(equations, start_for(equations, even.special, tell), even.member, seed, tell, regular))
+    run = settle(Detours(equations, _start(equations, even, tell), even.member, seed, tell, regular))
     points = restored(run.finite.points)
     points = made_real(own, _whole(own, PointSet(points, invariants=own.tensors).points))
     result = sort_neurons(system, points, certify_points, tell)
     singular = _whole(own, restored(run.singular.points))
-    quadratic = replace_right(spaces, exact, moved)
-    examined = examine_ends(quadratic, system, singular, result.found)
+    examined = examine_ends(left, system, singular, result.found)
     rows = [(point, 0, "") for point in [*result.found, *examined.points]]
     rows += [(family.point, family.dimension, family.description) for family in examined.families]
     said = [
@@ -295,28 +249,12 @@ def _stratum(
     return _Part(found, len(points) + examined.regular, notes, run.completeness)
 
 
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """The loss of what is left of the targets after constants."""
-
-    gram: Array
-    right: Array
-    target: Array
-    energy: float
-
-
-def replace_right(spaces: OutputSpaces, exact: object, moved: Array) -> _Level:
-    """G, b, t and the energy less what still neurons give."""
-    return _Level(
-        spaces.gram, spaces.right - spaces.gram @ moved, spaces.target - moved, max(spaces.energy, TINY)
-    )
-
-
-def _less(spaces: OutputSpaces, moved: Array) -> object:
-    from shallows.model.exact_loss import ExactLoss, fractions
-
-    exact = spaces.exact
-    return ExactLoss(exact.gram, exact.right - exact.gram @ fractions(moved))
+def _start(equations: NeuronEquations, even: BalancedNeurons, tell: Shown) -> SolvedMember:
+    """A solved member; among special metrics by monodromy at degree 2, and from a generic metric above, where loops
+    of the trace test take minutes."""
+    if equations.neuron.degree == 2:
+        return start_for(equations, even.special, tell)
+    return starting_member(equations, even.special, Detours, tell)
 
 
 def _independent(rights: Array) -> Array:
@@ -346,8 +284,10 @@ def _vanishing(neuron: Neuron, rights: Array) -> Array | None:
     rng = np.random.default_rng(0)
     for start in [np.zeros(neuron.n), *rng.standard_normal((TRIES, neuron.n))]:
         w = start if not np.abs(values(start)).max() else np.asarray(least_squares(values, start).x)
-        w = w if np.abs(values(w)).max() <= VANISHES else np.asarray(
-            least_squares(values, w, xtol=VANISHES, ftol=VANISHES, gtol=VANISHES).x
+        w = (
+            w
+            if np.abs(values(w)).max() <= VANISHES
+            else np.asarray(least_squares(values, w, xtol=VANISHES, ftol=VANISHES, gtol=VANISHES).x)
         )
         if np.abs(values(w)).max() <= VANISHES:
             return w
@@ -371,7 +311,13 @@ def _is_closed(problem: Problem) -> bool:
     assert isinstance(problem.activation, PolynomialActivation)
     degree = len(problem.activation.coefficients) - 1
     one_sign = (problem.outer > 0).all(axis=1) | (problem.outer < 0).all(axis=1)
-    return problem.width == 1 and bool(problem.outer.any()) or (degree % 2 == 0 and bool(one_sign.any()))
+    return (problem.width == 1 and bool(problem.outer.any())) or (degree % 2 == 0 and bool(one_sign.any()))
+
+
+def _scope(problem: Problem, closed: bool) -> str:
+    """What the list is complete among."""
+    several = problem.width > 1 and (problem.bias or not isinstance(problem.activation, Power))
+    return "; ".join(([] if closed else [SCOPE]) + ([APART] if several else []))
 
 
 def _kind(problem: Problem, row: Listed, flat: bool) -> str:
@@ -394,8 +340,10 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
     excess = np.maximum(np.einsum("ij,jk,ik->i", gap, spaces.gram, gap), 0.0)
     levels = Levels(excess, spaces.energy)
     flat = levels.same(0.0)
-    kind = np.array([_kind(problem, row, bool(low)) for row, low in zip(rows, flat, strict=True)], dtype="<U14")
-    if closed and completeness != "sampled":
+    kind = np.array(
+        [_kind(problem, row, bool(low)) for row, low in zip(rows, flat, strict=True)], dtype="<U14"
+    )
+    if closed and completeness != "sampled" and APART not in _scope(problem, closed):
         kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
     rank = np.array([row.rank for row in rows], dtype=np.intp)
     dimension = np.array([row.dimension for row in rows], dtype=np.intp)
@@ -424,7 +372,7 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
         expected_source=dict.fromkeys(found.complex, "not known beforehand for several outputs"),
         notes=tuple(found.notes),
         attained=True if (kind == "global minimum").any() else None,
-        scope="" if closed else SCOPE,
+        scope=_scope(problem, closed),
         seed=seed,
         title=f"{problem!r}",
         problem=problem,

@@ -1,0 +1,122 @@
+"""Several outputs by their neurons, against zeros of the gradient from random weights and against one output."""
+
+import numpy as np
+import pytest
+
+import shallows as sh
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.outputs.neuron_system import OutputSpaces, whole_network
+
+X = np.random.default_rng(0).standard_normal((12, 2))
+Y = np.random.default_rng(1).standard_normal((12, 2))
+A = np.array([[1.0, 2.0, 0.5], [3.0, -1.0, 1.0]])
+
+
+def teacher(activation, bias):
+    return sh.Network(
+        [[1.0, 2.0], [1.0, -1.0], [0.0, 1.0]],
+        a=A,
+        activation=activation,
+        bias=[0.3, -0.2, 0.1] if bias else None,
+    )
+
+
+def everything_holds(problem, chart, starts):
+    from scipy.optimize import least_squares
+
+    for point in chart.critical:
+        assert np.abs(problem.gradient(point.network)).max() < 1e-7 * (1 + point.loss)
+        assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8, abs=1e-9)
+        eigenvalues = np.linalg.eigvalsh(problem.hessian(point.network))
+        assert point.kind == "saddle" or eigenvalues[0] >= -1e-8 * np.abs(eigenvalues).max()
+    rng, met = np.random.default_rng(2), 0
+    for _ in range(starts):
+        found = least_squares(
+            lambda x: problem.value_and_gradient(x)[1],
+            rng.standard_normal(problem.size) * rng.choice([0.3, 1.0, 2.0]),
+            jac=lambda x: problem.hessian(problem.unpack(x)),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=150,
+        )
+        if np.abs(found.fun).max() < 1e-9 and np.abs(found.x).max() < 50:
+            loss = problem.loss(problem.unpack(found.x))
+            assert np.abs(chart.losses - loss).min() <= 1e-6 * (1 + loss)
+            met += 1
+    assert met
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "bias"),
+    [
+        ([0.0, 1.0, 1.0], False),
+        ([1.0, 0.0, 1.0], False),
+        pytest.param([1.0, 1.0, 1.0], True, marks=pytest.mark.thorough),
+        pytest.param([0.0, 1.0, 0.0, 1.0], False, marks=pytest.mark.thorough),
+        pytest.param([1.0, 1.0, 0.0, 1.0], False, marks=pytest.mark.thorough),
+    ],
+)
+@pytest.mark.parametrize("outer", ["free", [[1.0], [-2.0]]])
+def test_one_neuron(coefficients, bias, outer):
+    activation = sh.Polynomial(coefficients)
+    for target, data in ((teacher(activation, bias), sh.Gaussian(2)), (None, sh.Samples(X, Y))):
+        problem = sh.Problem(target, data, 1, activation, outer=outer, bias=bias)
+        chart = sh.chart(problem)
+        assert chart.completeness == "trace-tested"
+        assert chart.attained if outer != "free" else chart.scope
+        everything_holds(problem, chart, 15)
+
+
+@pytest.mark.parametrize(
+    "outer", [[[1.0, 0.5], [-2.0, 1.0]], [[1.0, 1.0], [1.0, -1.0]], [[0.0, 1.0], [2.0, 0.0]]]
+)
+def test_fixed_weights_of_two_squares(outer):
+    problem = sh.Problem(None, sh.Samples(X, Y), 2, outer=outer)
+    chart = sh.chart(problem)
+    assert chart.completeness == "trace-tested"
+    everything_holds(problem, chart, 25)
+
+
+def test_parallel_weights_of_cubes():
+    """Neurons of parallel weights can coincide; of squares they can be rotated, so that networks are not isolated."""
+    problem = sh.Problem(None, sh.Samples(X, Y), 2, sh.Power(3), outer=[[1.0, 2.0], [-2.0, -4.0]])
+    everything_holds(problem, sh.chart(problem), 25)
+    with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
+        sh.chart(sh.Problem(None, sh.Samples(X, Y), 2, outer=[[1.0, 2.0], [-2.0, -4.0]]))
+
+
+def test_a_second_output_without_weights_is_one_output():
+    """outer = (1, 0): the second output adds its energy to the loss, and nothing else."""
+    for activation in (sh.Power(2), sh.Power(3), sh.Polynomial([0.0, 1.0, 1.0])):
+        both = sh.chart(sh.Problem(None, sh.Samples(X, Y), 1, activation, outer=[[1.0], [0.0]]))
+        one = sh.chart(sh.Problem(None, sh.Samples(X, Y[:, 0]), 1, activation, outer=[1.0]))
+        np.testing.assert_allclose(both.losses, one.losses + np.mean(Y[:, 1] ** 2), rtol=1e-9)
+
+
+def test_equal_outputs_are_one():
+    """The same labels twice: trained outer weights are equal, and the loss is twice that of one output."""
+    activation = sh.Polynomial([0.0, 1.0, 1.0])
+    both = sh.chart(sh.Problem(None, sh.Samples(X, Y[:, [0, 0]]), 1, activation))
+    one = sh.chart(sh.Problem(None, sh.Samples(X, Y[:, 0]), 1, activation))
+    real = np.array([point.loss for point in one.critical if not point.limit])
+    np.testing.assert_allclose(both.losses, 2 * real, rtol=1e-9)
+
+
+def test_the_network_as_one_map():
+    neuron = Neuron.affine([0.0, 1.0, 1.0], 2)
+    rng = np.random.default_rng(0)
+    a, W = rng.standard_normal((2, 3)), rng.standard_normal((2, 3))
+    x = np.concatenate([np.concatenate([a[i], W[i]]) for i in range(2)])
+    made = whole_network(neuron, 2, 3, None).values(x).reshape(3, -1)
+    np.testing.assert_allclose(made, a.T @ neuron.values(W))
+    spaces = OutputSpaces.of(sh.Problem(None, sh.Samples(X, Y), 1, sh.Polynomial([0.0, 1.0, 1.0])))
+    moved = spaces.less(np.arange(10.0))
+    np.testing.assert_allclose(moved.target, spaces.target - np.arange(10.0), atol=1e-9)
+
+
+def test_what_is_refused_says_why():
+    with pytest.raises(sh.InvalidProblem, match="homotopy only"):
+        sh.chart(sh.Problem(None, sh.Samples(X, Y), 1, sh.Polynomial([0.0, 1.0, 1.0])), method="exact")
+    with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
+        sh.chart(sh.Problem(None, sh.Samples(X, Y), 4, sh.Polynomial([0.0, 1.0, 1.0])))
