@@ -95,6 +95,8 @@ def require_no_graph(name: str, value: Any) -> None:
 
 def real_array(name: str, value: ArrayLike) -> Array:
     """A float64 copy; what is no array of real numbers is refused, with the way to make it one where there is one."""
+    if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
+        return np.array(value)  # what most give: paths and training make networks by the thousand
     if isinstance(value, np.ndarray | np.generic) and np.iscomplexobj(value):
         raise InvalidProblem(
             f"{name} is {describe(value)}; expected real numbers. Fix: {name}.real, if that is what you mean."
