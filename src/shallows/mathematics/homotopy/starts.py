@@ -18,8 +18,8 @@ from shallows.support.errors import InvalidProblem
 
 StartName = Literal["auto", "total degree", "multihomogeneous", "polyhedral"]
 Zeros = Literal["included", "excluded"]
-#: Polyhedral paths are taken when there are less than this share of the total degree's: each costs a quarter more (noon-5,
-#: 233 of them and 243: 25 ms against 19 ms), but those that go to infinity cost several.
+#: Polyhedral paths are taken when there are less than this share of the total degree's: each costs a quarter more
+#: (noon-5, 233 of them and 243: 25 ms against 19 ms), but those that go to infinity cost several.
 WORTH_IT = 0.95
 #: Work for mixed cells that is worth it: so many tables for every path of the total degree, a tenth or so of the time
 #: that the paths take, since evaluating an equation and looking through a table both go by the number of terms.
