@@ -30,7 +30,7 @@ PORTION = 100_000
 #: Angles from which on a search is not expected to end: the widest boxes come first.
 LONG = 4
 #: Open boxes of a cell from whose middles Newton's method starts, its steps, and the longest of them in a direction.
-STARTS, STEPS, LONGEST = 512, 40, 0.2
+STARTS, STEPS, LONGEST = 512, 24, 0.2
 #: Where equations, of size 1 and more, are zero; directions of neurons shorter than this are not followed.
 ZERO, SHORT = 1e-10, 1e-3
 #: How far outside its cell a zero is still taken: it is one of the next cell, or on the border.
