@@ -194,16 +194,66 @@ def _certificate_row() -> Row:
     return Row("certificate a root, n=6", show_time(each), "allowed 1 ms", 1e-3 / each, 1.0, note)
 
 
+_ALONE = """
+import sys, time
+import numpy as np
+from bench.homotopy import SEED, threaded
+from shallows.homotopy import solve
+system = dict(threaded())[sys.argv[1]]
+solve(system, rng=SEED, threads=1)
+print(flush=True)
+for _ in sys.stdin:
+    start = time.perf_counter()
+    solve(system, rng=SEED, threads=1)
+    print(time.perf_counter() - start, flush=True)
+"""
+
+
+def threaded() -> list[tuple[str, object]]:
+    """The systems that two threads are tried on."""
+    rank_one = ("rank-one generic, n=7", random_rank_one(7, np.random.default_rng(SEED)))
+    names = {"katsura-10", "katsura-11", "cyclic-7", "noon-6", "eco-12"}
+    return [
+        rank_one,
+        *((label, texts) for label, texts, _, _ in SYSTEMS if label in names),
+        ("eco-13", eco(13)),
+    ]
+
+
+def ceiling(label: str, rounds: int = 8) -> float:
+    """How much more two processes of one thread each get done than one: what this machine has to give."""
+    programs = [
+        subprocess.Popen(
+            [sys.executable, "-c", _ALONE, label], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+
+    def together(some: list[subprocess.Popen[str]]) -> float:
+        for program in some:
+            assert program.stdin is not None
+            program.stdin.write("\n")
+            program.stdin.flush()
+        return max(float(program.stdout.readline()) for program in some if program.stdout is not None)
+
+    for program in programs:
+        assert program.stdout is not None
+        program.stdout.readline()
+    times = [(together(programs[:1]), together(programs)) for _ in range(rounds)]
+    for program in programs:
+        program.communicate()
+    return 2 * min(one for one, _ in times) / min(two for _, two in times)
+
+
 def _thread_rows() -> list[Row]:
-    rank_one = random_rank_one(7, np.random.default_rng(SEED))
     rows = []
-    for label, system in (("n=7", rank_one), ("katsura-11", katsura(11)), ("eco-13", eco(13))):
+    for label, system in threaded():
         one, two = side_by_side(
             lambda system=system: solve(system, rng=SEED, threads=1),
             lambda system=system: solve(system, rng=SEED, threads=2),
             budget=5.0,
         )
-        note = f"{os.cpu_count()} cores on this machine"
+        note = f"{os.cpu_count()} cores, on which two processes side by side reach {ceiling(label):.2f}"
         question = f"two threads against one, {label}"
         rows.append(Row(question, show_time(two), f"one thread {show_time(one)}", one / two, 1.6, note))
     return rows
