@@ -23,7 +23,7 @@ from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.mathematics.homotopy.starts import StartName, Zeros, choose_start
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.mathematics.homotopy.zero_coordinates import without_zeros
-from shallows.mathematics.same_points import nearest_chordal
+from shallows.mathematics.same_points import chordal_coordinates, nearest_chordal
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
@@ -177,20 +177,36 @@ def follow_all(
     """Track everything; track again, with tighter settings, what was lost or cannot be right.
 
     When only `few` are left after the first repetition, the others are skipped: the caller has better means; with
-    `only_lost`, for lost paths alone.
+    `only_lost`, for lost paths alone. A singular end by itself, on which two settings agree, is not tracked again.
     """
     paths = track(homotopy, starts, settings, threads=threads, progress=progress)
     ends = classify(homotopy, paths, threads)
+    again, settled = ends.suspicious, np.zeros(len(starts), bool)
     for retry in range(_RETRIES):
-        rows = np.flatnonzero(ends.suspicious)
+        rows = np.flatnonzero(again)
         bearable = not only_lost or bool((ends.kind[rows] == LOST).all())
         if not len(rows) or (retry and len(rows) <= few and bearable):
             break
         settings = settings.tighter()
         fresh = track(homotopy, starts[rows], settings, threads=threads, progress=progress)
+        before, windings = ends, paths.winding
         paths = paths.with_rows(rows, fresh)
         ends = classify(homotopy, paths, threads)
+        settled |= again & _confirmed(before, ends) & (windings == paths.winding)
+        again = ends.suspicious & ~settled
     return ends, paths
+
+
+def _confirmed(first: Ends, second: Ends) -> NDArray[np.bool_]:
+    """Paths of two runs with the same singular end, that no other path shares."""
+    same: NDArray[np.bool_] = (first.kind == SINGULAR) & (second.kind == SINGULAR)
+    for ends in (first, second):
+        counts = np.bincount(ends.cluster[ends.cluster >= 0], minlength=1)
+        same &= (ends.cluster >= 0) & (counts[ends.cluster] == 1)
+    rows = np.flatnonzero(same)
+    apart = chordal_coordinates(first.points[rows]) - chordal_coordinates(second.points[rows])
+    same[rows] = np.linalg.norm(apart, axis=1) < SAME_SINGULAR
+    return same
 
 
 def _counted(prepared: Any, seed: int, threads: int | None) -> Run | None:
