@@ -84,8 +84,9 @@ def chart(
         return with_reduction(problem, chart(reduced(problem), method, certify, seed, progress=progress))
     if method != "exact":
         require_begun(problem)
-    require_invisible(problem)
-    require_doubles(problem)
+    gram = problem.gram()
+    require_invisible(problem, gram)
+    require_doubles(problem, gram)
     result = None
     if method in ("auto", "closed-form"):
         result = _closed_form(problem, certify)
@@ -180,7 +181,7 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
 
     one_input = problem.n == 1 and problem.outer is None and not problem.norm_neuron
     if (problem.degree == 1 or one_input) and method in ("auto", "closed-form"):
-        require_invisible(problem)
+        require_invisible(problem, problem.gram())
         return linear_chart(problem, certify)
     if (
         problem.outer is not None
@@ -189,7 +190,7 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
     ):
         from shallows.questions.charts.outputs.neurons import neuron_outputs_chart
 
-        require_invisible(problem)
+        require_invisible(problem, problem.gram())
         return neuron_outputs_chart(problem, certify, seed, progress, method)
     if problem.degree == 1 or method == "closed-form" or (method == "exact" and problem.width > 1):
         known = "linear networks have a closed form, " if problem.degree == 1 else ""

@@ -139,7 +139,7 @@ def _levels(problem: Problem, entries: Array, proved: Sequence[bool]) -> Levels:
     if len(cancelling):
         with suppress(ZeroDivisionError):  # a metric that is singular in exact arithmetic
             excess[cancelling] = ExactLoss.of(problem).excess(entries[cancelling])
-    return Levels(excess, require_doubles(problem), np.where(proved, PROVED_LOSS, SAME_LOSS))
+    return Levels(excess, require_doubles(problem, gram), np.where(proved, PROVED_LOSS, SAME_LOSS))
 
 
 def _slope_errors(problem: Problem, found: Sequence[RealPoint]) -> Array:

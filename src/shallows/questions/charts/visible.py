@@ -27,9 +27,8 @@ DEGENERATE = 1e-12
 NO_SIGN = 1e-6
 
 
-def require_invisible(problem: Problem) -> None:
+def require_invisible(problem: Problem, gram: Array) -> None:
     """Refuse an inner product that vanishes in directions which the students of this width can see."""
-    gram = problem.gram()
     units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     units[units == 0.0] = 1.0
     values, vectors = np.linalg.eigh(

@@ -118,11 +118,11 @@ def _sets(labels: NDArray[np.intp], rank: int) -> Iterator[tuple[NDArray[np.intp
     Taking q of m equal eigenvalues leaves a Grassmannian of dimension q(m − q).
     """
     n = len(labels)
-    clusters = [np.flatnonzero(labels == label) for label in range(int(labels[-1]) + 1)]
-    if len(clusters) == n:
+    if int(labels[-1]) + 1 == n:
         sets = _subsets(n, rank)
         yield sets, np.zeros(len(sets), dtype=np.intp)
         return
+    clusters = [np.flatnonzero(labels == label) for label in range(int(labels[-1]) + 1)]
     chosen, dimensions = [], []
     for counts in product(*(range(len(c) + 1) for c in clusters)):
         if sum(counts) == rank:

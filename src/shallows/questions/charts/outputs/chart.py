@@ -78,7 +78,7 @@ def _require_chartable(problem: Problem) -> None:
             "The penalty is a function of WᵀW, and with trained outer weights the outputs are none of that matrix. "
             'Fix: orthogonality=0, or method="descent".'
         )
-    require_invisible(problem)
+    require_invisible(problem, problem.gram())
     if problem.norm_neuron and problem.width >= n:
         raise InvalidProblem(
             f"Networks of {n} neurons and more see the norm ‖x‖² themselves, so that with a norm neuron their critical "

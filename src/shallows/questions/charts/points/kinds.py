@@ -83,9 +83,9 @@ class Levels:
         return np.asarray(np.abs(roots - root) <= room)
 
 
-def require_doubles(problem: Problem) -> float:
+def require_doubles(problem: Problem, gram: Array) -> float:
     """‖t‖², refused where it is more, or less, than a double holds: losses would be infinite, or all the same."""
-    target, gram = problem.target_tensor().entries, problem.gram()
+    target = problem.target_tensor().entries
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         energy = float(target @ gram @ target)
     if np.isfinite(energy) and (energy > SMALLEST_ENERGY or not target.any()):
