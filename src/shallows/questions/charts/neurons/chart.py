@@ -266,7 +266,7 @@ def assembled(
         complex_count=found.complex,
         real_count={r: int(np.sum(isolated == r)) for r in found.complex},
         expected_count={r: found.bounds.get(r) for r in found.complex},
-        expected_source={r: _source(r, found.bounds.get(r)) for r in found.complex},
+        expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
         attained=bool((least & ~limit).any()) if least.any() else None,
         scope="" if closed else SCOPE,
@@ -276,7 +276,9 @@ def assembled(
     )
 
 
-def _source(rank: int, bound: int | None) -> str:
+def _source(problem: Problem, rank: int, bound: int | None) -> str:
     if not rank:
         return "the zero function, or constants"
+    if bound is not None and problem.outer is None:
+        return "generic ED degree of quadrics modulo constants, by Bott's residue formula"
     return "not known beforehand" if bound is None else "Bézout's bound, w = 0 and symmetries taken off"
