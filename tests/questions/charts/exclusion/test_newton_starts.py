@@ -282,7 +282,10 @@ def check(name: str, V: Any, b: Any, outer: float | None, starts: int, seed: int
     left = missing(chart, name, ends)
     assert not len(left), (len(ends), left)
     isolated = [p for p in chart.critical if p.rank and not p.limit and not p.dimension]
-    if starts == STARTS and isolated and outer is not None:  # so many starts find something
+    near = any(
+        np.linalg.norm(p.network.W) < 4 for p in isolated
+    )  # steeper ones are too sharp for the coarse grid
+    if starts == STARTS and near and outer is not None:  # so many starts find something
         assert len(ends)
 
 

@@ -169,13 +169,22 @@ class SmoothForm:
         return Own(*parts)
 
     def _error(self, i: int, j: int, s: Any, t: Any) -> Array:
-        """A bound on |E σ⁽ⁱ⁾τ⁽ʲ⁾ − E σ̃⁽ⁱ⁾τ̃⁽ʲ⁾|, or with i and j the other way round, norms s and t."""
+        """A bound on |E σ⁽ⁱ⁾τ⁽ʲ⁾ − E σ̃⁽ⁱ⁾τ̃⁽ʲ⁾|, or with i and j the other way round, norms s and t.
+
+        Where the sum is odd, it and its second derivative vanish at 0: their root mean squares are at most r times the
+        bound on the next derivative, and so are those of the error. Small neurons are then known as well as large ones.
+        """
+
+        def of(bounds: tuple[float, ...], growth: float, k: int, r: Any) -> Any:
+            if self.pair is arcsine and k in (0, 2):
+                return np.minimum(bounds[k], bounds[k + 1] * r)
+            return bounds[k] + (growth * r if k == 0 else 0.0)
 
         def size(k: int, r: Any) -> Any:
-            return self.bounds[k] + (self.growth[0] * r if k == 0 else 0.0)
+            return of(self.bounds, self.growth[0], k, r)
 
         def rest(k: int, r: Any) -> Any:
-            return self.errors[k] + (self.growth[1] * r if k == 0 else 0.0)
+            return of(self.errors, self.growth[1], k, r)
 
         return np.asarray(size(i, s) * rest(j, t) + rest(i, s) * (size(j, t) + rest(j, t)))
 

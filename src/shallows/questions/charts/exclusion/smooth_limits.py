@@ -11,14 +11,19 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.exclusion.listed import Listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
-from shallows.questions.charts.exclusion.smooth_far import far_bound, limit_at_infinity
+from shallows.questions.charts.exclusion.smooth_far import (
+    far_bound,
+    limit_at_infinity,
+    only_at_infinity,
+)
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
+from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
 from shallows.questions.charts.exclusion.smooth_reach import energy, limit_at_zero
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.questions.charts.points.point import Certificate
 
-#: Directions and neurons that are tried, for limits and for signs of c.
+#: Neurons that are tried for signs of c.
 TRIED = 4096
 #: Networks near a limit: how large their weights are (or how small).
 NEAR = 1e3
@@ -86,36 +91,45 @@ def limits_of(
     target: SmoothTarget,
     reach: float,
     points: list[Listed],
+    near: NearZero,
 ) -> Limits:
-    """Compare what limits take from the loss with the lowest point that is listed."""
+    """Compare what limits take from the loss with the lowest point that is listed.
+
+    Steps are no infimum: with ‖w‖ = s, c differs from its limit by O(1/s²) (y is smooth) while K is below its by a
+    multiple of 1/s, so that steep networks are lower. ReLU may be one.
+    """
     short, form = forms
-    if not target.exact:
-        return Limits()
-    level = energy(form, target)
     best = min((p.loss[1] for p in points), default=np.inf)
-    taken = float((level - best).lo[0])
+    if not target.exact or best <= 0:
+        return Limits()
     if isinstance(form, PolynomialForm) or isinstance(short, PolynomialForm):
         return Limits(None, (), ("limits a → 0, ‖w‖ → ∞ are not compared: the algebraic chart has them",))
-    near_zero = limit_at_zero(form, target) if form.at_zero else Intervals.exact(np.zeros(1))
-    small = form.at_zero and not near_zero.hi[0] < taken
+    level = energy(form, target)
+    taken = float((level - best).lo[0])
+    line = limit_at_zero(form, target) if form.at_zero else Intervals.exact(np.zeros(1))
+    small = form.at_zero and near.inner is None and not line.hi[0] < taken
     large = not far_bound(short, target, reach, taken)
+    if form.at_zero and not near.proved:
+        words = f"whether the infimum is attained is not decided: neurons with ‖w‖ < {near.radius:g} are not searched"
+        return Limits(None, (), (words,))
     if not (small or large):
         return Limits()
-    found: list[tuple[float, Listed, str]] = []
-    if small and near_zero.lo[0] > taken:
-        found.append(_linear(problem, form, target, near_zero, level))
-    if large:
-        found += _steep(problem, form, target, level, taken)
-    if not found:
-        return Limits(None, (), ("whether the infimum is attained is not decided: a limit may be as low",))
-    _, listed, words = min(found, key=lambda entry: entry[0])
-    decided = len(found) == int(small) + int(large)
-    return Limits(False if decided or listed.loss[1] < best else None, (listed,), (words,))
+    if (
+        small
+        and line.lo[0] > taken
+        and not (large and not far_bound(short, target, reach, float(line.lo[0])))
+    ):
+        return _linear(problem, form, target, line, level)
+    if not large:
+        return Limits(
+            None, (), ("whether the infimum is attained is not decided: linear functions may be as low",)
+        )
+    return _far(problem, form, target, reach, level, max(taken, float(line.hi[0]) if small else taken))
 
 
 def _linear(
     problem: Problem, form: SmoothForm, target: SmoothTarget, taken: Intervals, level: Intervals
-) -> tuple[float, Listed, str]:
+) -> Limits:
     """a → ∞, w → 0: the best linear function."""
     at = SmoothSystem(form, target, 1.0).state(Intervals.exact(np.zeros((1, target.rank))))
     g = np.array([part.mid[0] for part in at.g]) / float(at.own.first.mid[0]) ** 0.5
@@ -124,35 +138,40 @@ def _linear(
     loss = level - taken
     bounds = (max(float(loss.lo[0]), 0.0), float(loss.hi[0]))
     net = Network(weights[None, :], [NEAR], problem.activation)
-    listed = Listed(
-        net, bounds, 1, (0, target.dimension + 1, 0), Certificate(0.0, False, True, "closed form"), limit=True
-    )
+    proof = Certificate(0.0, False, True, "closed form")
+    listed = Listed(net, bounds, 1, (0, target.dimension + 1, 0), proof, limit=True)
     words = f"the infimum {bounds[1]:.6g} is that of linear functions, a → ∞ and w → 0: no network has it"
-    return bounds[1], listed, words
+    return Limits(False, (listed,), (words,))
 
 
-def _steep(
-    problem: Problem, form: SmoothForm, target: SmoothTarget, level: Intervals, taken: float
-) -> list[tuple[float, Listed, str]]:
-    """‖w‖ → ∞: steps, or ReLU, as far as tried directions show."""
-    tried = np.random.default_rng(1).standard_normal((TRIED, target.rank + int(target.codimension > 0)))
-    most, unit = limit_at_infinity(form, target, tried)
-    if most <= taken:
-        return []
-    loss = float(level.mid[0]) - most
-    place = [float(x) * NEAR for x in unit]
+def _far(
+    problem: Problem, form: SmoothForm, target: SmoothTarget, reach: float, level: Intervals, taken: float
+) -> Limits:
+    """‖w‖ → ∞: what is proved of ReLU functions and of steep networks, which may be lower than all that is listed."""
+    far = limit_at_infinity(form, target)
+    loss = level - far.most
+    bounds = (max(float(loss.lo[0]), 0.0), float(loss.hi[0]))
+    between = f"between {bounds[0]:.8g} and {bounds[1]:.8g}"
+    lower = "are lower than all that is listed" if far.most.lo > taken else "may be lower than what is listed"
+    if not form.linear:
+        words = f"networks with ‖w‖ > {reach:g} {lower}: steps, their limits as ‖w‖ → ∞, have least loss {between}"
+        return Limits(None, (), (words,))
+    if not far.most.lo > taken:
+        words = (
+            f"networks with ‖w‖ > {reach:g} {lower}: ReLU functions, their limits, have least loss {between}"
+        )
+        return Limits(None, (), (words,))
+    place = [float(x) * NEAR for x in far.unit]
+    a = float(SmoothSystem(form, target, None).state(Intervals.exact(np.array(place)[None])).a.mid[0])
     weights = np.array([float(x.mid()) for x in target.weight_vector(place)])
-    kind = "ReLU" if form.linear else "step"
-    system = SmoothSystem(form, target, None, outside=target.codimension > 0)
-    a = float(system.state(Intervals.exact(np.array(place)[None])).a.mid[0])
     net = Network(weights[None, :], [a], problem.activation)
-    listed = Listed(
-        net,
-        (loss, loss),
-        1,
-        (0, target.dimension + 1, 0),
-        Certificate(0.0, False, True, "sampled directions"),
-        limit=True,
+    proof = Certificate(0.0, False, True, "bisection over directions, intervals")
+    listed = Listed(net, bounds, 1, (0, target.dimension + 1, 0), proof, limit=True)
+    if only_at_infinity(form, target, reach, far.most):
+        words = f"the infimum, {between}, is that of ReLU functions, ‖w‖ → ∞: no network has it"
+        return Limits(False, (listed,), (words,))
+    words = (
+        f"the least loss of ReLU functions, limits as ‖w‖ → ∞, is {between}, lower than all networks with "
+        f"‖w‖ ≤ {reach:g}; whether one beyond is as low is not decided"
     )
-    words = f"the infimum is at most {loss:.6g}, of {kind} functions, ‖w‖ → ∞: no network has it"
-    return [(loss, listed, words)]
+    return Limits(None, (listed,), (words,))

@@ -23,7 +23,8 @@ from shallows.questions.charts.exclusion.relu_target import spread
 from shallows.questions.charts.exclusion.setting import beyond
 from shallows.questions.charts.exclusion.smooth_form import FORMS, SmoothForm, form_of
 from shallows.questions.charts.exclusion.smooth_limits import Limits, limits_of, zero_function
-from shallows.questions.charts.exclusion.smooth_reach import certain_reach, energy, proved_hole, trained_reach
+from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
+from shallows.questions.charts.exclusion.smooth_reach import certain_reach, energy, hole_of, trained_reach
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.questions.charts.points.point import Certificate
@@ -36,6 +37,9 @@ MOST_UNKNOWNS = 3
 #: Boxes narrower than this share of the region go from the short mixture on to the long one.
 COARSE_RESOLUTION = 1 / 256
 METHOD = "interval exclusion over neurons, Krawczyk"
+#: No hole.
+SEARCHED = NearZero(0.0, True)
+HERMITE = "Hermite's expansion around w = 0, intervals"
 
 
 def why_not(problem: Problem) -> str:
@@ -71,8 +75,12 @@ class _Setting:
     target: SmoothTarget
     outer: float | None
     reach: float
-    hole: float
-    hole_proved: bool
+    near: NearZero
+
+    @property
+    def hole(self) -> float:
+        """The radius of the ball around 0 that is not searched."""
+        return self.near.radius
 
     def system(self, fine: bool, outside: bool) -> SmoothSystem:
         form = self.fine if fine else self.coarse
@@ -93,9 +101,9 @@ def _setting(problem: Problem) -> _Setting:
         )
     if problem.outer is not None:
         outer = float(problem.outer[0, 0])
-        return _Setting(problem, coarse, fine, target, outer, certain_reach(fine, target, outer), 0.0, True)
-    hole, proved = proved_hole(fine, target) if fine.at_zero else (0.0, True)
-    return _Setting(problem, coarse, fine, target, None, trained_reach(target), hole, proved)
+        return _Setting(problem, coarse, fine, target, outer, certain_reach(fine, target, outer), SEARCHED)
+    near = hole_of(fine, target) if fine.at_zero else SEARCHED
+    return _Setting(problem, coarse, fine, target, None, trained_reach(target), near)
 
 
 def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) -> Chart:
@@ -116,8 +124,10 @@ def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False
     undecided = [_described(s) for s in searches if not s.complete] + doubts
     limits = Limits()
     if setting.outer is None:
-        points = [*zero_function(problem, setting.fine, target), *points]
-        limits = limits_of(problem, (setting.coarse, setting.fine), target, setting.reach, points)
+        points = [*zero_function(problem, setting.fine, target), *_inside(setting), *points]
+        limits = limits_of(
+            problem, (setting.coarse, setting.fine), target, setting.reach, points, setting.near
+        )
     elif not undecided:
         _require_degree(points, target.dimension)
     chart = chart_of_listed(
@@ -187,6 +197,38 @@ def _points(setting: _Setting, search: Exclusion, outside: bool, doubts: list[st
             mirrored.lo[0, -1], mirrored.hi[0, -1] = -box.hi[0, -1], -box.lo[0, -1]
             found.append(_listed(setting, mirrored, search.domain[i], outside))
     return found
+
+
+def _inside(setting: _Setting) -> list[Listed]:
+    """The critical point in the hole, if there is one: a minimum, since J is concave around it (`smooth_near_zero`)."""
+    inner, target = setting.near.inner, setting.target
+    if inner is None:
+        return []
+    t = 0.5 * (inner.low + inner.high)
+    place = [float(x) * t for x in inner.direction]
+    box = Intervals.exact(np.array(place)[None])
+    with np.errstate(all="ignore"):
+        z = SmoothSystem(setting.fine, target, None).state(box)
+        more = Intervals(1.0, 1.0 + 2.0 * min(inner.gain, 1.0))  # e^x ≤ 1 + 2x
+        loss = energy(setting.fine, target) - z.c.square() / z.own.value * more
+    bounds = (max(float(loss.lo[0]), 0.0), max(float(loss.hi[0]), 0.0))
+    share = (inner.high - inner.low) / inner.low + inner.angle
+    outer, radius = float(z.a.mid[0]), share * np.hypot(t, 2.0 * float(z.a.magnitude[0]))
+    if (
+        len(target.exact) == 1 and target.longest < setting.hole
+    ):  # the teacher is in the hole, and nothing else
+        place, outer = [float(x) for x in target.vectors[0].mid], float(target.exact[0])
+        bounds, radius = (0.0, 0.0), float(target.vectors[0].width.max())
+    weights = np.array([float(x.mid()) for x in target.weight_vector(place)])
+    proof = Certificate(float(np.nextafter(radius, np.inf)), True, True, HERMITE)
+    signature = (target.dimension + 1, 0, 0)
+    return [
+        Listed(Network(weights[None, :], [outer], setting.problem.activation), bounds, 1, signature, proof)
+    ]
+
+
+def _words(near: NearZero) -> str:
+    return f"none below {near.radius:g}" if near.inner is None else f"one below {near.radius:g}"
 
 
 def _even(form: SmoothForm | PolynomialForm) -> bool:
@@ -300,7 +342,7 @@ def _scope(setting: _Setting, undecided: list[str]) -> str:
     parts = []
     if setting.outer is None and setting.target.exact:
         norm = "‖w‖" if np.array_equal(setting.target.dimension, setting.problem.n) else "√(wᵀΣw)"
-        inner = "" if setting.hole_proved or not setting.fine.at_zero else f"{setting.hole:g} ≤ "
+        inner = "" if setting.near.proved or not setting.fine.at_zero else f"{setting.hole:g} ≤ "
         parts.append(f"neurons with {inner}{norm} ≤ {setting.reach:g}")
     if undecided:
         parts.append(("all networks " if not parts else "") + "but for " + " and ".join(undecided))
@@ -314,7 +356,7 @@ def _notes(setting: _Setting, searches: list[Exclusion]) -> list[str]:
         if setting.outer is not None
         else (
             f"neurons up to norm {setting.reach:g}"
-            + (f", none below {setting.hole:g}" if setting.hole_proved and setting.hole else "")
+            + (f", {_words(setting.near)}" if setting.near.proved and setting.hole else "")
         )
     )
     notes = [f"{where}; {boxes:,} boxes in {target.rank} of {target.dimension} dimensions"]

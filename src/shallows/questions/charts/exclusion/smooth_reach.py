@@ -6,7 +6,7 @@ law), and SK′ = E h(sz), h = zσσ′, is at least (2/s)φ(1)∫₀^{s₀} h f
 polynomials their leading terms.
 
 **a trained, σ(0) = 0.** c²/K has no critical point with 0 < ‖w‖ ≤ δ when its slope along the sphere vanishes only near
-±g, g = E[yx], and the slope along these rays does not:
+±g, g = E[yx], and the slope along these rays does not: for odd σ see `smooth_near_zero`, for GELU
 
     2(x∂ₓc − c)/c − 2(SK′ − K)/K,        SK′ − K = ½S²K″(ξ),   K = SK′(ξ′),
 
@@ -15,16 +15,14 @@ with c and x∂ₓc − c from Taylor's formula.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
+from shallows.questions.charts.exclusion.smooth_near_zero import SUPREMA, NearZero, near_zero
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
-from shallows.support.checks import Array
 
 #: (2/π) E[λ²] E[1/λ] times the weight's square, q with SK′ ≥ q/s, and from which s on: tanh has
 #: q = φ(1)(2 tanh²2 − 2 + tanh 2) = 0.199, erf S^1.5/(π√(S + ¼)(S + ½)) = 0.274 at s = 2 and more beyond.
@@ -43,24 +41,8 @@ REACH, TEACHERS = 8.0, 4.0
 HOLES = (0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03)
 
 
-@dataclass(frozen=True)
-class Taylor:
-    """σ(z) = σ₁z + σ₂z²/2 + σ₃z³/6 + …, and bounds on derivatives: two, three, five."""
-
-    first: float
-    second: float
-    third: float
-    two: float
-    three: float
-    five: float
-
-
-#: 2/√π and its multiples; 16 is tanh⁽⁵⁾(0), its largest; GELU: σ″(0) = 2φ(0), |σ‴| = |z³ − 4z|φ ≤ 0.78.
-TAYLOR = {
-    "erf": Taylor(2 / np.pi**0.5, 0.0, -4 / np.pi**0.5, 0.97, 4 / np.pi**0.5, 24 / np.pi**0.5),
-    "tanh": Taylor(1.0, 0.0, -2.0, 0.78, 2.0, 16.0),
-    "gelu": Taylor(0.5, 2 / (2 * np.pi) ** 0.5, 0.0, 0.8, 0.8, np.inf),
-}
+#: GELU's σ′(0), σ″(0) = 2φ(0), and bounds on |σ″| and |σ‴| = |z³ − 4z|φ ≤ 0.78.
+GELU_FIRST, GELU_SECOND, GELU_TWO, GELU_THREE = 0.5, 2 / (2 * np.pi) ** 0.5, 0.8, 0.8
 
 
 def energy(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> Intervals:
@@ -114,74 +96,46 @@ def trained_reach(target: SmoothTarget) -> float:
     return max(REACH, float(np.ceil(TEACHERS * target.longest)))
 
 
-def proved_hole(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> tuple[float, bool]:
-    """The largest ball around 0 that is proved to be empty (but for w = 0); or the smallest tried, and False."""
-    if form.name in TAYLOR:
+def hole_of(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> NearZero:
+    """The ball around 0 whose critical points are known (but for w = 0); or the smallest tried, and not proved."""
+    if isinstance(form, SmoothForm) and form.name in SUPREMA and target.exact:
+        return near_zero(form, target, HOLES)
+    if isinstance(form, SmoothForm) and form.name == "gelu":
         for delta in HOLES:
             if _is_empty(form, target, delta):
-                return delta, True
-    return HOLES[-1], False
+                return NearZero(delta, True)
+    return NearZero(HOLES[-1], False)
 
 
-def _is_empty(form: SmoothForm | PolynomialForm, target: SmoothTarget, delta: float) -> bool:
-    taylor = TAYLOR[form.name]
-    mean, bend, third = _averages(form.name, target.squares.mid)
+def _is_empty(form: SmoothForm, target: SmoothTarget, delta: float) -> bool:
+    """GELU: σ(z) = z/2 + σ₂z²/2 + …, so that c²/K rises to one side and falls to the other."""
+    spread = np.sqrt(2 * np.pi * (1 + target.squares.mid))
+    mean, bend = 0.5, (2 - target.squares.mid / (1 + target.squares.mid)) / spread
     b, V = target.outer.mid, target.vectors.mid
     g = (b * mean) @ V
     size = float(np.linalg.norm(g)) / ROOM
     Y = ROOM * float(energy(form, target).sqrt().hi[0])
     if size <= 0 or not np.isfinite(Y):
         return False
-    twist = taylor.three * delta**2 / 2 * 3**0.5 if form.odd else taylor.two * delta
-    sine = ROOM * twist * Y / (taylor.first * size)
+    sine = ROOM * GELU_TWO * delta * Y / (GELU_FIRST * size)
     if not sine < 0.5:
         return False
     angle = ROOM * np.arcsin(sine)
     cosine = Intervals.exact(V @ (g / np.linalg.norm(g))) + Intervals(-1.0, 1.0) * (
         ROOM * angle * np.linalg.norm(V, axis=1)
     )
-    pull = Intervals(taylor.first * size * np.cos(angle), taylor.first * size * ROOM**2)
+    pull = Intervals(GELU_FIRST * size * np.cos(angle), GELU_FIRST * size * ROOM**2)
     own = form.own(Intervals(np.zeros(1), np.full(1, delta**2)))
-    ratio = own.second / own.first
-    if form.odd:
-        moments = cosine * (3.0 * b * mean) + cosine * cosine.square() * (b * third)
-        level = Intervals(moments.lo.sum(), moments.hi.sum()) * (taylor.third / 6 * 2)
-        rest = taylor.five * delta**2 * 945**0.5 * Y * (1 / 24 + 1 / 120)
-        off = taylor.three * delta**2 / 6 * 15**0.5 * Y
-    else:
-        moments = cosine.square() * (b * bend) + b * _gelu_mean(target.squares.mid)
-        level = Intervals(moments.lo.sum(), moments.hi.sum()) * (taylor.second / 2)
-        rest = taylor.three * delta * 15**0.5 * Y * (1 / 2 + 1 / 6)
-        off = taylor.two * delta / 2 * 3**0.5 * Y
-        ratio = ratio * Intervals(0.0, delta)
+    ratio = own.second / own.first * Intervals(0.0, delta)
+    moments = cosine.square() * (b * bend) + b * target.squares.mid / spread
+    level = Intervals(moments.lo.sum(), moments.hi.sum()) * (GELU_SECOND / 2)
+    rest = GELU_THREE * delta * 15**0.5 * Y * (1 / 2 + 1 / 6)
+    off = GELU_TWO * delta / 2 * 3**0.5 * Y
     rise = level + Intervals(-1.0, 1.0) * (ROOM * rest)
     c = pull + Intervals(-1.0, 1.0) * (ROOM * off)
-    signs = (1.0,) if form.odd else (1.0, -1.0)
     with np.errstate(all="ignore"):
-        slopes = [rise * 2.0 / (c * sign) - ratio for sign in signs]
+        slopes = [rise * 2.0 / (c * sign) - ratio for sign in (1.0, -1.0)]
     return all(bool(c.lo > 0) and not slope.has_zero.any() for slope in slopes)
-
-
-def _averages(name: str, T: Array) -> tuple[Array, Array, Array]:
-    """E τ′, E τ″, E τ‴ of neurons with norm² T: derivatives at 0 of the smoothed activation."""
-    zero = np.zeros_like(T)
-    if name == "gelu":
-        spread = np.sqrt(2 * np.pi * (1 + T))
-        return zero + 0.5, (2 - T / (1 + T)) / spread, zero
-    if name == "erf":
-        weights, squares = np.ones(1), np.array([0.5])
-    else:
-        from shallows.questions.charts.exclusion.smooth_form import named_form
-
-        form = named_form("tanh", True)
-        weights, squares = form.weights, form.squares
-    width = np.sqrt(squares[:, None] + T)
-    k = 2 / (2 * np.pi) ** 0.5
-    return k * (weights @ width**-1), zero, -k * (weights @ width**-3)
-
-
-def _gelu_mean(T: Array) -> Array:
-    return np.asarray(T / np.sqrt(2 * np.pi * (1 + T)))
 
 
 def limit_at_zero(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> Intervals:
