@@ -28,8 +28,9 @@ INFLATION = 1.02
 #: The least half-width of D, as a share of the region and of c: far above rounding, so that a box which was contracted
 #: to nothing around its zero is still proved.
 LEAST = 2.0**-40
-#: D around a cluster of undecided boxes.
-ROOM = 4.0
+#: D around a cluster of undecided boxes, one after the other: derivatives whose enclosures grow with D need a small one
+#: (tanh at ‖w‖ = 5 with twice the cluster), those that do not a large one.
+ROOMS = (4.0, 2.0, 16.0)
 #: Rounds of sharpening after a proof: linear at first, then each squares the error; and what a round must gain.
 SHARPENINGS, GAIN = 60, 0.97
 
@@ -83,14 +84,14 @@ def examine(system: System, box: Intervals, scale: Array) -> Round:
     return Round(out, proved & ~out, smaller, domain, zero)
 
 
-def whole(system: System, hull: Intervals, scale: Array) -> Round:
+def whole(system: System, hull: Intervals, scale: Array, room: float) -> Round:
     """Clusters of boxes at once, in domains so much larger that what is not known of the values does not matter.
 
     A contracted box is as small as the enclosure of F allows: its image under Krawczyk's operator is no smaller, and
     only a larger domain holds it.
     """
     with np.errstate(all="ignore"):
-        linear = _linear(system, hull, scale, ROOM)
+        linear = _linear(system, hull, scale, room)
         zero = linear.image
         proved = np.asarray(zero.within(linear.domain).all(axis=1)) & ~linear.out
         for i in np.flatnonzero(proved):

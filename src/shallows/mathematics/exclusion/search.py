@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import Intervals
-from shallows.mathematics.exclusion.newton import Round, examine, whole
+from shallows.mathematics.exclusion.newton import ROOMS, Round, examine, whole
 from shallows.mathematics.exclusion.result import Exclusion, volumes
 from shallows.mathematics.exclusion.system import Polynomials, System, check_enclosure
 from shallows.support.checks import Array
@@ -126,18 +126,19 @@ def exclude(
 
 def _settle(system: System, state: _State) -> None:
     """Prove clusters of undecided boxes as a whole, where their enclosures and not their zeros are at fault."""
-    if not 0 < sum(map(len, state.undecided)) <= CLUSTERED:
-        return
-    clusters = state.result().clusters
-    hull = Intervals(np.array([c.lo for c in clusters]), np.array([c.hi for c in clusters]))
-    outcome = whole(system, hull, np.zeros(system.n))
-    boxes = _joined(state.undecided, state.region)
-    left = np.ones(len(boxes), bool)
-    for i in np.flatnonzero(outcome.proved | outcome.out):
-        left &= ~np.all((boxes.lo >= hull.lo[i]) & (boxes.hi <= hull.hi[i]), axis=1)
-        if outcome.proved[i]:
-            state.found.append((outcome.zero[i], outcome.domain[i]))
-    state.undecided = [boxes[np.flatnonzero(left)]]
+    for room in ROOMS:
+        if not 0 < sum(map(len, state.undecided)) <= CLUSTERED:
+            return
+        clusters = state.result().clusters
+        hull = Intervals(np.array([c.lo for c in clusters]), np.array([c.hi for c in clusters]))
+        outcome = whole(system, hull, np.zeros(system.n), room)
+        boxes = _joined(state.undecided, state.region)
+        left = np.ones(len(boxes), bool)
+        for i in np.flatnonzero(outcome.proved | outcome.out):
+            left &= ~np.all((boxes.lo >= hull.lo[i]) & (boxes.hi <= hull.hi[i]), axis=1)
+            if outcome.proved[i]:
+                state.found.append((outcome.zero[i], outcome.domain[i]))
+        state.undecided = [boxes[np.flatnonzero(left)]]
 
 
 def _system(given: System | Sequence[str]) -> System:
