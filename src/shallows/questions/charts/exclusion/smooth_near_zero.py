@@ -20,6 +20,7 @@ from shallows.mathematics.exclusion.intervals import PI, Intervals
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
 #: sup |σ⁽ᵏ⁾|, k = 0 … 7: polynomials of tanh; Hermite's polynomials times e^{−z²}. The tests find these maxima again.
 SUPREMA = {
@@ -74,7 +75,7 @@ class _Shells:
             g = [g[k] + b[j] * first[j] * target.vectors[j, k] for k in range(target.rank)]
         square = sum((part.square() for part in g), Intervals.exact(np.zeros(1))[0])
         self.size = square.meet(Intervals(0.0, np.inf)).sqrt()
-        self.direction = np.array([float(part.mid) for part in g]) / max(float(self.size.mid), 1e-300)
+        self.direction = np.array([float(part.mid) for part in g]) / max(float(self.size.mid), TINY)
         self.S = Intervals(low, high).square()
         self.one, self.three = moments(form, self.S)
         self.r = (self.three * self.S / self.one).meet(Intervals(-np.inf, 0.0))
