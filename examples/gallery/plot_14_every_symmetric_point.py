@@ -39,7 +39,7 @@ for k, found in zip(ks, charts, strict=True):
     print(k, found.kinds(), [f"{point.half_loss:.6f}" for point in found.symmetric])
 
 # %%
-# With one neuron apart from the others, blocks [1, k − 1], there are twelve for k = 3 to 15 and eleven for k = 16 to 20,
+# With one neuron apart from the others, blocks [1, k − 1], there are twelve for k = 3 to 15, eleven for k = 16 to 20,
 # beside two families of parallel rows: in one saddle the neuron apart shrinks, from length 0.09 at k = 6 to 0.001 at
 # k = 15, and at k = 16 it is gone. The lists are stored, and their points are proved anew here; each is followed in k.
 chart = sh.relu.symmetric_chart(6, [1, 5])
