@@ -212,7 +212,7 @@ def test_trained_weights_of_any_width(target, norm):
             orthogonality=0.4,
             norm_neuron=norm,
         )
-        everything_holds(problem, sh.chart(problem), 40)
+        everything_holds(problem, sh.chart(problem), 10)
 
 
 @pytest.mark.thorough
@@ -222,7 +222,7 @@ def test_trained_weights_under_any_metric(target):
         problem = sh.Problem(TARGETS[target](n), metric(n, 5), width, orthogonality=0.75)
         chart = sh.chart(problem)
         assert chart.completeness != "sampled"
-        everything_holds(problem, chart, 60)
+        everything_holds(problem, chart, 20)
 
 
 def test_the_lowest_loss_is_that_without_penalty_and_the_least_penalty():

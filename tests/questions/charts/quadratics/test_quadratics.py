@@ -191,6 +191,7 @@ def test_a_round_target_lists_its_families():
         assert [family.dimension for family in chart.families if family.rank == 1 and not family.limit] == [1]
 
 
+@pytest.mark.thorough
 def test_a_target_with_a_linear_part_and_a_symmetry_claims_no_complete_list():
     T = np.diag([0.0, 1.0, 1.0, 3.0])
     T[0, 3] = T[3, 0] = 1.0
