@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import PointSet, is_among
 from shallows.mathematics.signature import signature
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.network import Network
@@ -146,7 +146,7 @@ def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> Non
     entries = np.zeros(spaces.rights.shape)
     entries[:, places[0]] = best
     known = [row.entries for row in found.rows]
-    if any(np.abs(entries.ravel() - other).max() <= NO_NEURON * np.abs(best).max() for other in known):
+    if is_among(entries.ravel(), known, NO_NEURON * float(np.abs(best).max())):
         return
     net = _network(problem, best[:, None] / constants[0].value, constants[0].w[None])
     seen = (problem.outputs, 0, 0)
