@@ -37,7 +37,7 @@ from shallows.support.errors import InvalidProblem, NotConverged
 
 #: Angles that are searched at most: five take days.
 MOST_ANGLES = 4
-#: Boxes that a search examines at most: about an hour on one core. Three angles take up to 4.3 million.
+#: Boxes that a search examines at most: about an hour on one core. Three angles take up to 4 million.
 MOST_BOXES = 120_000_000
 #: Problems that are kept for further charts: five matrices of 8 MB each at k = 1,000.
 PROBLEMS = 4
