@@ -18,7 +18,9 @@ def test_followed_points_are_in_the_list_at_the_larger_k() -> None:
     assert len(at_twenty) == len(reached)  # those that vanish on the way are the only ones missing
 
 
-@pytest.mark.parametrize("k", [3, 5, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(4, 20))])
+@pytest.mark.parametrize(
+    "k", [3, 5, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(4, 20) if k != 5)]
+)
 def test_every_stored_point_goes_on_to_the_next_list_or_vanishes(k: int) -> None:
     """Losses of points that reach k + 1 are in the list there, which was proved on its own; only at 15 one vanishes."""
     here, there = (sh.relu.symmetric_chart(n, [1, n - 1]) for n in (k, k + 1))
