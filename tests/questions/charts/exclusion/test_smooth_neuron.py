@@ -344,6 +344,15 @@ def test_what_is_refused_says_why() -> None:
         (sh.Problem(sh.Network(np.eye(2), activation=sh.Smooth("erf")), sh.Gaussian(2), 2), "width is 2"),
         (sh.Problem(sh.Network(np.eye(4), activation=sh.Smooth("erf")), sh.Gaussian(4), 1), "unknowns"),
         (problem_of("erf", np.eye(2), outer=[0.0]), "fixed to zero"),
+        (
+            sh.Problem(
+                sh.Network(np.eye(2), activation=sh.Smooth("tanh")),
+                sh.Gaussian(2),
+                1,
+                activation=sh.Smooth("erf"),
+            ),
+            "two different",
+        ),
     ):
         with pytest.raises(InvalidProblem, match=reason):
             sh.chart(problem)

@@ -49,8 +49,13 @@ def why_not(problem: Problem) -> str:
         return f"{problem.activation!r} is none of {', '.join(FORMS)}, and no polynomial"
     if isinstance(problem.activation, Power) or _pure(problem):
         return "the activation is a power: its charts are algebraic"
-    if not (isinstance(target, Network) and target.activation == problem.activation):
-        return "the target is no network with the student's activation"
+    if not isinstance(target, Network):
+        return "the target is no network"
+    if target.activation != problem.activation:
+        return (
+            f"the teacher has {target.activation!r} and the student {problem.activation!r}: kernels of two different "
+            "activations have no enclosures here"
+        )
     if beyond(problem, target):
         return beyond(problem, target)
     if problem.width != 1:
