@@ -145,3 +145,9 @@ def test_the_limit_at_infinity_is_enclosed(name: str, n: int, rank: int) -> None
     student = np.maximum(z, 0) if form.linear else (z > 0).astype(float) if form.constant else np.sign(z)
     drawn = np.mean(y * student) ** 2 / last  # Monte Carlo: the formula at ρ = 0 is that of steps and ReLU
     assert abs(np.sqrt(drawn) - np.sqrt(found.most.lo)) < 6 * np.std(y * student) / np.sqrt(len(x) * last)
+
+
+def test_a_teacher_in_a_hole_that_is_not_proved_is_listed() -> None:
+    chart = sh.chart(sh.Problem(sh.Network([[1e-3]], [2.0], sh.Smooth("gelu")), sh.Gaussian(1), width=1))
+    assert "0.03 ≤ ‖w‖" in chart.scope and chart.attained is True
+    assert chart.minimum.loss == 0.0 and chart.minimum.network.W[0, 0] == 1e-3

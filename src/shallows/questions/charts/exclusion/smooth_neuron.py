@@ -208,7 +208,8 @@ def _inside(setting: _Setting) -> list[Listed]:
     """The critical point in the hole, if there is one: a minimum, since J is concave around it (`smooth_near_zero`)."""
     inner, target = setting.near.inner, setting.target
     if inner is None:
-        return []
+        alone = not setting.near.proved and len(target.exact) == 1 and target.longest < setting.hole
+        return [_teacher(setting)] if alone else []
     t = 0.5 * (inner.low + inner.high)
     place = [float(x) * t for x in inner.direction]
     box = Intervals.exact(np.array(place)[None])
@@ -230,6 +231,16 @@ def _inside(setting: _Setting) -> list[Listed]:
     return [
         Listed(Network(weights[None, :], [outer], setting.problem.activation), bounds, 1, signature, proof)
     ]
+
+
+def _teacher(setting: _Setting) -> Listed:
+    """The teacher, one neuron, in a hole that is not proved: its loss is 0, its signature not known."""
+    target = setting.target
+    place = [float(x) for x in target.vectors[0].mid]
+    weights = np.array([float(x.mid()) for x in target.weight_vector(place)])
+    net = Network(weights[None, :], [float(target.exact[0])], setting.problem.activation)
+    proof = Certificate(float(target.vectors[0].width.max()), False, True, "the teacher")
+    return Listed(net, (0.0, 0.0), 1, (0, target.dimension + 1, 0), proof)
 
 
 def _words(near: NearZero) -> str:
