@@ -35,7 +35,7 @@ TICKS = ((2, 16, 400, 0), (3, 16, 400, 0), (3, 16, 400, 200), (12, 16, 400, 0), 
 TICK = 20
 JUMP = 10_000
 
-#: Sentences that a slider can meet: the ellipse's m12 far from 0; a teacher of zero, on a wall, or with too few critical
+#: Sentences that a slider can meet: the ellipse's m12 far from 0; a teacher of zero, on a wall, with too few critical
 #: points; a tree that is not known.
 NO_PICTURE = (
     "The metric is not positive definite",
