@@ -13,8 +13,8 @@ def curve_coefficients(w: Any, v: Any, z: Any, degree: int) -> Any:
     """The entries of the coefficients of t⁰, …, t^(2d), (…, 2d+1, N), from values at roots of unity.
 
     >>> w, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    >>> curve_coefficients(w, v, 0 * v, 2)[:3].round(9).tolist()     # (x + ty)²: 1, 2t xy, t² y²; xy has half of 2
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> np.rint(curve_coefficients(w, v, 0 * v, 2)[:3]).astype(int).tolist()     # (x + ty)²: xy has half of 2t
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
     count = 2 * degree + 1
     t = np.exp(2j * np.pi * np.arange(count) / count)[:, None]

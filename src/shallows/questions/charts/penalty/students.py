@@ -186,8 +186,8 @@ def grouped(a: Array, W: Array) -> tuple[tuple[Group, ...], Array]:
     """Neurons with trained outer weights as a stratum, equal weights in one group, and its unknowns.
 
     >>> groups, x = grouped(np.array([2.0, 2.0, 0.0]), np.eye(3))
-    >>> [group.size for group in groups], len(x)
-    ([2, 1], 9)
+    >>> [group.size for group in groups], len(x)                # two weights, 3 + 2 entries of the pair, 3 of the other
+    ([2, 1], 10)
     """
     order = np.argsort(-a, kind="stable")
     scale = max(float(np.abs(a).max(initial=0.0)), ISOTROPIC)
