@@ -103,6 +103,19 @@ def test_a_neuron_at_infinity_is_a_limit(tmp_path):
     assert sh.load_chart(chart.save(tmp_path / "chart")).minimum.limit
 
 
+@pytest.mark.parametrize("eigenvalues", [[1.0, 2.0], [1.0, 2.0, 3.0]])
+def test_the_zero_function_is_no_family_of_a_neuron(eigenvalues):
+    """a(z + z²), y = xᵀTx, T > 0: with w = ru the best a leaves E y² − r² q(u)²/(1 + 3r²), q = tr T + 2 uᵀTu > 0, which
+    falls with r: no neuron is critical but w = 0, where a is anything."""
+    problem = sh.Problem(np.diag(eigenvalues), sh.Gaussian(len(eigenvalues)), 1, GAP)
+    chart = sh.chart(problem)
+    assert not chart.families
+    assert all(point.limit for point in chart.points if point.rank)
+    least = 2 * np.sum(np.square(eigenvalues)) + np.sum(eigenvalues) ** 2
+    least -= (np.sum(eigenvalues) + 2 * max(eigenvalues)) ** 2 / 3
+    assert chart.losses[0] == pytest.approx(least, rel=1e-9)
+
+
 def test_files(tmp_path):
     for activation, outer, bias in ((ONES, "free", False), (GAP, "free", True), (GAP, "ones", False)):
         problem = sh.Problem(None, samples(1, 4), 1, activation, outer=outer, bias=bias)

@@ -16,6 +16,7 @@ from shallows.questions.charts.singular_ends import (
     FLAT,
     MOVE,
     MULTIPLE,
+    NO_TERM,
     REAL_LOSS,
     SAME_FAMILY,
     SAMPLES,
@@ -96,6 +97,18 @@ class _Loss:
     def entries(self, x: Array) -> Array:
         return np.asarray(self.system.equations.tensors(x[None].astype(np.complex128))[0].real)
 
+    def in_use(self, x: Array) -> bool:
+        """Whether every neuron with a trained outer weight adds something to the function, against what is wanted.
+
+        Ends with w = 0 and any a, where targets have no linear part for instance, are of a lower rank.
+        """
+        equations = self.system.equations
+        if equations.outer is not None:
+            return True
+        A, W = equations.split(x[None].astype(np.complex128))
+        terms = np.abs(equations.neuron.values(W)).max(axis=-1) * np.abs(A).max(axis=-1)
+        return bool(terms.min() > NO_TERM * max(float(terms.max()), float(np.abs(self.space.target).max())))
+
     def value(self, entries: Complex) -> complex:
         gap = entries - self.space.target
         return complex(gap @ self.space.gram @ gap)
@@ -134,7 +147,8 @@ def examine_ends(
             entries = loss.entries(x)
             there = loss.value(entries.astype(np.complex128)).real
             if loss.is_critical(x) and abs(there - level.real) <= REAL_LOSS * scale:
-                _sort_in(loss, known, x, result)
+                if loss.in_use(x):
+                    _sort_in(loss, known, x, result)
                 break
     return result
 
