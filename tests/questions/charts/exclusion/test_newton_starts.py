@@ -24,8 +24,9 @@ STARTS = 10_000
 #: How far a polished end may be from a listed point: flat directions have eigenvalues of 1e-4.
 NEAR = 1e-4
 #: Steps and half-widths of the grids, and when an iteration has ended: exp(−π²/(h‖w‖)) is 2e-11 for tanh at ‖w‖ = 8 on
-#: the fine one; on the coarse one the teacher is in single precision.
-COARSE, FINE = (0.4, 4.4, 1e-4), (0.05, 7.5, 1e-10)
+#: the fine one; on the coarse one the teacher is in single precision. Neurons steeper than 3 are too sharp
+#: for the coarse one: every fiftieth start is taken on the middle one as well.
+COARSE, MIDDLE, FINE = (0.4, 4.4, 1e-4), (0.15, 6.0, 1e-6), (0.05, 7.5, 1e-10)
 CUBIC = [0.3, 1.0, -0.5, 0.2]
 MIXED = [0.0, 1.0, 0.5]
 
@@ -219,7 +220,12 @@ def newton_ends(chart: sh.Chart, name: str, starts: int, seed: int) -> Array:
     outer = None if problem.outer is None else float(problem.outer[0, 0])
     hole, reach = scope_of(chart)
     begin = starting(n, V, outer is None, starts, min(reach, 10.0), rng)
-    rough = Landscape(name, V, b, outer, COARSE).newton(begin, reach, 24)
+    rough = np.concatenate(
+        [
+            Landscape(name, V, b, outer, grid).newton(begin[:count], reach, 24)
+            for grid, count in ((COARSE, starts), (MIDDLE, starts // 50))
+        ]
+    )
     if outer is None:  # the zero function is an unbounded set: thirty of it
         zero = np.abs(rough[:, n]) < 1e-3
         rough = np.concatenate([rough[~zero], rough[zero][:30]])
@@ -277,14 +283,17 @@ def check(name: str, V: Any, b: Any, outer: float | None, starts: int, seed: int
     teacher = sh.Network(V, b, ACTIVATIONS[name])
     student = "free" if outer is None else [outer]
     chart = sh.chart(sh.Problem(teacher, sh.Gaussian(V.shape[1]), width=1, outer=student), method="exclusion")
-    assert chart.completeness == "proved", chart.scope
+    if "outer weight may vanish" in chart.scope:  # polynomials: said there, and not proved
+        assert chart.completeness == "sampled" and name in ("cubic", "mixed")
+    else:
+        assert chart.completeness == "proved", chart.scope
     ends = newton_ends(chart, name, starts, seed)
     left = missing(chart, name, ends)
     assert not len(left), (len(ends), left)
     isolated = [p for p in chart.critical if p.rank and not p.limit and not p.dimension]
     near = any(
         np.linalg.norm(p.network.W) < 4 for p in isolated
-    )  # steeper ones are too sharp for the coarse grid
+    )  # steeper ones are too sharp for the middle grid
     if starts == STARTS and near and outer is not None:  # so many starts find something
         assert len(ends)
 
