@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.questions.charts.gradient_zeros import gradient_zeros
 
 import shallows as sh
 from shallows.questions.charts.penalty.chart import penalised_chart
@@ -131,22 +132,8 @@ def test_what_is_refused_says_why():
 
 def zeros_of_the_gradient(problem, starts, seed=0):
     """Losses of critical networks, saddles too: least squares on ∇L from random weights, which knows no strata."""
-    from scipy.optimize import least_squares
-
-    rng, losses = np.random.default_rng(seed), []
-    for _ in range(starts):
-        found = least_squares(
-            lambda x: problem.value_and_gradient(x)[1],
-            rng.standard_normal(problem.size) * rng.choice([0.3, 1.0, 2.0]),
-            jac=lambda x: problem.hessian(problem.unpack(x)),
-            xtol=1e-15,
-            ftol=1e-15,
-            gtol=1e-15,
-            max_nfev=200,
-        )
-        if np.abs(found.fun).max() < 1e-9 and np.abs(found.x).max() < 50:
-            losses.append(problem.loss(problem.unpack(found.x)))
-    return np.array(losses)
+    found = gradient_zeros(problem, starts, np.random.default_rng(seed), (0.3, 1.0, 2.0), evaluations=200)
+    return np.array([problem.loss(network) for network in found])
 
 
 def descends(problem, point):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
+from tests.questions.charts.gradient_zeros import gradient_zeros
 
 import shallows as sh
 from shallows.mathematics.ed_degree import modulo_square_degree
@@ -31,24 +31,6 @@ def problem_of(kind, n, seed):
     return sh.Problem(None, sh.Samples(X, y), 2, sh.Polynomial(coefficients), outer, bias=bias)
 
 
-def critical_networks(problem, count, seed):
-    """Zeros of the gradient in the weights, from random ones: no tensors, no ranks."""
-    rng = np.random.default_rng(seed)
-    size = len(problem.pack(sh.chart(problem, certify=False).points[0].network))
-    for _ in range(count):
-        end = least_squares(
-            lambda x: problem.gradient(problem.unpack(x)),
-            rng.standard_normal(size),
-            jac=lambda x: problem.hessian(problem.unpack(x)),
-            xtol=1e-15,
-            ftol=1e-15,
-            gtol=1e-15,
-            max_nfev=150,
-        )
-        if np.abs(end.fun).max() < 1e-9 and np.abs(end.x).max() < 1e3:
-            yield problem.unpack(end.x)
-
-
 def check(problem, count, seed=0):
     chart = sh.chart(problem)
     assert chart.completeness == "proved"
@@ -57,7 +39,7 @@ def check(problem, count, seed=0):
         if not point.limit:
             assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8)
             assert np.abs(problem.gradient(point.network)).max() < 1e-7 * (1 + problem.loss(point.network))
-    found = list(critical_networks(problem, count, seed))
+    found = list(gradient_zeros(problem, count, np.random.default_rng(seed), far=1e3))
     assert found
     for net in found:
         loss = problem.loss(net)
@@ -218,7 +200,6 @@ def even_target(Q, constant=0.5):
 @pytest.mark.parametrize("Q", [np.eye(2), np.diag([2.0, 2.0, -1.0]), np.diag([3.0, 1.0, -1.0])])
 def test_even_targets_have_no_linear_part_and_list_families(coefficients, bias, Q):
     """Against zeros of the gradient from random weights, which know nothing of matrices; families by their samples."""
-    from scipy.optimize import least_squares
 
     n = len(Q)
     constant = 0.0 if not bias else 0.5
@@ -234,20 +215,10 @@ def test_even_targets_have_no_linear_part_and_list_families(coefficients, bias, 
             assert point.kind == "saddle" or signs[0] > -1e-8
     rng = np.random.default_rng(0)
     met = 0
-    for _ in range(12):
-        found = least_squares(
-            lambda x: problem.value_and_gradient(x)[1],
-            rng.standard_normal(problem.size),
-            jac=lambda x: problem.hessian(problem.unpack(x)),
-            xtol=1e-15,
-            ftol=1e-15,
-            gtol=1e-15,
-            max_nfev=100,
-        )
-        if np.abs(found.fun).max() < 1e-9 and np.abs(found.x).max() < 20:
-            loss = problem.loss(problem.unpack(found.x))
-            assert np.abs(chart.losses - loss).min() <= 1e-6 * (1 + loss)
-            met += 1
+    for network in gradient_zeros(problem, 12, rng, far=20.0, evaluations=100):
+        loss = problem.loss(network)
+        assert np.abs(chart.losses - loss).min() <= 1e-6 * (1 + loss)
+        met += 1
     assert met
 
 
