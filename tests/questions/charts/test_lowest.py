@@ -72,3 +72,27 @@ def test_a_strict_saddle_is_left_by_a_step() -> None:
     escape = sh.explain_escape(problem, sh.Network([[0.0, 1.0]]))
     assert escape.theorem == "strict saddle"
     assert np.all(np.diff(escape.path.losses(50)) <= 1e-14)
+
+
+ATTAINED = {
+    "linear, two outputs": sh.Problem(sh.Network(np.eye(2), np.eye(2), sh.Power(1)), sh.Gaussian(2), 1),
+    "squares, two outputs": sh.Problem(sh.Network(np.eye(2), np.eye(2), sh.Power(2)), sh.Gaussian(2), 1),
+    "norm neuron": sh.Problem(np.eye(3), sh.Gaussian(3), 1, norm_neuron=True),
+    "penalty": sh.Problem(np.eye(2), sh.Gaussian(2), 2, orthogonality=0.5),
+    "cubic with bias": sh.Problem(
+        sh.Network([[1.0, 0.0]], activation=sh.Power(3), bias=[0.5]), sh.Gaussian(2), 1, bias=True
+    ),
+    "one ReLU": sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), 1),
+    "two ReLUs": sh.Problem(sh.Network(np.eye(2), activation=sh.ReLU()), sh.Gaussian(2), 2),
+    "tanh": sh.Problem(sh.Network([[1.0, 0.0]], activation=sh.Smooth("tanh")), sh.Gaussian(2), 1),
+}
+
+
+@pytest.mark.parametrize("kind", ATTAINED)
+def test_a_global_minimum_that_is_a_network_attains_the_infimum(kind: str) -> None:
+    """Whatever the kind of problem: `attained` was left open by charts of several outputs and of ReLU neurons."""
+    problem = ATTAINED[kind]
+    chart = sh.chart(problem)
+    assert chart.minimum.kind == "global minimum" and not chart.minimum.limit
+    assert chart.attained is True
+    assert problem.loss(chart.minimum.network) == pytest.approx(chart.infimum, abs=1e-9)

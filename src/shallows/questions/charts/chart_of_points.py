@@ -112,9 +112,7 @@ def chart_of_points(
 def _attained(
     closed: bool, completeness: str, kind: NDArray[np.str_], limit: NDArray[np.bool_]
 ) -> bool | None:
-    """Whether a network has the lowest level, from the kinds of the points on it; None where that is not known."""
-    if np.any((kind == "global minimum") & ~limit):
-        return True
+    """False where only limits have the lowest level; else None: a network that has it says so by its kind."""
     whole = closed and completeness != "sampled"
     return False if whole and np.all(limit) and np.any(kind == "global minimum") else None
 

@@ -71,6 +71,12 @@ class Chart:
     scope: str = ""
     problem: Problem | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        """A global minimum that is a network has the infimum: every chart that lists one says `attained`."""
+        table = self.critical.table
+        if self.attained is None and np.any((table.kind == "global minimum") & ~table.limit):
+            object.__setattr__(self, "attained", True)
+
     @cached_property
     def points(self) -> Points:
         """The isolated critical points, sorted by loss."""

@@ -371,7 +371,6 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
         expected_count=dict.fromkeys(found.complex),
         expected_source=dict.fromkeys(found.complex, "not known beforehand for several outputs"),
         notes=tuple(found.notes),
-        attained=True if (kind == "global minimum").any() else None,
         scope=_scope(problem, closed),
         seed=seed,
         title=f"{problem!r}",

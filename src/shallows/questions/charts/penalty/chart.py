@@ -275,7 +275,6 @@ def _chart(loss: PenalisedLoss, found: _Found, seed: int, method: str) -> Chart:
         expected_count={r: found.expected[r][0] for r in found.complex},
         expected_source={r: found.expected[r][1] for r in found.complex},
         notes=tuple(found.notes),
-        attained=True if kind[order][0] == "global minimum" else None,
         seed=seed,
         title=f"{problem!r}",
         problem=problem,
