@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,26 @@ def test_a_global_minimum_that_is_a_network_attains_the_infimum(kind: str) -> No
     assert chart.minimum.kind == "global minimum" and not chart.minimum.limit
     assert chart.attained is True
     assert problem.loss(chart.minimum.network) == pytest.approx(chart.infimum, abs=1e-9)
+
+
+ODD = sh.Polynomial([0.0, 1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("outer", [[-1.0], [[-1.0], [2.0]]])
+def test_the_zero_function_is_the_minimum_of_a_zero_target(outer: list[object]) -> None:
+    """z + z³ with a fixed outer weight and a bias: w = b = 0 alone gives zero, and the target has no size."""
+    cancel = np.vstack([np.eye(1), -np.eye(1)])
+    a = np.ones(2) if np.ndim(outer) == 1 else np.ones((2, 2))
+    teacher = sh.Network(cancel, a, ODD, bias=[0.0, 0.0])
+    chart = sh.chart(sh.Problem(teacher, sh.Gaussian(1), 1, outer=outer, bias=True))
+    assert chart.kinds() == {"global minimum": 1} and chart.attained
+    assert chart.infimum == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(chart.minimum.network.W).max() < 1e-6 and np.abs(chart.minimum.network.bias).max() < 1e-6
+
+
+def test_a_chart_without_points_says_so() -> None:
+    chart = sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 1))
+    empty = replace(chart, critical=chart.critical.where(np.zeros(len(chart.losses), bool)), attained=None)
+    for ask in ("minimum", "infimum"):
+        with pytest.raises(sh.IncompleteChart, match="lists no critical point"):
+            getattr(empty, ask)

@@ -19,7 +19,7 @@ from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint, Points
 from shallows.questions.charts.text import chart_text
 from shallows.support.checks import Array
-from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.errors import IncompleteChart, InvalidProblem, MissingExtra
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
@@ -95,6 +95,7 @@ class Chart:
     @property
     def minimum(self) -> CriticalPoint:
         """The lowest of all: a point, or a family (whose `network` is one of its points)."""
+        self._require_points()
         return self.critical[0]
 
     @property
@@ -110,7 +111,15 @@ class Chart:
         >>> abs(chart.infimum) < 1e-12, chart.attained, chart.minimum.limit
         (True, False, True)
         """
+        self._require_points()
         return float(self.losses[0])
+
+    def _require_points(self) -> None:
+        if not len(self.critical):
+            raise IncompleteChart(
+                f"The chart of {self.title} lists no critical point (completeness {self.completeness!r}), so it has "
+                "no lowest one. Its notes say why; sh.ensemble(problem) shows where training goes."
+            )
 
     def count(self, kind: str | None = None, rank: int | None = None) -> int:
         """How many points and families are of this kind and rank."""

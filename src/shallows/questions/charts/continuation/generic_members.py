@@ -178,7 +178,10 @@ def _followed(
     if count is None:
         member, wanted = generic_member(equations, tell), Member.of(gram, g)
         paths = settle(ways(equations, member, wanted, seed, tell), patient=False)
-        starts, completeness = paths.finite.points, paths.completeness
+        if len(paths.finite.points):
+            starts, completeness = paths.finite.points, paths.completeness
+        else:  # no path arrived: the one known solution remains
+            completeness = "sampled"
     found = monodromy(
         family(equations, special),
         starts,

@@ -87,7 +87,29 @@ class _Loss:
 
     def __init__(self, space: Quadratic, system: NeuronSystem) -> None:
         self.space, self.system = space, system
-        self.unit = max(float(np.abs(space.right).max()), TINY)
+
+    def unit(self, x: Array) -> float:
+        """The size of G t, or of G s and its changes: the gradient is their difference."""
+        here = np.abs(self.space.gram) @ self._reach(x)
+        return max(float(np.maximum(np.abs(self.space.right), here).max()), TINY)
+
+    def energy(self, x: Array) -> float:
+        """The size of a loss near x: that of the target, or of functions that unit steps make."""
+        reach = self._reach(x)
+        return max(float(self.space.energy), float(reach @ np.abs(self.space.gram) @ reach), TINY)
+
+    def alike(self, x: Array, first: Array, second: Array) -> bool:
+        """Whether the function at x is another one, as far as multiple roots tell; the zero function has no size."""
+        size = max(float(np.abs(first).max()), REAL_LOSS * float(self._reach(x).max()), TINY)
+        return float(np.abs(first - second).max()) <= MULTIPLE * size
+
+    def _reach(self, x: Array) -> Array:
+        """How large s is within a unit step of x where a is fixed, so that t may be small or zero; else 0: t tells."""
+        equations = self.system.equations
+        if equations.outer is None:
+            return np.zeros_like(self.space.target)
+        steps = np.abs(equations.tangents(x.astype(np.complex128))).sum(axis=0)
+        return np.asarray(np.abs(self.entries(x)) + steps)
 
     def gradient(self, x: Array) -> Array:
         equations, space = self.system.equations, self.space
@@ -115,11 +137,11 @@ class _Loss:
 
     def critical(self, x: Array) -> Array:
         """A zero of the gradient near x, by least squares."""
-        return least_gradient(x, self.gradient, lambda y: half_hessian(self.system, y), self.unit)
+        return least_gradient(x, self.gradient, lambda y: half_hessian(self.system, y), self.unit(x))
 
     def is_critical(self, x: Array) -> bool:
         size = max(float(np.abs(x).max()), TINY)
-        return float(np.abs(self.gradient(x)).max()) <= EXACTLY * 1e3 * self.unit * max(size, 1.0)
+        return float(np.abs(self.gradient(x)).max()) <= EXACTLY * 1e3 * self.unit(x) * max(size, 1.0)
 
 
 def examine_ends(
@@ -138,7 +160,7 @@ def examine_ends(
     equations = system.equations
     for end in singular:
         level = loss.value(equations.tensors(end[None])[0])
-        scale = max(float(space.energy), abs(level), TINY)
+        scale = max(loss.energy(end.real), abs(level))
         if abs(level.imag) > REAL_LOSS * scale:
             continue
         near = starts(end) if starts is not None else _real_starts(equations.split(end), equations.join)
@@ -165,8 +187,9 @@ def _real_starts(parts: tuple[Complex, Complex], join: Any) -> list[Array]:
 
 def _sort_in(loss: _Loss, known: Sequence[NeuronPoint], x: Array, result: ExaminedEnds) -> None:
     point = seen_point(loss.system, x, FLAT)
+    new = not any(loss.alike(x, point.entries, other.entries) for other in [*result.points, *known])
     if not point.signature[1]:  # regular after all, as w = 0 may be
-        if not any(_near(point.entries, other.entries) for other in [*result.points, *known]):
+        if new:
             result.points += sort_neurons(loss.system, x[None].astype(np.complex128), True).found
             result.regular += 1
         return
@@ -181,17 +204,13 @@ def _sort_in(loss: _Loss, known: Sequence[NeuronPoint], x: Array, result: Examin
         )
         if not any(_same_family(loss, family, other) for other in result.families):
             result.families.append(family)
-    elif not any(_near(point.entries, other.entries) for other in [*result.points, *known]):
+    elif new:
         result.points.append(point)
-
-
-def _near(first: Array, second: Array) -> bool:
-    return float(np.abs(first - second).max()) <= MULTIPLE * max(float(np.abs(first).max()), TINY)
 
 
 def _beside(loss: _Loss, x: Array, entries: Array, zeros: int) -> list[Array]:
     """Critical functions of the same loss, reached from small moves away from x."""
-    level, scale = loss.value(entries.astype(np.complex128)).real, max(float(loss.space.energy), TINY)
+    level, scale = loss.value(entries.astype(np.complex128)).real, loss.energy(x)
     rng, found = np.random.default_rng(0), list[Array]()
     for _ in range(TRIALS * len(x)):
         other = loss.critical(x + MOVE * float(np.abs(x).max()) * rng.standard_normal(len(x)))

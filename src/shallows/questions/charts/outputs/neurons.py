@@ -336,7 +336,7 @@ def _kind(problem: Problem, row: Listed, flat: bool) -> str:
 
 def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
     rows, completeness, closed = found.rows, weakest(found.levels), _is_closed(problem)
-    gap = np.array([row.entries for row in rows]) - spaces.target
+    gap = np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)) - spaces.target
     excess = np.maximum(np.einsum("ij,jk,ik->i", gap, spaces.gram, gap), 0.0)
     levels = Levels(excess, spaces.energy)
     flat = levels.same(0.0)
@@ -344,7 +344,7 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
         [_kind(problem, row, bool(low)) for row, low in zip(rows, flat, strict=True)], dtype="<U14"
     )
     if closed and completeness != "sampled" and APART not in _scope(problem, closed):
-        kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
+        kind[(kind == "local minimum") & levels.same(float(excess.min(initial=np.inf)))] = "global minimum"
     rank = np.array([row.rank for row in rows], dtype=np.intp)
     dimension = np.array([row.dimension for row in rows], dtype=np.intp)
     order = np.lexsort((rank, excess))
