@@ -26,6 +26,8 @@ SAME = 1e-8
 ON_A_LINE = 1e-13
 #: Up to so many pairs of points are compared along one line; a k-d tree begins with 50 ms for loading SciPy's.
 FEW = 1_000_000
+#: From so many pairs on SciPy finds the classes, which begins with 30 ms for loading it: as long as these take here.
+MANY_PAIRS = 20_000
 
 
 def nearest(points: NDArray[Any], known: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -76,11 +78,28 @@ def chains(count: int, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.
     >>> chains(5, np.array([0, 3]), np.array([2, 4])).tolist()
     [0, 1, 0, 2, 2]
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    if len(first) > MANY_PAIRS:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
-    graph = coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
-    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+        graph = coo_array((np.ones(len(first)), (first, second)), shape=(count, count))
+        return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+    head = list(range(count))  # each thing hangs on one of its class with no greater number
+    for pair in zip(np.asarray(first).tolist(), np.asarray(second).tolist(), strict=True):
+        low, high = sorted(_first_of_all(head, k) for k in pair)
+        head[high] = low
+    heads = np.array([_first_of_all(head, k) for k in range(count)], np.int64)
+    return np.unique(heads, return_inverse=True)[1].astype(np.int64)
+
+
+def _first_of_all(head: list[int], k: int) -> int:
+    """Whom k hangs on in the end; all on the way hang on it from now on."""
+    end = k
+    while head[end] != end:
+        end = head[end]
+    while head[k] != end:
+        head[k], k = end, head[k]
+    return end
 
 
 def chained(points: NDArray[Any], reach: float) -> list[list[int]]:
@@ -134,12 +153,20 @@ def close_pairs(
     rows = _with_neighbours(where, radius)
     if len(rows) < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    from scipy.spatial import cKDTree
-
-    pairs = rows[cKDTree(where[rows]).query_pairs(2 * float(radius[rows].max()), output_type="ndarray")]
+    pairs = rows[_pairs_within(where[rows], 2 * float(radius[rows].max()))]
     apart = np.linalg.norm(where[pairs[:, 0]] - where[pairs[:, 1]], axis=1)
     pairs = pairs[apart <= radius[pairs[:, 0]] + radius[pairs[:, 1]]]
     return pairs[:, 0], pairs[:, 1]
+
+
+def _pairs_within(points: NDArray[np.float64], radius: float) -> NDArray[np.intp]:
+    """Pairs i < j of points no further apart than the radius, one a row."""
+    if len(points) ** 2 > FEW:
+        from scipy.spatial import cKDTree
+
+        return np.asarray(cKDTree(points).query_pairs(radius, output_type="ndarray"))
+    first, second, _ = _within(points, points, radius)
+    return np.column_stack([first, second])[first < second]
 
 
 def _within(

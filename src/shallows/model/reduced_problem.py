@@ -175,6 +175,13 @@ class ReducedProblem(Problem):
         return h, float(h @ self.original.target_tensor().entries)
 
 
+def needs_pairs(problem: Problem) -> bool:
+    """Whether the penalty is no function of the student's matrix, so that pairs are charted."""
+    if not problem.orthogonality or problem.outputs != 1 or problem.activation != Power(2):
+        return False
+    return problem.outer is None or bool(np.any(problem.outer != problem.outer[0, 0]))
+
+
 def reduced(problem: Problem) -> Problem:
     """The plain problem with the same critical points; one without norm neuron and penalty is returned as it is."""
     return ReducedProblem(problem) if problem.norm_neuron or problem.orthogonality else problem

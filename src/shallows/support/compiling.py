@@ -40,7 +40,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 #: How units call each other, as a word for the cache: code from before a change of this is not taken.
-CONVENTION = "numba's own, without C wrappers"
+CONVENTION = "numba's own, without C wrappers; object files"
 
 _lock = threading.RLock()
 # all units of the modules that were imported: what a question imports it will mostly call
@@ -135,20 +135,31 @@ class Unit:
             (name, sorted(value) if isinstance(value, set) else value) for name, value in self.options.items()
         )
         own = f"{CONVENTION} {self.compiler.__name__} {self.signature} {options} {self.python} {self.c}"
-        return code_cache.CodeCache(code_cache.key(self.symbol, (own, *ingredients(self.function))))
+        kind = code_cache.CodeCache if self.python else code_cache.ObjectCache
+        return kind(code_cache.key(self.symbol, (own, *ingredients(self.function))))
 
     def _compile(self) -> None:
+        """Take the function from the cache, or compile it; other units find it by its symbol."""
+        places = self.cache.linked(self.c) if isinstance(self.cache, code_cache.ObjectCache) else None
+        if places is not None:
+            inside, self._address = places
+            self._ready = self.function
+        else:
+            inside = self._made()
+        binding.add_symbol(self.symbol, inside)
+
+    def _made(self) -> int:
+        """Have numba compile the function, or read what it wrote; where it begins."""
         wrappers = {"no_cpython_wrapper": not self.python, "no_cfunc_wrapper": not self.c}
         dispatcher = _compiler(pipeline_class=self.compiler, **wrappers, **self.options)(self.function)
         dispatcher._cache = self.cache
         dispatcher.compile(self.signature)
         dispatcher.disable_compile()
         result = dispatcher.overloads[self.signature.args]
-        inside = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-        binding.add_symbol(self.symbol, inside)
         if self.c:
             self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
         self._ready = dispatcher
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 def _called(function: Callable[..., Any]) -> Iterator[Unit]:

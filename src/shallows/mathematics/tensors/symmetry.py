@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import expm
 
 from shallows.mathematics.exact.linear_algebra import kernel, matrix
 from shallows.mathematics.newton import shortened
@@ -48,6 +47,13 @@ STEPS = 60
 TURNS = 12
 #: The longest step exp(iτX): e² apart in size, where the quadratic model is still of use.
 LONGEST_STEP = 2.0
+
+
+def exponential(matrix: NDArray[Any]) -> NDArray[Any]:
+    """e^A of a square matrix; SciPy's linear algebra is loaded when it is first asked for."""
+    from scipy.linalg import expm
+
+    return np.asarray(expm(matrix))
 
 
 @lru_cache(maxsize=32)
@@ -160,7 +166,7 @@ class Symmetry:
 
     def turn(self, coefficients: Sequence[float] | Array) -> Array:
         """exp(Σ cᵢXᵢ), a matrix that acts on neurons: w ↦ Mw."""
-        return np.asarray(expm(np.tensordot(np.asarray(coefficients, dtype=np.float64), self.basis, axes=1)))
+        return exponential(np.tensordot(np.asarray(coefficients, dtype=np.float64), self.basis, axes=1))
 
     def same_orbit(self, first: Array, second: Array, tolerance: float) -> bool:
         """Whether a turn takes one tensor to the other, within `tolerance` of its size: looked for from many turns."""
@@ -171,7 +177,7 @@ class Symmetry:
         generators = [derivation(X, self.degree) for X in self.basis]
 
         def gap(coefficients: Any) -> Any:
-            turned = expm(np.tensordot(coefficients, generators, axes=1)) @ first
+            turned = exponential(np.tensordot(coefficients, generators, axes=1)) @ first
             return (root @ turned - goal) / size
 
         rng = np.random.default_rng(0)
@@ -213,7 +219,7 @@ class Symmetry:
 
     def _boost(self, coefficients: Any) -> Any:
         """exp(iX), X = Σ cᵢXᵢ."""
-        return np.asarray(expm(1j * self._turned(coefficients)))
+        return exponential(1j * self._turned(coefficients))
 
     def _norm(self, w: Any) -> float:
         s = coordinates.monomials(w, self.degree).sum(axis=0)

@@ -10,8 +10,6 @@ from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.limits import require_chartable
-from shallows.questions.charts.matrices.rank_one import rank_one_stratum
-from shallows.questions.charts.matrices.rank_r import low_rank_stratum
 from shallows.questions.charts.points.stratum import Stratum
 from shallows.questions.charts.powers.sums import powers_stratum, special_count
 from shallows.questions.charts.result import Chart
@@ -58,7 +56,11 @@ def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown)
     if isinstance(problem, ReducedProblem) and 1 < rank == fills_at(problem):
         return norm_neuron_stratum(problem, certify)
     if problem.degree == 2 and rank == 1:
+        from shallows.questions.charts.matrices.rank_one import rank_one_stratum
+
         return rank_one_stratum(problem, certify, seed, tell)
     if problem.degree == 2:
+        from shallows.questions.charts.matrices.rank_r import low_rank_stratum
+
         return low_rank_stratum(problem, rank, certify, seed, tell)
     return powers_stratum(problem, rank, certify, seed, tell)

@@ -13,14 +13,9 @@ from shallows.mathematics.homotopy.batches import on_client
 from shallows.model.activations import Polynomial, Power, ReLU, Smooth
 from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
-from shallows.model.reduced_problem import reduced
+from shallows.model.reduced_problem import needs_pairs, reduced
 from shallows.questions.charts.limits import require_begun
-from shallows.questions.charts.neurons.equivalent_power import equivalent_chart
-from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
-from shallows.questions.charts.penalty.chart import needs_pairs, penalised_chart
 from shallows.questions.charts.points.kinds import require_doubles
-from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart, is_spread
-from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
 from shallows.questions.charts.with_bias import with_bias
@@ -78,6 +73,8 @@ def chart(
     if problem.outputs > 1 or problem.degree == 1:
         return replace(_of_outputs(problem, method, certify, seed, progress), title=f"{problem!r}", seed=seed)
     if needs_pairs(problem):
+        from shallows.questions.charts.penalty.chart import penalised_chart
+
         inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
         return penalised_chart(problem, inner, certify, seed, progress, method)
     if problem.norm_neuron or problem.orthogonality:
@@ -112,6 +109,10 @@ def chart(
 def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
     """Polynomial activations: as powers where they are powers in another form, else neuron by neuron."""
     from shallows.questions.charts.neurons.chart import neurons_chart
+    from shallows.questions.charts.neurons.equivalent_power import equivalent_chart
+    from shallows.questions.charts.neurons.pure_power import pure_power, pure_power_chart
+    from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart, is_spread
+    from shallows.questions.charts.quadratics.students import QuadraticStudents
 
     if problem.outputs != 1:
         from shallows.questions.charts.outputs.neurons import neuron_outputs_chart

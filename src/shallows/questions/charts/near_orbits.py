@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat
 from numpy.typing import NDArray
-from scipy.linalg import expm
 
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.same_points import PointSet
-from shallows.mathematics.tensors.symmetry import Symmetry
+from shallows.mathematics.tensors.symmetry import Symmetry, exponential
 from shallows.support.checks import Array
 
 Complex = NDArray[np.complex128]
@@ -106,7 +105,7 @@ def _zeros(evaluate: Any, start: Complex, turn: Array) -> Complex:
 def _bordered(evaluate: Any, start: Complex, turn: Array, angle: complex) -> tuple[list[Any], Any] | None:
     """(x, λ) with F(x) + λt = 0 across the orbit at exp(θX)x₀; None where Newton's method does not converge."""
     n = len(start)
-    here: Complex = np.asarray(expm(angle * turn) @ start, np.complex128)
+    here: Complex = np.asarray(exponential(angle * turn) @ start, np.complex128)
     origin, tangent = _exactly(here), _exactly(turn @ here)
 
     def system(unknowns: Sequence[Any]) -> tuple[Any, Any]:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shallows.questions.charts.figure import chart_figure
-from shallows.questions.charts.file import read_chart, save_chart
 from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint, Points
 from shallows.questions.charts.text import chart_text
@@ -153,6 +151,8 @@ class Chart:
 
     def save(self, path: str | Path) -> Path:
         """Write `path`.json and `path`.npz; returns the path of the JSON file."""
+        from shallows.questions.charts.file import save_chart
+
         return save_chart(self, path)
 
     def report(self, path: str | Path, *, runs: Any = None, train: int = 200) -> Path:
@@ -212,6 +212,8 @@ class Chart:
 
     def figure(self) -> Any:
         """A Plotly figure: loss against index, coloured by kind."""
+        from shallows.questions.charts.figure import chart_figure
+
         return chart_figure(self)
 
     def __repr__(self) -> str:
@@ -229,4 +231,6 @@ def load_chart(path: str | Path, problem: Problem | None = None) -> Chart:
     >>> file.name, chart.losses.tolist(), chart.problem.data
     ('eckart-young.json', [5.0, 10.0, 13.0, 14.0], Frobenius(3))
     """
+    from shallows.questions.charts.file import read_chart
+
     return Chart(**read_chart(path, problem))

@@ -29,7 +29,6 @@ from shallows.questions.charts.orbits import Orbits
 from shallows.questions.charts.points.networks import realise, spectral_terms
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
 from shallows.questions.charts.shared_symmetry import SharedSymmetry
-from shallows.questions.geometry.manifolds.strata import stratum
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
@@ -321,6 +320,8 @@ def _proved(family: RealFamily, symmetry: Symmetry, orbits: Orbits) -> RealFamil
 
 def _real(student: Problem, net: Network) -> RealPoint | None:
     """The point with its signature on the stratum; None where neurons are so close that its rank is lower."""
+    from shallows.questions.geometry.manifolds.strata import stratum
+
     tensor = net.tensor()
     try:
         if student.degree == 2:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import identity
@@ -66,13 +65,6 @@ class _Found:
         self.expected[rank] = None, COUNTED
         self.levels.append(stratum.completeness)
         self.notes += stratum.notes
-
-
-def needs_pairs(problem: Problem) -> bool:
-    """Whether the penalty is no function of the student's matrix, so that pairs are charted."""
-    if not problem.orthogonality or problem.outputs != 1 or problem.activation != Power(2):
-        return False
-    return problem.outer is None or bool(np.any(problem.outer != problem.outer[0, 0]))
 
 
 def penalised_chart(
