@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.homotopy.assembly import Run, assemble
 from shallows.mathematics.homotopy.families import Family, Vector
+from shallows.mathematics.homotopy.following import check_limit, follow_all
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solutions, Status
-from shallows.mathematics.homotopy.solve import check_limit, follow_all
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of

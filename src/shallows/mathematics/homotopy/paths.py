@@ -72,7 +72,7 @@ class Homotopy:
         self, points: NDArray[np.complex128], equations: int | None = None
     ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         """The same at many (x, t), one a row: values (m, equations) and Jacobians (m, equations, unknowns + 1)."""
-        from shallows.mathematics.homotopy._compiled.blocks import evaluate_point
+        from shallows.mathematics.homotopy._compiled.blocks import evaluate_points
 
         if equations is None:
             equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
@@ -80,8 +80,7 @@ class Homotopy:
         values = np.zeros((len(places), equations), np.complex128)
         jacobians = np.zeros((len(places), equations, self.unknowns + 1), np.complex128)
         system, work, scratch = self.system(), np.zeros(self.work, np.complex128), np.zeros(self.scratch)
-        for place, value, jacobian in zip(places, values, jacobians, strict=True):
-            evaluate_point(system, work, scratch, place, value, jacobian)
+        evaluate_points(system, work, scratch, places, values, jacobians)
         return values, jacobians
 
     def options(self, settings: TrackerSettings) -> list[float]:

@@ -238,18 +238,20 @@ def inspect_block(
         copy(equations.value, behind(pointer(values), row * size), size)
 
 
-@entry(VOID(SYSTEM, COMPLEX[::1], FLOAT[::1], constants(COMPLEX), COMPLEX[::1], COMPLEX[:, ::1]))
-def evaluate_point(system: Any, work: Any, scratch: Any, point: Any, value: Any, jacobian: Any) -> None:
-    """One call of an evaluator."""
+@entry(VOID(SYSTEM, COMPLEX[::1], FLOAT[::1], constants(COMPLEX, 2), COMPLEX[:, ::1], COMPLEX[:, :, ::1]))
+def evaluate_points(system: Any, work: Any, scratch: Any, points: Any, values: Any, jacobians: Any) -> None:
+    """An evaluator at every row of `points`."""
     evaluate, complexes, reals, program = system
-    evaluate_at(
-        evaluate,
-        pointer(point),
-        pointer(complexes),
-        pointer(reals),
-        pointer(program),
-        pointer(work),
-        pointer(scratch),
-        pointer(value),
-        pointer(jacobian),
-    )
+    equations, width = jacobians.shape[1], jacobians.shape[2]
+    for row in range(len(points)):
+        evaluate_at(
+            evaluate,
+            behind(pointer(points), row * points.shape[1]),
+            pointer(complexes),
+            pointer(reals),
+            pointer(program),
+            pointer(work),
+            pointer(scratch),
+            behind(pointer(values), row * equations),
+            behind(pointer(jacobians), row * equations * width),
+        )

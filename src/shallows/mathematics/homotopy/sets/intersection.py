@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy._compiled.codes import PROJECTIVE
 from shallows.mathematics.homotopy.classify import Ends, classify
 from shallows.mathematics.homotopy.clusters import LOST, REGULAR, SINGULAR
+from shallows.mathematics.homotopy.following import follow_all
 from shallows.mathematics.homotopy.paths import Homotopy, Paths, TrackerSettings, track
 from shallows.mathematics.homotopy.sets.diverging import diverging
 from shallows.mathematics.homotopy.sets.local_systems import ZERO, LocalPoint, LocalSystems
 from shallows.mathematics.homotopy.sets.membership import Membership, WitnessSet
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row, degree, exactly
 from shallows.mathematics.homotopy.sets.slicing import SHARP_PATHS, linear_system, padded
-from shallows.mathematics.homotopy.solve import follow_all
 from shallows.mathematics.homotopy.sparse import sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.same_points import PointSet, is_among

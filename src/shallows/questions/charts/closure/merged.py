@@ -18,7 +18,6 @@ from shallows.questions.charts.closure.real import (
     Vectors,
     has_tangents,
     merged_tensor,
-    proved_different,
     sort_limits,
 )
 from shallows.questions.charts.closure.singular import examine_limits
@@ -28,6 +27,7 @@ from shallows.questions.charts.continuation.generic_members import starting_memb
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
 from shallows.questions.charts.points.inward import inward_direction
 from shallows.questions.charts.points.stratum import Counts, Stratum
+from shallows.questions.charts.powers.proved_tensors import different
 from shallows.questions.charts.powers.sums import hidden_points
 from shallows.support.checks import counted
 from shallows.support.progress import Shown
@@ -62,7 +62,7 @@ def merged_stratum(
     singular = examine_limits(problem, blocks, [end for end in ends if has_tangents(end)])
     special = even.member.special
     bound = equations.count if special is None else None
-    proved = bound is not None and proved_different(result.proved) == bound
+    proved = bound is not None and len(different(result.proved)) == bound
     counts = Counts(len(points), bound, "", bound=bound)
     return Stratum(
         result.found + singular.points,

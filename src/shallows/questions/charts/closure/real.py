@@ -11,7 +11,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from flint import acb
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
@@ -28,6 +27,7 @@ from shallows.questions.charts.closure.parameterization import Parameterization
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, shown
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
+from shallows.questions.charts.powers.proved_tensors import ProvedTensor, tensors
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -43,7 +43,7 @@ class SortedLimits:
 
     found: list[RealPoint] = field(default_factory=list)
     undecided: int = 0
-    proved: list[list[acb]] = field(default_factory=list)
+    proved: list[ProvedTensor] = field(default_factory=list)
 
 
 def sort_limits(
@@ -68,11 +68,9 @@ def sort_limits(
         roots: list[CertifiedRoot | None] = [None] * len(table)
         if certify_points:
             roots = list(certify(system, table, progress=tell).roots)
+        result.proved += tensors(system, [root for root in roots if root is not None])
+        result.undecided += roots.count(None) if certify_points else 0
         for x, root in zip(table, roots, strict=True):
-            if root is not None:
-                result.proved.append(system.tensor(root))
-            elif certify_points:
-                result.undecided += 1
             if _is_real(x, root):
                 result.found.append(limit_point(problem, system, x.real, root))
     return result
@@ -149,20 +147,6 @@ def _is_tangent(map_: Parameterization, root: CertifiedRoot) -> bool:
         lead = root.box[second[map_.chart]]
         gaps = [root.box[q] - lead * root.box[p] for p, q in zip(first, second, strict=True) if p >= 0]
         return any(not gap.contains(0) for gap in gaps)
-
-
-def proved_different(tensors: list[list[acb]]) -> int:
-    """How many of these tensors in balls are pairwise proved different; only neighbours in one entry are compared."""
-    if not tensors:
-        return 0
-    heads = [(float(t[0].real.lower()), float(t[0].real.upper())) for t in tensors]
-    widest = max(high - low for low, high in heads)
-    kept: list[int] = []
-    for k in sorted(range(len(tensors)), key=lambda k: heads[k]):
-        near = [j for j in kept if heads[k][0] - heads[j][1] <= widest]
-        if not any(all(a.overlaps(b) for a, b in zip(tensors[k], tensors[j], strict=True)) for j in near):
-            kept.append(k)
-    return len(kept)
 
 
 def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:

@@ -12,6 +12,7 @@ from flint import acb, acb_mat, arb, arb_mat
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
+from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
@@ -67,6 +68,21 @@ class PowerSystem:
     def ball_batch(self) -> PowerBatch:
         """The same at many boxes at once."""
         return PowerBatch(self.equations, self.signs, self.loss)
+
+    def tensor(self, root: CertifiedRoot) -> list[acb]:
+        """The entries of Σ ε_j w_j^⊗d over the root's box."""
+        equations = self.equations
+        with precision(BITS):
+            entries = []
+            for index in coordinates.indices(equations.n, equations.degree).tolist():
+                total = acb(0)
+                for j, sign in enumerate(self.signs):
+                    term = acb(int(sign))
+                    for x in index:
+                        term = term * root.box[j * equations.n + x]
+                    total = total + term
+                entries.append(total)
+            return entries
 
 
 class PowerBalls:

@@ -9,25 +9,33 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from flint import acb
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
-from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.points.proved_signature import DIGITS, discs
-from shallows.questions.charts.powers.balls import BITS, PowerSystem
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 
 
+class Students(Protocol):
+    """Critical equations whose roots are students s: sums of powers, or limits of merged neurons."""
+
+    def ball_batch(self) -> Any:
+        """Float64 balls: `tensors(boxes)` are the entries of s over many boxes."""
+
+    def tensor(self, root: CertifiedRoot) -> list[acb]:
+        """The entries of s over the root's box."""
+
+
 @dataclass(frozen=True, eq=False)
 class ProvedTensor:
-    """Σ ε_j w_j^⊗d of a proved root: its entries, (N,), are inside the balls."""
+    """The student s of a proved root: its entries, (N,), are inside the balls."""
 
-    system: PowerSystem
+    system: Students
     root: CertifiedRoot
     entries: Ball
 
@@ -37,7 +45,7 @@ class ProvedTensor:
         root = self.root
         with suppress(NotConverged):
             root = root.refine(DIGITS)
-        return tensor_balls(self.system, root)
+        return self.system.tensor(root)
 
     def may_be(self, other: ProvedTensor) -> bool:
         """Whether the two could be one: no entry tells them apart."""
@@ -54,7 +62,7 @@ class ProvedTensor:
         return any(not entry.imag.contains(0) for entry in self.sharp)
 
 
-def tensors(system: PowerSystem, roots: Sequence[CertifiedRoot]) -> list[ProvedTensor]:
+def tensors(system: Students, roots: Sequence[CertifiedRoot]) -> list[ProvedTensor]:
     """Those of the roots of one system, all at once."""
     if not roots:
         return []
@@ -81,19 +89,3 @@ def _near(heads: Array, kept: list[int], k: int, widest: float) -> Iterator[int]
         if heads[k] - heads[j] > widest:
             return
         yield j
-
-
-def tensor_balls(system: PowerSystem, root: CertifiedRoot) -> list[acb]:
-    """The entries of Σ ε_j w_j^⊗d over the root's box."""
-    equations = system.equations
-    with precision(BITS):
-        entries = []
-        for index in coordinates.indices(equations.n, equations.degree).tolist():
-            total = acb(0)
-            for j, sign in enumerate(system.signs):
-                term = acb(int(sign))
-                for x in index:
-                    term = term * root.box[j * equations.n + x]
-                total = total + term
-            entries.append(total)
-        return entries
