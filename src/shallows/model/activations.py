@@ -86,6 +86,11 @@ class Power(PolynomialActivation):
         object.__setattr__(self, "exponent", positive_integer("the degree of Power", self.exponent))
 
     @property
+    def degree(self) -> int:
+        """d."""
+        return self.exponent
+
+    @property
     def coefficients(self) -> Array:
         """(0, …, 0, 1)."""
         return np.asarray(np.eye(1, self.exponent + 1, self.exponent)[0])

@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from shallows.support.collector import no_collection
+
 
 def names_of_stub(module: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a module whose public names are the imports of its stub."""
@@ -27,7 +29,8 @@ def names_of_stub(module: str, file: str) -> tuple[Callable[[str], Any], Callabl
         if name not in homes:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         home = homes[name]
-        value = import_module(f"{home}.{name}") if home == module else getattr(import_module(home), name)
+        with no_collection():
+            value = import_module(f"{home}.{name}") if home == module else getattr(import_module(home), name)
         setattr(sys.modules[module], name, value)
         return value
 

@@ -20,6 +20,7 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
 from shallows.questions.charts.with_bias import with_bias
 from shallows.questions.charts.with_reduction import with_reduction
+from shallows.support.collector import no_collection
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -94,7 +95,10 @@ def chart(
                 'diagonal target at width 1. Use method="homotopy".'
             )
     if result is None and method in ("auto", "homotopy"):
-        from shallows.questions.charts.algebraic import algebraic_chart
+        with no_collection():
+            import numba  # noqa: F401  (paths are tracked by compiled code)
+
+            from shallows.questions.charts.algebraic import algebraic_chart
 
         result = algebraic_chart(problem, certify, seed, progress)
     if method == "exact":

@@ -33,6 +33,10 @@ class MergedSystem:
 
     def ball_batch(self) -> MergedBatch:
         """What `certify` tries first."""
+        return self._batch
+
+    @cached_property
+    def _batch(self) -> MergedBatch:
         return MergedBatch(self.map, self.exact)
 
     @cached_property
