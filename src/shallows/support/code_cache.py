@@ -45,7 +45,7 @@ def root() -> Path | None:
 
 
 @lru_cache(maxsize=1)
-def _processor() -> tuple[str, str]:
+def processor() -> tuple[str, str]:
     """The processor as LLVM knows it, and all its features: code for one may not run on another."""
     from llvmlite import binding
 
@@ -56,7 +56,7 @@ def _processor() -> tuple[str, str]:
 def folder() -> Path | None:
     """Where this version keeps machine code for this processor."""
     above = root()
-    return None if above is None else above / f"{__version__}-{_processor()[0]}"
+    return None if above is None else above / f"{__version__}-{processor()[0]}"
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +67,7 @@ def _surroundings() -> str:
     import numpy as np
 
     versions = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
-    return f"{versions} {platform.platform()} {_processor()} {os.environ.get('NUMBA_OPT')}"
+    return f"{versions} {platform.platform()} {processor()} {os.environ.get('NUMBA_OPT')}"
 
 
 def key(name: str, recipe: Iterable[str]) -> str:
@@ -121,14 +121,19 @@ class CodeCache:
             self._write(self.file, serialised(result._reduce()))
 
     def _write(self, file: Path, content: bytes) -> None:
-        draft = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(hashlib.sha256(content).digest() + content)
-            draft.replace(file)
-        except OSError:
-            with suppress(OSError):
-                draft.unlink()
+        write_whole(file, hashlib.sha256(content).digest() + content)
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file that a reader sees whole or not at all; where nothing can be written, nothing is said."""
+    draft = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(content)
+        draft.replace(file)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink()
 
 
 class ObjectCache(CodeCache):
@@ -149,15 +154,30 @@ class ObjectCache(CodeCache):
             code = result.library.serialize_using_object_code()[2][0]
             self._write(self.file, b"\n".join((*(name.encode() for name in names), code)))
 
+    @classmethod
+    def of_file(cls, file: Path) -> ObjectCache:
+        """What lies in a file of the cache."""
+        cache = cls("")
+        cache.file = file
+        return cache
+
+    def parts(self) -> tuple[bytes, bytes, bytes] | None:
+        """The names of the function and of its C wrapper, and the object file."""
+        content = self._read()
+        if content is None:
+            return None
+        function, wrapper, code = content.split(b"\n", 2)
+        return function, wrapper, code
+
     def linked(self, c: bool) -> tuple[int, int] | None:
         """Where the function and its C wrapper, if it has one, begin, once they are linked; None without a file."""
         from llvmlite import binding
         from numba.core.registry import cpu_target
 
-        content = self._read()
-        if content is None:
+        parts = self.parts()
+        if parts is None:
             return None
-        function, wrapper, code = content.split(b"\n", 2)
+        function, wrapper, code = parts
         engine: Any = cpu_target.target_context.codegen()._engine._ee
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
         engine.finalize_object()

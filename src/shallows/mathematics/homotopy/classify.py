@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.calls import inspect_block
 from shallows.mathematics.homotopy._compiled.codes import PENCIL, PROJECTIVE, PathStatus
+from shallows.mathematics.homotopy._compiled.records import room
 from shallows.mathematics.homotopy.clusters import (
     ILL_CONDITIONED,
     INFINITE,
@@ -158,13 +160,11 @@ def _jacobians(
     steps: NDArray[np.float64],
 ) -> NDArray[np.complex128]:
     """Jacobians at some ends, moved by Newton's method where it is asked for; fills in values and its last steps."""
-    from shallows.mathematics.homotopy._compiled.blocks import inspect_block, room
-
     count, size = ends.shape
     matrices = np.zeros((count, size, size), np.complex128)
     memory = room(homotopy.system(), homotopy.mode, size, size, homotopy.work, homotopy.scratch)
     flat = matrices.reshape(count, size * size)
-    inspect_block(memory.equations.address, memory.spare, homotopy.noise, ends, newton, flat, values, steps)
+    inspect_block(memory, homotopy.noise, ends, newton, flat, values, steps)
     return matrices
 
 

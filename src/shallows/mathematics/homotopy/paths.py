@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy._compiled.calls import TRACK, evaluate_points, track_block
 from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE, PathStatus
+from shallows.mathematics.homotopy._compiled.records import room
 from shallows.mathematics.homotopy.batches import COLUMNS, current
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
@@ -72,8 +74,6 @@ class Homotopy:
         self, points: NDArray[np.complex128], equations: int | None = None
     ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
         """The same at many (x, t), one a row: values (m, equations) and Jacobians (m, equations, unknowns + 1)."""
-        from shallows.mathematics.homotopy._compiled.blocks import evaluate_points
-
         if equations is None:
             equations = self.unknowns - 1 if self.mode == PROJECTIVE else self.unknowns
         places = np.ascontiguousarray(points, dtype=np.complex128)
@@ -238,8 +238,6 @@ def track(
     >>> paths.ends.real.round(9).tolist(), paths.status.tolist()
     ([[1.0], [4.0]], [0, 0])
     """
-    from shallows.mathematics.homotopy._compiled.blocks import room, track_block
-
     settings = settings or TrackerSettings()
     batches = current()
     if batches is not None and len(starts) > batches.size:
@@ -251,7 +249,7 @@ def track(
         options[5] = 0.0
     ends = np.array(starts, dtype=np.complex128, order="C", ndmin=2)
     count, size = ends.shape
-    track_block.load()  # before the evaluator, so that the line about compiling speaks of most of it
+    TRACK.load()  # before the evaluator, so that the line about compiling speaks of most of it
     system = homotopy.system()
     if homotopy.mode == PROJECTIVE:
         ends /= np.linalg.norm(ends, axis=1, keepdims=True)
@@ -260,8 +258,8 @@ def track(
         charts = np.array(chart, dtype=np.complex128, ndmin=2)
     else:
         charts = np.zeros((1, 1), np.complex128)
-    codes = np.zeros((count, 3), np.int64)
-    figures = np.zeros((count, 2))
+    codes, figures = np.zeros((count, 3), np.int64), np.zeros((count, 2))
+    times = np.array([start, end], np.complex128)
 
     spaces = threading.local()
 
@@ -271,19 +269,7 @@ def track(
         if memory is None:
             memory = room(system, homotopy.mode, size, charts.shape[1], homotopy.work, homotopy.scratch)
             spaces.room = memory
-        track_block(
-            memory.equations.address,
-            memory.history.address,
-            memory.spare,
-            ends[rows],
-            own,
-            options,
-            settings.windings,
-            complex(start),
-            complex(end),
-            codes[rows],
-            figures[rows],
-        )
+        track_block(memory, ends[rows], own, options, settings.windings, times, codes[rows], figures[rows])
 
     workers = cores.workers(threads)
     together = max(1, min(MOST_TOGETHER, count // (BLOCKS_A_WORKER * workers) + 1))
@@ -297,7 +283,7 @@ class Weighted:
     """Affine homotopies that differ by their reals alone, a row of `weights` each, in the same memory."""
 
     def __init__(self, homotopy: Homotopy, weights: NDArray[np.float64]) -> None:
-        from shallows.mathematics.homotopy._compiled.blocks import room, track_weighted
+        from shallows.mathematics.homotopy._compiled.blocks import track_weighted
 
         track_weighted.load()
         address, complexes, _, program = homotopy.system()

@@ -94,7 +94,7 @@ def sharpened(
 
     Its points stay doubles, so a residual that is nothing but rounding is what is left of ε² in its terms.
     """
-    from shallows.mathematics.homotopy._compiled.double_double import PLACES
+    from shallows.mathematics.homotopy._compiled.records import PLACES
     from shallows.mathematics.homotopy._compiled.sharp import SPARE, sharp
 
     highs: list[complex] = []

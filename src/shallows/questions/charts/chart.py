@@ -96,8 +96,6 @@ def chart(
             )
     if result is None and method in ("auto", "homotopy"):
         with no_collection():
-            import numba  # noqa: F401  (paths are tracked by compiled code)
-
             from shallows.questions.charts.algebraic import algebraic_chart
 
         result = algebraic_chart(problem, certify, seed, progress)

@@ -5,9 +5,7 @@ Importing this module imports numba: do it inside functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,25 +21,22 @@ from shallows.mathematics.homotopy._compiled.endgame import finish
 from shallows.mathematics.homotopy._compiled.equations import assemble, copy, length, polish
 from shallows.mathematics.homotopy._compiled.evaluators import evaluate_at
 from shallows.mathematics.homotopy._compiled.kinds import (
-    BOOL,
     COMPLEX,
     COMPLEXES,
     EQUATIONS,
     FLOAT,
+    FLOATS,
     HISTORY,
     INT,
+    INTEGERS,
     SETTINGS,
     VOID,
-    Equations,
-    History,
-    Settings,
     equations_at,
     history_at,
 )
-from shallows.mathematics.homotopy._compiled.predictor import REMEMBERED
+from shallows.mathematics.homotopy._compiled.records import Settings
 from shallows.mathematics.homotopy._compiled.tracker import follow
-from shallows.support.compiling import behind, constants, entry, pointer, several, unit
-from shallows.support.in_memory import Held
+from shallows.support.compiling import behind, callback, constants, entry, pointer, several, unit
 
 #: The first step tried on a path, as a share of the way.
 FIRST_STEP = 0.02
@@ -53,36 +48,6 @@ BEYOND_DOUBT = 1e-10
 #: What is said of the error of an end that is smooth in t and at which Newton does not converge: a rank-deficient
 #: point, reached by a step that was accepted within 10⁻¹⁰.
 DEFICIENT_ERROR = 1e-9
-#: Numbers that a `History` takes: nodes, marks and decades.
-MARKS, DECADES = 4, 6
-
-
-class Room(NamedTuple):
-    """Memory for one path at a time, and behind it room for five points: it must be alive while compiled code runs."""
-
-    equations: Held
-    history: Held
-    spare: np.ndarray
-
-
-def room(system: tuple[Any, ...], mode: int, size: int, chart: int, work: int, scratch: int) -> Room:
-    """Memory for so many unknowns, a chart of so many numbers, and an evaluator's work and scratch."""
-    remembered = REMEMBERED * size
-    sizes = [work, chart, size + 1, size * (size + 1), size * size, size, size]
-    sizes += [remembered, remembered, size, size + 1, 5 * size]
-    complexes = _divided(np.complex128, sizes)
-    floats = _divided(np.float64, (scratch, REMEMBERED, MARKS, DECADES))
-    own, patch, point, buffer, matrix, value, drift, points, tangents, trial, saved, spare = complexes
-    made = (patch, point, buffer, matrix, value, drift, np.zeros(size, np.int64))
-    equations = Equations._make((*system, own, floats[0], mode, size, *made))
-    history = History(points, points[remembered - size :], tangents, floats[1], trial, saved, *floats[2:])
-    return Room(Held(EQUATIONS, equations), Held(HISTORY, history), spare)
-
-
-def _divided(kind: type, sizes: Sequence[int]) -> list[np.ndarray]:
-    """Arrays of these sizes, one after the other in one piece of memory, all zero."""
-    memory: np.ndarray = np.zeros(sum(sizes), kind)
-    return [memory[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 @unit(
@@ -124,50 +89,34 @@ def whole_path(
     return status, winding, error, radius, steps
 
 
-#: An evaluator's address with its constant data.
-SYSTEM = several(INT, constants(COMPLEX), constants(FLOAT), constants(INT))
-
-
-@entry(
-    VOID(
-        INT,
-        INT,
-        COMPLEX[::1],
-        COMPLEX[:, ::1],
-        COMPLEX[:, ::1],
-        constants(FLOAT),
-        INT,
-        COMPLEX,
-        COMPLEX,
-        INT[:, ::1],
-        FLOAT[:, ::1],
-    ),
+@callback(
+    VOID(INT, INT, COMPLEXES, INT, COMPLEXES, INT, COMPLEXES, FLOATS, INT, COMPLEXES, INTEGERS, FLOATS),
     rare=True,
 )
 def track_block(
-    equations_place: int, history_place: int, spare: Any, ends: Any, charts: Any, options: Any, most: int,
-    start: complex, end: complex, codes: Any, figures: Any,
+    equations_place: int, history_place: int, spare: Any, count: int, ends: Any, width: int, charts: Any, options: Any,
+    most: int, times: Any, codes: Any, figures: Any,
 ) -> None:  # fmt: skip
-    """Track every row of `ends` from t = start to t = end in place, with winding numbers up to `most`.
+    """Track `count` rows of `ends` from t = times[0] to t = times[1] in place, with winding numbers up to `most`.
 
-    `charts` has a row for each path of a PROJECTIVE homotopy, else one. `codes` gets (status, winding, steps) and
-    `figures` (|t| reached, error of the end point).
+    `charts` has a row of `width` numbers for each path of a PROJECTIVE homotopy, else one. `codes` gets (status,
+    winding, steps) and `figures` (|t| reached, error of the end point).
     """
     equations, history = equations_at(equations_place), history_at(history_place)
-    mode, size, width = equations.mode, equations.size, charts.shape[1]
+    mode, size = equations.mode, equations.size
     settings = Settings(
         options[0], options[1], options[2], options[3], options[4], options[5], options[6], options[7], options[8],
         options[9], options[10],
     )  # fmt: skip
-    for path in range(len(ends)):
-        own = behind(pointer(charts), path * width if mode == PROJECTIVE else 0)
+    for path in range(count):
+        own = behind(charts, path * width if mode == PROJECTIVE else 0)
         copy(own, equations.chart, width)
-        x = behind(pointer(ends), path * size)
+        x = behind(ends, path * size)
         status, winding, error, radius, steps = whole_path(
-            equations, settings, x, start, end, most, history, pointer(spare)
+            equations, settings, x, times[0], times[1], most, history, spare
         )
-        codes[path, 0], codes[path, 1], codes[path, 2] = status, winding, steps
-        figures[path, 0], figures[path, 1] = radius, error
+        codes[3 * path], codes[3 * path + 1], codes[3 * path + 2] = status, winding, steps
+        figures[2 * path], figures[2 * path + 1] = radius, error
         if mode == PROJECTIVE:
             copy(equations.chart, own, width)
 
@@ -208,50 +157,51 @@ def track_weighted(
         codes[path, 0], codes[path, 1] = status, steps
 
 
-@entry(
-    VOID(INT, COMPLEX[::1], FLOAT, COMPLEX[:, ::1], BOOL[::1], COMPLEX[:, ::1], COMPLEX[:, ::1], FLOAT[::1]),
-    rare=True,
-)
+@callback(VOID(INT, COMPLEXES, FLOAT, INT, COMPLEXES, INTEGERS, COMPLEXES, COMPLEXES, FLOATS), rare=True)
 def inspect_block(
-    equations_place: int, spare: Any, noise: float, ends: Any, newton: Any, matrices: Any, values: Any, steps: Any
+    equations_place: int, spare: Any, noise: float, count: int, ends: Any, newton: Any, matrices: Any, values: Any,
+    steps: Any,
 ) -> None:  # fmt: skip
-    """Jacobian and value at t = 0 of every row of `ends`, after a few Newton steps where `newton` says so.
+    """Jacobian and value at t = 0 of `count` rows of `ends`, after a few Newton steps where `newton` is not 0.
 
     `steps` gets the last relative Newton step, −1 where Newton did not converge (that row is left alone).
     """
-    equations, trial = equations_at(equations_place), pointer(spare)
+    equations = equations_at(equations_place)
     mode, size = equations.mode, equations.size
-    for row in range(len(ends)):
-        x = behind(pointer(ends), row * size)
+    for row in range(count):
+        x = behind(ends, row * size)
         if mode == PROJECTIVE:
             norm = np.sqrt(length(x, size))
             for j in range(size):
                 x[j] /= norm
                 equations.chart[j] = np.conj(x[j])
-        if newton[row]:
-            copy(x, trial, size)
-            steps[row] = polish(equations, trial, 0.0j, noise, END_STEPS)
+        if newton[row] != 0:
+            copy(x, spare, size)
+            steps[row] = polish(equations, spare, 0.0j, noise, END_STEPS)
             if steps[row] >= 0.0:
-                copy(trial, x, size)
+                copy(spare, x, size)
         assemble(equations, x, 0.0j)
-        copy(equations.matrix, behind(pointer(matrices), row * size * size), size * size)
-        copy(equations.value, behind(pointer(values), row * size), size)
+        copy(equations.matrix, behind(matrices, row * size * size), size * size)
+        copy(equations.value, behind(values, row * size), size)
 
 
-@entry(VOID(SYSTEM, COMPLEX[::1], FLOAT[::1], constants(COMPLEX, 2), COMPLEX[:, ::1], COMPLEX[:, :, ::1]))
-def evaluate_points(system: Any, work: Any, scratch: Any, points: Any, values: Any, jacobians: Any) -> None:
-    """An evaluator at every row of `points`."""
-    evaluate, complexes, reals, program = system
-    equations, width = jacobians.shape[1], jacobians.shape[2]
-    for row in range(len(points)):
+@callback(
+    VOID(INT, COMPLEXES, FLOATS, INTEGERS, COMPLEXES, FLOATS, INT, INT, INT, COMPLEXES, COMPLEXES, COMPLEXES)
+)
+def evaluate_points(
+    evaluate: int, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, count: int, width: int,
+    equations: int, points: Any, values: Any, jacobians: Any,
+) -> None:  # fmt: skip
+    """An evaluator at `count` rows of `points`, of `width` numbers each."""
+    for row in range(count):
         evaluate_at(
             evaluate,
-            behind(pointer(points), row * points.shape[1]),
-            pointer(complexes),
-            pointer(reals),
-            pointer(program),
-            pointer(work),
-            pointer(scratch),
-            behind(pointer(values), row * equations),
-            behind(pointer(jacobians), row * equations * width),
+            behind(points, row * width),
+            complexes,
+            reals,
+            program,
+            work,
+            scratch,
+            behind(values, row * equations),
+            behind(jacobians, row * equations * width),
         )

@@ -20,9 +20,6 @@ from shallows.mathematics import error_free
 from shallows.mathematics.homotopy._compiled.kinds import COMPLEX, FLOAT, FLOATS, INT
 from shallows.support.compiling import part, several, unit
 
-#: Doubles a number takes.
-PLACES = 4
-
 
 def _fma(_context: Any, a: Any, b: Any, c: Any) -> Any:
     """a · b + c, rounded once: one instruction where the processor has it."""

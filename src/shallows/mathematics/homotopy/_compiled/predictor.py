@@ -21,10 +21,8 @@ from shallows.mathematics.homotopy._compiled.kinds import (
     VOID,
 )
 from shallows.mathematics.homotopy._compiled.linear import solve
+from shallows.mathematics.homotopy._compiled.records import REMEMBERED
 from shallows.support.compiling import unit
-
-#: Points of a path that are remembered: with their tangents they give a prediction of order 6.
-REMEMBERED = 3
 
 
 @unit(BOOL(EQUATIONS, COMPLEXES, COMPLEX, COMPLEX, HISTORY))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from shallows.mathematics.homotopy._compiled.double_double import (
-    PLACES,
     add_product,
     rounded,
     scale,
@@ -18,6 +17,7 @@ from shallows.mathematics.homotopy._compiled.double_double import (
 )
 from shallows.mathematics.homotopy._compiled.evaluators import SIGNATURE
 from shallows.mathematics.homotopy._compiled.kinds import COMPLEX, COMPLEXES, FLOATS, INT, INTEGERS, VOID
+from shallows.mathematics.homotopy._compiled.records import PLACES
 from shallows.support.compiling import callback, unit
 
 #: Numbers that a term and a sum need beside the tables: t, two of the term, two sums, and a product.

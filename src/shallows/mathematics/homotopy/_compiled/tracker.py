@@ -55,7 +55,8 @@ from shallows.mathematics.homotopy._compiled.kinds import (
     INT,
     SETTINGS,
 )
-from shallows.mathematics.homotopy._compiled.predictor import REMEMBERED, begin, predict, recentre, remember
+from shallows.mathematics.homotopy._compiled.predictor import begin, predict, recentre, remember
+from shallows.mathematics.homotopy._compiled.records import REMEMBERED
 from shallows.support.compiling import several, unit
 
 #: Newton steps after a prediction. The worst that is admitted, δ₀ = 0.016 with δ₁/δ₀ = 0.12, has δ₃ = 6·10⁻⁹ and is

@@ -17,7 +17,11 @@ from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.closure.parameterization import Parameterization
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
+
+#: The compiled evaluator.
+MERGED = ReadyCode("shallows.questions.charts.closure._loop", "merged")
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,9 @@ class MergedEquations(CommonEquations):
 
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """The compiled equations along a segment of (G, g)."""
-        from shallows.questions.charts.closure._loop import merged
-
         size, m = self.entries, self.unknowns
         return Homotopy(
-            evaluate=merged,
+            evaluate=MERGED,
             complexes=segment_numbers(start, target),
             reals=np.array([float(term.coefficient) for term in self.map.terms]),
             program=self._program,

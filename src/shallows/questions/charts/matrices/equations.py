@@ -18,7 +18,11 @@ from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.continuation.equations import CommonEquations, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.support.checks import Array
+from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
+
+#: The compiled evaluator.
+LOW_RANK = ReadyCode("shallows.questions.charts.matrices._loop", "low_rank")
 
 
 @dataclass(frozen=True)
@@ -107,11 +111,9 @@ class LowRankEquations(CommonEquations):
 
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """The compiled equations along a segment of (G, g), in double precision."""
-        from shallows.questions.charts.matrices._loop import low_rank
-
         size, n = self.entries, self.n
         return Homotopy(
-            evaluate=low_rank,
+            evaluate=LOW_RANK,
             complexes=segment_numbers(start, target),
             reals=np.zeros(1),
             program=np.array([n, self.r], np.int64),

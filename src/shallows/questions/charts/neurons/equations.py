@@ -21,7 +21,11 @@ from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
+
+#: The compiled evaluator.
+NEURONS = ReadyCode("shallows.questions.charts.neurons._loop", "neurons")
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,6 @@ class NeuronEquations(CommonEquations):
 
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """The compiled equations along a segment of (G, g)."""
-        from shallows.questions.charts.neurons._loop import neurons
-
         n, r, size, terms = self.neuron.n, self.r, self.neuron.size, self.neuron.terms
         degree = max(max(row) for _, _, row in terms)
         head = [n, r, self.outputs, size, int(self.outer is None), degree, len(terms)]
@@ -112,7 +114,7 @@ class NeuronEquations(CommonEquations):
         fixed = np.zeros(0) if self.outer is None else np.array(self.outer).ravel()
         rows = r * (1 + n)
         return Homotopy(
-            evaluate=neurons,
+            evaluate=NEURONS,
             complexes=segment_numbers(start, target),
             reals=np.concatenate([[c for _, c, _ in terms], fixed]),
             program=np.array(head + table, np.int64),

@@ -27,12 +27,8 @@ from shallows.questions.charts.continuation._loop import (
     store_powers,
 )
 from shallows.questions.charts.powers._sharp_loop import sharp
+from shallows.questions.charts.powers.cancellation import CANCELLING, FARTHER, FARTHEST
 from shallows.support.compiling import callback, unit
-
-#: Lengths of the longest neuron from which on the value has 31 digits; the Jacobian has them too; and rows are scaled
-#: again, as they are from FAR on while they have 16. Terms cancel to a share of about ‖w‖⁻ᵈ (`_sharp_loop`): at d = 3
-#: doubles lose three digits of the value at 8, and seven at 200, where Newton steps suffer too.
-CANCELLING, FARTHER, FARTHEST = 8.0, 200.0, 2e3
 
 
 @unit(types.void(COMPLEXES, INTEGERS, COMPLEXES))

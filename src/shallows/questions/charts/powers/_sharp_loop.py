@@ -12,7 +12,6 @@ from typing import Any
 from numba import types
 
 from shallows.mathematics.homotopy._compiled.double_double import (
-    PLACES,
     add_number,
     add_product,
     rounded,
@@ -20,16 +19,11 @@ from shallows.mathematics.homotopy._compiled.double_double import (
     store,
 )
 from shallows.mathematics.homotopy._compiled.kinds import BOOL, COMPLEXES, FLOATS, INT, INTEGERS
+from shallows.mathematics.homotopy._compiled.records import PLACES
 from shallows.support.compiling import several, unit
 
 #: Places to spare.
 THREE = several(INT, INT, INT)
-
-
-def places(n: int, r: int, degree: int, size: int) -> int:
-    """The room, in doubles, that `sharp` takes."""
-    unknowns = n * r
-    return PLACES * (unknowns * (degree + 1) + 2 * unknowns * size + size * size + 3 * size + 5)
 
 
 @unit(INT(FLOATS, INT, INT, INTEGERS, INT, INT, several(INT, INT, INT, INT)), rare=True)

@@ -18,7 +18,12 @@ from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, SpecialMetrics, rounding
 from shallows.questions.charts.continuation.special_counts import rank_one_count
+from shallows.questions.charts.powers.cancellation import CANCELLING, places
+from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
+
+#: The compiled evaluator.
+POWERS = ReadyCode("shallows.questions.charts.powers._loop", "powers")
 
 
 @dataclass(frozen=True)
@@ -74,16 +79,13 @@ class PowerEquations(CommonEquations):
 
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """The compiled equations along a segment of (G, g)."""
-        from shallows.questions.charts.powers._loop import CANCELLING, powers
-        from shallows.questions.charts.powers._sharp_loop import places
-
         (first, _), (last, _) = start, target
         lows = [last.low.ravel(), (first - last).low.ravel()]
         size = self.entries
         head = [self.n, self.r, self.degree, size]
         table = np.concatenate([head, coordinates.exponents(self.n, self.degree).ravel()]).astype(np.int64)
         return Homotopy(
-            evaluate=powers,
+            evaluate=POWERS,
             complexes=np.concatenate([segment_numbers(start, target), *lows]),
             reals=np.zeros(1),
             program=table,
