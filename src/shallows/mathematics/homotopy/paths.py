@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from shallows.mathematics.homotopy._compiled.records import room
 from shallows.mathematics.homotopy.batches import COLUMNS, current
 from shallows.support import cores
 from shallows.support.progress import Progress, Shown
+from shallows.support.ready_code import ReadyCode
 from shallows.support.tolerances import EPSILON
 
 
@@ -308,7 +308,7 @@ class Weighted:
 def track_batch(job: dict[str, Any]) -> dict[str, Any]:
     """Track a batch (`batches`) in this process, a worker's: the evaluator is found by its name."""
     module, name = job["evaluate"].rsplit(".", 1)
-    homotopy = Homotopy(evaluate=getattr(import_module(module), name), **job["homotopy"])
+    homotopy = Homotopy(evaluate=ReadyCode(module, name), **job["homotopy"])
     settings = TrackerSettings(**job["settings"])
     options = {key: job[key] for key in ("chart", "endgame", "start", "end")}
     paths = track(homotopy, job["starts"], settings, threads=1, **options)
