@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.questions.relu.fixed_space import missing, newton_ends, without
 
 import shallows as sh
 from shallows.mathematics.exclusion.intervals import Intervals
@@ -124,36 +125,14 @@ def test_spectra_are_those_of_the_dense_hessian(k: int) -> None:
         assert problem.loss(point.form.network()) == pytest.approx(point.loss_bounds[0], abs=1e-12)
 
 
-def newton_ends(k: int, starts: int, seed: int) -> np.ndarray:
-    """αI + β11ᵀ by Newton's method on the library's gradient, restricted; rows are (diagonal, off)."""
-    rng, problem, step = np.random.default_rng(seed), sh.relu_problem(k), 1e-6
-    basis = np.stack([np.eye(k).ravel(), (np.ones((k, k)) - np.eye(k)).ravel()])
-    x = rng.uniform(-1.5, 1.5, (starts, 2))
-
-    def gradient(points: np.ndarray) -> np.ndarray:
-        return problem.value_and_gradient(points @ basis)[1] @ basis.T
-
-    for _ in range(50):
-        J = np.stack(
-            [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(2)], axis=2
-        )
-        shift = -np.einsum("mij,mj->mi", np.linalg.pinv(J, rcond=1e-10), gradient(x))
-        size = np.linalg.norm(shift, axis=1, keepdims=True)
-        x = x + shift * np.minimum(
-            1.0, 0.3 * np.linalg.norm(x, axis=1, keepdims=True) / np.maximum(size, 1e-300)
-        )
-    return x[(np.linalg.norm(gradient(x), axis=1) < 1e-9) & (np.linalg.norm(x, axis=1) > 1e-3)]
-
-
 @pytest.mark.parametrize(
     ("k", "starts"), [(2, 100), (6, 100), pytest.param(6, 10_000, marks=pytest.mark.thorough)]
 )
 def test_newton_finds_nothing_outside_the_list(k: int, starts: int) -> None:
-    listed = np.array([p.form.values[0] for p in sh.relu.symmetric_chart(k, [k]).symmetric])
-    ends = newton_ends(k, starts, 0)
-    assert len(ends) > starts // 4
-    assert np.all(np.min(np.abs(ends[:, None] - listed[None]).max(axis=2), axis=1) < 1e-6)
-    assert np.any(np.min(np.abs(ends[:, None] - listed[None, 1:]).max(axis=2), axis=1) > 1e-3)  # one deleted
+    chart, ends = sh.relu.symmetric_chart(k, [k]), newton_ends([k], starts, 0)
+    assert len(ends) > starts // 4 and missing(chart, ends) == 0
+    for i in range(len(chart.symmetric)):  # each one deleted
+        assert missing(without(chart, i), ends) > 0
 
 
 def test_parallel_rows_are_critical_points_of_one_neuron() -> None:
@@ -207,37 +186,6 @@ def test_one_cell_of_one_and_five_has_the_published_minimum() -> None:
     assert np.allclose(system.table(found.zeros[0]), published, atol=1e-9)
 
 
-def fixed_newton(k: int, starts: int, seed: int) -> np.ndarray:
-    """Networks of blocks [1, k−1] by Newton's method on the library's dense gradient: rows are the five values."""
-    rng, problem, step = np.random.default_rng(seed), sh.relu_problem(k), 1e-6
-    one, rest = np.arange(k) == 0, np.arange(k) > 0
-    same = np.eye(k, dtype=bool) & rest[:, None]
-    masks = [
-        np.outer(one, one), np.outer(one, rest), np.outer(rest, one), same, np.outer(rest, rest) & ~same
-    ]  # fmt: skip
-    basis = np.stack([mask.ravel() / np.sqrt(mask.sum()) for mask in masks])
-    x = rng.standard_normal((starts, 5)) * np.array([1, 1, np.sqrt(k - 1), np.sqrt(k - 1), 1])
-
-    def gradient(points: np.ndarray) -> np.ndarray:
-        return problem.value_and_gradient(points @ basis)[1] @ basis.T
-
-    for _ in range(60):
-        J = np.stack(
-            [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(5)], axis=2
-        )
-        shift = -np.einsum("mij,mj->mi", np.linalg.pinv(J, rcond=1e-9), gradient(x))
-        size = np.linalg.norm(shift, axis=1, keepdims=True)
-        x = x + shift * np.minimum(
-            1.0, 0.3 * np.linalg.norm(x, axis=1, keepdims=True) / np.maximum(size, 1e-300)
-        )
-    x = x[np.linalg.norm(gradient(x), axis=1) < 1e-9]
-    W = (x @ basis).reshape(-1, k, k)
-    lengths = np.linalg.norm(W, axis=2)
-    unit = W / np.maximum(lengths, 1e-12)[:, :, None]
-    apart = np.einsum("mia,mja->mij", unit, unit).min(axis=(1, 2)) < np.cos(0.01)
-    return np.asarray(W[(lengths.min(axis=1) > 1e-6) & apart])
-
-
 @pytest.mark.parametrize(
     ("k", "starts"),
     [
@@ -246,11 +194,9 @@ def fixed_newton(k: int, starts: int, seed: int) -> np.ndarray:
     ],
 )
 def test_newton_finds_nothing_outside_the_stored_list(k: int, starts: int) -> None:
-    listed = [p.form.network().W for p in sh.relu.symmetric_chart(k, [1, k - 1]).symmetric]
-    ends = fixed_newton(k, starts, 0)
-    away = np.array([[np.abs(W - other).max() for other in listed] for W in ends])
-    assert len(ends) > 8 and np.all(away.min(axis=1) < 1e-6)
-    assert np.any(away[:, 1:].min(axis=1) > 1e-3)  # the list without its first point is noticed
+    chart, ends = sh.relu.symmetric_chart(k, [1, k - 1]), newton_ends([1, k - 1], starts, 0)
+    assert len(ends) > 8 and missing(chart, ends) == 0
+    assert missing(without(chart, 0), ends) > 0  # the list without its first point
 
 
 def test_stored_lists_are_proved_anew_and_damage_is_noticed(tmp_path: Path, monkeypatch: Any) -> None:

@@ -1,0 +1,67 @@
+"""Critical points of a block form by Newton's method on the library's dense gradient, to hold complete lists to."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+import shallows as sh
+
+
+def newton_ends(sizes: list[int], starts: int, seed: int) -> np.ndarray:
+    """Networks (m, k, k) where Newton's method ends from random ones.
+
+    Without those that have a zero row or, with two blocks, all rows within 0.01 rad of each other.
+    """
+    k, rng, step = sum(sizes), np.random.default_rng(seed), 1e-6
+    home, own = np.repeat(np.arange(len(sizes)), sizes), np.eye(k, dtype=bool)
+    masks = []
+    for a in range(len(sizes)):
+        for c in range(len(sizes)):
+            cell = np.outer(home == a, home == c)
+            masks += [cell & own, cell & ~own] if a == c else [cell]
+    masks = [mask for mask in masks if mask.any()]
+    basis = np.stack([mask.ravel() / np.sqrt(mask.sum()) for mask in masks])
+    problem = sh.relu_problem(k)
+    x = rng.standard_normal((starts, len(masks))) * np.sqrt([mask.sum() / k for mask in masks])
+    x *= rng.choice([0.5, 1.0, 2.0], (starts, 1))
+
+    def gradient(points: np.ndarray) -> np.ndarray:
+        return np.asarray(problem.value_and_gradient(points @ basis)[1] @ basis.T)
+
+    for _ in range(60):
+        ends = [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(len(masks))]
+        inverse = np.linalg.pinv(np.stack(ends, axis=2), rcond=1e-9)
+        shift = -np.einsum("mij,mj->mi", inverse, gradient(x))
+        size, length = (np.linalg.norm(v, axis=1, keepdims=True) for v in (shift, x))
+        x = x + shift * np.minimum(1.0, 0.3 * length / np.maximum(size, 1e-300))
+    x = x[np.linalg.norm(gradient(x), axis=1) < 1e-9]
+    W = (x @ basis).reshape(-1, k, k)
+    lengths = np.linalg.norm(W, axis=2)
+    unit = W / np.maximum(lengths, 1e-12)[:, :, None]
+    kept = lengths.min(axis=1) > 1e-6
+    if len(sizes) > 1:
+        kept &= np.einsum("mia,mja->mij", unit, unit).min(axis=(1, 2)) < np.cos(0.01)
+    return W[kept]
+
+
+def distinct(W: np.ndarray) -> list[np.ndarray]:
+    """Each once."""
+    found: list[np.ndarray] = []
+    for network in W:
+        if not any(np.abs(network - other).max() < 1e-6 for other in found):
+            found.append(network)
+    return found
+
+
+def missing(chart: sh.relu.SymmetricChart, W: np.ndarray) -> int:
+    """How many of these networks are not in the list."""
+    listed = np.array([point.form.network().W for point in chart.symmetric])
+    away = np.array([np.abs(network - listed).max(axis=(1, 2)).min(initial=np.inf) for network in W])
+    return int((away > 1e-6).sum())
+
+
+def without(chart: sh.relu.SymmetricChart, i: int) -> sh.relu.SymmetricChart:
+    """The list with one of its points deleted."""
+    return dataclasses.replace(chart, symmetric=chart.symmetric[:i] + chart.symmetric[i + 1 :])
