@@ -73,6 +73,10 @@ class Intervals:
         """Intervals side by side along a new axis."""
         return cls(np.stack([p.lo for p in parts], axis), np.stack([p.hi for p in parts], axis))
 
+    def alike(self, value: float) -> Intervals:
+        """The same number in every place."""
+        return Intervals.exact(np.full(self.lo.shape, value))
+
     def __getitem__(self, key: Any) -> Intervals:
         return Intervals(self.lo[key], self.hi[key])
 
@@ -192,6 +196,19 @@ class Intervals:
     def meet(self, other: Intervals) -> Intervals:
         """What is in both; what is not known of one end is taken from the other."""
         return Intervals(np.fmax(self.lo, other.lo), np.fmin(self.hi, other.hi))
+
+    def mirrored(self, factor: float) -> Intervals:
+        """[−f·hi, f·hi]; f is such that its product need not be rounded up."""
+        bound = self.hi * factor
+        return Intervals(-bound, bound)
+
+    def choose(self, positive: Intervals, negative: Intervals) -> Intervals:
+        """The first where this is positive, the second where it is negative, else the whole line."""
+        ahead, behind = self.lo > 0, self.hi < 0
+        return Intervals(
+            np.where(ahead, positive.lo, np.where(behind, negative.lo, -np.inf)),
+            np.where(ahead, positive.hi, np.where(behind, negative.hi, np.inf)),
+        )
 
     def hull(self, other: Intervals) -> Intervals:
         """The smallest intervals that hold both."""

@@ -31,6 +31,8 @@ LEAST = 2.0**-40
 #: D around a cluster of undecided boxes, one after the other: derivatives whose enclosures grow with D need a small one
 #: (tanh at ‖w‖ = 5 with twice the cluster), those that do not a large one.
 ROOMS = (4.0, 2.0, 16.0)
+#: Boxes from which on a round is compiled: with fewer a search is over before numba is loaded.
+FEW = 128
 #: Rounds of sharpening after a proof: linear at first, then each squares the error; and what a round must gain.
 SHARPENINGS, GAIN = 60, 0.97
 
@@ -48,32 +50,20 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """The preconditioned linear system around c: b ∋ Y F(c), and A ∋ Y J over D."""
+    """What F(c) and J over D say: Krawczyk's image of D, what is left of the boxes, and which are excluded."""
 
-    centre: Array
     domain: Intervals
-    b: Ball
-    A: Ball
+    image: Intervals
+    smaller: Intervals
     out: NDArray[np.bool_]
-
-    @property
-    def image(self) -> Intervals:
-        """Krawczyk's operator on D."""
-        n = self.centre.shape[1]
-        defect = (Ball.exact(np.eye(n)) - self.A).size
-        reach = np.maximum(up(self.domain.hi - self.centre), up(self.centre - self.domain.lo))
-        spread = raised((defect @ reach[:, :, None])[:, :, 0] + self.b.rad, n + 4)
-        middle = Intervals.exact(self.centre) - self.b.mid
-        return Intervals(down(middle.lo - spread), up(middle.hi + spread))
 
 
 def examine(system: System, box: Intervals, scale: Array) -> Round:
     """One round; `scale` is the size of the region in each unknown."""
     with np.errstate(all="ignore"):
         linear = _linear(system, box, scale)
-        domain, zero = linear.domain, linear.image
+        domain, zero, smaller = linear.domain, linear.image, linear.smaller
         proved = np.asarray(zero.within(domain).all(axis=1)) & ~linear.out
-        smaller = _contracted(linear, box)
         out = linear.out | np.any(smaller.lo > smaller.hi, axis=1)
         chosen = np.flatnonzero(proved & ~out)
         if len(chosen):
@@ -101,7 +91,7 @@ def whole(system: System, hull: Intervals, scale: Array, room: float) -> Round:
 
 
 def _linear(system: System, box: Intervals, scale: Array, inflation: float = INFLATION) -> _Linear:
-    """The system around the middle of the boxes, and which boxes it excludes."""
+    """The system around the middle of the boxes."""
     centre = np.clip(box.mid, box.lo, box.hi)
     half = np.maximum(up(box.hi - centre), up(centre - box.lo))
     grow = inflation * half + LEAST * (np.abs(centre) + scale)
@@ -109,31 +99,71 @@ def _linear(system: System, box: Intervals, scale: Array, inflation: float = INF
     over, slopes = system(domain, True)
     at, _ = system(Intervals.exact(centre), False)
     assert slopes is not None
+    concluded = compiled_round if len(box) >= FEW else plain_round
+    return concluded(box, centre, domain, over, at, slopes)
+
+
+def compiled_round(
+    box: Intervals, centre: Array, domain: Intervals, over: Intervals, at: Intervals, slopes: Intervals
+) -> _Linear:
+    """All of it, box after box, in one compiled loop."""
+    from shallows.mathematics.exclusion._compiled.rounds import rounds
+
+    m, n = centre.shape
+    image, smaller = Intervals(centre.copy(), centre.copy()), Intervals(box.lo.copy(), box.hi.copy())
+    out = np.zeros(m, np.uint8)
+    given = (
+        centre,
+        domain.lo,
+        domain.hi,
+        over.lo,
+        over.hi,
+        np.concatenate([at.lo, at.hi]),
+        slopes.lo,
+        slopes.hi,
+    )
+    room = [np.empty((rows, n)) for rows in (n, n, n, n, 4)]
+    rounds(
+        *(np.ascontiguousarray(x) for x in given), out, image.lo, image.hi, smaller.lo, smaller.hi, *room
+    )  # fmt: skip
+    return _Linear(domain, image, smaller, out.astype(bool))
+
+
+def plain_round(
+    box: Intervals, centre: Array, domain: Intervals, over: Intervals, at: Intervals, slopes: Intervals
+) -> _Linear:
+    """The same with arrays, for a few boxes: nothing is compiled for them."""
+    n = centre.shape[1]
     step = box - centre
     mean = at
-    for j in range(system.n):
+    for j in range(n):
         mean = mean + slopes[:, :, j] * step[:, j : j + 1]
     out = ~np.asarray((over.has_zero & mean.has_zero).all(axis=1))
     inverse = Ball.exact(inverses(slopes.mid))
-    b = inverse @ Ball(at.ball().mid[:, :, None], at.ball().rad[:, :, None])
-    return _Linear(centre, domain, b[:, :, 0], inverse @ slopes.ball(), out)
+    b = (inverse @ Ball(at.ball().mid[:, :, None], at.ball().rad[:, :, None]))[:, :, 0]
+    A = inverse @ slopes.ball()
+    defect = (Ball.exact(np.eye(n)) - A).size
+    reach = np.maximum(up(domain.hi - centre), up(centre - domain.lo))
+    spread = raised((defect @ reach[:, :, None])[:, :, 0] + b.rad, n + 4)
+    middle = Intervals.exact(centre) - b.mid
+    image = Intervals(down(middle.lo - spread), up(middle.hi + spread))
+    return _Linear(domain, image, _contracted(of_ball(A), of_ball(b), centre, box), out)
 
 
-def _contracted(linear: _Linear, box: Intervals) -> Intervals:
+def _contracted(A: Intervals, b: Intervals, centre: Array, box: Intervals) -> Intervals:
     """Gauss and Seidel, component by component."""
-    A, b = of_ball(linear.A), of_ball(linear.b)
     lo, hi = box.lo.copy(), box.hi.copy()
     n = lo.shape[1]
-    steps = [box[:, j] - linear.centre[:, j] for j in range(n)]
+    steps = [box[:, j] - centre[:, j] for j in range(n)]
     for i in range(n):
         total = b[:, i]
         for j in range(n):
             if j != i:
                 total = total + A[:, i, j] * steps[j]
-        moved = linear.centre[:, i] - total / A[:, i, i]
+        moved = centre[:, i] - total / A[:, i, i]
         here = Intervals(lo[:, i], hi[:, i]).meet(moved)
         lo[:, i], hi[:, i] = here.lo, here.hi
-        steps[i] = here - linear.centre[:, i]
+        steps[i] = here - centre[:, i]
     return Intervals(lo, hi)
 
 

@@ -141,8 +141,7 @@ class BlockCell:
         D = []
         for i in range(len(self.entries[a])):
             place = self.place(a, i)
-            one = Intervals.exact(np.full(len(box), float(self.faces[a][1])))
-            D.append(one if place is None else box[:, place])
+            D.append(box[:, 0].alike(float(self.faces[a][1])) if place is None else box[:, place])
         square = D[0] * 0.0
         for x, entry in zip(D, self.entries[a], strict=True):
             square = square + x.square() * entry.measure

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.arrays import Ball
-from shallows.mathematics.balls.contraction import inverses
-from shallows.mathematics.exclusion.intervals import HALF_PI, PI, Intervals, of_ball
+from shallows.mathematics.exclusion.intervals import HALF_PI, PI, Intervals
+from shallows.mathematics.exclusion.tape import Tape
 from shallows.questions.relu.block_cell import WIDER, BlockCell, Entry, Row, product
 from shallows.questions.relu.block_orbits import ordered
 from shallows.support.checks import Array
@@ -126,6 +126,23 @@ class BlockSystem(BlockCell):
 
     def __call__(self, box: Intervals, derivative: bool) -> tuple[Intervals, Intervals | None]:
         """F (m, n) and its derivatives (m, n, n), times π."""
+        n = self.n
+        if not derivative:
+            return self._values(box), None
+        both = self._values_and_slopes(box)
+        slopes = both[:, n:]
+        return both[:, :n], Intervals(slopes.lo.reshape(-1, n, n), slopes.hi.reshape(-1, n, n))
+
+    @cached_property
+    def _values(self) -> Tape:
+        return Tape(lambda box: self.equations(box, False), self.n)
+
+    @cached_property
+    def _values_and_slopes(self) -> Tape:
+        return Tape(lambda box: self.equations(box, True), self.n)
+
+    def equations(self, box: Intervals, derivative: bool) -> list[Intervals]:
+        """F and, where asked for, its derivatives row by row, times π."""
         rows = [self.row(box, a) for a in self.blocks]
         M, b, sums = self._linear(rows, box, derivative)
         columns = self._columns(M, rows)
@@ -136,9 +153,9 @@ class BlockSystem(BlockCell):
                 total = total + column[e] * box[:, start]
             values.append(total)
         if not derivative:
-            return Intervals.stack(values), None
+            return values
         lengths = [self.length(box, a) / rows[a].norm for a in self.blocks]
-        return Intervals.stack(values), self._slopes(M, sums, lengths, rows, columns)
+        return values + self._slopes(M, sums, lengths, rows, columns)
 
     def length(self, box: Intervals, a: int) -> Intervals:
         """The length of a neuron of block a: an unknown or, for the last block, what the sum of lengths leaves."""
@@ -164,21 +181,19 @@ class BlockSystem(BlockCell):
 
     def _slopes(
         self, M: Table, sums: _Sums, radii: list[Intervals], rows: list[Row], columns: list[list[Intervals]]
-    ) -> Intervals:
+    ) -> list[Intervals]:
         """Columns: those of the lengths, and for directions second derivatives, less what lengthening them does."""
-        table, e = [], 0
+        line, e = [], 0
         for a in self.blocks:
             for i in range(len(self.entries[a])):
-                line = []
                 for c in self.blocks:
                     line.append(columns[c][e])
                     longer = M[a][c][i] * radii[c] / rows[c].square
                     for j in range(len(self.entries[c])):
                         if self.place(c, j) is not None:
                             line.append(sums.entry(a, i, c, j, radii) - longer * rows[c].BD[j])
-                table.append(Intervals.stack(line))
                 e += 1
-        return Intervals.stack(table, axis=1)
+        return line
 
     def _linear(
         self, rows: list[Row], box: Intervals, derivative: bool
@@ -224,8 +239,8 @@ class BlockSystem(BlockCell):
         for i in range(size):
             for j in range(size):
                 measures = self.entries[a][i].measure * self.entries[a][j].measure
-                bound = pair.sine.hi * float(2.0 * np.sqrt(measures) * WIDER)
-                turn = (bend * product(eta, i, j)).meet(Intervals(-bound, bound))
+                bound = float(2.0 * np.sqrt(measures) * WIDER)
+                turn = (bend * product(eta, i, j)).meet(pair.sine.mirrored(bound))
                 term = turn - pair.rest * (u[i] * u[j])
                 if i == j:
                     term = term + (pair.sine + pair.rest) * self.entries[a][i].measure
@@ -248,10 +263,9 @@ class BlockSystem(BlockCell):
         size = rows[a].norm * rows[c].norm
         for i in range(len(rows[a].D)):
             for j in range(len(rows[c].D)):
-                bound = pair.sine.hi * float(
-                    np.sqrt(self.entries[a][i].measure * self.entries[c][j].measure) * WIDER
-                )
-                term = (alphas[0][i] * alphas[1][j] / (size * pair.sine)).meet(Intervals(-bound, bound))
+                bound = float(np.sqrt(self.entries[a][i].measure * self.entries[c][j].measure) * WIDER)
+                term = alphas[0][i] * alphas[1][j] / (size * pair.sine)
+                term = term.meet(pair.sine.mirrored(bound))
                 term = term + pair.rest * float(Q[i, j]) + pair.sine / size * rows[a].BD[i] * rows[c].BD[j]
                 sums.fixed(a, i, c, j, term * float(self.sizes[c]))
                 sums.fixed(c, j, a, i, term * float(self.sizes[a]))
@@ -260,27 +274,15 @@ class BlockSystem(BlockCell):
 
     def contract(self, box: Intervals) -> Intervals:
         """Lengths that solve F = 0, linear in them: preconditioned, component by component; none is negative."""
-        rows = [self.row(box, a) for a in self.blocks]
-        M, b, _ = self._linear(rows, box, False)
-        columns = self._columns(M, rows)
-        table = Intervals.stack([Intervals.stack(column) for column in columns], axis=2)
-        taught = Intervals.stack([x for part in b for x in part])
-        usable = np.asarray(np.isfinite(table.mid).all(axis=(1, 2)))
-        inverse = Ball.exact(_left_inverses(np.where(usable[:, None, None], table.mid, 0.0)))
-        ball = taught.ball()
-        A = of_ball(inverse @ table.ball())
-        right = of_ball((inverse @ Ball(ball.mid[:, :, None], ball.rad[:, :, None]))[:, :, 0])
+        from shallows.questions.relu._compiled.lengths import lengths
+
+        both, p = self._in_lengths(box), len(self.sizes)
         lo, hi = box.lo.copy(), box.hi.copy()
-        found = [Intervals(lo[:, s], hi[:, s]) for s in self.starts[:-1]]
-        for _ in range(SWEEPS):
-            for a in self.blocks:
-                total = right[:, a]
-                for c in self.blocks:
-                    if c != a:
-                        total = total - A[:, a, c] * found[c]
-                found[a] = self._bounded(found, a).meet(total / A[:, a, a])
-        for s, radius in zip(self.starts[:-1], found, strict=True):
-            lo[:, s], hi[:, s] = radius.lo, radius.hi
+        low, high = (np.ascontiguousarray(end[:, self.starts[:-1]]) for end in (lo, hi))
+        room = [np.empty(shape) for shape in ((p, p), (p, p), (p, self.n), (p, p + 1), (p, p + 1))]
+        counts = np.array(self.sizes, dtype=np.float64)
+        lengths(both.lo, both.hi, self.n, counts, SWEEPS, low, high, *room)
+        lo[:, self.starts[:-1]], hi[:, self.starts[:-1]] = low, high
         for a, i in self.order:
             own, other = self.place(a, 0), self.place(a, i)
             assert own is not None and other is not None
@@ -290,37 +292,37 @@ class BlockSystem(BlockCell):
             )
         return Intervals(lo, hi)
 
-    def _bounded(self, found: list[Intervals], a: int) -> Intervals:
-        """What the other lengths leave: p_a ρ_a + Σ p_c ρ_c ≤ sum of all."""
-        last = len(self.sizes) - 1
-        rest = found[last] if a < last else found[last] * 0.0
-        for c in range(last):
-            if c != a:
-                rest = rest + found[c] * (-float(self.sizes[c]) if a < last else float(self.sizes[c]))
-        if a == last:
-            return found[a].meet(Intervals(rest.lo, np.inf))
-        return found[a].meet(Intervals(0.0, (rest / float(self.sizes[a])).hi))
+    @cached_property
+    def _in_lengths(self) -> Tape:
+        """What is taught, and the coefficients of the lengths: for each equation, one a block."""
+
+        def parts(box: Intervals) -> list[Intervals]:
+            rows = [self.row(box, a) for a in self.blocks]
+            M, b, _ = self._linear(rows, box, False)
+            columns = self._columns(M, rows)
+            return [x for part in b for x in part] + [x for line in zip(*columns, strict=True) for x in line]
+
+        return Tape(parts, self.n)
 
     def excused(self, box: Intervals) -> NDArray[np.bool_]:
         """Boxes in which all rows of the network are within the tube's angle of each other."""
         if len(self.sizes) < 2:
             return np.zeros(len(box), bool)
-        rows = [self.row(box, a) for a in self.blocks]
-        inside = np.ones(len(box), bool)
-        for a in self.blocks:
-            if self.sizes[a] > 1:
-                pair, _, _ = self._same(a, rows[a])
-                inside &= (pair.sine.hi < np.sin(self.tube)) & (pair.rest.lo > HALF_PI.hi)
-            for c in range(a):
-                pair, _, _ = self._across(a, c, rows[a], rows[c])
-                inside &= (pair.sine.hi < np.sin(self.tube)) & (pair.rest.lo > HALF_PI.hi)
-        return inside
+        both = self._spread(box)
+        sine, rest = both[:, 0::2], both[:, 1::2]
+        return np.asarray(((sine.hi < np.sin(self.tube)) & (rest.lo > HALF_PI.hi)).all(axis=1))
 
+    @cached_property
+    def _spread(self) -> Tape:
+        """sin θ and π − θ of all kinds of pairs of rows."""
 
-def _left_inverses(tables: Array) -> Array:
-    """(AᵀA)⁻¹Aᵀ, roughly: any matrix will do for a bound."""
-    turned = np.swapaxes(tables, 1, 2)
-    return np.asarray(inverses(turned @ tables) @ turned)
+        def parts(box: Intervals) -> list[Intervals]:
+            rows = [self.row(box, a) for a in self.blocks]
+            pairs = [self._same(a, rows[a])[0] for a in self.blocks if self.sizes[a] > 1]
+            pairs += [self._across(a, c, rows[a], rows[c])[0] for a in self.blocks for c in range(a)]
+            return [x for pair in pairs for x in (pair.sine, pair.rest)]
+
+        return Tape(parts, self.n)
 
 
 class _Sums:
@@ -359,8 +361,8 @@ class _Sums:
         under = row.norm * length * sine
         for i in range(size):
             for j in range(i + 1):
-                bound = (ratio * sine).hi * float(np.sqrt(entries[i].measure * entries[j].measure) * WIDER)
-                bend = (product(alpha, i, j) / under).meet(Intervals(-bound, bound))
+                bound = float(np.sqrt(entries[i].measure * entries[j].measure) * WIDER)
+                bend = (product(alpha, i, j) / under).meet((ratio * sine).mirrored(bound))
                 flat = -(product(row.BD, i, j) / row.square)
                 if i == j:
                     flat = flat + entries[i].measure
@@ -384,10 +386,7 @@ def pair_of(cosine: Intervals, sine: Intervals) -> _Pair:
     sine = sine.meet(Intervals(0.0, 1.0))
     rest = HALF_PI + cosine.meet(Intervals(-1.0, 1.0)).arcsin()
     bent = sine.arcsin()
-    ahead, behind = PI - bent, bent
-    lo = np.where(cosine.lo > 0, ahead.lo, np.where(cosine.hi < 0, behind.lo, -np.inf))
-    hi = np.where(cosine.lo > 0, ahead.hi, np.where(cosine.hi < 0, behind.hi, np.inf))
-    return _Pair(sine, rest.meet(Intervals(lo, hi)))
+    return _Pair(sine, rest.meet(cosine.choose(PI - bent, bent)))
 
 
 def _combined(coefficients: Array, x: list[Intervals]) -> Intervals:
