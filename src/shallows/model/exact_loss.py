@@ -43,7 +43,7 @@ class ExactLoss:
         if isinstance(problem, ReducedProblem):
             own, change, known = cls.of(problem.original), problem.reduction, None
             with suppress(ZeroDivisionError):  # the data's own metric may vanish somewhere too
-                known = None if change.penalty else _without_norm(own)
+                known = None if change.penalty else _without_norm(own, change.constants)
             return cls(change.gram(own.gram), change.right(own.gram, own.right), known)
         gram = fractions(problem.data.exact_gram(problem.degree))
         right = problem.data.exact_right()
@@ -80,7 +80,7 @@ class ExactLoss:
         """G⁻¹b: what the least-squares tensor is before it is rounded."""
         if self.known is not None:
             return self.known
-        return _array(rational_matrix(self.gram).solve(rational_matrix(self.right[:, None])))
+        return exact_solution(self.gram, self.right)
 
     def in_frame(self, frame: Array) -> ExactLoss:
         """The same at degree 2 in the entries of S′, S = R S′ Rᵀ, for a frame R of doubles: PᵀGP and Pᵀb."""
@@ -108,9 +108,9 @@ def exact_target(problem: Problem) -> NDArray[Any]:
     return np.asarray(fractions(problem.target.entries))
 
 
-def _without_norm(own: ExactLoss) -> NDArray[Any]:
+def _without_norm(own: ExactLoss, constants: int) -> NDArray[Any]:
     """t − ν₀q with ν₀ = qᵀb/(qᵀGq), what a norm neuron leaves of the target."""
-    q = fractions(identity(len(own.right)))
+    q = fractions(identity(len(own.right), constants))
     return np.asarray(own.target - (q @ own.right) / (q @ own.gram @ q) * q)
 
 
@@ -130,6 +130,11 @@ def _reduced_target(problem: ReducedProblem) -> NDArray[Any]:
     before, pull = q @ t, change.penalty * change.outer
     after = ((scale + n * trace) * before + n * pull) / (whole + n * trace)
     return np.asarray((scale * t + (trace * (before - after) + pull) * q) / whole)
+
+
+def exact_solution(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """A⁻¹b of fractions."""
+    return _array(rational_matrix(matrix).solve(rational_matrix(right[:, None])))
 
 
 def rational_matrix(values: NDArray[Any]) -> fmpq_mat:

@@ -47,7 +47,7 @@ class Problem(Constructed):
     - `activation`: the student's; by default the target network's, `Power(d)` for a tensor, `Power(2)` otherwise;
     - `outer`: "free" (a is trained), "ones", or an array (fixed);
     - `norm_neuron`: adds a trained α‖x‖² (paper 002; needs `Power(2)`);
-    - `orthogonality`: γ of the penalty γ‖QQᵀ − I‖²_F, Q = Wᵀ (paper 002);
+    - `orthogonality`: γ of the penalty γ‖QQᵀ − I‖²_F, Q = Wᵀ (paper 002); biases are not penalised;
     - `bias`: neurons are σ(wᵢ·x + bᵢ), b trained. A matrix or tensor target may then have n + 1 inputs, the constant 1
       first: any polynomial of degree ≤ d.
 
@@ -58,6 +58,9 @@ class Problem(Constructed):
     >>> moved.loss(Network([[1.0]], bias=[0.0]))        # E((x + 1)² − x²)² = E(2x + 1)²
     5.0
     """
+
+    #: How many of the n inputs, the first, are constants, which ‖x‖² and the penalty leave out (`homogeneous`).
+    constants: int = 0
 
     def __init__(
         self,
@@ -83,10 +86,6 @@ class Problem(Constructed):
                 f"The norm neuron ‖x‖² goes with Power(2) (paper 002); the activation is {self.activation!r}."
             )
         self.orthogonality = finite_number("orthogonality", orthogonality, minimum=0.0)
-        if self.bias and (self.norm_neuron or self.orthogonality):
-            raise InvalidProblem(
-                "bias=True with a norm neuron or an orthogonality penalty: problems with a bias have neither yet."
-            )
         self.outputs = self._count_outputs()
         self.outer = self._checked_outer(outer)
         self.layout = Layout(
@@ -148,7 +147,10 @@ class Problem(Constructed):
         """θ = W row by row, then the bias, then a if it is free, then the norm neuron's weight."""
         self._require_student(net)
         norm = np.ones(self.outputs) * net.norm
-        neurons = net.homogeneous().W if self.bias else net.W
+        neurons = net.W
+        if self.bias:
+            bias = np.zeros(net.width) if net.bias is None else net.bias
+            neurons = np.column_stack([bias, net.W])
         return self.layout.join(neurons, np.atleast_2d(net.a), norm)
 
     def unpack(self, theta: ArrayLike) -> Network:
@@ -156,8 +158,10 @@ class Problem(Constructed):
         W, A, norm = self._students(finite_array("theta", theta, 1))
         single = self.outputs == 1
         scale: Any = 0.0 if norm is None else (norm[0] if single else norm)
-        net = Network(W, A[0] if single else A, self.activation, scale)
-        return net.affine() if self.bias else net
+        outer = A[0] if single else A
+        if self.bias:
+            return Network(W[:, 1:], outer, self.activation, scale, W[:, 0])
+        return Network(W, outer, self.activation, scale)
 
     def homogeneous(self) -> Problem:
         """The same problem on (1, x), without bias: neurons (bᵢ, wᵢ) in n + 1 inputs, the constant first.
@@ -178,6 +182,8 @@ class Problem(Constructed):
                 "The target has a bias (or a constant input) and the students have none: on (1, x) they would be "
                 "networks whose first weights are held at zero. Fix: bias=True."
             )
+        if self.norm_neuron or self.orthogonality:
+            return HomogeneousProblem(self)
         outer = "free" if self.outer is None else self.outer
         target = lifted_target(self.target, self.n)
         return Problem(target, with_constant(self.data), self.width, self.activation, outer)
@@ -333,9 +339,9 @@ class Problem(Constructed):
             W = np.concatenate([np.zeros((*W.shape[:-1], 1)), W], axis=-1)
         if norm is None:
             return W, A
-        basis = np.eye(self.n, self.n + padding, padding)
+        basis = np.eye(W.shape[-1])[padding + self._first :]
         basis = np.broadcast_to(basis, (*W.shape[:-2], *basis.shape))
-        weights = np.broadcast_to(norm[..., None], (*norm.shape, self.n))
+        weights = np.broadcast_to(norm[..., None], (*norm.shape, basis.shape[-2]))
         return np.concatenate([W, basis], axis=-2), np.concatenate([A, weights], axis=-1)
 
     def _expand_direction(self, dW: Array, dA: Array, dnorm: Array | None) -> tuple[Array, Array]:
@@ -354,17 +360,28 @@ class Problem(Constructed):
         """1 where only the target has a bias: then neurons act on (1, x) with a first weight of zero."""
         return int(self.affine and not self.bias)
 
-    # -- the orthogonality penalty γ‖WᵀW − I‖²_F ------------------------------------------------------------
+    @property
+    def _first(self) -> int:
+        """Where x begins in the neurons: behind the bias, or behind the weights of constant inputs."""
+        return int(self.bias) + self.constants
 
-    def _penalty(self, W: Array) -> tuple[Array, Array]:
-        defect = W.swapaxes(-1, -2) @ W - np.eye(self.n)
+    # -- the orthogonality penalty γ‖WᵀW − I‖²_F, W the neurons without their bias ---------------------------------
+
+    def _penalty(self, neurons: Array) -> tuple[Array, Array]:
+        W = neurons[..., self._first :]
+        defect = W.swapaxes(-1, -2) @ W - np.eye(W.shape[-1])
         value = np.asarray(self.orthogonality * np.sum(defect**2, axis=(-1, -2)))
-        return value, 4 * self.orthogonality * (W @ defect)
+        slope = np.zeros_like(neurons)
+        slope[..., self._first :] = 4 * self.orthogonality * (W @ defect)
+        return value, slope
 
-    def _penalty_product(self, W: Array, dW: Array) -> Array:
-        defect = W.T @ W - np.eye(self.n)
+    def _penalty_product(self, neurons: Array, direction: Array) -> Array:
+        W, dW = neurons[..., self._first :], direction[..., self._first :]
+        defect = W.T @ W - np.eye(W.shape[-1])
         change = dW.swapaxes(-1, -2) @ W + W.T @ dW
-        return np.asarray(4 * self.orthogonality * (dW @ defect + W @ change))
+        product = np.zeros_like(direction)
+        product[..., self._first :] = 4 * self.orthogonality * (dW @ defect + W @ change)
+        return product
 
     # -- function space --------------------------------------------------------------------------------
 
@@ -426,6 +443,41 @@ class Problem(Constructed):
         if self.orthogonality:
             parts.append(f"orthogonality={self.orthogonality:g}")
         return f"Problem({', '.join(parts)})"
+
+
+class HomogeneousProblem(Problem):
+    """A problem with bias on (1, x), the constant first: norm neuron and penalty leave it out."""
+
+    def __init__(self, original: Problem) -> None:
+        self.constants, self.original = 1, original
+        super().__init__(
+            lifted_target(original.target, original.n),
+            with_constant(original.data),
+            original.width,
+            original.activation,
+            "free" if original.outer is None else original.outer,
+            original.norm_neuron,
+            original.orthogonality,
+        )
+
+    def construction(self) -> Construction:
+        """HomogeneousProblem(original)."""
+        return self.constructed(original=self.original)
+
+    def unpack(self, theta: ArrayLike) -> Network:
+        """The network with parameters θ; ‖x‖² without the constant is no norm neuron of a network on (1, x)."""
+        if self.norm_neuron:
+            raise InvalidProblem(
+                "A network on (1, x) has the norm neuron ‖x‖² as n more neurons: unpack with the problem itself."
+            )
+        return super().unpack(theta)
+
+    def _require_student(self, net: Network) -> None:
+        super()._require_student(net)
+        if np.any(net.norm):
+            raise InvalidProblem(
+                "The norm neuron of a network on (1, x) is ‖(1, x)‖²: pack with the problem itself."
+            )
 
 
 def as_problem(value: Any) -> Problem:

@@ -10,6 +10,9 @@ a metric that vanishes on q and nowhere else.
 p = γ/α²: the metric is G + pF, F that of Frobenius, its target t″ solves (G + pF)t″ = Gt + pαFq, and the loss at t″ is
 (t″ − t)ᵀG(t″ − t) + p‖t″ − αq‖². With both, ν goes first. If outer weights differ, or are trained, WᵀW and s are
 different matrices, and the penalty is no function of s.
+
+*Bias.* On (1, x) students are s = Σ aᵢ (bᵢ, wᵢ)^⊗2; ‖x‖² is q = 0 ⊕ I, and WᵀW a block of (b W)ᵀ(b W): F is Frobenius'
+metric on that block, zero on constant and linear part. The formulas are the same.
 """
 
 from __future__ import annotations
@@ -42,17 +45,21 @@ _fractions: Any = np.vectorize(Fraction, otypes=[object])
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is done to the metric: `norm` divides by q = ‖x‖², `penalty` p and `outer` α add p‖s − αq‖²_F."""
+    """What is done to the metric: `norm` divides by q = ‖x‖², `penalty` p and `outer` α add p‖s − αq‖²_F.
+
+    Both leave out the first `constants` inputs.
+    """
 
     norm: bool
     penalty: Fraction = Fraction(0)
     outer: Fraction = Fraction(1)
+    constants: int = 0
 
     @classmethod
     def of(cls, problem: Problem) -> Reduction:
         """That of a problem; refused where the penalty is no function of the student's tensor."""
         if not problem.orthogonality:
-            return cls(problem.norm_neuron)
+            return cls(problem.norm_neuron, constants=problem.constants)
         if problem.activation != Power(2):
             raise InvalidProblem(
                 f"The orthogonality penalty is a function of the matrix WᵀW, and students with {problem.activation!r} "
@@ -67,12 +74,13 @@ class Reduction:
                 'bounded rank. Fix: outer="ones" (or any equal weights but 0), or method="descent".'
             )
         alpha = Fraction(float(weights[0]))
-        return cls(problem.norm_neuron, Fraction(problem.orthogonality) / alpha**2, alpha)
+        penalty = Fraction(problem.orthogonality) / alpha**2
+        return cls(problem.norm_neuron, penalty, alpha, problem.constants)
 
     def gram(self, gram: NDArray[Any]) -> NDArray[Any]:
         """G, as doubles or as fractions, after the reduction."""
-        q: NDArray[Any] = identity(len(gram))
-        frobenius: NDArray[Any] = np.diag(coordinates.multiplicities(_inputs(len(gram)), 2))
+        q: NDArray[Any] = identity(len(gram), self.constants)
+        frobenius: NDArray[Any] = np.diag(frobenius_weights(len(gram), self.constants))
         penalty: Any = float(self.penalty)
         if gram.dtype == object:
             q, frobenius, penalty = _fractions(q), _fractions(frobenius), self.penalty
@@ -83,17 +91,28 @@ class Reduction:
 
     def right(self, gram: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
         """b = Gt, as fractions, after the reduction."""
-        q = _fractions(identity(len(gram)))
+        q = _fractions(identity(len(gram), self.constants))
         if self.norm:
             image = gram @ q
             right = right - image * ((q @ right) / (q @ image))
         return np.asarray(right + self.penalty * self.outer * q)
 
 
-def identity(size: int) -> Array:
-    """The entries of q = ‖x‖², the identity matrix; with Frobenius' weights Fq = q."""
+def identity(size: int, constants: int = 0) -> Array:
+    """The entries of q = ‖x‖², the identity matrix; with Frobenius' weights Fq = q. The first inputs may be constants."""
     rows, columns = coordinates.indices(_inputs(size), 2).T
-    return np.where(rows == columns, 1.0, 0.0)
+    return np.where((rows == columns) & (rows >= constants), 1.0, 0.0)
+
+
+def frobenius_weights(size: int, constants: int = 0) -> Array:
+    """The diagonal of Frobenius' metric on the block of a matrix behind its first inputs, if these are constants.
+
+    >>> frobenius_weights(6, 1)          # 11, 1x, 1y, xx, xy, yy
+    array([0., 0., 0., 1., 2., 1.])
+    """
+    n = _inputs(size)
+    rows, _ = coordinates.indices(n, 2).T
+    return np.where(rows >= constants, coordinates.multiplicities(n, 2), 0.0)
 
 
 def _inputs(size: int) -> int:
@@ -116,7 +135,7 @@ class ReducedMetric(Semidefinite):
     def isotropy(self) -> tuple[Fraction, Fraction] | None:
         """(A, B) where the metric before the penalty is A‖S‖² + B(tr S)²: beside a norm neuron B is −A/n."""
         metric = self.law.rotation_invariance(2)
-        if metric is None or metric.covariance is not None:
+        if metric is None or metric.covariance is not None or self.reduction.constants:
             return None
         scale = Fraction(float(metric.coefficients[0]))
         return scale, -scale / self.n if self.reduction.norm else scale * metric.trace_share
@@ -151,8 +170,9 @@ class ReducedProblem(Problem):
         penalty, outer = float(self.reduction.penalty), float(self.reduction.outer)
         if not penalty:
             return self._without_norm(t), floor
-        q, weights = identity(len(gram)), coordinates.multiplicities(self.original.n, 2)
-        plain = Reduction(self.reduction.norm).gram(self.original.gram())
+        constants = self.reduction.constants
+        q, weights = identity(len(gram), constants), frobenius_weights(len(gram), constants)
+        plain = Reduction(self.reduction.norm, constants=constants).gram(self.original.gram())
         target = np.linalg.solve(gram, plain @ t + penalty * outer * q)
         gap, away = target - t, target - outer * q
         return np.asarray(target, np.float64), floor + float(gap @ plain @ gap) + penalty * float(
@@ -161,17 +181,19 @@ class ReducedProblem(Problem):
 
     def _without_norm(self, t: Array) -> Array:
         """t − ν₀q, what the norm neuron leaves of the target: exactly zero for a multiple of q."""
-        rest = t - self.optimal_norm[1] * identity(len(t))
+        q = identity(len(t), self.reduction.constants)
+        rest = t - self.optimal_norm[1] * q
         size = ROUNDINGS * EPSILON * float(np.abs(t).max())
-        spread = np.abs(t - t[0] * identity(len(t))).max()
+        spread = np.abs(t - t[-1] * q).max()
         return np.zeros_like(t) if spread == 0.0 and np.abs(rest).max() <= size else rest
 
     @cached_property
     def optimal_norm(self) -> tuple[Array, float]:
         """(h, ν₀) with ν = ν₀ − hᵀs the best weight of the norm neuron beside a student s."""
         gram = self.original.gram()
-        image = gram @ identity(len(gram))
-        h = np.asarray(image / float(image @ identity(len(gram))), np.float64)
+        q = identity(len(gram), self.reduction.constants)
+        image = gram @ q
+        h = np.asarray(image / float(image @ q), np.float64)
         return h, float(h @ self.original.target_tensor().entries)
 
 
@@ -183,5 +205,8 @@ def needs_pairs(problem: Problem) -> bool:
 
 
 def reduced(problem: Problem) -> Problem:
-    """The plain problem with the same critical points; one without norm neuron and penalty is returned as it is."""
-    return ReducedProblem(problem) if problem.norm_neuron or problem.orthogonality else problem
+    """The plain problem with the same critical points; one without norm neuron and penalty is returned as it is.
+
+    With a bias it is one on (1, x).
+    """
+    return ReducedProblem(problem.homogeneous()) if problem.norm_neuron or problem.orthogonality else problem

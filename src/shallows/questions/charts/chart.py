@@ -68,17 +68,18 @@ def chart(
         return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
     if isinstance(problem.activation, Polynomial):
         return replace(_of_polynomial(problem, method, certify, seed, progress), seed=seed)
-    if problem.bias:
+    extended = problem.norm_neuron or bool(problem.orthogonality)
+    if problem.bias and not (extended and problem.outputs == 1):
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
-    if problem.outputs > 1 or problem.degree == 1:
+    if problem.outputs > 1 or problem.activation == Power(1):
         return replace(_of_outputs(problem, method, certify, seed, progress), title=f"{problem!r}", seed=seed)
     if needs_pairs(problem):
         from shallows.questions.charts.penalty.chart import penalised_chart
 
         inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
         return penalised_chart(problem, inner, certify, seed, progress, method)
-    if problem.norm_neuron or problem.orthogonality:
+    if extended:
         return with_reduction(problem, chart(reduced(problem), method, certify, seed, progress=progress))
     if method != "exact":
         require_begun(problem)
@@ -209,7 +210,7 @@ def _require_polynomial(problem: Problem) -> None:
         raise InvalidProblem(
             f'{problem.activation!r} is no polynomial, so the critical points are not algebraic. Use method="descent".'
         )
-    if problem.affine:
+    if problem.affine and not problem.bias:
         raise InvalidProblem(
             "The target has a bias (or a constant input) and the students have none. Fix: bias=True, or "
             'method="descent".'

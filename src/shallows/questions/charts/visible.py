@@ -6,7 +6,8 @@ p positive and m negative eigenvalues vanishes on subspaces of dimension up to n
 r < max(p, m) has it as a tangent. Nor is k itself of such a rank: then the matrices of rank ≤ r, a closed cone, meet
 the line of k in 0 only, their image modulo k is closed, and the infimum of the loss is attained.
 
-For q = ‖x‖², that a norm neuron leaves free, that is r < n; for 1 − ‖x‖², that vanishes on a sphere, too.
+For q = ‖x‖², that a norm neuron leaves free, that is r < n; for 1 − ‖x‖², that vanishes on a sphere, too. With a bias,
+in n + 1 inputs, it is r < n as well; matrices of rank n beside it are not searched (`closed_form.norm_neuron`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
+from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.closed_form.norm_neuron import fills_at
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -39,7 +41,10 @@ def require_invisible(problem: Problem, gram: Array) -> None:
         return
     direction = vectors[:, 0] / units
     seen = _seen_from(problem, direction) if flat == 1 else 1
-    if min(problem.width, fills_at(problem)) >= seen:
+    searched = fills_at(problem)
+    if isinstance(problem, ReducedProblem) and problem.reduction.constants and searched < problem.n:
+        searched -= 1
+    if min(problem.width, searched) >= seen:
         _refuse(problem, values, direction, flat, seen)
 
 

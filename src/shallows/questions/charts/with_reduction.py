@@ -3,7 +3,8 @@
 A point's tensor is S + νI, that of its network; its rank is that of S, what the neurons make. The functions of one rank
 have one dimension more, ν, in which the loss is convex: signatures have one more positive direction.
 
-From rank n − 1 on every form is a network: S = T − σI is singular for each eigenvalue σ of T, and S + σI = T.
+From rank n − 1 on every form is a network: S = T − σI is singular for each eigenvalue σ of T, and S + σI = T. With a
+bias all is on (1, x), and from rank n on every form in which the constant may have its sign (`without_constant`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from shallows.model.reduced_problem import ReducedProblem, identity
 from shallows.questions.charts.points.kinds import ROUNDINGS
 from shallows.questions.charts.points.point import Certificate, Points, Reread
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.with_bias import Affine
+from shallows.questions.charts.without_constant import with_boundary, with_norm
 from shallows.support.tolerances import EPSILON
 
 
@@ -35,13 +38,13 @@ class Added(Reread):
 
     def read(self, tensor: SymmetricTensor) -> SymmetricTensor:
         """S + νI."""
-        entries = tensor.entries + self._norm(tensor) * identity(len(tensor.entries))
+        q = identity(len(tensor.entries), self.problem.reduction.constants)
+        entries = tensor.entries + self._norm(tensor) * q
         return SymmetricTensor(entries, tensor.n, tensor.degree)
 
     def network(self, i: int) -> Network:
         """The network of S, with the norm neuron."""
-        net = self.inner.network(i)
-        return Network(net.W, net.a, net.activation, self._norm(self.inner.tensor(i)))
+        return with_norm(self.problem, self.inner.network(i), self._norm(self.inner.tensor(i)))
 
     def certificate(self, i: int) -> Certificate | None:
         """What is proved of S; ν = ν₀ − hᵀs is off by Σ|h| times as much, and by rounding."""
@@ -66,4 +69,7 @@ def with_reduction(problem: Problem, chart: Chart) -> Chart:
     if problem.norm_neuron:
         table = replace(table, signature=table.signature + np.array([1, 0, 0]))
         maker = Added(maker, plain)
-    return replace(chart, critical=Points(table, maker, problem), problem=problem, title=f"{problem!r}")
+    elif problem.bias:
+        maker = Affine(maker)
+    made = replace(chart, critical=Points(table, maker, problem), problem=problem, title=f"{problem!r}")
+    return with_boundary(made, plain) if problem.norm_neuron and problem.bias else made

@@ -10,7 +10,16 @@ from __future__ import annotations
 from functools import lru_cache
 from math import comb, prod
 
+import numpy as np
+
+from shallows.model.data.base import InnerProduct
+from shallows.model.data.rotation_invariance import multiple_of
+from shallows.model.reduced_problem import ReducedMetric
 from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
+
+
+#: Where the numbers for Gaussians off the origin come from.
+EULER = "non-central Gaussian: Euler characteristics, Aluffi and Harris 2018"
 
 
 def rank_one_count(metrics: SpecialMetrics) -> int:
@@ -28,8 +37,29 @@ def rank_one_count(metrics: SpecialMetrics) -> int:
 def count_source(metrics: SpecialMetrics) -> str:
     """Where `rank_one_count` comes from."""
     if metrics.kind in MOVED:
-        return "non-central Gaussian: Euler characteristics, Aluffi and Harris 2018"
+        return EULER
     return "((d−1)ⁿ−1)/(d−2) eigenvectors of a tensor, Cartwright and Sturmfels 2013"
+
+
+def round_bias_count(data: InnerProduct) -> int | None:
+    """The same for a neuron with bias beside a norm neuron under N(0, sI), n ≥ 2 inputs; None for other metrics.
+
+    With the best norm neuron E(w·x + b)⁴ becomes 2/(n+2) b⁴ + 4 b²u + (2n−2)/n u², u = s‖w‖²: two quadrics u = c b² with
+    different c ≠ 0, as without it (b⁴ + 6b²u + 3u²), and so the same Euler characteristics.
+
+    >>> problem = sh.Problem(np.eye(3), sh.Gaussian(3), 1, norm_neuron=True, bias=True)
+    >>> from shallows.model.reduced_problem import reduced
+    >>> round_bias_count(reduced(problem).data)
+    10
+    """
+    if not isinstance(data, ReducedMetric) or not data.reduction.constants or data.reduction.penalty:
+        return None
+    law, unit = data.law.as_gaussian(), np.eye(data.n - 1)
+    if law is None or data.n < 3 or np.any(law.mean[1:]):
+        return None
+    if multiple_of(law.covariance[1:, 1:], unit) is None:
+        return None
+    return moved_gaussian_degree(2, data.n)
 
 
 @lru_cache(maxsize=256)

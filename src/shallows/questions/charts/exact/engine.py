@@ -27,9 +27,10 @@ from shallows.mathematics.exact.polynomials import Polynomial, in_frame
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
+from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
-from shallows.questions.charts.closed_form.norm_neuron import fills_at
+from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.closure.closure import Closure, merging
 from shallows.questions.charts.closure.real import Vectors, has_tangents, sort_limits
@@ -68,6 +69,8 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
 
 
 def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:
+    if isinstance(problem, ReducedProblem) and problem.reduction.constants and rank == fills_at(problem) < problem.n:
+        return norm_neuron_stratum(problem, True)
     if rank == 1:
         return _rank_one_points(problem, seed)
     if problem.degree > 2:

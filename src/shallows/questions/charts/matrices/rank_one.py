@@ -33,7 +33,12 @@ from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
 from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, REPEATED, settle
 from shallows.questions.charts.continuation.metrics import OneMetric
-from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
+from shallows.questions.charts.continuation.special_counts import (
+    EULER,
+    count_source,
+    rank_one_count,
+    round_bias_count,
+)
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.near_orbits import near_solutions
 from shallows.questions.charts.points.point import Certificate
@@ -78,7 +83,9 @@ def rank_one_stratum(problem: Problem, certify_points: bool, seed: int, tell: Sh
     mirror = system.mirrored()
     special = moved_gaussian(problem.data, 2)
     if special is None:
+        known = round_bias_count(problem.data)
         count, source = (3**problem.n - 1) // 2, "(3ⁿ−1)/2, the ED degree of a generic metric"
+        count, source = (count, source) if known is None else (known, EULER)
         ends = _solve(problem, system, seed, tell)
     else:
         count, source = rank_one_count(special.metrics), count_source(special.metrics)

@@ -57,7 +57,8 @@ def _function_space(problem: Problem) -> Residual:
     optimum, _ = problem._optimum
     root = gram_root(problem.gram())
     n, d, outputs = problem.n, problem.degree, problem.outputs
-    identity = coordinates.monomials(np.eye(n), 2).sum(axis=0) if problem.norm_neuron else None
+    squares = np.eye(n)[problem.constants :]
+    identity = coordinates.monomials(squares, 2).sum(axis=0) if problem.norm_neuron else None
 
     def residual(thetas: Array) -> tuple[Array, Array]:
         W, A, norm = problem._students(thetas)
@@ -99,7 +100,7 @@ def _join_columns(problem: Problem, inner: Array, outer: Array, scale: Array | N
 
 def _on_samples(problem: Problem, samples: Samples) -> Residual:
     X, labels = samples.X, labels_of(problem.target, samples)
-    squares, outputs = np.sum(X**2, axis=1), problem.outputs
+    squares, outputs = np.sum(X[:, problem.constants :] ** 2, axis=1), problem.outputs
     root = np.ones(len(X)) if samples.weights is None else np.sqrt(samples.weights)
     scale = np.tile(root / np.sqrt(len(X)), outputs)
 
@@ -124,18 +125,19 @@ def _on_samples(problem: Problem, samples: Samples) -> Residual:
 
 
 def _with_penalty(problem: Problem, main: Residual) -> Residual:
-    n, weight = problem.n, np.sqrt(problem.orthogonality)
+    n, weight, first = problem.n, np.sqrt(problem.orthogonality), problem.constants
+    inputs = n - first
 
     def residual(thetas: Array) -> tuple[Array, Array]:
         r, J = main(thetas)
-        W = problem.layout.split(thetas)[0]
-        defect = W.swapaxes(-1, -2) @ W - np.eye(n)
-        change = np.zeros((len(W), n, n, J.shape[-1]))
+        W = problem.layout.split(thetas)[0][..., first:]
+        defect = W.swapaxes(-1, -2) @ W - np.eye(inputs)
+        change = np.zeros((len(W), inputs, inputs, J.shape[-1]))
         for i in range(problem.width):
-            for j in range(n):  # ∂(WᵀW)/∂W_ij = e_j wᵢᵀ + wᵢ e_jᵀ
-                change[:, j, :, i * n + j] += W[:, i, :]
-                change[:, :, j, i * n + j] += W[:, i, :]
-        rows = weight * change.reshape(len(W), n * n, -1)
+            for j in range(inputs):  # ∂(WᵀW)/∂W_ij = e_j wᵢᵀ + wᵢ e_jᵀ
+                change[:, j, :, i * n + first + j] += W[:, i, :]
+                change[:, :, j, i * n + first + j] += W[:, i, :]
+        rows = weight * change.reshape(len(W), inputs * inputs, -1)
         return np.concatenate([r, weight * defect.reshape(len(W), -1)], axis=1), np.concatenate(
             [J, rows], axis=1
         )

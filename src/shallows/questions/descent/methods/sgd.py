@@ -71,7 +71,7 @@ def minibatch_gradient(problem: Problem, thetas: Array, X: Array, Y: Array) -> t
     z = X @ W.swapaxes(-1, -2)
     hidden, slope = problem.activation(z), problem.activation.derivative(z, 1)
     residual = hidden @ A.swapaxes(-1, -2) - Y
-    squares = np.sum(X**2, axis=-1, keepdims=True)
+    squares = np.sum(X[..., problem.constants :] ** 2, axis=-1, keepdims=True)
     if norm is not None:
         residual = residual + squares * norm[:, None, :]
     scale = 2 / X.shape[-2]
