@@ -164,7 +164,6 @@ def test_splitting_keeps_the_function():
         (lambda: sh.Problem(np.eye(2), sh.Frobenius(2), 1, bias=True), "Metric in 3 inputs"),
         (lambda: sh.Problem(np.eye(4), sh.Gaussian(2), 1, bias=True), "constant 1 first"),
         (lambda: sh.Problem(np.eye(3), sh.Gaussian(2), 1), "must agree"),
-        (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1, bias=True, norm_neuron=True), "norm neuron"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1).pack(network(sh.Power(2), 0, k=1)), "bias=True"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1, bias=True).degree, "homogeneous"),
         (lambda: sh.Problem(network(sh.Power(2), 0), sh.Gaussian(2), 1).homogeneous(), "bias=True"),
@@ -183,3 +182,34 @@ def test_problems_with_bias_are_stored(tmp_path):
     again = sh.load_ensemble(runs.save(tmp_path / "biased"))
     assert again.problem.bias and np.array_equal(again.thetas, runs.thetas)
     assert np.array_equal(again.problem.target.bias, problem.target.bias)
+
+
+@pytest.mark.parametrize("outer", ["free", "ones", [1.0, -2.0]])
+@pytest.mark.parametrize("norm, gamma", [(True, 0.0), (False, 0.7), (True, 0.7)])
+def test_norm_neuron_and_penalty_beside_a_bias_are_what_they_say(outer, norm, gamma):
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    problem = sh.Problem(
+        None, sh.Samples(X, y), 2, outer=outer, norm_neuron=norm, orthogonality=gamma, bias=True
+    )
+    theta = rng.standard_normal(problem.size)
+    W, b, rest = theta[:6].reshape(2, 3), theta[6:8], theta[8:]  # W, bias, a, norm
+    a = rest[:2] if outer == "free" else np.ones(2) if outer == "ones" else np.array(outer)
+    f = (X @ W.T + b) ** 2 @ a + (rest[-1] if norm else 0.0) * np.sum(X**2, axis=1)
+    expected = np.mean((f - y) ** 2) + gamma * np.sum((W.T @ W - np.eye(3)) ** 2)
+    net = problem.unpack(theta)
+    assert np.isclose(problem.loss(net), expected, rtol=ROUNDING)
+    assert np.array_equal(problem.pack(net), theta)
+    assert np.allclose(net(X), f, rtol=ROUNDING)
+    sh.check_derivatives(problem, net)
+    lifted = problem.lift(theta)
+    assert np.isclose(problem.homogeneous().value(lifted), expected, rtol=ROUNDING)
+    assert np.array_equal(problem.lower(lifted), theta)
+
+
+def test_networks_on_one_and_x_have_no_norm_neuron():
+    twin = sh.Problem(np.eye(2), sh.Gaussian(2), 1, norm_neuron=True, bias=True).homogeneous()
+    with pytest.raises(sh.InvalidProblem, match="the problem itself"):
+        twin.unpack(np.ones(twin.size))
+    with pytest.raises(sh.InvalidProblem, match="this problem has none"):
+        twin.pack(sh.Network([[1.0, 0.0, 0.0]], norm=1.0))

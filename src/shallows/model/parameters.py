@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
 
 
@@ -29,6 +29,24 @@ class Layout:
         """p, the number of trained parameters."""
         inner = self.width * (self.n + self.bias)
         return inner + self.free * self.outputs * self.width + self.norm * self.outputs
+
+    def require_shape(self, width: int, n: int, outputs: int) -> None:
+        """Refuse a network of another shape, and say what to change."""
+        if (width, n, outputs) == (self.width, self.n, self.outputs):
+            return
+        if (n, width) == (self.width, self.n) and n != width:
+            fix = "W is transposed: its rows are the neurons. Fix: Network(W.T, ...)"
+        elif n != self.n:
+            fix = f"Fix: W with {counted(self.n, 'column')}, or data with {counted(n, 'input')}."
+        elif width != self.width:
+            fix = f"Fix: W with {counted(self.width, 'row')}, or Problem(..., width={width})."
+        else:
+            fix = f"Fix: a of shape ({self.outputs}, {self.width})."
+        raise InvalidProblem(
+            f"The network has width {width}, {counted(n, 'input')} and {counted(outputs, 'output')}; "
+            f"this problem's students have width {self.width}, {counted(self.n, 'input')} and "
+            f"{counted(self.outputs, 'output')}. {fix}"
+        )
 
     def split(self, theta: Array) -> tuple[Array, Array | None, Array | None]:
         """The neurons, a and the norm weights; leading axes are batches."""

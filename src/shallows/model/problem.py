@@ -17,11 +17,11 @@ from shallows.model.network import Network
 from shallows.model.objective.base import Objective
 from shallows.model.objective.build import build_objective, labels_of, tensors_of
 from shallows.model.objective.function_space import FunctionSpaceObjective
+from shallows.model.orthogonality import penalty_and_slope, penalty_product
 from shallows.model.parameters import Layout
 from shallows.model.target import checked_target, student_activation
 from shallows.support.checks import (
     Array,
-    counted,
     describe,
     finite_array,
     finite_number,
@@ -210,12 +210,7 @@ class Problem(Constructed):
             raise InvalidProblem(
                 f"Expected a Network; {describe(net)} was given. Use problem.unpack(theta) for vectors."
             )
-        if (net.width, net.n, net.outputs) != (self.width, self.n, self.outputs):
-            raise InvalidProblem(
-                f"The network has width {net.width}, {counted(net.n, 'input')} and {counted(net.outputs, 'output')}; "
-                f"this problem's students have width {self.width}, {counted(self.n, 'input')} and "
-                f"{counted(self.outputs, 'output')}. {self._shape_fix(net)}"
-            )
+        self.layout.require_shape(net.width, net.n, net.outputs)
         if net.activation != self.activation:
             raise InvalidProblem(
                 f"The network's activation is {net.activation!r}; this problem's is {self.activation!r}. "
@@ -232,20 +227,10 @@ class Problem(Constructed):
             raise InvalidProblem(
                 "The network has a bias and this problem's students have none. Fix: bias=True."
             )
-        if np.any(net.norm) and not self.norm_neuron:
+        if np.any(net.norm) and (self.constants or not self.norm_neuron):
             raise InvalidProblem(
                 f"The network has a norm neuron of weight {net.norm}; this problem has none. Fix: norm_neuron=True."
             )
-
-    def _shape_fix(self, net: Network) -> str:
-        """What to change so that a network of another shape becomes a student of this problem, or the other way."""
-        if (net.n, net.width) == (self.width, self.n) and net.n != net.width:
-            return "W is transposed: its rows are the neurons. Fix: Network(W.T, ...)"
-        if net.n != self.n:
-            return f"Fix: W with {counted(self.n, 'column')}, or data with {counted(net.n, 'input')}."
-        if net.width != self.width:
-            return f"Fix: W with {counted(self.width, 'row')}, or Problem(..., width={net.width})."
-        return f"Fix: a of shape ({self.outputs}, {self.width})."
 
     # -- the loss and its derivatives ------------------------------------------------------------------
 
@@ -303,7 +288,7 @@ class Problem(Constructed):
         dU, douter = self._expand_direction(dW, dA, dnorm)
         inner, outward, scale = self._contract(*self.objective.hvp(U, outer, dU, douter))
         if self.orthogonality:
-            inner = inner + self._penalty_product(W, dW)
+            inner = inner + penalty_product(self.orthogonality, W, dW, self._first)
         return self.layout.join(inner, outward, scale)
 
     def torch_loss(self, W: Any, a: Any = None, bias: Any = None, norm: Any = None) -> Any:
@@ -365,23 +350,10 @@ class Problem(Constructed):
         """Where x begins in the neurons: behind the bias, or behind the weights of constant inputs."""
         return int(self.bias) + self.constants
 
-    # -- the orthogonality penalty γ‖WᵀW − I‖²_F, W the neurons without their bias ---------------------------------
+    # -- the orthogonality penalty γ‖WᵀW − I‖²_F ------------------------------------------------------------
 
     def _penalty(self, neurons: Array) -> tuple[Array, Array]:
-        W = neurons[..., self._first :]
-        defect = W.swapaxes(-1, -2) @ W - np.eye(W.shape[-1])
-        value = np.asarray(self.orthogonality * np.sum(defect**2, axis=(-1, -2)))
-        slope = np.zeros_like(neurons)
-        slope[..., self._first :] = 4 * self.orthogonality * (W @ defect)
-        return value, slope
-
-    def _penalty_product(self, neurons: Array, direction: Array) -> Array:
-        W, dW = neurons[..., self._first :], direction[..., self._first :]
-        defect = W.T @ W - np.eye(W.shape[-1])
-        change = dW.swapaxes(-1, -2) @ W + W.T @ dW
-        product = np.zeros_like(direction)
-        product[..., self._first :] = 4 * self.orthogonality * (dW @ defect + W @ change)
-        return product
+        return penalty_and_slope(self.orthogonality, neurons, self._first)
 
     # -- function space --------------------------------------------------------------------------------
 
@@ -450,15 +422,10 @@ class HomogeneousProblem(Problem):
 
     def __init__(self, original: Problem) -> None:
         self.constants, self.original = 1, original
-        super().__init__(
-            lifted_target(original.target, original.n),
-            with_constant(original.data),
-            original.width,
-            original.activation,
-            "free" if original.outer is None else original.outer,
-            original.norm_neuron,
-            original.orthogonality,
-        )
+        outer = "free" if original.outer is None else original.outer
+        target, data = lifted_target(original.target, original.n), with_constant(original.data)
+        extra = original.norm_neuron, original.orthogonality
+        super().__init__(target, data, original.width, original.activation, outer, *extra)
 
     def construction(self) -> Construction:
         """HomogeneousProblem(original)."""
@@ -468,16 +435,9 @@ class HomogeneousProblem(Problem):
         """The network with parameters θ; ‖x‖² without the constant is no norm neuron of a network on (1, x)."""
         if self.norm_neuron:
             raise InvalidProblem(
-                "A network on (1, x) has the norm neuron ‖x‖² as n more neurons: unpack with the problem itself."
+                "On (1, x) the norm neuron ‖x‖² is n neurons: unpack with the problem itself."
             )
         return super().unpack(theta)
-
-    def _require_student(self, net: Network) -> None:
-        super()._require_student(net)
-        if np.any(net.norm):
-            raise InvalidProblem(
-                "The norm neuron of a network on (1, x) is ‖(1, x)‖²: pack with the problem itself."
-            )
 
 
 def as_problem(value: Any) -> Problem:

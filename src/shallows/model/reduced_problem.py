@@ -99,7 +99,7 @@ class Reduction:
 
 
 def identity(size: int, constants: int = 0) -> Array:
-    """The entries of q = ‖x‖², the identity matrix; with Frobenius' weights Fq = q. The first inputs may be constants."""
+    """The entries of q = ‖x‖², the identity but for constants, the first inputs; with Frobenius' weights Fq = q."""
     rows, columns = coordinates.indices(_inputs(size), 2).T
     return np.where((rows == columns) & (rows >= constants), 1.0, 0.0)
 

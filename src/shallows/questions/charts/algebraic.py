@@ -53,9 +53,9 @@ def _is_zero(problem: Problem) -> bool:
 def _stratum(problem: Problem, rank: int, certify: bool, seed: int, tell: Shown) -> Stratum:
     if problem.degree == 2 and rank == problem.n:
         return full_rank_stratum(problem, certify)
-    if isinstance(problem, ReducedProblem) and rank == fills_at(problem) < problem.n:
-        if rank > 1 or problem.reduction.constants:
-            return norm_neuron_stratum(problem, certify)
+    filled = isinstance(problem, ReducedProblem) and rank == fills_at(problem) < problem.n
+    if isinstance(problem, ReducedProblem) and filled and (rank > 1 or problem.reduction.constants):
+        return norm_neuron_stratum(problem, certify)
     if problem.degree == 2 and rank == 1:
         from shallows.questions.charts.matrices.rank_one import rank_one_stratum
 

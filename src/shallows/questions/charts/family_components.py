@@ -25,7 +25,7 @@ from shallows.model.activations import Power
 from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.model.reduced_problem import Reduction, identity
+from shallows.model.reduced_problem import Reduction, frobenius_weights, identity
 from shallows.questions.charts.critical_sets import CriticalSet
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.support.checks import Array
@@ -98,7 +98,7 @@ def sets_of_family(
 def parameter_equations(problem: Problem, network: Network) -> ParameterEquations:
     """The critical equations of networks with as many neurons as this one uses."""
     if problem.bias:
-        problem, network = problem.homogeneous(), network.homogeneous()
+        problem, network = problem.homogeneous(), Network(network.neurons, network.a, network.activation)
     if not isinstance(problem.activation, Power):
         raise InvalidProblem(
             "irreducible sets of critical points are for powers, whose networks are tensors; given "
@@ -156,7 +156,7 @@ def _quadratic(problem: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
         own = ExactLoss.of(plain)
         gram, right = own.gram, own.right
         if problem.norm_neuron:
-            change = Reduction(True)
+            change = Reduction(True, constants=problem.constants)
             gram, right = change.gram(gram), change.right(gram, right)
         return gram, right
     loss = OutputsLoss.of(problem)
@@ -168,8 +168,9 @@ def _with_penalty(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """G and b with those of γ‖WᵀW − I‖²_F."""
     weight = Fraction(problem.orthogonality)
-    frobenius = fractions(np.diag(coordinates.multiplicities(problem.n, 2)))
-    unit = fractions(identity(len(frobenius)))
+    size = coordinates.dimension(problem.n, 2)
+    frobenius = fractions(np.diag(frobenius_weights(size, problem.constants)))
+    unit = fractions(identity(size, problem.constants))
     return _blocks([gram, weight * frobenius]), np.concatenate([right, weight * unit])
 
 

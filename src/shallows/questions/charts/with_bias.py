@@ -20,7 +20,8 @@ class Affine(Reread):
 
     def network(self, i: int) -> Network:
         """A network with bias that realises it."""
-        return self.inner.network(i).affine()
+        net = self.inner.network(i)
+        return net.affine() if net.bias is None else net
 
 
 def with_bias(problem: Problem, chart: Chart) -> Chart:

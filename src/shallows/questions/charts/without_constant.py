@@ -1,8 +1,8 @@
 """Norm neuron and bias at width ≥ n: forms in (1, x) without a constant are the boundary of what networks compute.
 
-A form ((c, l), (l, Q)) is a network S + νq, q = ‖x‖², of n neurons: for c ≠ 0 whatever l and Q are, with ν an eigenvalue
-of Q − llᵀ/c. With c → 0 and l ≠ 0 some of these run off to infinity, and it takes neurons of both signs, and so two, to
-have c = 0 and l ≠ 0 (a hyperbolic plane in S). Where there are none, that is
+A form ((c, l), (l, Q)) is a network S + νq, q = ‖x‖², of n neurons: for c ≠ 0 whatever l and Q are, with ν an
+eigenvalue of Q − llᵀ/c. With c → 0 and l ≠ 0 some of these run off to infinity, and it takes neurons of both signs,
+and so two, to have c = 0 and l ≠ 0 (a hyperbolic plane in S). Where there are none, that is
 
 - with fixed outer weights of one sign, for which forms are those of c > 0, or of that sign, and of c = 0 = l;
 - in one input at width one, where forms are those of c ≠ 0 and of c = 0 = l,
@@ -32,7 +32,9 @@ from shallows.support.checks import Array
 #: by about as much, and its neurons are 10⁴ times as large as the limit.
 NEAR = 1e-4
 #: What a chart says of it.
-LIMIT = "forms without a constant are limits, whose neurons and norm neuron grow and cancel: the infimum is there"
+LIMIT = (
+    "forms without a constant are limits, whose neurons and norm neuron grow and cancel: the infimum is there"
+)
 
 
 def with_norm(problem: ReducedProblem, net: Network, norm: float) -> Network:
@@ -115,7 +117,11 @@ def _listed(chart: Chart, plain: ReducedProblem, entries: Array, excess: float, 
     if not limit:
         counts = {
             name: getattr(chart, name) | {rank: value}
-            for name, value in (("real_count", 1), ("expected_count", 1), ("expected_source", "the target itself"))
+            for name, value in (
+                ("real_count", 1),
+                ("expected_count", 1),
+                ("expected_source", "the target itself"),
+            )
         }
     return replace(
         chart,

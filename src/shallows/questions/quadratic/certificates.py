@@ -202,7 +202,9 @@ def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Ins
 def _fit(problem: Problem, net: Network) -> float:
     """E(f − y)² without the orthogonality penalty."""
     return (
-        problem.loss(net) - float(problem._penalty(net.neurons)[0]) if problem.orthogonality else problem.loss(net)
+        problem.loss(net) - float(problem._penalty(net.neurons)[0])
+        if problem.orthogonality
+        else problem.loss(net)
     )
 
 

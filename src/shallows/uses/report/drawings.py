@@ -25,7 +25,10 @@ GRID = 21
 def drawing(problem: Problem, entries: Sequence[Entry]) -> tuple[Any, str] | None:
     """A figure of teacher and students with its caption; None when there is nothing to draw."""
     picked = distinct(entries)
-    if isinstance(problem.activation, Power) and problem.outputs == 1:
+    if problem.bias and problem.activation == Power(2) and problem.outputs == 1:
+        matrices = [(e, _matrix(e.network)) for e in picked[:PANELS]]
+        return _panels(problem.homogeneous().target_tensor().to_matrix(), matrices), AFFINE_MATRICES
+    if isinstance(problem.activation, Power) and problem.outputs == 1 and not problem.affine:
         target = problem.target_tensor()
         if problem.n == 2:
             return circle(target, picked[:CURVES]), CIRCLE
@@ -51,6 +54,9 @@ SURFACE = (
 MATRICES = (
     "The teacher’s matrix and the students’, on one colour scale: blue positive, vermillion negative. A student of "
     "low rank keeps the strongest part of the teacher."
+)
+AFFINE_MATRICES = (
+    f"{MATRICES} With a bias they are forms in (1, x): the first row holds constant and linear part."
 )
 WEIGHTS = (
     "Weights of the teacher and of the students, a row a neuron, neurons in the order that fits the teacher best. A "

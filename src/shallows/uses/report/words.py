@@ -31,7 +31,8 @@ def regime_sentence(problem: Problem) -> str:
     """Where the width stands in the function space."""
     if not isinstance(problem.activation, Power):
         return f"The activation {problem.activation!r} is no power, so the function space has infinite dimension."
-    place = regime(problem.degree, problem.n, problem.width)
+    inputs = problem.n + int(problem.bias)  # with a bias, forms in (1, x)
+    place = regime(problem.activation.degree, inputs, problem.width)
     low, high = place.filling
     filling = f"{low}" if low == high else f"between {low} and {high}"
     return (

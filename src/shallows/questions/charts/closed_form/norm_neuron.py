@@ -33,10 +33,11 @@ from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON
 
-
 #: Where the points of the highest rank come from.
 SIMPLE = "T − σI for the simple eigenvalues σ of the target T; complex points beside them are not counted"
-MODULO = "T − σ‖x‖² for the simple σ at which the target T, a form in (1, x), loses a rank; complex points are not counted"
+MODULO = (
+    "T − σ‖x‖² for the simple σ at which the target T on (1, x) loses a rank; no complex points are counted"
+)
 
 
 def fills_at(problem: Problem) -> int:

@@ -17,7 +17,6 @@ from shallows.model.data.rotation_invariance import multiple_of
 from shallows.model.reduced_problem import ReducedMetric
 from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
 
-
 #: Where the numbers for Gaussians off the origin come from.
 EULER = "non-central Gaussian: Euler characteristics, Aluffi and Harris 2018"
 
@@ -44,8 +43,8 @@ def count_source(metrics: SpecialMetrics) -> str:
 def round_bias_count(data: InnerProduct) -> int | None:
     """The same for a neuron with bias beside a norm neuron under N(0, sI), n ≥ 2 inputs; None for other metrics.
 
-    With the best norm neuron E(w·x + b)⁴ becomes 2/(n+2) b⁴ + 4 b²u + (2n−2)/n u², u = s‖w‖²: two quadrics u = c b² with
-    different c ≠ 0, as without it (b⁴ + 6b²u + 3u²), and so the same Euler characteristics.
+    With the best norm neuron E(w·x + b)⁴ becomes 2/(n+2) b⁴ + 4 b²u + (2n−2)/n u², u = s‖w‖²: two quadrics u = c b²
+    with different c ≠ 0, as without it (b⁴ + 6b²u + 3u²), and so the same Euler characteristics.
 
     >>> problem = sh.Problem(np.eye(3), sh.Gaussian(3), 1, norm_neuron=True, bias=True)
     >>> from shallows.model.reduced_problem import reduced

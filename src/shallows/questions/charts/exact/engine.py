@@ -69,7 +69,11 @@ def exact_chart(problem: Problem, seed: int) -> Chart:
 
 
 def _stratum(problem: Problem, rank: int, seed: int) -> Stratum:
-    if isinstance(problem, ReducedProblem) and problem.reduction.constants and rank == fills_at(problem) < problem.n:
+    if (
+        isinstance(problem, ReducedProblem)
+        and problem.reduction.constants
+        and rank == fills_at(problem) < problem.n
+    ):
         return norm_neuron_stratum(problem, True)
     if rank == 1:
         return _rank_one_points(problem, seed)

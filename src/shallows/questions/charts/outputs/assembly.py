@@ -44,8 +44,10 @@ class OutputMaker:
         point, problem = self.points[i], self.problem
         W, A = np.zeros((problem.width, problem.n)), np.zeros((problem.outputs, problem.width))
         W[: point.rank], A[:, : point.rank] = point.W, point.A
-        norm = self.norms[i] if problem.norm_neuron else 0.0
-        return Network(W, A[0] if problem.outputs == 1 else A, problem.activation, norm)
+        norm, outer = self.norms[i] if problem.norm_neuron else 0.0, A[0] if problem.outputs == 1 else A
+        if problem.norm_neuron and problem.constants:  # ‖x‖² is no norm neuron on (1, x)
+            return Network(W[:, 1:], outer, problem.activation, norm, W[:, 0])
+        return Network(W, outer, problem.activation, norm)
 
     def certificate(self, i: int) -> Certificate | None:
         """What is proved about it."""
@@ -77,8 +79,9 @@ def assembled(
     gaps = np.array([p.entries for p in found]).reshape(len(found), problem.outputs, -1) - target
     norms = np.zeros((len(found), problem.outputs))
     if problem.norm_neuron:
-        image = problem.gram() @ identity(len(gram))
-        norms = -gaps @ image / float(image @ identity(len(gram)))
+        q = identity(len(gram), problem.constants)
+        image = problem.gram() @ q
+        norms = -gaps @ image / float(image @ q)
     slopes = 2 * gaps @ gram
     excess = np.maximum(np.einsum("pmi,pmi->p", gaps, slopes) / 2, 0.0)
     energy = float(np.einsum("mi,ij,mj->", target, gram, target))

@@ -79,7 +79,8 @@ def _require_chartable(problem: Problem) -> None:
             'Fix: orthogonality=0, or method="descent".'
         )
     require_invisible(problem, problem.gram())
-    if problem.norm_neuron and problem.width >= n:
+    if problem.norm_neuron and problem.width >= n - problem.constants:
+        n -= problem.constants
         raise InvalidProblem(
             f"Networks of {n} neurons and more see the norm ‖x‖² themselves, so that with a norm neuron their critical "
             f'points are not isolated. Use a width below {n}, or method="descent".'

@@ -31,7 +31,7 @@ class OutputsLoss:
         gram = fractions(problem.data.exact_gram(problem.degree))
         right = np.array([_right(problem, m) for m in range(problem.outputs)], dtype=object)
         if problem.norm_neuron:
-            change = Reduction(True)
+            change = Reduction(True, constants=problem.constants)
             right = np.array([change.right(gram, row) for row in right], dtype=object)
             gram = change.gram(gram)
         return cls(gram, right)

@@ -35,6 +35,7 @@ from shallows.questions.charts.penalty.students import (
     zero_diagonal,
 )
 from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, orthonormal_rows
+from shallows.questions.charts.penalty.with_bias import biased_chart, plain_problem
 from shallows.questions.charts.penalty.zero_weights import with_zero_weights
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
@@ -79,6 +80,8 @@ def penalised_chart(
 
     `charted` makes charts without penalty.
     """
+    if problem.bias:
+        return _with_bias(problem, charted)
     if method not in ("auto", "homotopy") and (problem.outer is not None or problem.width > 1):
         raise InvalidProblem(
             "With an orthogonality penalty and outer weights that differ or are trained, critical points are those of "
@@ -90,6 +93,18 @@ def penalised_chart(
     else:
         found = _fixed(loss, certify, seed, progress)
     return _chart(loss, found, seed, method)
+
+
+def _with_bias(problem: Problem, charted: Callable[[Problem], Chart]) -> Chart:
+    if problem.outer is not None:
+        raise InvalidProblem(
+            "Biases, a penalty and fixed outer weights that differ: critical points are those of pairs of matrices "
+            "(Σ aᵢ(bᵢ, wᵢ)(bᵢ, wᵢ)ᵀ, WᵀW) of two sizes, for which no system of equations is solved; and neurons of "
+            "opposite signs have limits, biases growing against each other, that the penalty does not see. Fix: "
+            'outer="free", equal weights, bias=False, or method="descent".'
+        )
+    bare = without_penalty(problem)
+    return biased_chart(problem, plain_problem(bare), charted(bare))
 
 
 def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> _Found:

@@ -122,4 +122,11 @@ def _isotropic(problem: Problem, gram: Array) -> bool:
 def without_penalty(problem: Problem) -> Problem:
     """The same problem with γ = 0."""
     outer: Any = "free" if problem.outer is None else problem.outer
-    return Problem(problem.target, problem.data, problem.width, outer=outer, norm_neuron=problem.norm_neuron)
+    return Problem(
+        problem.target,
+        problem.data,
+        problem.width,
+        outer=outer,
+        norm_neuron=problem.norm_neuron,
+        bias=problem.bias,
+    )

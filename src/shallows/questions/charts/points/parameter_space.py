@@ -9,6 +9,7 @@ import numpy as np
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.coordinates import gradient_matrix, monomials
 from shallows.model.activations import Power
+from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 
@@ -39,7 +40,7 @@ def parameter_signature(problem: Problem, net: Network) -> ParameterSignature:
     are in the Hessian's kernel where τ is a submersion onto the stratum; elsewhere a zero neuron's directions can curve
     (that is how Example 15's minima arise).
     """
-    if problem.bias:
+    if problem.bias and not problem.norm_neuron:
         return parameter_signature(problem.homogeneous(), net.homogeneous())
     positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(net)), HESSIAN_ERROR)
     return ParameterSignature(positive, zero, negative, min(zero, _unchanged(problem, net)))
@@ -53,8 +54,16 @@ def _unchanged(problem: Problem, net: Network) -> int:
     if isinstance(problem.activation, Power) and problem.outputs == 1 and not problem.norm_neuron:
         return problem.size - int(np.linalg.matrix_rank(differential(problem, net)))
     outer = "free" if problem.outer is None else problem.outer
+    samples = problem.data.as_samples()
+    data = problem.data if samples is None else Samples(samples.X, weights=samples.given)
     own = Problem(
-        net, problem.data, problem.width, problem.activation, outer, norm_neuron=problem.norm_neuron
+        net,
+        data,
+        problem.width,
+        problem.activation,
+        outer,
+        norm_neuron=problem.norm_neuron,
+        bias=problem.bias,
     )
     return signature(np.linalg.eigvalsh(own.hessian(net)), HESSIAN_ERROR)[1]
 

@@ -124,7 +124,7 @@ def _curvature(problem: Problem, theta: Array) -> tuple[Array, Array, tuple[int,
 def matrix_rank(problem: Problem, theta: Array) -> int | None:
     """The numerical rank of S = Σ aᵢ wᵢwᵢᵀ (degree 2, one output, no norm neuron), to 1e-6 of the target."""
     if problem.bias:
-        return matrix_rank(problem.homogeneous(), problem.lift(theta))
+        return None if problem.norm_neuron else matrix_rank(problem.homogeneous(), problem.lift(theta))
     if problem.activation != Power(2) or problem.outputs != 1 or problem.norm_neuron or problem.affine:
         return None
     matrix = problem.unpack(theta).tensor().to_matrix()
