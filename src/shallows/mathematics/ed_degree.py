@@ -23,6 +23,14 @@ of ∏(1 + φ)/∏(1 + α), divided by the product of the tangent weights; φ an
 - *Binary forms of rank r ≤ (d+1)/2*: the same with Z = Hilb^r(P¹) = P^r.
 - *Limits of two merged neurons*, w^(d−1)v: Z the flags of a point w on a line ⟨w, v⟩, A = ⟨w^d, w^(d−1)v⟩, F dual to
   the tangent space ⟨w^(d−1)b, w^(d−2)v a⟩, of rank 2n − 1 everywhere for d ≥ 3.
+- *Limits of three merged neurons*, w^(d−2)v² + w^(d−1)u: Z the flags w ∈ ⟨w, v⟩ with a line χ = (ε : y) in
+  ⟨w^(d−2)v²⟩ ⊕ w^(d−1)(C^n/⟨w, v⟩), A = ⟨w^d, w^(d−1)v, χ⟩, and F dual to the tangent space
+  ⟨w^(d−1)b, w^(d−2)v b, w^(d−3)v³, ε(d−2) w^(d−3)v²b + (d−1) w^(d−2)y b⟩, the last for b in C^n/⟨w, v⟩: of rank
+  3n − 2 everywhere, where ε = 0 too. (w^(d−3)v³ is the last vector with b = v, divided by ε.) A form of degree 3 in two
+  variables is such a limit in three ways, w being any of its factors; other forms in one.
+- *A merged pair beside a neuron*, w²v + u³ in three variables: cuspidal cubics. With w, v, u the coordinates x, y, z
+  the tangent space is ⟨x²b, xyb, z²b⟩, and a form that vanishes on it is y²(αy + βz): the dual variety is that of the
+  limits of two merged neurons, and dual varieties have the same number.
 
 For sums of three and more powers in three and more variables collinear neurons spoil both facts: no number is given.
 """
@@ -36,6 +44,9 @@ from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, permutations
 from math import prod
 from typing import NamedTuple
+
+#: Weights SPREAD^k of the torus: no difference of two lines w^(d−2)v² and w^(d−1)y is zero, that is p + k − 2q.
+SPREAD = 5
 
 
 class FixedPoint(NamedTuple):
@@ -90,6 +101,43 @@ def tangential_degree(degree: int, n: int) -> int:
     (7, 12, 180)
     """
     return _integral(2 * n - 3, _flags(degree, n))
+
+
+@lru_cache(maxsize=256)
+def osculating_degree(degree: int, n: int) -> int:
+    """The generic ED degree of {w^(d−2)v² + w^(d−1)u}, d ≥ 3, n ≥ 3 or d ≥ 4; 7d − 18 for binary forms.
+
+    >>> [osculating_degree(d, 2) for d in (4, 5, 6, 7)], osculating_degree(3, 3), osculating_degree(4, 3)
+    ([10, 17, 24, 31], 648, 2532)
+    """
+    return _integral(3 * n - 5, _osculating_flags(degree, n))
+
+
+@lru_cache(maxsize=256)
+def pair_beside_neuron_degree(degree: int, n: int) -> int | None:
+    """The generic ED degree of {w^(d−1)v + u^d}, where it is known: cubics in three variables.
+
+    >>> pair_beside_neuron_degree(3, 3), pair_beside_neuron_degree(4, 3)
+    (180, None)
+    """
+    return tangential_degree(degree, n) if (degree, n) == (3, 3) else None
+
+
+def _osculating_flags(degree: int, n: int) -> Iterator[FixedPoint]:
+    """A coordinate point p, a line from it to q, and one of the coordinate lines χ; weights for which all differ."""
+    t, d = [SPREAD**k for k in range(n)], degree
+    for p, q in permutations(range(n), 2):
+        others = [k for k in range(n) if k not in (p, q)]
+        lines = [-(d - 2) * t[p] - 2 * t[q], *(-(d - 1) * t[p] - t[k] for k in others)]
+        tangent = [t[p] - t[k] for k in range(n) if k != p] + [t[q] - t[k] for k in others]
+        fixed = [(d - 1) * t[p] + t[k] for k in range(n)] + [(d - 3) * t[p] + 3 * t[q]]
+        fixed += [(d - 2) * t[p] + t[q] + t[k] for k in range(n) if k != p]
+        for chosen in lines:
+            yield FixedPoint(
+                [-d * t[p], -(d - 1) * t[p] - t[q], chosen],
+                fixed + [t[k] - t[p] - chosen for k in others],
+                tangent + [line - chosen for line in lines if line != chosen],
+            )
 
 
 def _flags(degree: int, n: int) -> Iterator[FixedPoint]:

@@ -23,8 +23,8 @@ from shallows.questions.charts.powers.equations import PowerEquations
 
 #: Degrees and inputs of sums of two powers, and of limits of two merged neurons, that are shipped for all metrics.
 PAIRS = ((3, 2), (3, 3), (4, 2), (4, 3), (5, 2))
-#: Degrees of sums of three powers in two inputs, and of all limits of three neurons, that are shipped.
-TRIPLES = (5, 6)
+#: Degrees and inputs of sums of three powers, and of all limits of three neurons, that are shipped.
+TRIPLES = ((5, 2), (6, 2), (3, 3))
 #: Kinds of special metrics that are shipped beside all metrics, and for which of these.
 KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
 SPECIAL = ((3, 2), (3, 3), (4, 2))
@@ -39,10 +39,10 @@ def shapes() -> Iterator[tuple[Any, SpecialMetrics | None]]:
             yield equations, None
             for kind in KINDS if (degree, n) in SPECIAL else ():
                 yield equations, SpecialMetrics(kind, degree, n)
-    for degree in TRIPLES:
-        yield PowerEquations(degree, 2, 3), None
+    for degree, n in TRIPLES:
+        yield PowerEquations(degree, n, 3), None
         for blocks in ((2, 1), (3,)):
-            yield MergedEquations(degree, 2, blocks), None
+            yield MergedEquations(degree, n, blocks), None
     for n, r in MATRICES:
         yield LowRankEquations(n, r), None
 

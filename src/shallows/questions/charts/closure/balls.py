@@ -13,7 +13,7 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import precision, rational
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.questions.charts.closure.batch import MergedBatch
-from shallows.questions.charts.closure.parameterization import Parameterization, Term
+from shallows.questions.charts.closure.term_map import Term, TermMap
 
 BITS = 128
 
@@ -22,7 +22,7 @@ BITS = 128
 class MergedSystem:
     """∂s · (G s − b) = 0 in the parameters of blocks of merged neurons, w_c = 1."""
 
-    map: Parameterization
+    map: TermMap
     exact: ExactLoss
 
     def ball_evaluator(self, bits: int) -> MergedBalls:

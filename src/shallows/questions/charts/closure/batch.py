@@ -10,7 +10,7 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import Ball, stacked
 from shallows.model.exact_loss import ExactLoss
-from shallows.questions.charts.closure.parameterization import Parameterization, Term
+from shallows.questions.charts.closure.term_map import Term, TermMap
 
 
 class _Derivatives:
@@ -53,7 +53,7 @@ class MergedBatch:
 
     is_real = True
 
-    def __init__(self, map_: Parameterization, exact: ExactLoss) -> None:
+    def __init__(self, map_: TermMap, exact: ExactLoss) -> None:
         self.n, self.degree, self.entries = map_.unknowns, map_.degree, map_.entries
         terms, n = list(map_.terms), self.n
         self.pairs = [(p, q) for p in range(n) for q in range(p + 1)]

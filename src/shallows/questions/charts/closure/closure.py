@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.merged import merged_stratum
 from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.limits import too_many_limits
 from shallows.questions.charts.points.kinds import Signs
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
 from shallows.support.progress import status_line
@@ -46,21 +47,20 @@ def merging(problem: Problem) -> int:
     return signs.total if signs.total > 1 and signs.positive and signs.negative else 0
 
 
-#: At most so many neurons in one place are charted in two inputs: limits of more are further derivatives of powers. In
-#: more inputs pairs alone: three merged cubic neurons in three have more than 641 critical limits, and monodromy loses
-#: paths among them.
+#: At most so many neurons in one place are charted: limits of more are further derivatives of powers.
 IN_ONE_PLACE = 3
+#: In three and more inputs limits of so many neurons: of four there are many thousands already among cubics.
+MOST_NEURONS = 3
 
 
 def strata(width: int, n: int) -> list[tuple[int, ...]]:
     """The kinds of limits that are charted for a width, by how many neurons merge in each place.
 
-    >>> strata(3, 2), strata(3, 5)
-    ([(2,), (2, 1), (3,)], [(2,)])
+    >>> strata(3, 2), strata(4, 5), strata(4, 2)[3:]
+    ([(2,), (2, 1), (3,)], [(2,), (2, 1), (3,)], [(2, 1, 1), (2, 2), (3, 1)])
     """
-    if n > 2:
-        return [(2,)] if width > 1 else []
-    kinds = [blocks for total in range(2, width + 1) for blocks in _partitions(total, IN_ONE_PLACE)]
+    most = width if n == 2 else min(width, MOST_NEURONS)
+    kinds = [blocks for total in range(2, most + 1) for blocks in _partitions(total, IN_ONE_PLACE)]
     return sorted((blocks for blocks in kinds if blocks[0] > 1), key=lambda blocks: (sum(blocks), blocks))
 
 
@@ -76,7 +76,13 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
     """The limits of networks with up to `top` neurons (0: the target is zero, and nothing but zero is critical)."""
     result = Closure()
     width = min(merging(problem), top)
-    for blocks in strata(width, problem.n):
+    kinds = strata(width, problem.n)
+    skipped = (
+        []
+        if problem.n == 2
+        else [blocks for blocks in kinds if too_many_limits(problem.degree, problem.n, blocks)]
+    )
+    for blocks in kinds if not skipped else [blocks for blocks in kinds if sum(blocks) < IN_ONE_PLACE]:
         with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
             stratum = merged_stratum(problem, blocks, certify, seed, tell)
         result.closed = False
@@ -86,10 +92,23 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
         inward = result.critical_inward
         inward[sum(blocks)] = inward.get(sum(blocks), 0) + stratum.critical_inward
         result.completeness = weakest([result.completeness, stratum.completeness])
-    if width > (IN_ONE_PLACE if problem.n == 2 else 2):
-        which = "up to three merge in each place" if problem.n == 2 else "two merge and no others are left"
+    which = _left_out(width, problem, skipped)
+    if which:
         result.scope = (
             f"networks of width {problem.width}, and limits in which {which}; other limits are not charted, so no "
             "minimum is called global"
         )
     return result
+
+
+def _left_out(width: int, problem: Problem, skipped: list[tuple[int, ...]]) -> str:
+    """Which limits are charted, in words, where some are not; empty where all are."""
+    if skipped:
+        return "two neurons merge and no others are left"
+    if width <= IN_ONE_PLACE:
+        return ""
+    return (
+        "up to three merge in each place"
+        if problem.n == 2
+        else "two or three neurons take part and no others"
+    )

@@ -1,21 +1,23 @@
 """The critical equations on a stratum of limits: F = ∂s · (G s − g) in the parameters of its blocks.
 
-How many solutions a generic metric has is known for two merged neurons alone (`ed_degree`); elsewhere the trace test
-tells when monodromy has found all: strata of limits are cones, too.
+How many solutions a generic metric has is known for two and for three merged neurons (`ed_degree`), and for cubics in
+three variables; elsewhere the trace test tells when monodromy has found all: strata of limits are cones, too.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
 
 import numpy as np
 
-from shallows.mathematics.ed_degree import tangential_degree
+from shallows.mathematics.ed_degree import osculating_degree, pair_beside_neuron_degree, tangential_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.closure.parameterization import Parameterization
-from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
+from shallows.questions.charts.closure.term_map import TermMap
+from shallows.questions.charts.continuation.equations import CommonEquations, random_residual
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
@@ -24,8 +26,76 @@ from shallows.support.seeds import complex_normal
 MERGED = ReadyCode("shallows.questions.charts.closure._loop", "merged")
 
 
+class TermEquations(CommonEquations):
+    """The equations of students that are polynomials of their parameters, for `outputs` outputs with one metric."""
+
+    @property
+    @abstractmethod
+    def map(self) -> TermMap:
+        """x ↦ s, all outputs one after the other."""
+
+    @property
+    def outputs(self) -> int:
+        """M."""
+        return 1
+
+    @property
+    def entries(self) -> int:
+        """N, for each output."""
+        return self.map.entries
+
+    @property
+    def metric_size(self) -> int:
+        """N."""
+        return self.entries // self.outputs
+
+    @property
+    def unknowns(self) -> int:
+        """The dimension of the stratum."""
+        return self.map.unknowns
+
+    def tensors(self, points: Complex) -> Complex:
+        """The entries of s, a row a point."""
+        return np.asarray(self.map.tensors(points), np.complex128)
+
+    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
+        """The compiled equations along a segment of (G, g)."""
+        size, m = self.entries, self.unknowns
+        (first, g1), (last, g0) = start, target
+        whole = [np.kron(np.eye(self.outputs), gram) for gram in (last.high, (first - last).high)]
+        return Homotopy(
+            evaluate=MERGED,
+            complexes=np.concatenate([whole[0].ravel(), whole[1].ravel(), g0, g1 - g0]),
+            reals=np.array([float(term.coefficient) for term in self.map.terms]),
+            program=self._program,
+            work=m * (self.map.degree + 1 + 2 * size) + 3 * size + size * size,
+            scratch=1,
+            unknowns=m,
+            noise=rounding(size),
+        )
+
+    @cached_property
+    def _program(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        terms = self.map.terms
+        head = [self.unknowns, self.entries, self.map.degree, len(terms), *(term.entry for term in terms)]
+        begin = len(head) + len(terms) + 1
+        begin += begin % 2
+        starts = np.cumsum([begin // 2, *(len(term.factors) for term in terms)])
+        factors = [number for term in terms for factor in term.factors for number in factor]
+        gap = begin - len(head) - len(starts)
+        return np.array([*head, *starts, *[0] * gap, *factors], dtype=np.int64)
+
+    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
+        """Random parameters, a random form e with ∂s · e = 0, and g = G s − e."""
+        x = complex_normal(rng, self.unknowns)
+        conditions = np.asarray(self.map.slopes(x), np.complex128)
+        return x, np.kron(np.eye(self.outputs), gram) @ self.tensors(x[None])[0] - random_residual(
+            conditions, rng
+        )
+
+
 @dataclass(frozen=True)
-class MergedEquations(CommonEquations):
+class MergedEquations(TermEquations):
     """The equations of sums of blocks of merged neurons, at least one of them of two neurons or more."""
 
     degree: int
@@ -38,28 +108,15 @@ class MergedEquations(CommonEquations):
         return Parameterization(self.degree, self.n, self.blocks)
 
     @property
-    def entries(self) -> int:
-        """N = C(n+d−1, d)."""
-        return self.map.entries
-
-    @property
-    def unknowns(self) -> int:
-        """The dimension of the stratum."""
-        return self.map.unknowns
-
-    @property
     def count(self) -> int | None:
         """The number of solutions for a generic metric, where it is known."""
-        return tangential_degree(self.degree, self.n) if self.blocks == (2,) else None
+        known = {(2,): tangential_degree, (3,): osculating_degree, (2, 1): pair_beside_neuron_degree}
+        return known[self.blocks](self.degree, self.n) if self.blocks in known else None
 
     @property
     def r(self) -> int:
         """How many neurons merge to such limits."""
         return sum(self.blocks)
-
-    def tensors(self, points: Complex) -> Complex:
-        """The entries of s, a row a point."""
-        return np.asarray(self.map.tensors(points), np.complex128)
 
     def orbit(self, x: Complex) -> Complex:
         """All orders of equal blocks, and both signs of v in blocks of three."""
@@ -76,34 +133,3 @@ class MergedEquations(CommonEquations):
                 ]
                 images.append(self.map.parameters(moved))
         return np.array(images, np.complex128)
-
-    def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
-        """The compiled equations along a segment of (G, g)."""
-        size, m = self.entries, self.unknowns
-        return Homotopy(
-            evaluate=MERGED,
-            complexes=segment_numbers(start, target),
-            reals=np.array([float(term.coefficient) for term in self.map.terms]),
-            program=self._program,
-            work=m * (self.degree + 1 + 2 * size) + 3 * size + size * size,
-            scratch=1,
-            unknowns=m,
-            noise=rounding(size),
-        )
-
-    @cached_property
-    def _program(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        terms = self.map.terms
-        head = [self.unknowns, self.entries, self.degree, len(terms), *(term.entry for term in terms)]
-        begin = len(head) + len(terms) + 1
-        begin += begin % 2
-        starts = np.cumsum([begin // 2, *(len(term.factors) for term in terms)])
-        factors = [number for term in terms for factor in term.factors for number in factor]
-        gap = begin - len(head) - len(starts)
-        return np.array([*head, *starts, *[0] * gap, *factors], dtype=np.int64)
-
-    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
-        """Random parameters, a random form e with ∂s · e = 0, and g = G s − e."""
-        x = complex_normal(rng, self.unknowns)
-        conditions = np.asarray(self.map.slopes(x), np.complex128)
-        return x, gram @ self.tensors(x[None])[0] - random_residual(conditions, rng)

@@ -25,23 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
-from shallows.support.checks import Array
-
-#: A monomial of the parameters: (parameter, exponent) pairs.
-Factors = tuple[tuple[int, int], ...]
+from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
 
 
 @dataclass(frozen=True)
-class Term:
-    """A summand of one entry: coefficient · ∏ x_p^e."""
-
-    entry: int
-    coefficient: Fraction
-    factors: Factors
-
-
-@dataclass(frozen=True)
-class Parameterization:
+class Parameterization(TermMap):
     """x ↦ s for blocks of merged neurons in n variables, with w_c = 1 in each."""
 
     degree: int
@@ -113,35 +101,6 @@ class Parameterization:
                         x[p] = value if np.iscomplexobj(x) else np.real(value)
         return x
 
-    def tensors(self, points: NDArray[np.inexact]) -> NDArray[np.inexact]:
-        """The entries of s, a row a point."""
-        exponents, coefficients, entry = _table(self)
-        values = np.prod(points[:, None, :] ** exponents[None], axis=2) * coefficients
-        return np.asarray(values @ np.eye(self.entries)[entry])
-
-    def slopes(self, x: NDArray[np.inexact]) -> NDArray[np.inexact]:
-        """D = ∂s by the parameters, (unknowns, N)."""
-        exponents, coefficients, entry = _table(self)
-        sums = np.eye(self.entries)[entry]
-        rows = []
-        for p in range(self.unknowns):
-            factor, lower = exponents[:, p], exponents - (np.arange(self.unknowns) == p)
-            rows.append((factor * coefficients * np.prod(x ** np.maximum(lower, 0), axis=1)) @ sums)
-        return np.array(rows)
-
-    def curvature(self, x: Array, form: Array) -> Array:
-        """Σ_I form_I ∂∂s_I, (unknowns, unknowns)."""
-        exponents, coefficients, entry = _table(self)
-        m = self.unknowns
-        H = np.zeros((m, m))
-        weight = coefficients * form[entry]
-        for p in range(m):
-            for q in range(p, m):
-                factor = exponents[:, p] * (exponents[:, q] - (p == q))
-                lower = exponents - (np.arange(m) == p) - (np.arange(m) == q)
-                H[p, q] = H[q, p] = np.sum(weight * factor * np.prod(x ** np.maximum(lower, 0), axis=1))
-        return H
-
 
 def _terms(given: Parameterization) -> list[Term]:
     """For each entry I of w^(d−k) v₁⋯v_k: the slots of I that v takes, in all orders, over the number of orders."""
@@ -156,7 +115,7 @@ def _terms(given: Parameterization) -> list[Term]:
             products = [((others[0], others[0]), []), ((others[1],), [])]
         for directions, scale in products:
             for entry, index in enumerate(table):
-                for symbols, share in _slots(tuple(index), len(directions)):
+                for symbols, share in slots(tuple(index), len(directions)):
                     taken = [row[x] for row, x in zip(directions, symbols[0], strict=True)]
                     if any(p < 0 for p in taken):
                         continue
@@ -169,33 +128,21 @@ def _terms(given: Parameterization) -> list[Term]:
 
 
 @lru_cache(maxsize=4096)
-def _slots(
+def slots(
     index: tuple[int, ...], count: int
 ) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], Fraction]]:
     """What `count` of the indices are in order, with the others, and the share of all choices that are such."""
     choices: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
     total = prod(len(index) - k for k in range(count))
 
-    def choose(taken: tuple[int, ...], slots: tuple[int, ...]) -> None:
+    def choose(taken: tuple[int, ...], used: tuple[int, ...]) -> None:
         if len(taken) == count:
-            rest = tuple(x for k, x in enumerate(index) if k not in slots)
+            rest = tuple(x for k, x in enumerate(index) if k not in used)
             choices[taken, rest] += 1
             return
         for k, x in enumerate(index):
-            if k not in slots:
-                choose((*taken, x), (*slots, k))
+            if k not in used:
+                choose((*taken, x), (*used, k))
 
     choose((), ())
     return [(key, Fraction(many, total)) for key, many in choices.items()]
-
-
-@lru_cache(maxsize=64)
-def _table(given: Parameterization) -> tuple[NDArray[np.intp], Array, NDArray[np.intp]]:
-    """Exponents (terms, unknowns), coefficients and entries of all terms."""
-    terms = given.terms
-    exponents = np.zeros((len(terms), given.unknowns), dtype=np.intp)
-    for k, term in enumerate(terms):
-        for p, e in term.factors:
-            exponents[k, p] = e
-    coefficients = np.array([float(term.coefficient) for term in terms])
-    return exponents, coefficients, np.array([term.entry for term in terms], dtype=np.intp)

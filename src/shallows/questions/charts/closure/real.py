@@ -107,8 +107,10 @@ def limit_point(
     if root is not None and root.real:
         root = shown(root)
         x = root.point.real
-    hessian = half_hessian(problem, system.map, x)
-    blocks = system.map.vectors(x)
+    map_ = system.map
+    assert isinstance(map_, Parameterization)
+    hessian = half_hessian(problem, map_, x)
+    blocks = map_.vectors(x)
     single = [block for block in blocks if len(block[0]) == 1]
     weights = np.array([float(np.real(block[0][0])) for block in single])
     vectors = np.array([np.real(block[1]) for block in single]).reshape(len(single), problem.n)
@@ -119,7 +121,7 @@ def limit_point(
     n = problem.n
     merged = np.array([np.real(block) for block in blocks if len(block) == 2 and len(block[0]) > 1])
     triples = np.array([np.real(block) for block in blocks if len(block) == 3])
-    turns = np.array([np.sign(block) for block in system.map.blocks if abs(block) == 3], np.float64)
+    turns = np.array([np.sign(block) for block in map_.blocks if abs(block) == 3], np.float64)
     found = RealPoint(
         vectors,
         signs,
@@ -135,7 +137,7 @@ def limit_point(
         proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
     gaps = zip(system.tensor(root), found.entries(problem.n, problem.degree).tolist(), strict=True)
     radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
-    apart = system.map.blocks == (2,) and _is_tangent(system.map, root)
+    apart = map_.blocks == (2,) and _is_tangent(map_, root)
     certificate = Certificate(radius, proof.certified, apart, "Krawczyk, on the limits of merged neurons")
     return replace(found, signature=proved_signature(proof, found.signature), certificate=certificate)
 

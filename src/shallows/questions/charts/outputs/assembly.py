@@ -73,8 +73,9 @@ def assembled(
     method: str,
     closed: bool,
     ranks: Sequence[int] | None = None,
+    scope: str = "",
 ) -> Chart:
-    """The chart of found points; `closed` says that the infimum is attained at one of them, `ranks` are theirs."""
+    """The chart of found points; `closed` says that the lowest of them is the infimum, `ranks` are theirs."""
     gram, target = loss.gram.astype(float), problem._optimum[0]
     gaps = np.array([p.entries for p in found]).reshape(len(found), problem.outputs, -1) - target
     norms = np.zeros((len(found), problem.outputs))
@@ -92,7 +93,12 @@ def assembled(
     levels = Levels(excess, energy)
     dimension = np.array([p.dimension for p in found], dtype=np.intp)
     idle = (rank < problem.width) & (problem.outer is None)
-    kind = _kinds(levels, idle, signature, dimension, _flat(loss, found, slopes), closed)
+    limit = np.array([p.limit for p in found], dtype=bool)
+    errors = _slope_errors(loss, found)
+    flat = np.abs(slopes).max(axis=(1, 2)) <= errors
+    inward = np.array([p.inward for p in found])
+    kind = _kinds(levels, idle, signature, dimension, flat, (inward, errors), closed)
+    lowest = (kind == "global minimum") & levels.same(float(np.min(excess)))
     order = np.lexsort((rank, excess))
     maker = OutputMaker(problem, [found[i] for i in order], norms[order])
     table = PointTable(
@@ -101,28 +107,31 @@ def assembled(
         signature[order],
         kind[order],
         dimension[order],
+        limit[order],
     )
     return Chart(
         critical=Points(table, maker, problem),
         completeness=completeness,
         method=method,
         complex_count={r: c.complex for r, c in counts.items() if c.complex is not None},
-        real_count={r: int(np.sum((rank == r) & (dimension == 0))) for r in counts},
+        real_count={r: int(np.sum((rank == r) & (dimension == 0) & ~limit)) for r in counts},
         expected_count={r: c.expected for r, c in counts.items()},
         expected_source={r: c.source for r, c in counts.items()},
         notes=tuple(notes),
+        attained=bool(np.any(lowest & ~limit)) if lowest.any() else None,
+        scope=scope,
         problem=problem,
     )
 
 
-def _flat(loss: OutputsLoss, found: list[OutputPoint], slopes: Array) -> NDArray[np.bool_]:
-    """Whether ∇ℓ = 0 to what it is known to: such a point is a minimum among all functions."""
+def _slope_errors(loss: OutputsLoss, found: list[OutputPoint]) -> Array:
+    """To what ∇ℓ is known at each point: where it is no more than that, the point is a minimum among all functions."""
     gram, right = loss.gram.astype(float), loss.right.astype(float)
     scale = 2 * float(np.abs(right).max(initial=0.0))
     rounding = ROUNDINGS * EPSILON * scale
     size = 2 * float(np.abs(gram).sum(axis=1).max())
     errors = [POINT_ERROR * scale if p.certificate is None else size * p.certificate.radius for p in found]
-    return np.asarray(np.abs(slopes).max(axis=(1, 2)) <= rounding + np.array(errors))
+    return np.asarray(rounding + np.array(errors))
 
 
 def _kinds(
@@ -131,12 +140,19 @@ def _kinds(
     signature: NDArray[np.intp],
     dimension: NDArray[np.intp],
     flat: NDArray[np.bool_],
+    inward: tuple[Array, Array],
     closed: bool,
 ) -> NDArray[np.str_]:
-    """With an idle neuron and ∇ℓ ≠ 0 some a ⊗ u^⊗d descends to first order, because a is free."""
+    """With an idle neuron and ∇ℓ ≠ 0 some a ⊗ u^⊗d descends to first order, because a is free.
+
+    `inward` are slopes from limits into the networks, and what they are off by: a limit with a loss that falls inwards
+    is a saddle.
+    """
     kind = np.full(len(idle), "local minimum", dtype="<U14")
     kind[signature[:, 1] > dimension] = "degenerate"
-    kind[(signature[:, 2] > 0) | idle] = "saddle"
+    slope, error = inward
+    kind[np.abs(slope) <= error] = "degenerate"
+    kind[(signature[:, 2] > 0) | idle | (slope < -error)] = "saddle"
     kind[flat] = "global minimum"
     if closed:
         lowest = levels.same(float(np.min(levels.excess)))

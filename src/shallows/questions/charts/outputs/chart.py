@@ -6,6 +6,7 @@ import numpy as np
 
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
+from shallows.questions.charts.closure.closure import IN_ONE_PLACE, strata
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
 from shallows.questions.charts.outputs.assembly import assembled
@@ -13,6 +14,7 @@ from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.exact import exact_stratum
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.limits import output_limits
 from shallows.questions.charts.outputs.point import OutputPoint
 from shallows.questions.charts.outputs.stratum import output_stratum
 from shallows.questions.charts.points.point import Certificate
@@ -22,10 +24,10 @@ from shallows.questions.charts.visible import require_invisible
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import status_line
 
-#: What a chart of several neurons says.
-NOT_CLOSED = (
-    "sums of several neurons with several outputs are no closed set: limits in which neurons merge are no networks of "
-    "this width and are not listed, and the infimum may be one of them"
+#: What is left out where not all limits are charted.
+SCOPE = (
+    "networks of width {width}, and limits in which {which}; other limits, in which neurons merge to no network of "
+    "this width, are not charted, so no minimum is called global"
 )
 
 
@@ -58,11 +60,31 @@ def outputs_chart(
         counts[rank] = stratum.counts
         notes += stratum.notes
         levels.append(stratum.completeness)
-    if top > 1:
-        notes.append(NOT_CLOSED)
-    closed = problem.width == 1
+    kinds, scope = _limits(problem, loss, top)
+    for blocks in kinds if method == "homotopy" else []:
+        with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
+            stratum = output_limits(problem, loss, blocks, certify, seed, tell)
+        found += stratum.found
+        notes += stratum.notes
+        levels.append(stratum.completeness)
     level = weakest(levels)
-    return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed)
+    closed = not scope and (not kinds or level != "sampled")
+    return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed, scope=scope)
+
+
+def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[int, ...]], str]:
+    """The kinds of limits that are charted, and what is said where there are others.
+
+    Of one independent output at degree 2 there are none: networks are the forms of a rank and less.
+    """
+    if top < 2 or (problem.degree == 2 and loss.rank == 1):
+        return [], ""
+    if problem.norm_neuron:
+        return [], SCOPE.format(width=problem.width, which="no neurons merge")
+    kinds: list[tuple[int, ...]] = strata(top, 2) if problem.n == 2 else [(2,)]
+    most = IN_ONE_PLACE if problem.n == 2 else 2
+    which = "up to three merge in each place" if problem.n == 2 else "two merge and no others are left"
+    return kinds, "" if top <= most else SCOPE.format(width=problem.width, which=which)
 
 
 def _require_chartable(problem: Problem) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import Counts
@@ -13,7 +14,8 @@ from shallows.support.checks import Array
 class OutputPoint:
     """A real critical network: outer weights (M, r), neurons (r, n), its tensors, its signature on the stratum.
 
-    `dimension` is that of the family it stands for, 0 for a point, and `description` says what the family is.
+    `dimension` is that of the family it stands for, 0 for a point, and `description` says what the family is. Of a
+    `limit` A and W are a network near it, and `inward` is the slope of the loss into the networks.
     """
 
     A: Array
@@ -23,6 +25,8 @@ class OutputPoint:
     certificate: Certificate | None = None
     dimension: int = 0
     description: str = ""
+    limit: bool = False
+    inward: float = inf
 
     @property
     def rank(self) -> int:

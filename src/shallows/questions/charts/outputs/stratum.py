@@ -25,6 +25,7 @@ from shallows.questions.charts.exact.matrices import integer_frame
 from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_count, one_neuron_count
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations, generic_frame
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.system import OutputSystem
 from shallows.questions.charts.points.point import Certificate
@@ -44,7 +45,7 @@ from shallows.support.tolerances import TINY
 Complex = NDArray[np.complex128]
 BITS = 128
 #: Generic targets that were solved in this process, by equations and metric.
-SOLVED: dict[tuple[OutputEquations, bytes], SolvedMember] = {}
+SOLVED: dict[tuple[OutputEquations | MergedOutputEquations, bytes], SolvedMember] = {}
 #: Frames of integers that are looked at: of sixteen with entries up to 2 some have walls away from axes and diagonals.
 FRAMES = 16
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
@@ -109,7 +110,7 @@ def output_stratum(
     """All critical networks of `rank` neurons."""
     wanted = Wanted.of(problem, loss, rank)
     equations = OutputEquations.of_powers(problem.degree, problem.n, rank, loss.rank)
-    start = _start(equations, wanted, tell)
+    start = start_of(equations, wanted, tell)
     run = settle(Detours(equations, start, wanted.member, seed, tell))
     A, W = wanted.restored(equations, np.concatenate([run.finite.points, run.singular.points]))
     regular = np.arange(len(A)) < run.finite.count
@@ -132,7 +133,7 @@ def output_stratum(
     )
 
 
-def _start(equations: OutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:
+def start_of(equations: OutputEquations | MergedOutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:
     """A solved member: a generic one, or for several neurons under rotation-invariant data a generic target."""
     metric = wanted.member.metrics
     if not isinstance(metric, OneMetric):

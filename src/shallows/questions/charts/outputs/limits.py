@@ -1,0 +1,237 @@
+"""The critical limits of neurons with several outputs that merge (`merged_map`): solved, sorted, proved.
+
+Near p ⊗ w^d + q ⊗ w^(d−1)v functions of two neurons, real or in conjugate pairs, are a manifold, R^M ⊗ ⟨ξ⟩ for pairs of
+points ξ, and the limits a hypersurface in it. Neurons w ± tv make
+
+    p ⊗ (w^d + t² C(d,2) w^(d−2)v²) + q ⊗ (w^(d−1)v + t² (d−1)(d−2)/6 w^(d−3)v³) + …,
+
+real ones for t² > 0: so a limit is a local minimum when it is one among limits and the loss grows in the direction of
+t². With f(t) = (w + tv)^d = Σ fₖ tᵏ three merged neurons q₀ f₀ + q₁ f₁ + q₂ f₂ have one direction inwards, of 0 and ±t,
+which is q₁ f₃ + q₂ f₄ (as in `points.inward`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors.curves import curve_coefficients
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.problem import Problem
+from shallows.questions.charts.closure.balls import BITS, MergedSystem
+from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
+from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place, Vector
+from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
+from shallows.questions.charts.outputs.stratum import Wanted, start_of
+from shallows.questions.charts.points.networks import APART, THREE_APART
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.proved_signature import proved_signature, shown
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts
+from shallows.support.checks import Array, counted
+from shallows.support.progress import Shown
+
+Complex = NDArray[np.complex128]
+#: A last outer weight of a smaller share of its block's is none: fewer neurons have merged.
+NO_TANGENT = 1e-6
+#: At degree 2 outer weights p and q that are parallel to this share make a form of two neurons: no limit.
+PARALLEL = 1e-6
+
+
+def output_limits(
+    problem: Problem,
+    loss: OutputsLoss,
+    blocks: tuple[int, ...],
+    certify_points: bool,
+    seed: int,
+    tell: Shown = False,
+) -> OutputStratum:
+    """All critical limits that are sums of these blocks."""
+    wanted = Wanted.of(problem, loss, sum(blocks))
+    equations = MergedOutputEquations(problem.degree, problem.n, loss.rank, blocks)
+    start = start_of(equations, wanted, tell)
+    run = settle(Detours(equations, start, wanted.member, seed, tell))
+    points = PointSet(run.finite.points, invariants=equations.tensors).points
+    places = [_restored(equations, wanted, x) for x in points]
+    merged = [one for one in places if all(map(_has_merged, one))]
+    limits = [one for one in merged if problem.degree > 2 or not any(map(_is_form, one))]
+    found, open_ones = _sorted(problem, loss, blocks, limits, certify_points, tell)
+    notes = _notes(blocks, run, len(limits), len(merged) - len(limits), open_ones)
+    return OutputStratum(found, Counts(len(limits), None, ""), notes, run.completeness)
+
+
+def _restored(equations: MergedOutputEquations, wanted: Wanted, x: Complex) -> list[Place]:
+    """A solution's blocks in the problem's coordinates, outer weights of all outputs."""
+    return [
+        Place(wanted.frame @ one.w, wanted.frame @ one.v, one.outer @ wanted.turn.T * wanted.unit)
+        for one in equations.map.places(x)
+    ]
+
+
+def _has_merged(place: Place) -> bool:
+    """Whether all neurons of a block are needed."""
+    block = len(place.outer)
+    lengths = [
+        np.linalg.norm(place.w) ** (block - 1 - k) * np.linalg.norm(place.v) ** k for k in range(block)
+    ]
+    sizes = np.abs(place.outer).max(axis=1) * np.array(lengths)
+    return bool(block == 1 or sizes[-1] > NO_TANGENT * sizes.max())
+
+
+def _is_form(place: Place) -> bool:
+    """Whether p and q are parallel."""
+    if len(place.outer) == 1:
+        return False
+    p, q = place.outer[:2]
+    gap = p * np.vdot(q, q) - q * np.vdot(q, p)
+    return bool(np.abs(gap).max() <= PARALLEL * np.abs(p).max() * np.vdot(q, q).real)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sorter:
+    """What is the same for all limits of a stratum."""
+
+    problem: Problem
+    exact: ExactLoss
+    gram: Array
+    right: Array
+
+    @classmethod
+    def of(cls, problem: Problem, loss: OutputsLoss) -> _Sorter:
+        count, size = problem.outputs, len(loss.gram)
+        gram: NDArray[Any] = np.full((count * size, count * size), Fraction(0), dtype=object)
+        for m in range(count):
+            gram[m * size : (m + 1) * size, m * size : (m + 1) * size] = loss.gram
+        exact = ExactLoss(gram, loss.right.ravel())
+        return cls(problem, exact, gram.astype(float), loss.right.ravel().astype(float))
+
+    def point(self, system: MergedSystem, x: Array, root: CertifiedRoot | None) -> OutputPoint:
+        """A real limit, with what its root proves."""
+        root = None if root is None else shown(root)
+        x = x if root is None else root.point.real
+        map_ = system.map
+        assert isinstance(map_, OutputBlocks)
+        entries = np.real(map_.tensors(x[None])[0])
+        slope = self.gram @ entries - self.right
+        D = np.real(map_.slopes(x))
+        hessian = D @ self.gram @ D.T + map_.curvature(x, slope)
+        places = map_.places(x)
+        gains = [float(2 * slope @ inward(one, map_.degree)) for one in places if len(one.outer) > 1]
+        A, W = nearly(places, map_.degree)
+        seen = signature(np.linalg.eigvalsh(hessian), POINT_ERROR)
+        point = OutputPoint(A, W, entries, seen, limit=True, inward=min(gains))
+        if root is None:
+            return point
+        with precision(BITS):
+            proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
+        gaps = zip(system.tensor(root), entries.tolist(), strict=True)
+        radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
+        certificate = Certificate(radius, proof.certified, False, "Krawczyk, on the limits of merged neurons")
+        return replace(point, signature=proved_signature(proof, seen), certificate=certificate)
+
+
+def _sorted(
+    problem: Problem,
+    loss: OutputsLoss,
+    blocks: tuple[int, ...],
+    limits: list[list[Place]],
+    certify_points: bool,
+    tell: Shown,
+) -> tuple[list[OutputPoint], int]:
+    """Real limits, and how many solutions have no certificate."""
+    sorter = _Sorter.of(problem, loss)
+    by_map: dict[OutputBlocks, list[Complex]] = {}
+    for one in limits:
+        map_ = OutputBlocks(problem.degree, problem.n, problem.outputs, blocks, _chart(one))
+        by_map.setdefault(map_, []).append(np.asarray(map_.parameters(one), np.complex128))
+    found, open_ones = [], 0
+    for map_, those in by_map.items():
+        system, table = MergedSystem(map_, sorter.exact), np.array(those)
+        roots: list[CertifiedRoot | None] = [None] * len(table)
+        if certify_points:
+            roots = list(certify(system, table, progress=tell).roots)
+            open_ones += sum(root is None for root in roots)
+        for x, root in zip(table, roots, strict=True):
+            real = bool(np.abs(x.imag).max() <= REAL * np.abs(x).max())
+            if root is not None and root.real is not None:
+                real = root.real
+            if real:
+                found.append(sorter.point(system, x.real, root if root is not None and root.real else None))
+    return found, open_ones
+
+
+def _chart(places: list[Place]) -> tuple[int, int]:
+    """The coordinates (c, e) whose shares in all w, and in all v with v_c = 0, are largest."""
+    shares = np.min([np.abs(one.w) / np.abs(one.w).max() for one in places], axis=0)
+    c = int(np.argmax(shares))
+    across = [np.abs(one.v - one.v[c] / one.w[c] * one.w) for one in places if len(one.outer) > 1]
+    shares = np.min([row / row.max() for row in across], axis=0)
+    shares[c] = -1.0
+    return c, int(np.argmax(shares))
+
+
+def inward(place: Place, degree: int) -> Array:
+    """The direction from a limit into the networks, all outputs one after the other, its largest entry one."""
+    block, w, v, outer = len(place.outer), place.w, place.v, place.outer
+    length = float(np.linalg.norm(w))
+    along = float(w @ v) / length**2
+    across = v - along * w
+    size = float(np.linalg.norm(across))
+    turned = np.zeros_like(outer)
+    for power, weights in enumerate(outer):
+        for k in range(power + 1):  # v = along·w + across, in units of both
+            turned[k] += comb(power, k) * along ** (power - k) * size**k * length ** (degree - k) * weights
+    f = curve_coefficients(w / length, across / size, 0 * across, degree)
+    f = np.concatenate([f, np.zeros((block + 3, f.shape[1]))])
+    total = np.zeros((len(turned[0]), f.shape[1]))
+    for k in range(block - 2, block):
+        total += np.outer(turned[k] / comb(degree, k), f[k + 2])
+    return np.asarray(total.ravel() / np.abs(total).max())
+
+
+def nearly(places: list[Place], degree: int) -> tuple[Array, Array]:
+    """Outer weights (M, r) and neurons (r, n) of a network near a limit."""
+    columns: list[Vector] = []
+    rows: list[Vector] = []
+    for one in places:
+        if len(one.outer) == 1:
+            columns, rows = [*columns, one.outer[0]], [*rows, one.w]
+            continue
+        three = len(one.outer) == 3
+        t = (THREE_APART if three else APART) * float(np.linalg.norm(one.w) / np.linalg.norm(one.v))
+        odd = one.outer[1] / (2 * degree * t)
+        bent = one.outer[2] / (degree * (degree - 1) * t * t) if three else one.outer[0] / 2
+        rows += [one.w + t * one.v, one.w - t * one.v]
+        columns += [bent + odd, bent - odd]
+        if three:
+            rows, columns = [*rows, one.w], [*columns, one.outer[0] - 2 * bent]
+    return np.array(columns, np.float64).T, np.array(rows, np.float64)
+
+
+def _notes(blocks: tuple[int, ...], run: Settled, count: int, forms: int, open_ones: int) -> list[str]:
+    merged = " and ".join(counted(block, "merged neuron") for block in blocks if block > 1)
+    singles = blocks.count(1)
+    beside = f" beside {counted(singles, 'neuron')}" if singles else ""
+    head = f"rank {sum(blocks)}, limits of {merged}{beside}"
+    notes = [f"{head}: {count} complex critical points ({run.completeness})"]
+    said = [
+        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
+        (sum(run.singular.multiplicities), "paths end at singular points, which are not listed"),
+        (run.lost, LOST),
+        (forms, "have parallel outer weights: forms of two neurons, no limits"),
+        (open_ones, "points without a certificate"),
+    ]
+    return notes + [f"{head}: {many} {text}" for many, text in said if many]

@@ -1,0 +1,54 @@
+"""The critical equations of limits of neurons with several outputs, under one metric for all outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+
+from shallows.questions.charts.closure.equations import TermEquations
+from shallows.questions.charts.continuation.metrics import Complex
+from shallows.questions.charts.outputs.merged_map import OutputBlocks
+
+
+@dataclass(frozen=True)
+class MergedOutputEquations(TermEquations):
+    """Sums of blocks of merged neurons, at least one of them of two neurons or more, with `shown` outputs."""
+
+    degree: int
+    n: int
+    shown: int
+    blocks: tuple[int, ...]
+
+    @cached_property
+    def map(self) -> OutputBlocks:
+        """x ↦ s, w₁ = 1."""
+        return OutputBlocks(self.degree, self.n, self.shown, self.blocks)
+
+    @property
+    def outputs(self) -> int:
+        """M."""
+        return self.shown
+
+    @property
+    def count(self) -> int | None:
+        """Not known: the metric I ⊗ G is not generic."""
+        return None
+
+    @property
+    def r(self) -> int:
+        """How many neurons take part."""
+        return sum(self.blocks)
+
+    def orbit(self, x: Complex) -> Complex:
+        """All orders of equal blocks."""
+        places = self.map.places(x)
+        orders = [
+            order
+            for order in permutations(range(len(places)))
+            if all(self.blocks[a] == self.blocks[b] for a, b in enumerate(order))
+        ]
+        images = [self.map.parameters([places[k] for k in order]) for order in orders]
+        return np.array(images, np.complex128)
