@@ -80,6 +80,15 @@ class Listed:
         return "degenerate" if zero > self.dimension else "local minimum"
 
 
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Whether the infimum is attained (None: not decided), the limit that has it if not, and words."""
+
+    attained: bool | None = True
+    listed: tuple[Listed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 def chart_of_listed(
     problem: Problem,
     listed: Sequence[Listed],

@@ -4,7 +4,7 @@ Adding independent noise λg to w·x makes A = S + λ² of S, so that with B = T
 
     ψ_λ(z) = E sign(z + λg):            (2/π) arcsin(C/√(AB)),
     χ_λ(z) = ½ E|z + λg|:               (√D + C arcsin(C/√(AB)))/2π,
-    z Φ(z) − z/2 = (1 − λ∂_λ) χ_λ at 1: (√D + C arcsin(C/√(AB)) − √D/A − √D/B + 1/√D)/2π
+    z Φ(z) − z/2 = (1 − λ∂_λ) χ_λ at 1: (C arcsin(C/√(AB)) + ST√D/(AB) + C²/(AB√D))/2π
 
 (C. Williams, NIPS 1996; Y. Cho and L. Saul, NIPS 2009). D = λ²μ² + λ²T + μ²S + (ST − C²) has no cancellation where the
 last is known as a sum of squares.
@@ -49,7 +49,7 @@ class Own:
         return self.value, self.first, self.second
 
 
-#: From A, B, C, D to F and its derivatives; from A, B, S, D and λ², μ² to K and its derivatives.
+#: From A, B, C, D (of GELU: S, T, C, ST − C²) to F and its derivatives; from A, B, S, D and λ², μ² to K and its derivatives.
 CrossForm = Callable[[Intervals, Intervals, Intervals, Intervals], Cross]
 OwnForm = Callable[[Intervals, Intervals, Intervals, Intervals, Intervals, Intervals], Own]
 
@@ -115,49 +115,52 @@ def own_arccosine(
     return Own((root + S * angle) * k, (root * 0.5 * (one + two) + angle) * k, second * k)
 
 
-def gaussian_gate(A: Intervals, B: Intervals, C: Intervals, D: Intervals) -> Cross:
-    """(√D + C arcsin(C/√(AB)) − √D/A − √D/B + 1/√D)/2π: the even part of GELU."""
+def gaussian_gate(S: Intervals, T: Intervals, C: Intervals, X: Intervals) -> Cross:
+    """The even part of GELU, written as (C arcsin(C/√(AB)) + ST√D/(AB) + C²/(AB√D))/2π: as small as T where T is."""
     k = 0.5 / PI
-    q = D.sqrt()
-    r, a, b = 1.0 / q, 1.0 / A, 1.0 / B
-    angle, r3 = _angle(A, B, C), r / D
-    r5, square = r3 / D, C.square()
-    value = q + C * angle - q * a - q * b + r
-    s = q * a * 0.5 - B * r * a * 0.5 + q * a.square() - r * 0.5 - B * r3 * 0.5
-    c = angle + C * (r * a + r * b + r3)
+    A, B, D = S + 1.0, T + 1.0, S + T + X + 1.0
+    q, a, b = D.sqrt(), 1.0 / A, 1.0 / B
+    r, ab, square = 1.0 / q, a * b, C.square()
+    r3 = r / D
+    r5, full = r3 / D, (S * a) * (T * b)
+    angle = _angle(A, B, C)
+    value = C * angle + full * q + square * (ab * r)
+    s = T * b * (a.square() * q) + X * (a * r) * 0.5 - square * (a.square() * b * r + a * r3 * 0.5)
+    c = angle + C * r * (1.0 - full + ab * 2.0) + C * square * (ab * r3)
     ss = (
-        B * r * a * 0.25
-        - q * a.square() * 0.5
-        + B.square() * r3 * a * 0.25
-        + B * r * a.square()
-        - q * a.square() * a * 2.0
-        + B * r3 * 0.25
-        + B.square() * r5 * 0.75
+        T * (a.square() * r * 0.5 + a * r * 0.5 - b * a.square() * a * q * 2.0)
+        - X * (a.square() * r * 0.5 + a * B * r3 * 0.25)
+        + square * (a.square() * a * b * r * 2.0 + a.square() * r3 + a * B * r5 * 0.75)
     )
-    sc = -(C * (r * a * 0.5 + B * r3 * a * 0.5 + r * a.square() + r3 * 0.5 + B * r5 * 1.5))
-    cc = r + (r + square * r3) * (a + b) + r3 + square * r5 * 3.0
+    sc = C * (
+        X * (a * r3 * 0.5)
+        - T * b * (a.square() * r)
+        - a * r
+        - a.square() * b * r * 2.0
+        - square * (a.square() * b * r3 + a * r5 * 1.5)
+        - a * r3
+    )
+    cc = (
+        r * (2.0 - full + ab * 2.0)
+        + square * r3 * (1.0 - full + ab * 5.0)
+        + square.square() * (ab * r5) * 3.0
+    )
     return Cross(*(part * k for part in (value, s, c, ss, sc, cc)))
 
 
 def own_gaussian_gate(
     A: Intervals, B: Intervals, S: Intervals, D: Intervals, la: Intervals, mu: Intervals
 ) -> Own:
-    """The same at w = v and λ = μ = 1: D = 1 + 2S."""
+    """The same at w = v and λ = μ = 1: (S arcsin(S/A) + 2S²/(A√D))/2π with D = 1 + 2S."""
     k = 0.5 / PI
-    q = D.sqrt()
-    r, a = 1.0 / q, 1.0 / A
-    angle, r3 = _angle(A, A, S), r / D
-    value = q + S * angle - q * a * 2.0 + r
-    first = r + angle + S * a * r - a * r * 2.0 + q * a.square() * 2.0 - r3
-    bend = a.square() * r + a * r3
+    r, a = 1.0 / D.sqrt(), 1.0 / A
+    angle, r3, square = _angle(A, A, S), r / D, S.square()
+    value = S * angle + square * (a * r) * 2.0
+    first = angle + S * (a * r) * 5.0 - square * (a * r3 + a.square() * r) * 2.0
     second = (
-        -r3
-        + a * r * 2.0
-        - S * bend
-        + bend * 2.0
-        + a.square() * r * 2.0
-        - q * a.square() * a * 4.0
-        + r3 / D * 3.0
+        a * r * 6.0
+        - S * (a * r3 + a.square() * r) * 9.0
+        + square * (a.square() * r3 * 2.0 + a * r3 / D * 3.0 + a.square() * a * r * 2.0) * 2.0
     )
     return Own(*(part * k for part in (value, first, second)))
 

@@ -74,8 +74,8 @@ class PolynomialForm:
             for (p, q, k), value in self.terms().items():
                 if p < a or k < b:
                     continue
-                factor = value * _falling(p, a) * _falling(k, b)
-                term = _power(S, p - a) * _power(C, k - b) * (_power(T, q) * enclosed(factor))
+                factor = value * falling(p, a) * falling(k, b)
+                term = power(S, p - a) * power(C, k - b) * (power(T, q) * enclosed(factor))
                 sum_ = sum_ + term
             parts.append(sum_)
         return Cross(*parts)
@@ -87,12 +87,13 @@ class PolynomialForm:
             sum_ = Intervals.exact(np.zeros(len(S)))
             for p, value in enumerate(self.powers()):
                 if p >= a and value:
-                    sum_ = sum_ + _power(S, p - a) * enclosed(value * _falling(p, a))
+                    sum_ = sum_ + power(S, p - a) * enclosed(value * falling(p, a))
             parts.append(sum_)
         return Own(*parts)
 
 
-def _falling(n: int, k: int) -> int:
+def falling(n: int, k: int) -> int:
+    """n(n − 1) … (n − k + 1)."""
     return int(np.prod(range(n - k + 1, n + 1))) if k else 1
 
 
@@ -104,7 +105,7 @@ def enclosed(value: Fraction) -> Intervals:
     return Intervals(np.nextafter(near, -np.inf), np.nextafter(near, np.inf))
 
 
-def _power(x: Intervals, exponent: int) -> Intervals:
+def power(x: Intervals, exponent: int) -> Intervals:
     """xᵉ; even powers through the square."""
     if exponent == 0:
         return Intervals.exact(np.ones_like(x.lo))

@@ -58,7 +58,7 @@ def far_pull(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: Interval
         c = spread_out(C, pairs)
         D = (A * B - c.square()).meet(Intervals(0.0, np.inf))
         if form.pair is gaussian_gate:
-            value = _gate(A, B, c, D, rho)
+            value = _gate(A, B, c, D, rho, target.squares[j])
         else:
             value = (arcsine if form.pair is arcsine else arccosine)(A, B, c, D).value
         part = total(value * each(weight, m), pairs)
@@ -68,11 +68,13 @@ def far_pull(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: Interval
     return result
 
 
-def _gate(A: Intervals, B: Intervals, C: Intervals, D: Intervals, rho: Intervals) -> Intervals:
-    """GELU's even part over ‖w‖: D ≥ A − … > 0 since B > ‖v‖² ≥ C²."""
+def _gate(
+    A: Intervals, B: Intervals, C: Intervals, D: Intervals, rho: Intervals, T: Intervals
+) -> Intervals:
+    """GELU's even part over ‖w‖: D ≥ A − … > 0 since B > ‖v‖² ≥ C². As small as T where T is."""
     root = D.sqrt()
     angle = (C / (A * B).sqrt()).meet(Intervals(-1.0, 1.0)).arcsin()
-    inner = root + C * angle - root * rho / A - root / B + rho / root
+    inner = root * (T / B) + C * angle + (C.square() - A * T) * rho / (A * root)
     return inner * (0.5 / PI)
 
 
@@ -141,7 +143,9 @@ def _slope_in_rho(target: SmoothTarget, u: Intervals, rho: Intervals) -> Interva
         B = target.squares[j] + 1.0
         D = (A * B - C.square()).meet(Intervals(0.0, np.inf))
         q = D.sqrt()
-        part = (B - C.square() / A - B * rho / A + 1.0) * 0.5 / q - q / A.square() - B * rho / (q * D) * 0.5
+        T, rest = target.squares[j], C.square() - A * target.squares[j]
+        later = -(T + rest * (1.0 / A + B / D * 0.5)) * rho / A
+        part = ((T - C.square() / A) * 0.5 + rest / A + later) / q
         slope = slope + part * target.outer[j] * (0.5 / PI)
     return slope
 

@@ -133,7 +133,8 @@ class SmoothForm:
         A, B = s + first, T + second
         D = first * B + second * s + x
         factor = each(weight, m)
-        parts = [total(part * factor, pairs) for part in self.pair(A, B, c, D).parts()]
+        found = self.pair(s, T, c, x) if self.pair is gaussian_gate else self.pair(A, B, c, D)
+        parts = [total(part * factor, pairs) for part in found.parts()]
         parts[0] = parts[0] + C * self.linear**2 + self.constant**2
         parts[2] = parts[2] + self.linear**2
         if any(self.errors):

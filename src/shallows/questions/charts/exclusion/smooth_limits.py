@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.exclusion.listed import Listed
+from shallows.questions.charts.exclusion.blown_points import polynomial_limits, rises
+from shallows.questions.charts.exclusion.blown_up import Blown
+from shallows.questions.charts.exclusion.listed import Limits, Listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.smooth_far import (
     far_bound,
@@ -27,15 +27,6 @@ from shallows.questions.charts.points.point import Certificate
 TRIED = 4096
 #: Networks near a limit: how large their weights are (or how small).
 NEAR = 1e3
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """Whether the infimum is attained (None: not decided), the limit that has it if not, and words."""
-
-    attained: bool | None = True
-    listed: tuple[Listed, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: SmoothTarget) -> list[Listed]:
@@ -92,6 +83,7 @@ def limits_of(
     reach: float,
     points: list[Listed],
     near: NearZero,
+    far: Blown | None,
 ) -> Limits:
     """Compare what limits take from the loss with the lowest point that is listed.
 
@@ -103,11 +95,12 @@ def limits_of(
     if not target.exact or best <= 0:
         return Limits()
     if isinstance(form, PolynomialForm) or isinstance(short, PolynomialForm):
-        return Limits(None, (), ("limits a → 0, ‖w‖ → ∞ are not compared: the algebraic chart has them",))
+        assert isinstance(form, PolynomialForm)
+        return polynomial_limits(problem, form, target, best, near, far)
     level = energy(form, target)
     taken = float((level - best).lo[0])
     line = limit_at_zero(form, target) if form.at_zero else Intervals.exact(np.zeros(1))
-    small = form.at_zero and near.inner is None and not line.hi[0] < taken
+    small = form.at_zero and not _left_behind(near) and not line.hi[0] < taken
     large = not far_bound(short, target, reach, taken)
     if form.at_zero and not near.proved:
         words = f"whether the infimum is attained is not decided: neurons with ‖w‖ < {near.radius:g} are not searched"
@@ -125,6 +118,11 @@ def limits_of(
             None, (), ("whether the infimum is attained is not decided: linear functions may be as low",)
         )
     return _far(problem, form, target, reach, level, max(taken, float(line.hi[0]) if small else taken))
+
+
+def _left_behind(near: NearZero) -> bool:
+    """Whether some network is lower than all limits w → 0: J rises from the largest of them."""
+    return near.inner is not None or (near.blown is not None and rises(near.blown.edge))
 
 
 def _linear(

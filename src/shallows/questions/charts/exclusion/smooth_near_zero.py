@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import PI, Intervals
+from shallows.questions.charts.exclusion.blown_up import Blown
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.support.checks import Array
@@ -53,11 +54,15 @@ class Inner:
 
 @dataclass(frozen=True, eq=False)
 class NearZero:
-    """How far J is understood around w = 0, whether at all, and the critical point in there, if there is one."""
+    """How far J is understood around w = 0, whether at all, and the critical point in there, if there is one.
+
+    Where the ball was searched in (t, u), `blown` has its points and limits.
+    """
 
     radius: float
     proved: bool
     inner: Inner | None = None
+    blown: Blown | None = None
 
 
 class _Shells:

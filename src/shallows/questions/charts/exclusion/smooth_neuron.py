@@ -17,14 +17,23 @@ from shallows.mathematics.exclusion.search import exclude
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.exclusion.listed import Listed, chart_of_listed
+from shallows.questions.charts.exclusion.blown_points import blown_points
+from shallows.questions.charts.exclusion.blown_up import Blown
+from shallows.questions.charts.exclusion.listed import Limits, Listed, chart_of_listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.relu_target import spread
 from shallows.questions.charts.exclusion.setting import beyond
 from shallows.questions.charts.exclusion.smooth_form import FORMS, SmoothForm, form_of
-from shallows.questions.charts.exclusion.smooth_limits import Limits, limits_of, zero_function
+from shallows.questions.charts.exclusion.smooth_limits import limits_of, zero_function
 from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
-from shallows.questions.charts.exclusion.smooth_reach import certain_reach, energy, hole_of, trained_reach
+from shallows.questions.charts.exclusion.smooth_reach import (
+    beyond_reach,
+    certain_reach,
+    energy,
+    hole_of,
+    symmetric,
+    trained_reach,
+)
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.questions.charts.points.point import Certificate
@@ -81,6 +90,7 @@ class _Setting:
     outer: float | None
     reach: float
     near: NearZero
+    far: Blown | None = None
 
     @property
     def hole(self) -> float:
@@ -108,7 +118,8 @@ def _setting(problem: Problem) -> _Setting:
         outer = float(problem.outer[0, 0])
         return _Setting(problem, coarse, fine, target, outer, certain_reach(fine, target, outer), SEARCHED)
     near = hole_of(fine, target) if fine.at_zero else SEARCHED
-    return _Setting(problem, coarse, fine, target, None, trained_reach(target), near)
+    reach = trained_reach(target)
+    return _Setting(problem, coarse, fine, target, None, reach, near, beyond_reach(fine, target, reach))
 
 
 def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) -> Chart:
@@ -130,8 +141,10 @@ def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False
     limits = Limits()
     if setting.outer is None:
         points = [*zero_function(problem, setting.fine, target), *_inside(setting), *points]
+        for blown in (setting.near.blown, setting.far):
+            points += blown_points(problem, setting.fine, target, blown)
         limits = limits_of(
-            problem, (setting.coarse, setting.fine), target, setting.reach, points, setting.near
+            problem, (setting.coarse, setting.fine), target, setting.reach, points, setting.near, setting.far
         )
     elif not undecided:
         _require_degree(points, target.dimension)
@@ -243,12 +256,23 @@ def _teacher(setting: _Setting) -> Listed:
     return Listed(net, (0.0, 0.0), 1, (0, target.dimension + 1, 0), proof)
 
 
-def _words(near: NearZero) -> str:
-    return f"none below {near.radius:g}" if near.inner is None else f"one below {near.radius:g}"
+def _words(setting: _Setting) -> str:
+    """How many points lie around 0 and beyond the ball."""
+    near, parts = setting.near, []
+    if near.proved and near.radius:
+        count = int(near.inner is not None) if near.blown is None else len(near.blown.zeros)
+        parts.append(f"{_number(count)} below {near.radius:g}")
+    if setting.far is not None:
+        parts.append(f"{_number(len(setting.far.zeros))} beyond")
+    return "".join(f", {part}" for part in parts)
+
+
+def _number(count: int) -> str:
+    return ("none", "one")[count] if count < 2 else str(count)
 
 
 def _even(form: SmoothForm | PolynomialForm) -> bool:
-    return isinstance(form, PolynomialForm) and not any(form.coefficients[1::2])
+    return symmetric(form) and not form.odd
 
 
 def _negative(point: Any, outside: bool) -> bool:
@@ -359,7 +383,9 @@ def _scope(setting: _Setting, undecided: list[str]) -> str:
     if setting.outer is None and setting.target.exact:
         norm = "‖w‖" if np.array_equal(setting.target.dimension, setting.problem.n) else "√(wᵀΣw)"
         inner = "" if setting.near.proved or not setting.fine.at_zero else f"{setting.hole:g} ≤ "
-        parts.append(f"neurons with {inner}{norm} ≤ {setting.reach:g}")
+        outer = "" if setting.far is not None else f" ≤ {setting.reach:g}"
+        if inner or outer:
+            parts.append(f"neurons with {inner}{norm}{outer}")
     if undecided:
         parts.append(("all networks " if not parts else "") + "but for " + " and ".join(undecided))
     return ", ".join(parts)
@@ -370,10 +396,7 @@ def _notes(setting: _Setting, searches: list[Exclusion]) -> list[str]:
     where = (
         f"all critical points have norm at most {setting.reach:.3g}"
         if setting.outer is not None
-        else (
-            f"neurons up to norm {setting.reach:g}"
-            + (f", {_words(setting.near)}" if setting.near.proved and setting.hole else "")
-        )
+        else f"neurons up to norm {setting.reach:g}{_words(setting)}"
     )
     notes = [f"{where}; {boxes:,} boxes in {target.rank} of {target.dimension} dimensions"]
     if any(getattr(setting.fine, "errors", ())):
