@@ -157,11 +157,11 @@ def _closed_form(problem: Problem, certify: bool) -> Chart | None:
 
 
 def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:
-    from shallows.questions.charts.exclusion import relu_neuron, smooth_neuron
+    from shallows.questions.charts.exclusion import relu_neuron, smooth_neuron, smooth_setting
     from shallows.questions.charts.exclusion.two_neurons import two_neurons_chart
 
     if not isinstance(problem.activation, ReLU):
-        reason = smooth_neuron.why_not(problem)
+        reason = smooth_setting.why_not(problem)
         if reason:
             raise InvalidProblem(
                 "Exclusion is for one neuron against a network of the same activation under centred Gaussian data, or "

@@ -21,7 +21,8 @@ from shallows.questions.charts.exclusion.smooth_form import (
     Logistic,
     named_form,
 )
-from shallows.questions.charts.exclusion.smooth_neuron import _searched, _setting
+from shallows.questions.charts.exclusion.smooth_neuron import _searched
+from shallows.questions.charts.exclusion.smooth_setting import setting_of
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -139,8 +140,8 @@ def check_against_newton(name: str, outer: Any, n: int, seed: int, starts: int) 
     problem = problem_of(name, *teachers(n, seed), outer=outer)
     chart = sh.chart(problem, method="exclusion")
     assert chart.completeness == "proved" and chart.method == "exclusion"
-    assert (chart.scope == "") == (outer != "free")
-    reach = _setting(problem).reach
+    assert (chart.scope == "") == (outer != "free" or name == "cubic")
+    reach = setting_of(problem).reach
     ends = newton_ends(problem, starts, seed, reach)
     assert not len(missing(chart, ends)), (name, outer)
     for point in chart.critical:
@@ -216,7 +217,7 @@ def test_a_deleted_zero_is_noticed(monkeypatch: Any) -> None:
 @pytest.mark.parametrize("wrong", ["s", "c", "cc", "sc"])
 def test_a_tampered_enclosure_is_noticed(monkeypatch: Any, wrong: str) -> None:
     problem = problem_of("gelu", *teachers(2, 0), outer=[1.0])
-    setting = _setting(problem)
+    setting = setting_of(problem)
     honest = type(setting.fine).cross
 
     def bent(self: Any, *given: Any) -> Any:
@@ -253,7 +254,7 @@ def test_a_box_left_open_proves_nothing(monkeypatch: Any) -> None:
 def test_equations_and_hessians_are_those_of_the_library(name: str, outer: float | None) -> None:
     V, b = teachers(3, 5)
     problem = problem_of(name, V, b, "free" if outer is None else [outer])
-    setting = _setting(problem)
+    setting = setting_of(problem)
     system = SmoothSystem(setting.fine, setting.target, outer)
     frame = np.array([[float(x.mid()) for x in row] for row in setting.target.frame])
     u = np.random.default_rng(1).standard_normal((3, 3))

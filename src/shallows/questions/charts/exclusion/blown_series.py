@@ -5,14 +5,14 @@ With N = ‖u‖² and x = u·v the parts of c of degree d in w are, by Taylor's
     c_d(u) = Σ_j b_j Σ_{2p+k=d} (σ⁽ᵈ⁾(0)/(k! p! 2ᵖ)) κ_k(T_j) Nᵖ x_jᵏ,        κ_k(T) = E σ⁽ᵏ⁾(√T z).
 
 Polynomials end there. Of GELU σ − Σ_{d<n} is at most |σ⁽ⁿ⁾(0)zⁿ|/n! (its derivatives alternate), and so is that of its
-derivatives: the rest of c is at most r = Y·|σ⁽ⁿ⁾(0)|/n!·√((2n − 1)!!)·‖w‖ⁿ with Y² = E y², its derivative by w at most n r/‖w‖
-a direction, and so on (Cauchy, Schwarz and Hölder).
+derivatives: the rest of c is at most r = Y·|σ⁽ⁿ⁾(0)|/n!·√((2n − 1)!!)·‖w‖ⁿ with Y² = E y², its derivative by w at most
+n r/‖w‖ in any direction, and so on (Cauchy, Schwarz and Hölder).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import factorial, prod
@@ -38,7 +38,8 @@ class BlownSeries:
     """log J = 2μ log|t| + 2 log G − log k: G = Σ tᵉNᵖ Σ_j coefficient_j x_jᵏ, k = Σ tᵉNᵖ coefficient.
 
     The slope of log J by t is divided by t^`divided`, exactly. `rest` is (n, m, size): G is off by size·tⁿ⁻ᵐN^{n/2};
-    `own_rest` (e, p, size), `largest` is the S = ‖w‖² up to which that holds. `inverted` says that w = u/t.
+    `own_rest` (e, p, size), `largest` is the S = ‖w‖² up to which that holds. `inverted` says that w = u/t. Where G
+    begins with λN, `level` is λ: the slopes by u are then divided by tʳ, too (those of that part are zero on spheres).
     """
 
     gain: int
@@ -49,7 +50,8 @@ class BlownSeries:
     rest: tuple[int, int, float] | None = None
     own_rest: tuple[int, int, float] | None = None
     largest: float = np.inf
-    lowest: tuple[int, int] = field(default=(0, 0))
+    lowest: tuple[int, int] = (0, 0)
+    level: Intervals | None = None
 
     @cached_property
     def e(self) -> NDArray[np.intp]:
@@ -112,7 +114,16 @@ def series_at_zero(
     if low == order:
         divided = 1 if low + 1 in degrees else 2
     return BlownSeries(
-        low - order, divided, pull, own, False, rest, own_rest, largest, lowest=(low, 2 * order)
+        low - order,
+        divided,
+        pull,
+        own,
+        False,
+        rest,
+        own_rest,
+        largest,
+        lowest=(low, 2 * order),
+        level=_level(form, target, low, low - order),
     )
 
 
@@ -128,7 +139,15 @@ def series_at_infinity(form: PolynomialForm, target: SmoothTarget) -> BlownSerie
     divided = 0
     if high == top:
         divided = 1 if high - 1 in degrees else 2
-    return BlownSeries(top - high, divided, pull, own, True, lowest=(high, 2 * top))
+    return BlownSeries(
+        top - high,
+        divided,
+        pull,
+        own,
+        True,
+        lowest=(high, 2 * top),
+        level=_level(form, target, high, top - high),
+    )
 
 
 def _degrees(form: SmoothForm | PolynomialForm) -> list[int]:
@@ -189,6 +208,37 @@ def _moments(form: SmoothForm | PolynomialForm, T: Intervals, k: int) -> Interva
         c = form.coefficients[i] * Fraction(factorial(i), 2**h * factorial(h))
         total = total + power * enclosed(c)
         power = power * T
+    return total
+
+
+def _level(
+    form: SmoothForm | PolynomialForm, target: SmoothTarget, degree: int, gain: int
+) -> Intervals | None:
+    """λ where the part of degree 2 of a polynomial neuron's c is λN, decided over Q: GBG = μG for the teacher's Gram
+    matrix G and B = diag(b κ₂(T)), and the neurons span everything. None where it is not."""
+    full = target.rank > 1 and target.codimension == 0
+    if degree != 2 or gain or not full or not isinstance(form, PolynomialForm):
+        return None
+    G, norms, m = target.gram, target.norms, len(target.exact)
+    by = [b * _exact_moment(form, T, 2) for b, T in zip(target.exact, norms, strict=True)]
+    first = next(i for i in range(m) if norms[i])
+    mu = sum((G[first][j] * by[j] * G[j][first] for j in range(m)), Fraction(0)) / norms[first]
+    for i in range(m):
+        for k in range(m):
+            if sum((G[i][j] * by[j] * G[j][k] for j in range(m)), Fraction(0)) != mu * G[i][k]:
+                return None
+    constant = sum(
+        (b * _exact_moment(form, T, 0) for b, T in zip(target.exact, norms, strict=True)), Fraction(0)
+    )
+    return enclosed(form.coefficients[2] * (constant + mu))
+
+
+def _exact_moment(form: PolynomialForm, T: Fraction, k: int) -> Fraction:
+    """E σ⁽ᵏ⁾(√T z), of a polynomial over Q."""
+    total = Fraction(0)
+    for h in range((len(form.coefficients) - 1 - k) // 2 + 1):
+        i = k + 2 * h
+        total += form.coefficients[i] * Fraction(factorial(i), 2**h * factorial(h)) * T**h
     return total
 
 

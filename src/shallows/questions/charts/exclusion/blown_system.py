@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -143,7 +145,12 @@ class Sums:
         self.G = Jet(total(plain, values) + off(0, 0), [total(first, values) + off(1, 1), *sides])
         along = [total(divided, slope) + off(2, r) for slope in slopes]
         self.A = Jet(total(divided, values) + off(1, r), [total(second, values) + off(2, r + 1), *along])
-        self.sides = []
+        self.sides, self.reduced = [], self.G
+        if self.series.level is not None:  # without the part that is constant on spheres, divided by tʳ
+            later = (e > 0) * one
+            plain, first = self._times(e, later, r), self._times(e, later * (e - r), r + 1)
+            sides = [total(plain, slope) for slope in slopes]
+            self.reduced = Jet(total(plain, values), [total(first, values), *sides])
         for i in range(m):
             across = [total(plain, bend) + off(2, 0) for bend in bends[i]]
             self.sides.append(Jet(sides[i], [total(first, slopes[i]) + off(2, 1), *across]))
@@ -173,7 +180,12 @@ class Sums:
         orders = (0, 1, 1, 1, 2, 2, 2, 2)
         found = []
         for (factor, back, less), order in zip(rows, orders, strict=True):
-            part = summed(self._times(e, np.asarray(factor, dtype=float), back) * N[np.maximum(p - less, 0)] * c[:, None], 0)
+            part = summed(
+                self._times(e, np.asarray(factor, dtype=float), back)
+                * N[np.maximum(p - less, 0)]
+                * c[:, None],
+                0,
+            )
             if self.series.own_rest is not None:
                 high, top, size = self.series.own_rest
                 part = part + self._wide(size * (2 * top + 3) ** order, high - back, 2 * top)
@@ -193,8 +205,26 @@ class Sums:
         for place, i in enumerate(self.free):
             slope = [self.zero] * (len(self.free) + 1)
             slope[1 + place] = self.zero + 1.0
-            rows.append(self.sides[place] * self.k - Jet(self.u[i], slope) * self.kN * self.G)
+            turn = self.kN * self.reduced
+            if self.series.level is not None:
+                turn = turn - self._level(self.series.level)
+            rows.append(self.sides[place] * self.k - Jet(self.u[i], slope) * turn)
         return rows
+
+    def _level(self, level: Intervals) -> Jet:
+        """λ Σ_{e>0} κ(2 − p)t^{e−r}Nᵖ: what λN leaves of G_i k − ½k_i G, over u_i tʳ."""
+        r, (e, p, c) = self.series.divided, self.series.own_arrays
+        N, factor = _powers(self.N, int(p.max())), np.where(e > 0, 2.0 - p, 0.0)
+
+        def part(weight: Any, back: int, less: int) -> Intervals:
+            times = self._times(e, weight, back) * N[np.maximum(p - less, 0)]
+            return summed(times * c[:, None], 0) * level
+
+        by_N = part(factor * p, r, 1)
+        return Jet(
+            part(factor, r, 0),
+            [part(factor * (e - r), r + 1, 0), *[by_N * self.u[i] * 2.0 for i in self.free]],
+        )
 
 
 def squared(parts: list[Intervals]) -> Intervals:

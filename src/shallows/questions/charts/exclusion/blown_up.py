@@ -1,12 +1,12 @@
 """Critical points of J = c²/K near w = 0 and near infinity: a search in t and the direction u, w = tu or w = u/t.
 
-In w itself they cannot be searched for: J has no limit at w = 0, only one in each direction. In (t, u), u on the faces of
-a cube, log J = 2μ log t + 2 log G − log k is smooth up to t = 0 (`blown_series`), and
+In w itself they cannot be searched for: J has no limit at w = 0, only one in each direction. In (t, u), u on the faces
+of a cube, log J = 2μ log t + 2 log G − log k is smooth up to t = 0 (`blown_series`), and
 
     E₀ = (μGk + tG_t k − ½ t k_t G)/tʳ = 0,        E_i = G_i k − ½ k_i G = 0
 
-are its critical equations; r is what they can be divided by. A teacher of norm ε has points with t ~ ε: shells of t, each
-sixteen times as wide as the one before, are searched one after the other, and nothing in them cancels.
+are its critical equations; r is what they can be divided by. A teacher of norm ε has points with t ~ ε: shells of t,
+each sixteen times as wide as the one before, are searched one after the other, and nothing in them cancels.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from shallows.support.checks import Array
 SHELL, FIRST = 16.0, 1 / 8
 #: Boxes of one face and shell that are looked at before a radius is given up.
 MOST = 20_000
+#: Directions a side of a face in which J may rise from limits that are all equal.
+TRIED = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +174,8 @@ def _curvature(system: BlownUp, jets: Sums, outside: bool) -> tuple[Inertia, int
     """Signs of the Hessian of log J: with h = t^{(r−1)/2} that of (E₀_t, hE₀_i; hE₀_i, E_ij)/(Gk), by congruence."""
     rows, r = jets.equations(), system.series.divided
     root = jets.t.sqrt()
-    h = root if r == 2 else jets.zero + 1.0 if r == 1 else 1.0 / root
+    powers = {0: 1.0 / root, 1: jets.zero + 1.0, 2: root}
+    h = powers[0 if system.series.level is not None else r]  # with a level the E_i are divided, too
     scale = 1.0 / (jets.G.value * jets.k.value)
     table = [[entry * scale for entry in row.slope] for row in rows]
     for i in range(1, len(rows)):
@@ -214,6 +217,8 @@ def _edge(series: BlownSeries, target: SmoothTarget) -> Edge | None:
     dimension = target.rank + int(target.codimension > 0)
     if series.gain:
         return Edge(Intervals(0.0, 0.0), np.eye(1, dimension)[0], True)
+    if series.level is not None:
+        return _flat_edge(series, target)
     ends: list[tuple[Intervals, Intervals, Array]] = []
     for face in range(dimension):
         system = BlownUp(series, target, face, 1, np.inf, edge=True)
@@ -239,3 +244,17 @@ def _edge(series: BlownSeries, target: SmoothTarget) -> Edge | None:
     if all(x.lo > 0 for x in near):
         return Edge(most, top[2], True)
     return Edge(most, top[2], False if all(x.hi < 0 for x in near) else None)
+
+
+def _flat_edge(series: BlownSeries, target: SmoothTarget) -> Edge:
+    """All limits are equal: J rises from them if it does so in one of the directions that are tried."""
+    side = np.linspace(-1.0, 1.0, TRIED)
+    rising = False
+    for face, sign in product(range(target.rank), (1, -1)):
+        system = BlownUp(series, target, face, sign, np.inf, edge=True)
+        grid = np.stack(np.meshgrid(*[side] * system.n), axis=-1).reshape(-1, system.n)
+        with np.errstate(all="ignore"):
+            jets = system.jets(system.whole(Intervals.exact(grid)))
+            rising |= bool(np.any((jets.equations()[0].value * jets.G.value).lo > 0))
+            most = (jets.G.value.square() / jets.k.value)[0]
+    return Edge(most, np.eye(1, target.rank)[0], True if rising else None)

@@ -49,7 +49,7 @@ class Own:
         return self.value, self.first, self.second
 
 
-#: From A, B, C, D (of GELU: S, T, C, ST − C²) to F and its derivatives; from A, B, S, D and λ², μ² to K and its derivatives.
+#: From A, B, C, D (of GELU: S, T, C, ST − C²) to F, from A, B, S, D and λ², μ² to K, and to their derivatives.
 CrossForm = Callable[[Intervals, Intervals, Intervals, Intervals], Cross]
 OwnForm = Callable[[Intervals, Intervals, Intervals, Intervals, Intervals, Intervals], Own]
 

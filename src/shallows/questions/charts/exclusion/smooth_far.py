@@ -68,9 +68,7 @@ def far_pull(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: Interval
     return result
 
 
-def _gate(
-    A: Intervals, B: Intervals, C: Intervals, D: Intervals, rho: Intervals, T: Intervals
-) -> Intervals:
+def _gate(A: Intervals, B: Intervals, C: Intervals, D: Intervals, rho: Intervals, T: Intervals) -> Intervals:
     """GELU's even part over ‖w‖: D ≥ A − … > 0 since B > ‖v‖² ≥ C². As small as T where T is."""
     root = D.sqrt()
     angle = (C / (A * B).sqrt()).meet(Intervals(-1.0, 1.0)).arcsin()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,117 +14,32 @@ from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.newton import sharpened
 from shallows.mathematics.exclusion.result import Exclusion
 from shallows.mathematics.exclusion.search import exclude
-from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.exclusion.blown_points import blown_points
-from shallows.questions.charts.exclusion.blown_up import Blown
 from shallows.questions.charts.exclusion.listed import Limits, Listed, chart_of_listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.relu_target import spread
-from shallows.questions.charts.exclusion.setting import beyond
-from shallows.questions.charts.exclusion.smooth_form import FORMS, SmoothForm, form_of
+from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_limits import limits_of, zero_function
-from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
-from shallows.questions.charts.exclusion.smooth_reach import (
-    beyond_reach,
-    certain_reach,
-    energy,
-    hole_of,
-    symmetric,
-    trained_reach,
-)
+from shallows.questions.charts.exclusion.smooth_reach import energy, symmetric
+from shallows.questions.charts.exclusion.smooth_setting import Setting, setting_of
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
-from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
+from shallows.questions.charts.exclusion.smooth_words import notes_of, scope_of
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.result import Chart
-from shallows.support.errors import InvalidProblem, NotConverged
+from shallows.support.errors import NotConverged
 from shallows.support.progress import Shown
 
-#: Unknowns that are searched at most.
-MOST_UNKNOWNS = 3
 #: Boxes narrower than this share of the region go from the short mixture on to the long one.
 COARSE_RESOLUTION = 1 / 256
 METHOD = "interval exclusion over neurons, Krawczyk"
-#: No hole.
-SEARCHED = NearZero(0.0, True)
 HERMITE = "Hermite's expansion around w = 0, intervals"
-
-
-def why_not(problem: Problem) -> str:
-    """Why this exclusion does not apply; empty where it does."""
-    target = problem.target
-    if form_of(problem.activation, False) is None:
-        return f"{problem.activation!r} is none of {', '.join(FORMS)}, and no polynomial"
-    if isinstance(problem.activation, Power) or _pure(problem):
-        return "the activation is a power: its charts are algebraic"
-    if not isinstance(target, Network):
-        return "the target is no network"
-    if target.activation != problem.activation:
-        return (
-            f"the teacher has {target.activation!r} and the student {problem.activation!r}: kernels of two different "
-            "activations have no enclosures here"
-        )
-    if beyond(problem, target):
-        return beyond(problem, target)
-    if problem.width != 1:
-        return f"the width is {problem.width}; one neuron is charted"
-    if problem.outer is not None and not problem.outer.all():
-        return "the outer weight is fixed to zero"
-    return ""
-
-
-def _pure(problem: Problem) -> bool:
-    form = form_of(problem.activation, False)
-    return isinstance(form, PolynomialForm) and sum(c != 0 for c in form.coefficients) == 1
-
-
-@dataclass(frozen=True, eq=False)
-class _Setting:
-    """What is searched: fine forms for proofs, the ball, and the hole around 0."""
-
-    problem: Problem
-    coarse: SmoothForm | PolynomialForm
-    fine: SmoothForm | PolynomialForm
-    target: SmoothTarget
-    outer: float | None
-    reach: float
-    near: NearZero
-    far: Blown | None = None
-
-    @property
-    def hole(self) -> float:
-        """The radius of the ball around 0 that is not searched."""
-        return self.near.radius
-
-    def system(self, fine: bool, outside: bool) -> SmoothSystem:
-        form = self.fine if fine else self.coarse
-        return SmoothSystem(form, self.target, self.outer, outside=outside, reach=self.reach, hole=self.hole)
-
-
-def _setting(problem: Problem) -> _Setting:
-    network, data = problem.target, problem.data.as_gaussian()
-    assert isinstance(network, Network) and data is not None
-    coarse, fine = form_of(problem.activation, False), form_of(problem.activation, True)
-    assert coarse is not None and fine is not None
-    target = SmoothTarget.of(network.W, np.atleast_2d(network.a)[0], data.covariance, fine.odd, fine.at_zero)
-    unknowns = target.rank + int(target.codimension > 0)
-    if unknowns > MOST_UNKNOWNS:
-        raise InvalidProblem(
-            f"The teacher's neurons span {target.rank} of {target.dimension} dimensions: {unknowns} unknowns, and "
-            f'up to {MOST_UNKNOWNS} are searched. Fix: fewer inputs, a teacher of lower rank, or method="descent".'
-        )
-    if problem.outer is not None:
-        outer = float(problem.outer[0, 0])
-        return _Setting(problem, coarse, fine, target, outer, certain_reach(fine, target, outer), SEARCHED)
-    near = hole_of(fine, target) if fine.at_zero else SEARCHED
-    reach = trained_reach(target)
-    return _Setting(problem, coarse, fine, target, None, reach, near, beyond_reach(fine, target, reach))
 
 
 def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False) -> Chart:
     """Every critical point of one smooth neuron."""
-    setting = _setting(problem)
+    setting = setting_of(problem)
     target = setting.target
     points: list[Listed] = []
     searches: list[Exclusion] = []
@@ -151,8 +66,8 @@ def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False
     chart = chart_of_listed(
         problem,
         [*points, *limits.listed],
-        scope=_scope(setting, undecided),
-        notes=(*_notes(setting, searches), *limits.notes),
+        scope=scope_of(setting, undecided),
+        notes=(*notes_of(setting, searches), *limits.notes),
         attained=limits.attained is True,
         searched=not undecided,
         certify=certify,
@@ -160,7 +75,7 @@ def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False
     return replace(chart, attained=None if undecided else limits.attained)
 
 
-def _may_leave(setting: _Setting) -> bool:
+def _may_leave(setting: Setting) -> bool:
     """Whether g = Σ b ∂_C F v can vanish: not if the v are independent and σ increases, for then all ∂_C F > 0."""
     increasing = setting.fine.name in ("erf", "tanh", "sigmoid", "softplus")
     moving = int(np.count_nonzero(setting.target.squares.lo > 0))
@@ -169,7 +84,7 @@ def _may_leave(setting: _Setting) -> bool:
     return not (increasing and moving == setting.target.rank)
 
 
-def _searched(setting: _Setting, outside: bool, progress: Shown) -> Exclusion:
+def _searched(setting: Setting, outside: bool, progress: Shown) -> Exclusion:
     """With the short mixture first, and what that leaves with the long one."""
     system = setting.system(False, outside)
     side = np.full(system.n, setting.reach)
@@ -188,7 +103,7 @@ def _searched(setting: _Setting, outside: bool, progress: Shown) -> Exclusion:
     return exclude(setting.system(True, outside), region, resume=rest, progress=progress)
 
 
-def _points(setting: _Setting, search: Exclusion, outside: bool, doubts: list[str]) -> list[Listed]:
+def _points(setting: Setting, search: Exclusion, outside: bool, doubts: list[str]) -> list[Listed]:
     """Zeros as points: each function once."""
     found: list[Listed] = []
     system = setting.system(True, outside)
@@ -217,7 +132,7 @@ def _points(setting: _Setting, search: Exclusion, outside: bool, doubts: list[st
     return found
 
 
-def _inside(setting: _Setting) -> list[Listed]:
+def _inside(setting: Setting) -> list[Listed]:
     """The critical point in the hole, if there is one: a minimum, since J is concave around it (`smooth_near_zero`)."""
     inner, target = setting.near.inner, setting.target
     if inner is None:
@@ -246,7 +161,7 @@ def _inside(setting: _Setting) -> list[Listed]:
     ]
 
 
-def _teacher(setting: _Setting) -> Listed:
+def _teacher(setting: Setting) -> Listed:
     """The teacher, one neuron, in a hole that is not proved: its loss is 0, its signature not known."""
     target = setting.target
     place = [float(x) for x in target.vectors[0].mid]
@@ -254,21 +169,6 @@ def _teacher(setting: _Setting) -> Listed:
     net = Network(weights[None, :], [float(target.exact[0])], setting.problem.activation)
     proof = Certificate(float(target.vectors[0].width.max()), False, True, "the teacher")
     return Listed(net, (0.0, 0.0), 1, (0, target.dimension + 1, 0), proof)
-
-
-def _words(setting: _Setting) -> str:
-    """How many points lie around 0 and beyond the ball."""
-    near, parts = setting.near, []
-    if near.proved and near.radius:
-        count = int(near.inner is not None) if near.blown is None else len(near.blown.zeros)
-        parts.append(f"{_number(count)} below {near.radius:g}")
-    if setting.far is not None:
-        parts.append(f"{_number(len(setting.far.zeros))} beyond")
-    return "".join(f", {part}" for part in parts)
-
-
-def _number(count: int) -> str:
-    return ("none", "one")[count] if count < 2 else str(count)
 
 
 def _even(form: SmoothForm | PolynomialForm) -> bool:
@@ -283,7 +183,7 @@ def _negative(point: Any, outside: bool) -> bool:
     return bool(nonzero) and nonzero[0] < 0
 
 
-def _listed(setting: _Setting, box: Any, domain: Any, outside: bool) -> Listed:
+def _listed(setting: Setting, box: Any, domain: Any, outside: bool) -> Listed:
     """Loss, signature and network of a proved zero."""
     target, problem, form = setting.target, setting.problem, setting.fine
     box = box if isinstance(box, Intervals) else Intervals.exact(box)
@@ -324,7 +224,7 @@ def _listed(setting: _Setting, box: Any, domain: Any, outside: bool) -> Listed:
     )
 
 
-def _loss(setting: _Setting, system: SmoothSystem, box: Intervals, domain: Any) -> tuple[float, float]:
+def _loss(setting: Setting, system: SmoothSystem, box: Intervals, domain: Any) -> tuple[float, float]:
     """At the middle, and what the loss changes by in the box; exactly 0 where the student is the teacher."""
     target = setting.target
     if domain is not None and not system.outside and _is_teacher(setting, domain):
@@ -345,7 +245,7 @@ def _loss(setting: _Setting, system: SmoothSystem, box: Intervals, domain: Any) 
     return max(float(value.lo[0]), 0.0), float(value.hi[0])
 
 
-def _is_teacher(setting: _Setting, domain: Intervals) -> bool:
+def _is_teacher(setting: Setting, domain: Intervals) -> bool:
     """Whether the only zero of the domain is the teacher itself, a single neuron."""
     target = setting.target
     if len(target.exact) != 1:
@@ -376,35 +276,3 @@ def _require_degree(points: list[Listed], dimension: int) -> None:
 def _described(search: Exclusion) -> str:
     left = len(search.undecided) + len(search.pending)
     return f"{left} boxes of neurons ({search.share(search.undecided) + search.share(search.pending):.2g} of the ball)"
-
-
-def _scope(setting: _Setting, undecided: list[str]) -> str:
-    parts = []
-    if setting.outer is None and setting.target.exact:
-        norm = "‖w‖" if np.array_equal(setting.target.dimension, setting.problem.n) else "√(wᵀΣw)"
-        inner = "" if setting.near.proved or not setting.fine.at_zero else f"{setting.hole:g} ≤ "
-        outer = "" if setting.far is not None else f" ≤ {setting.reach:g}"
-        if inner or outer:
-            parts.append(f"neurons with {inner}{norm}{outer}")
-    if undecided:
-        parts.append(("all networks " if not parts else "") + "but for " + " and ".join(undecided))
-    return ", ".join(parts)
-
-
-def _notes(setting: _Setting, searches: list[Exclusion]) -> list[str]:
-    target, boxes = setting.target, sum(search.boxes for search in searches)
-    where = (
-        f"all critical points have norm at most {setting.reach:.3g}"
-        if setting.outer is not None
-        else f"neurons up to norm {setting.reach:g}{_words(setting)}"
-    )
-    notes = [f"{where}; {boxes:,} boxes in {target.rank} of {target.dimension} dimensions"]
-    if any(getattr(setting.fine, "errors", ())):
-        notes.append(
-            f"{setting.fine.name} by a mixture of eleven normal distributions, with bounds on the rest"
-        )
-    if target.dimension < setting.problem.n:
-        notes.append(
-            "the covariance is singular: networks that differ by its kernel are one function, listed once"
-        )
-    return notes

@@ -23,7 +23,7 @@ class SmoothTarget:
     """y = Σ bⱼ σ(vⱼ·x): `outer` (M,), `vectors` (M, m) in an orthonormal frame, `squares` their norms.
 
     `frame` takes coordinates to weights: w = frameᵀu has wᵀΣw = ‖u‖². Its last row, if there is room, is orthogonal to
-    the span. `exact` are the outer weights as fractions, `images` the Σvⱼ and `norms` the vⱼᵀΣvⱼ.
+    the span. `exact` are the outer weights as fractions, `images` the Σvⱼ and `gram` the vᵢᵀΣvⱼ.
     """
 
     rank: int
@@ -34,7 +34,7 @@ class SmoothTarget:
     squares: Intervals
     frame: list[list[Any]]
     images: Rows
-    norms: list[Fraction]
+    gram: Rows
 
     @classmethod
     def of(cls, V: Array, b: Array, covariance: Array, odd: bool, at_zero: bool) -> SmoothTarget:
@@ -54,19 +54,25 @@ class SmoothTarget:
                         break
             coordinates = [[arb(0) + x for x in frame.coordinates(v)[:rank]] for v in rows]
         table = np.array(coordinates, dtype=object).reshape(len(rows), rank)
-        norms = [product(v, v, metric) for v in rows]
-        squares, outer = [enclosed(x) for x in norms], [enclosed(x) for x in weights]
+        gram = [[product(v, w, metric) for w in rows] for v in rows]
+        squares = [enclosed(line[i]) for i, line in enumerate(gram)]
+        outer = [enclosed(x) for x in weights]
         images = [
             [sum((s * x for s, x in zip(line, v, strict=True)), Fraction(0)) for line in metric] for v in rows
         ]
         return cls(
-            rank, dimension, weights, _row(outer), of_arb(table), _row(squares), frame.rows, images, norms
+            rank, dimension, weights, _row(outer), of_arb(table), _row(squares), frame.rows, images, gram
         )
 
     @property
     def codimension(self) -> int:
         """Dimensions outside the span."""
         return self.dimension - self.rank
+
+    @property
+    def norms(self) -> list[Fraction]:
+        """The vⱼᵀΣvⱼ."""
+        return [line[i] for i, line in enumerate(self.gram)]
 
     @property
     def longest(self) -> float:
