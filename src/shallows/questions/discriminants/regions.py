@@ -316,29 +316,28 @@ def label_regions(
     from scipy import ndimage  # takes a while to import
 
     labels = np.zeros(real.shape, dtype=np.int64)
-    found: list[tuple[int, int, NDArray[np.bool_]]] = []
+    found: list[tuple[int, int, tuple[slice, ...], NDArray[np.bool_]]] = []
     base = int(minima.max(initial=0)) + 1
     for count, low in (divmod(int(code), base) for code in np.unique((base * real + minima)[real != 0])):
-        parts, number = ndimage.label((real == count) & (minima == low), structure=np.ones((3, 3)))
-        found += [(count, low, parts == k) for k in range(1, number + 1)]
-    found.sort(key=lambda part: -int(np.sum(part[2])))
+        parts, _ = ndimage.label((real == count) & (minima == low), structure=np.ones((3, 3)))
+        boxes = enumerate(ndimage.find_objects(parts), start=1)
+        found += [(count, low, box, parts[box] == k) for k, box in boxes]
+    found.sort(key=lambda part: -int(np.sum(part[3])))
     regions = []
-    for label, (count, low, mask) in enumerate(found, start=1):
-        labels[mask] = label
-        depth = ndimage.distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]
+    for label, (count, low, box, mask) in enumerate(found, start=1):
+        labels[box][mask] = label
+        depth = ndimage.distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]  # nothing of it is outside its box
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
-        regions.append(Region(label, count, low, float(np.mean(mask)), (float(x[j]), float(y[i]))))
+        inside = float(x[box[1].start + j]), float(y[box[0].start + i])
+        regions.append(Region(label, count, low, int(np.sum(mask)) / labels.size, inside))
     return labels, tuple(regions)
 
 
 def walls_between(labels: NDArray[np.int64], regions: Sequence[Region]) -> tuple[Wall, ...]:
     """Pairs of regions with neighbouring grid points, and how often."""
-    counts: dict[tuple[int, int], int] = {}
-    for first, second in ((labels[1:], labels[:-1]), (labels[:, 1:], labels[:, :-1])):
-        different = (first != second) & (first > 0) & (second > 0)
-        for a, b in zip(first[different], second[different], strict=True):
-            key = (int(min(a, b)), int(max(a, b)))
-            counts[key] = counts.get(key, 0) + 1
+    sides = ((labels[1:], labels[:-1]), (labels[:, 1:], labels[:, :-1]))
+    pairs = np.concatenate([np.stack(side, axis=-1)[side[0] != side[1]] for side in sides])
+    kinds, counts = np.unique(np.sort(pairs[pairs.min(axis=1) > 0], axis=1), axis=0, return_counts=True)
     by_label = {region.label: region for region in regions}
     return tuple(
         Wall(
@@ -347,5 +346,5 @@ def walls_between(labels: NDArray[np.int64], regions: Sequence[Region]) -> tuple
             by_label[b].local_minima - by_label[a].local_minima,
             edges,
         )
-        for (a, b), edges in sorted(counts.items())
+        for (a, b), edges in zip(kinds.tolist(), counts.tolist(), strict=True)
     )
