@@ -36,7 +36,7 @@ from shallows.support.recipe import ingredients, names
 #: Options of all compiled functions: they hold no interpreter lock and divide as NumPy does.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 #: The option without which numba counts references to arrays. Nothing here makes or keeps one: callers own them all.
-#: A function that does makes arrays says so (`_nrt=True`).
+#: There is no exception: what makes arrays calls numba's memory, which is not there when code comes from the cache.
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 #: How units call each other, as a word for the cache: code from before a change of this is not taken.
@@ -66,7 +66,7 @@ class Unit:
     ) -> None:
         functools.update_wrapper(self, function)
         self.function, self.signature, self.python, self.c = function, signature, python, c
-        self.options = {**OPTIONS, **UNCOUNTED, **options}
+        self.options = {**OPTIONS, **options, **UNCOUNTED}
         self.compiler = Light if self.options.pop("rare", False) else Lean
         self.symbol = f"{function.__module__}.{function.__qualname__}"
         self._numba_type_ = types.Function(_call_template(self))

@@ -1,5 +1,8 @@
 """Batched Adam on sufficient statistics against the slow twin, and Figure 2 of paper 002."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -146,3 +149,15 @@ def test_bad_input(call, what):
 def test_a_step_that_is_far_too_long_is_said():
     with pytest.raises(sh.NotConverged, match="step"), np.errstate(all="ignore"):
         train(plain(small(), 2), 2, epochs=50, step=1e200)
+
+
+def test_a_later_process_trains_with_the_kept_code():
+    """Code from the cache must bring all it calls: there numba's memory is not, and a loop that makes arrays crashes."""
+    code = "import shallows as sh, numpy as np; from shallows.quadratic import train; "
+    code += "rng = np.random.default_rng(0); data = sh.Samples(rng.standard_normal((20, 2)), rng.standard_normal(20)); "
+    code += "print(train(sh.Problem(None, data, 1), 2, epochs=3).thetas.tobytes().hex())"
+    first, second = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert first == second and len(first) > 16

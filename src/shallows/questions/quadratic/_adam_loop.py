@@ -11,7 +11,8 @@ import numpy as np
 from shallows.model.kernels._compiled.kinds import BOOL, FIXED, FIXED_ROWS, FLOAT, INT, MATRIX, VOID
 from shallows.questions.descent.methods.adam import EPSILON, FIRST, SECOND
 from shallows.support.checks import Array
-from shallows.support.compiling import entry, unit
+from shallows.support.compiling import entry, pointer, unit
+from shallows.support.matrix_product import product
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}  # not "nnan": a NaN must stay a NaN
 
@@ -109,24 +110,29 @@ def _step(theta: Array, m: Array, v: Array, slope: Array, size: float, correctio
             theta[row, r] -= size * m[row, r] / (np.sqrt(v[row, r] * correction) + EPSILON)
 
 
-@entry(
-    VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT),
-    fastmath=FAST,
-    _nrt=True,
-)
+@entry(VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT, MATRIX), fastmath=FAST)
 def adam_loop(
     theta: Array, m: Array, v: Array, k: int, d: int, norm: bool, gamma: float, gram: Array, optimum: Array,
-    step: float, done: int, epochs: int,
+    step: float, done: int, epochs: int, room: Array,
 ) -> None:  # fmt: skip
-    """`epochs` epochs of Adam at a constant step, in place; `done` epochs came before (bias correction)."""
+    """`epochs` epochs of Adam at a constant step, in place; `done` epochs came before (bias correction).
+
+    `room` has `rows_of_room` rows: for s − s* and its image, the rows aᵢ wᵢ, F, and the slopes.
+    """
     rows, runs = theta.shape
-    gap, image = np.empty((len(optimum), runs)), np.empty((len(optimum), runs))
-    weighted, form, slope = np.empty((k * d, runs)), np.empty((d * d, runs)), np.empty((rows, runs))
+    entries = len(optimum)
+    gap, image, rest = room[:entries], room[entries : 2 * entries], room[2 * entries :]
+    weighted, form, slope = rest[: k * d], rest[k * d : (k + d) * d], rest[(k + d) * d :]
     for epoch in range(done + 1, done + epochs + 1):
         _difference(theta, k, d, norm, optimum, weighted, gap)
-        np.dot(gram, gap, image)
+        product(pointer(gram), False, pointer(gap), False, pointer(image), entries, entries, runs)
         _unpack(image, d, form)
         _slopes(theta, k, d, norm, form, slope)
         if gamma > 0.0:
             _penalise(theta, k, d, gamma, form, slope)
         _step(theta, m, v, slope, step / (1.0 - FIRST**epoch), 1.0 / (1.0 - SECOND**epoch))
+
+
+def rows_of_room(k: int, d: int, entries: int, rows: int) -> int:
+    """How many rows, one number a run each, the loop works in."""
+    return 2 * entries + (k + d) * d + rows

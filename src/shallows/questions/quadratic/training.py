@@ -176,15 +176,16 @@ def _checked_starts(
 
 def adam(problem: Problem, statistics: Statistics, begin: Array, epochs: int, step: float) -> Array:
     """The end points of `epochs` epochs from the starts `begin` (runs, p), all runs at once."""
-    from shallows.questions.quadratic._adam_loop import adam_loop
+    from shallows.questions.quadratic._adam_loop import adam_loop, rows_of_room
 
     theta = np.array(begin.T, order="C")
+    room = np.empty((rows_of_room(problem.width, problem.n, len(statistics.optimum), len(theta)), len(begin)))
     m, v = np.zeros_like(theta), np.zeros_like(theta)
     with Progress(epochs, "epochs of Adam") as progress:
         for done in range(0, epochs, CHUNK):
             adam_loop(
                 theta, m, v, problem.width, problem.n, problem.norm_neuron, problem.orthogonality,
-                statistics.gram, statistics.optimum, step, done, min(CHUNK, epochs - done),
+                statistics.gram, statistics.optimum, step, done, min(CHUNK, epochs - done), room,
             )  # fmt: skip
             progress.update(min(done + CHUNK, epochs))
     return np.array(theta.T, order="C")
