@@ -326,7 +326,7 @@ def label_regions(
     regions = []
     for label, (count, low, box, mask) in enumerate(found, start=1):
         labels[box][mask] = label
-        depth = ndimage.distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]  # nothing of it is outside its box
+        depth = ndimage.distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
         inside = float(x[box[1].start + j]), float(y[box[0].start + i])
         regions.append(Region(label, count, low, int(np.sum(mask)) / labels.size, inside))

@@ -110,7 +110,10 @@ def _step(theta: Array, m: Array, v: Array, slope: Array, size: float, correctio
             theta[row, r] -= size * m[row, r] / (np.sqrt(v[row, r] * correction) + EPSILON)
 
 
-@entry(VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT, MATRIX), fastmath=FAST)
+@entry(
+    VOID(MATRIX, MATRIX, MATRIX, INT, INT, BOOL, FLOAT, FIXED_ROWS, FIXED, FLOAT, INT, INT, MATRIX),
+    fastmath=FAST,
+)
 def adam_loop(
     theta: Array, m: Array, v: Array, k: int, d: int, norm: bool, gamma: float, gram: Array, optimum: Array,
     step: float, done: int, epochs: int, room: Array,
