@@ -152,7 +152,7 @@ def test_a_step_that_is_far_too_long_is_said():
 
 
 def test_a_later_process_trains_with_the_kept_code():
-    """Code from the cache must bring all it calls: there numba's memory is not, and a loop that makes arrays crashes."""
+    """Code from the cache brings all it calls: numba's memory is not there, and loops that make arrays crashed."""
     code = "import shallows as sh, numpy as np; from shallows.quadratic import train; "
     code += "rng = np.random.default_rng(0); data = sh.Samples(rng.standard_normal((20, 2)), rng.standard_normal(20)); "
     code += "print(train(sh.Problem(None, data, 1), 2, epochs=3).thetas.tobytes().hex())"

@@ -122,8 +122,7 @@ def adam_loop(
 
     `room` has `rows_of_room` rows: for s − s* and its image, the rows aᵢ wᵢ, F, and the slopes.
     """
-    rows, runs = theta.shape
-    entries = len(optimum)
+    runs, entries = theta.shape[1], len(optimum)
     gap, image, rest = room[:entries], room[entries : 2 * entries], room[2 * entries :]
     weighted, form, slope = rest[: k * d], rest[k * d : (k + d) * d], rest[(k + d) * d :]
     for epoch in range(done + 1, done + epochs + 1):
