@@ -22,32 +22,40 @@ import shallows as sh
 
 PLACE = Path(__file__).resolve().parent.parent / "images"
 WIDE, HIGH = 1280, 900
-#: What each view shows, beyond its defaults, and how high its picture is.
+#: What each view shows, beyond its defaults.
 VIEWS = {
-    "quadratic": ("kurtosis=30", 900),
-    "cone": ("", 860),
-    "ellipse": ("", 800),
-    "binary": ("degree=4&law=laplace", 860),
-    "relu": ("k=12&runs=16&steps=1400&split=700&neuron=1", 800),
-    "flow": ("", 1100),
+    "quadratic": "kurtosis=30",
+    "affine": "",
+    "tree": "",
+    "path": "t=0.3",
+    "slices": "",
+    "relu": "",
+    "cone": "",
+    "ellipse": "",
+    "binary": "",
+    "flow": "",
 }
+#: Views whose training runs are on their way down.
+TRAINED = ("quadratic", "affine", "path")
 
 
 def explorer(page: Any) -> None:
-    """Every view at one state."""
+    """Every view at one state, the whole page."""
     from shallows.uses.explorer.server import make_server, warm
 
     server = make_server(port=0)
     warm()
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
-    for name, (state, high) in VIEWS.items():
-        page.set_viewport_size({"width": WIDE, "height": high})
+    for name, state in VIEWS.items():
         page.goto(f"{server.address}/?view={name}&{state}")
         page.locator(".facts > div").first.wait_for()
         page.wait_for_function("document.documentElement.dataset.busy === 'false'")
-        page.wait_for_timeout(2500)
-        _shot(page, PLACE / "explorer" / f"{name}.png", high)
+        page.wait_for_timeout(4000)
+        if name in TRAINED:
+            page.locator("button:visible", has_text="Train").last.click()
+            page.wait_for_timeout(400)
+        page.screenshot(path=PLACE / "explorer" / f"{name}.png", full_page=True)
     server.stop()
     thread.join(timeout=10)
 
@@ -101,11 +109,6 @@ def discriminants(page: Any) -> None:
 ACTIVATION = sh.Network([[1.0, 0.5], [-0.5, 1.25]], [1.0, 1.0], activation=sh.Polynomial([1, 1, 1]))
 #: The path of problems on the page: its collision and its vertex.
 PATH = ([[1.0, 0.1], [0.1, 1.0]], [[-3.0, 1.0], [1.0, 0.5]])
-
-
-def _shot(page: Any, path: Path, high: int) -> None:
-    """The upper part of the page, as wide as it is."""
-    page.screenshot(path=path, clip={"x": 0, "y": 0, "width": WIDE, "height": high})
 
 
 def main(wanted: list[str]) -> None:
