@@ -8,16 +8,19 @@ the activation is flat at w = 0 (`constants`) any of them may also be constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from shallows.mathematics.same_points import is_among
 from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
+from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
-from shallows.questions.charts.neurons.constants import constant_neurons
+from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
@@ -33,6 +36,7 @@ from shallows.questions.charts.neurons.stratum import (
     shifted_space,
 )
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -80,11 +84,26 @@ def neurons_chart(
         _fixed(problem, space, certify, seed, progress, found, engine)
     if problem.outer is None and problem.width == 1 and charted is not None:
         limits = one_neuron_limits(problem, space, charted)
-        found.placed += limits.placed
+        found.placed = _beside_networks(found.placed, limits.placed)
         found.notes += limits.notes
         found.levels.append(limits.completeness)
         found.limits = limits.closed
     return assembled(problem, space, found, seed, method)
+
+
+def _beside_networks(networks: list[Placed], limits: list[Placed]) -> list[Placed]:
+    """Limits that are no networks, after these: a constant is one, though neurons at infinity tend to it as well."""
+    listed = list(networks)
+    for limit in limits:
+        entries = limit.point.entries
+        size = POINT_ERROR * float(np.abs(entries).max())
+        same = [i for i, item in enumerate(networks) if is_among(entries, [item.point.entries], size)]
+        for i in same:
+            if limit.kind == "saddle":
+                listed[i] = replace(listed[i], kind="saddle")
+        if not same:
+            listed.append(limit)
+    return listed
 
 
 def require_isolated(problem: Problem) -> None:
@@ -127,6 +146,9 @@ def _trained(
             np.zeros((0, neuron.n)), np.zeros(0), nothing, (0, 0, 0), Certificate(0.0, True, True, "exact")
         )
         found.placed.append(Placed(point, zero))
+    if not any(space.exact.right):
+        found.notes.append(NO_TARGET)
+        return
     for r in range(1, problem.width + 1):
         with status_line(f"rank {r} of {problem.width}", progress) as tell:
             stratum = engine(problem, space, r, None, certify, seed, tell)
@@ -147,11 +169,18 @@ def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> Non
     found.complex[1] += 1
     entries = np.zeros(len(space.right))
     entries[place] = value
-    w, a = constants[0].w[None], np.array([value / constants[0].value])
-    point = NeuronPoint(w, a, entries, (1, 0, 0), Certificate(_ulp(value), True, value != 0.0, FORMULA))
-    found.placed += [Placed(point, network(problem, w, a))]
+    made = partial(_constant, problem, value)
+    first = made(constants[0])
+    net, kind = (first, "") if problem.width > 1 else constant_kind(problem, made)
+    proof = Certificate(_ulp(value), True, value != 0.0, FORMULA)
+    point = NeuronPoint(constants[0].w[None], first.a[:1], entries, (1, 0, 0), proof)
+    found.placed += [Placed(point, net, kind=kind)]
     if problem.width > 1:
         found.notes.append("networks of several neurons of which one is constant are not listed")
+
+
+def _constant(problem: Problem, value: float, neuron: ConstantNeuron) -> Network:
+    return network(problem, neuron.w[None], np.array([value / neuron.value]))
 
 
 def _ulp(value: float) -> float:

@@ -5,14 +5,21 @@ Without bias that is so when p has no linear part, and the value is p(0); with a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.signature import signature
 from shallows.model.activations import PolynomialActivation
+from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 from shallows.support.tolerances import SQRT_EPSILON
+
+#: Biases at which a constant is looked at when every bias gives a critical network: from −14 to 14, densest at 0.
+BIASES = np.tan(np.linspace(-1.5, 1.5, 66))
 
 
 @dataclass(frozen=True)
@@ -44,3 +51,36 @@ def constant_neurons(problem: Problem) -> list[ConstantNeuron]:
         )
         for b in real.tolist()
     ]
+
+
+def constant_kind(problem: Problem, made: Callable[[ConstantNeuron], Network]) -> tuple[Network, str]:
+    """The network of a constant function at which the loss bends down most, and what kind of point that makes it.
+
+    One function, several networks (0, b, a): the zeros b of p′; if E[r x] = 0 for the residual r all b. Where one of
+    them is a saddle so is the function. Along b the loss is then flat without being degenerate.
+    """
+    assert isinstance(problem.activation, PolynomialActivation)
+    nets = [made(c) for c in constant_neurons(problem) if c.value]
+    flat = 0
+    if problem.bias:
+        c = problem.activation.coefficients
+        values = np.polynomial.polynomial.polyval(BIASES, c)
+        moved = [
+            made(ConstantNeuron(np.concatenate([[b], np.zeros(problem.n)]), float(value)))
+            for b, value in zip(BIASES, values, strict=True)
+            if abs(value) > SQRT_EPSILON
+        ]
+        if all(_rests(problem, net) for net in moved):
+            nets, flat = nets + moved, 1
+    spectra = [np.linalg.eigvalsh(problem.hessian(net)) for net in nets]
+    lowest = min(range(len(nets)), key=lambda i: float(spectra[i][0] / np.abs(spectra[i]).max()))
+    positive, zero, negative = signature(spectra[lowest], POINT_ERROR)
+    if negative:
+        return nets[lowest], "saddle" if positive or zero else "local maximum"
+    return nets[lowest], "degenerate" if zero > flat else "local minimum"
+
+
+def _rests(problem: Problem, net: Network) -> bool:
+    """Whether the gradient vanishes, against the Hessian."""
+    size = float(np.abs(problem.hessian(net)).max())
+    return float(np.abs(problem.gradient(net)).max()) <= POINT_ERROR * size

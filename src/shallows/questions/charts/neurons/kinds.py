@@ -93,7 +93,7 @@ def has_slope(problem: Problem) -> bool:
 def _kind(problem: Problem, item: Placed) -> str:
     if problem.outer is None and item.point.rank < problem.width:
         return "saddle"  # an idle neuron with E[p(w·x + b) r] ≠ 0, which there is, decreases the loss to first order
-    whole = item.point.rank == problem.width and item.point.W.any(axis=1).all()
+    whole = item.point.rank == problem.width and item.point.W[:, int(problem.bias) :].any(axis=1).all()
     if whole:
         positive, zero, negative = item.point.signature
     else:

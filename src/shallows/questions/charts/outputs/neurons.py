@@ -19,13 +19,14 @@ from shallows.mathematics.signature import signature
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, settle
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
-from shallows.questions.charts.neurons.constants import constant_neurons
+from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -68,6 +69,7 @@ class Listed:
     certificate: Certificate | None
     dimension: int = 0
     description: str = ""
+    kind: str = ""
 
 
 @dataclass
@@ -126,6 +128,9 @@ def _trained(
         net = _network(problem, np.zeros((M, 1)), zero[None])
         proof = Certificate(0.0, True, True, "exact")
         found.rows.append(Listed(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), proof))
+    if not any(spaces.exact.right):
+        found.notes.append(NO_TARGET)
+        return
     for r in range(1, problem.width + 1):
         with status_line(f"rank {r} of {problem.width}", progress) as tell:
             part = _stratum(problem, spaces, r, None, certify_points, seed, tell)
@@ -148,10 +153,15 @@ def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> Non
     known = [row.entries for row in found.rows]
     if is_among(entries.ravel(), known, NO_NEURON * float(np.abs(best).max())):
         return
-    net = _network(problem, best[:, None] / constants[0].value, constants[0].w[None])
+    made = partial(_constant, problem, best)
+    net, kind = (made(constants[0]), "") if problem.width > 1 else constant_kind(problem, made)
     seen = (problem.outputs, 0, 0)
-    found.rows.append(Listed(np.asarray(entries.ravel()), net, 1, seen, None))
+    found.rows.append(Listed(np.asarray(entries.ravel()), net, 1, seen, None, kind=kind))
     found.complex[1] += 1
+
+
+def _constant(problem: Problem, best: Array, neuron: ConstantNeuron) -> Network:
+    return _network(problem, best[:, None] / neuron.value, neuron.w[None])
 
 
 def _take(found: _Found, rank: int, part: _Part, made: Callable[[Array, Array], Network]) -> None:
@@ -323,6 +333,8 @@ def _scope(problem: Problem, closed: bool) -> str:
 def _kind(problem: Problem, row: Listed, flat: bool) -> str:
     if flat:
         return "global minimum"
+    if row.kind:
+        return row.kind
     if problem.outer is None and row.rank < problem.width:
         return "saddle"  # an idle neuron decreases the loss to first order
     positive, zero, negative = row.signature
