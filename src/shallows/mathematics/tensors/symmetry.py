@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exact.linear_algebra import kernel, matrix
 from shallows.mathematics.newton import shortened
+from shallows.mathematics.semidefinite_root import semidefinite_root
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON, TINY
@@ -159,7 +160,7 @@ class Symmetry:
         """dim exp(h)·s: the rank of its tangents, in the metric's own units."""
         if not self.dimension or not np.any(entries):
             return 0
-        root = np.linalg.cholesky(self.gram)
+        root = semidefinite_root(self.gram).T
         size = float(np.linalg.norm(root.T @ entries))
         values = np.linalg.svd((self.tangents(entries) @ root) / size, compute_uv=False)
         return int(np.sum(values > np.sqrt(NEARLY_SINGULAR)))
@@ -172,7 +173,7 @@ class Symmetry:
         """Whether a turn takes one tensor to the other, within `tolerance` of its size: looked for from many turns."""
         from scipy.optimize import least_squares
 
-        root = np.linalg.cholesky(self.gram).T
+        root = semidefinite_root(self.gram)
         goal, size = root @ second, max(float(np.linalg.norm(root @ second)), TINY)
         generators = [derivation(X, self.degree) for X in self.basis]
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.same_points import is_among
+from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.mathematics.tensors.symmetry import Symmetry
@@ -110,10 +111,13 @@ class Examined:
     close: int = 0
 
 
-def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> Examined:
+def examine(
+    problem: Problem, rank: int, ends: Sequence[End], certify: bool, inputs: int | None = None
+) -> Examined:
     """The real families and the real degenerate points that the ends belong to, each once.
 
-    With `certify`, families that are orbits of exact symmetries are proved (`orbits`).
+    With `certify`, families that are orbits of exact symmetries are proved (`orbits`). At degree 2 matrices have their
+    rank in the first `inputs`, all but a constant that the metric does not see.
     """
     families: list[RealFamily] = []
     points: list[RealPoint] = []
@@ -126,7 +130,7 @@ def examine(problem: Problem, rank: int, ends: Sequence[End], certify: bool) -> 
     symmetry = shared.own
     for i, end in enumerate(ends):
         for candidate in _candidates(problem, end, symmetry):
-            net = _real_point(student, candidate, rank)
+            net = _real_point(student, candidate, rank, inputs)
             if net is not None and (end.isolated or not _is_close(student, net, shared)):
                 on_family[i] = _sort_in(student, net, symmetry, orbits, families, points, end.isolated)
                 break
@@ -204,11 +208,11 @@ def _candidates(problem: Problem, end: End, symmetry: Symmetry) -> list[End]:
     return [replace(end, neurons=symmetry.least(end.neurons)), end]
 
 
-def _real_point(student: Problem, end: End, rank: int) -> Network | None:
+def _real_point(student: Problem, end: End, rank: int, inputs: int | None = None) -> Network | None:
     """A real critical point of rank r near an end, or None."""
     start = student.pack(realise(student, *end.real_terms()))
     net = student.unpack(_critical(student, start))
-    return net if _is_critical(student, net, CRITICAL) and _has_rank(student, net, rank) else None
+    return net if _is_critical(student, net, CRITICAL) and _has_rank(student, net, rank, inputs) else None
 
 
 def _is_critical(student: Problem, net: Network, share: float) -> bool:
@@ -251,11 +255,11 @@ def least_gradient(
     return np.asarray(found.x)
 
 
-def _has_rank(student: Problem, net: Network, rank: int) -> bool:
+def _has_rank(student: Problem, net: Network, rank: int, inputs: int | None) -> bool:
     """No term vanishes against the largest, or against the target: at degree ≥ 3 all gradients vanish near zero."""
     tensor = net.tensor()
     if tensor.degree == 2:
-        values = np.sort(np.abs(np.linalg.eigvalsh(tensor.to_matrix())))[::-1]
+        values = np.sort(np.abs(np.linalg.eigvalsh(tensor.to_matrix()[:inputs, :inputs])))[::-1]
     else:
         values = np.sort(np.abs(net.a) * np.linalg.norm(net.W, axis=1) ** tensor.degree)[::-1]
     largest = max(float(values[0]), float(np.max(np.abs(student.target_tensor().entries))))
@@ -323,6 +327,8 @@ def _real(student: Problem, net: Network) -> RealPoint | None:
     from shallows.questions.geometry.manifolds.strata import stratum
 
     tensor = net.tensor()
+    if student.degree == 2 and np.linalg.eigvalsh(student.gram())[0] <= FLAT * student.gram().max():
+        return _in_neurons(student, *spectral_terms(tensor.to_matrix(), student.width))
     try:
         if student.degree == 2:
             geometry = stratum(student, tensor, rank=student.width, tolerance=FLAT)
@@ -337,6 +343,17 @@ def _real(student: Problem, net: Network) -> RealPoint | None:
         vectors = net.W * (np.abs(net.a) ** (1 / student.degree))[:, None]
         signs = np.sign(net.a)
     return RealPoint(vectors, signs, (int(positive), int(zero), int(negative)))
+
+
+def _in_neurons(student: Problem, vectors: Array, signs: Array) -> RealPoint:
+    """The point with its signature from the Hessian in the neurons, for metrics that do not see all of a tensor.
+
+    Of its zeros r(r−1)/2 are those of turns that leave the matrix alone.
+    """
+    held = Problem(student.target, student.data, len(signs), outer=signs)
+    eigenvalues = np.linalg.eigvalsh(held.hessian(Network(vectors, signs)))
+    positive, zero, negative = signature(eigenvalues, FLAT)
+    return RealPoint(vectors, signs, (positive, zero - len(signs) * (len(signs) - 1) // 2, negative))
 
 
 def _network(student: Problem, point: RealPoint) -> Network:

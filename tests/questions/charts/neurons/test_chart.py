@@ -143,7 +143,7 @@ def test_the_exact_engine_agrees(outer, bias):
         charts = [sh.chart(problem, method) for method in ("homotopy", "exact")]
         assert charts[1].losses == pytest.approx(charts[0].losses, rel=1e-9)
         assert charts[1].kinds() == charts[0].kinds() and charts[1].complex_count == charts[0].complex_count
-        assert charts[1].completeness == "count-matched"
+        assert charts[1].completeness in ("count-matched", "proved")  # in one input the target is a network
 
 
 def test_what_has_no_isolated_networks_is_refused_with_the_reason():

@@ -89,7 +89,11 @@ class LowRankEquations(CommonEquations):
         r, S = self.r, frame.T @ matrices @ frame
         rows, columns = np.triu_indices(r)
         A = S[:, :r, :r]
-        Z = np.linalg.solve(A, S[:, r:, :r].transpose(0, 2, 1)).transpose(0, 2, 1)
+        rest = S[:, r:, :r].transpose(0, 2, 1)
+        try:
+            Z = np.linalg.solve(A, rest).transpose(0, 2, 1)
+        except np.linalg.LinAlgError:  # a singular end of lower rank, exactly: zero
+            Z = (np.linalg.pinv(A) @ rest).transpose(0, 2, 1)
         return np.concatenate([A[:, rows, columns], Z.reshape(len(S), (self.n - r) * r)], axis=1)
 
     def frame(self, rng: np.random.Generator) -> Array:

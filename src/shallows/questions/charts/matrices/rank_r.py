@@ -35,9 +35,6 @@ from shallows.questions.charts.singular_ends import End, examine, joined, singul
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
-#: What a chart says of singular ends under a metric that does not see all entries.
-OPEN = "singular ends under this metric are not examined: families may be missing"
-
 
 def low_rank_stratum(
     problem: Problem, rank: int, certify_points: bool, seed: int, tell: Shown = False
@@ -81,17 +78,17 @@ def stratum_by_frames(
         kept, proof = proof.once()
         points = points[kept]
     roots = proof.roots if proof is not None else (None,) * len(points)
-    found = real_points(system, points, roots, certify_points)
+    size = POINT_ERROR * float(np.abs(problem.target_tensor().entries).max())
+    found = [p for p in real_points(system, points, roots, certify_points) if _is_of_rank(p, size)]
     counts = _counts(equations, len(points), even.member.special)
     whole = proof is not None and proof.count == counts.bound
     far = even.member.special is not None and run.at_infinity > 0
     run = run.sampled if far else run
     matrices = [system.frame @ equations.matrix(x) @ system.frame.T for x in singular]
-    examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices], certify_points)
+    seen = None if equations.definite else problem.n - 1
+    examined = examine(problem, rank, [End.of_matrix(S, rank) for S in matrices], certify_points, seen)
     note = singular_note(rank, len(singular), len(examined.families), len(examined.points), examined.close)
-    unexplained = len(singular) > 0 and not equations.definite
-    run = run.sampled if examined.close or unexplained else run
-    note += [f"rank {rank}: {OPEN}"] if unexplained else []
+    run = run.sampled if examined.close else run
     stratum = Stratum(
         joined(found, examined, 2),
         counts,
@@ -100,6 +97,12 @@ def stratum_by_frames(
         "proved" if whole and not examined.families else run.completeness,
     )
     return FoundStratum(stratum, run.at_infinity + run.lost)
+
+
+def _is_of_rank(point: RealPoint, size: float) -> bool:
+    """Whether no term is zero to what points are known to, where that is not proved: such belong to lower ranks."""
+    proved = point.certificate is not None and point.certificate.rank_certified
+    return proved or float((point.vectors**2).sum(axis=1).min()) > size
 
 
 def _counts(equations: LowRankEquations, count: int, special: SpecialMetrics | None) -> Counts:

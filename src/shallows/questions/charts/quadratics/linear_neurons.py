@@ -9,7 +9,8 @@ have. The square that vanishes may have either sign, so the constant is free.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from shallows.model.exact_loss import rational_matrix
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.points.point import CriticalFamily
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised
 from shallows.questions.charts.quadratics.students import QuadraticStudents
@@ -50,14 +52,22 @@ def linear_rows(
     narrow = max(max(ranks) - 1, 1)
     chart = charted(Problem(SymmetricTensor(target, n, 2), data, narrow))
     best = np.asarray((inverse @ right[head]).astype(np.float64))
+    slope = np.asarray(lift.astype(np.float64))
     for point in chart.critical:
-        if point.rank + 1 not in ranks or point.dimension:
+        if point.rank + 1 not in ranks:
             continue
-        q = point.tensor.entries
-        linear = best - np.asarray(lift.astype(np.float64)) @ q
-        row = _row(students, point.rank + 1, linear, point.tensor.to_matrix())
-        if row is not None:
-            yield row
+        samples = point.samples if isinstance(point, CriticalFamily) else (point.tensor,)
+        found = [_row(students, point.rank + 1, best - slope @ q.entries, q.to_matrix()) for q in samples]
+        first = found[0]
+        if first is not None and all(row is not None for row in found):
+            yield first if not isinstance(point, CriticalFamily) else _moving(students, first, found, point)
+
+
+def _moving(students: QuadraticStudents, row: Row, found: Sequence[Row | None], point: CriticalFamily) -> Row:
+    """A row that stands for a family, whose own directions are zeros of its signature."""
+    tensors = tuple(students.space.tensor(other.entries) for other in found if other is not None)
+    kind = "local minimum" if row.kind == "degenerate" and row.signature[1] == point.dimension else row.kind
+    return replace(row, kind=kind, dimension=point.dimension, family=(point.description, tensors))
 
 
 def _fraction(x: object) -> object:

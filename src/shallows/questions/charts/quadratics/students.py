@@ -50,11 +50,16 @@ class QuadraticStudents:
 
     @classmethod
     def of(cls, problem: Problem) -> QuadraticStudents | None:
-        """Those of two and more quadratic neurons with one output; None where there is no reduction to matrices."""
+        """Those of two and more quadratic neurons with one output, and of one αz² + βz; None without a reduction.
+
+        One neuron of another kind has a constant that its outer weight decides.
+        """
         activation = problem.activation
-        if not isinstance(activation, Polynomial) or activation.degree != 2 or problem.width < 2:
+        if not isinstance(activation, Polynomial) or activation.degree != 2:
             return None
         gamma, beta, alpha = (Fraction(float(c)) for c in activation.coefficients)
+        if problem.width < 2 and (problem.outer is not None or problem.bias or gamma or not beta):
+            return None
         if problem.outer is not None and beta and not problem.bias:
             return None
         half = beta / (2 * alpha)

@@ -1,0 +1,96 @@
+"""Quadratic neurons against symmetric targets with a linear part: families, and limits, against formulas and zeros."""
+
+import numpy as np
+import pytest
+from tests.questions.charts.gradient_zeros import gradient_zeros
+
+import shallows as sh
+
+SLOPE = sh.Polynomial([0.0, 1.0, 1.0])
+#: Losses of certified points agree with formulas to this.
+SAME = 1e-8
+
+
+def target(quadratic, linear):
+    """x₁² … with these coefficients, and a linear part."""
+    T = np.diag([0.0, *quadratic])
+    T[0, 1:] = T[1:, 0] = np.array(linear) / 2
+    return T
+
+
+def one_neuron_loss(u, quadratic, linear):
+    """The best c₁ u·x + c₂ (u·x)², u of length one, under N(0, I): with Hermite polynomials by hand."""
+    Q, n = np.diag(quadratic), len(quadratic)
+    energy = linear @ linear + 2 * np.sum(Q**2) + np.trace(Q) ** 2
+    square = 2 * u @ Q @ u + np.trace(Q)
+    assert len(u) == n
+    return energy - (linear @ u) ** 2 - square**2 / 3
+
+
+def on_the_chart(problem, chart, starts):
+    for net in gradient_zeros(problem, starts, np.random.default_rng(0), sizes=(1.0, 3.0), far=100.0):
+        loss = problem.loss(net)
+        assert np.abs(chart.losses - loss).min() < 1e-6 * (1 + loss)
+
+
+def test_a_round_target_with_a_slope_has_circles():
+    quadratic, linear = np.array([1.0, 2.0, 2.0]), np.array([1.0, 0.0, 0.0])
+    problem = sh.Problem(target(quadratic, linear), sh.Gaussian(3), 2, SLOPE)
+    chart = sh.chart(problem)
+    assert chart.completeness == "count-matched" and len(chart.families) == 2
+    assert all(family.certificate.signature_certified for family in chart.families)
+    circle = one_neuron_loss(np.array([0.0, 0.6, 0.8]), quadratic, linear)
+    axis = one_neuron_loss(np.array([1.0, 0.0, 0.0]), quadratic, linear)
+    assert {round(x.loss, 6) for x in chart.critical if x.rank == 1} == {round(circle, 6), round(axis, 6)}
+    for family in chart.families:
+        for sample in family.samples:  # all on one level
+            gap = sample.to_matrix() - problem.target.to_matrix()
+            level = np.sum(gap[0, 1:] ** 2) * 4 + 2 * np.sum(gap[1:, 1:] ** 2) + np.trace(gap[1:, 1:]) ** 2
+            assert level == pytest.approx(family.loss, rel=SAME)
+
+
+@pytest.mark.parametrize(("slope", "limit"), [(1.0, True), (4.0, False)])
+def test_one_neuron_is_at_the_least_of_a_formula(slope, limit):
+    quadratic, linear = np.array([1.0, 2.0, 2.0]), np.array([slope, 0.0, 0.0])
+    chart = sh.chart(sh.Problem(target(quadratic, linear), sh.Gaussian(3), 1, SLOPE))
+    angles = np.linspace(0, np.pi, 20_001)
+    scanned = [one_neuron_loss(np.array([np.cos(t), np.sin(t), 0.0]), quadratic, linear) for t in angles]
+    assert chart.infimum == pytest.approx(min(scanned), rel=1e-7)
+    assert chart.minimum.kind == "global minimum" and chart.attained is not limit
+    assert chart.completeness == "count-matched"
+
+
+def test_a_slope_that_breaks_the_symmetry_leaves_points():
+    quadratic, linear = np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 0.0])
+    chart = sh.chart(sh.Problem(target(quadratic, linear), sh.Gaussian(3), 1, SLOPE))
+    assert not chart.families and chart.completeness == "count-matched"
+    across = one_neuron_loss(np.array([0.0, 0.0, 1.0]), quadratic, linear)  # a square without slope: a limit
+    assert any(point.limit and point.loss == pytest.approx(across, rel=SAME) for point in chart.points)
+
+
+def test_an_even_target_of_one_neuron_is_proved():
+    chart = sh.chart(sh.Problem(target([1.0, 2.0, 2.0], np.zeros(3)), sh.Gaussian(3), 1, SLOPE))
+    assert (chart.completeness, chart.attained, chart.infimum) == ("proved", False, pytest.approx(16.0))
+    assert chart.minimum.dimension == 1 and chart.minimum.kind == "global minimum"
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_linear_target(n):
+    linear = np.eye(n)[0]
+    chart = sh.chart(sh.Problem(target(np.zeros(n), linear), sh.Gaussian(n), 1, SLOPE))
+    assert chart.infimum == pytest.approx(0.0, abs=SAME) and chart.attained is False
+
+
+@pytest.mark.thorough
+def test_zeros_of_the_gradient_are_on_charts_with_families():
+    for quadratic, linear in [
+        ([1.0, 2.0, 2.0], [1.0, 0, 0]),
+        ([1.0, 2.0, 2.0], [1.0, 1.0, 0]),
+        ([2.0, 2.0, 2.0], [1.0, 0, 0]),
+    ]:
+        for width, options in [(1, {}), (2, {}), (2, {"bias": True})]:
+            activation = sh.Polynomial([1.0, 0.0, 1.0]) if options else SLOPE
+            problem = sh.Problem(target(quadratic, linear), sh.Gaussian(3), width, activation, **options)
+            chart = sh.chart(problem)
+            assert chart.completeness != "sampled"
+            on_the_chart(problem, chart, 60)
