@@ -35,6 +35,7 @@ from shallows.questions.charts.neurons.stratum import (
     own_neuron,
     shifted_space,
 )
+from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
@@ -85,6 +86,12 @@ def neurons_chart(
     if problem.outer is None and problem.width == 1 and charted is not None:
         limits = one_neuron_limits(problem, space, charted)
         found.placed = _beside_networks(found.placed, limits.placed)
+        found.notes += limits.notes
+        found.levels.append(limits.completeness)
+        found.limits = limits.closed
+    elif engine is neuron_stratum and has_two_neuron_limits(problem) and space.right.any():
+        limits = two_neuron_limits(problem, space, certify, seed, progress)
+        found.placed += limits.placed
         found.notes += limits.notes
         found.levels.append(limits.completeness)
         found.limits = limits.closed
@@ -287,7 +294,7 @@ def assembled(
         limit[order],
     )
     isolated = rank[order][(dimension[order] == 0) & ~limit[order]]
-    least = (kind == "global minimum") & (closed or found.limits)
+    least = kind == "global minimum"
     return Chart(
         critical=Points(table, maker, problem),
         completeness=completeness,
@@ -297,7 +304,7 @@ def assembled(
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
-        attained=bool((least & ~limit).any()) if least.any() else None,
+        attained=True if (least & ~limit).any() else False if least.any() and closed else None,
         scope="" if closed else SCOPE,
         seed=seed,
         title=f"{problem!r}",

@@ -1,0 +1,118 @@
+"""Limits of two neurons z + c z^k against a search over two directions that shares no code with the charts.
+
+A neuron a p(w·x) in the direction u is x(u·x) + y(u·x)^k with xy of the sign of c, so with both directions fixed the
+least loss is that of four non-negative least-squares problems, whose solutions with zeros are limits; merged neurons
+are approached as the directions meet.
+"""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, nnls
+
+import shallows as sh
+
+
+def labelled(seed, rows=40, n=2):
+    rng = np.random.default_rng([seed, 13])
+    return rng.standard_normal((rows, n)), rng.standard_normal(rows)
+
+
+def least(angles, X, y, k, sign):
+    """The least loss of two neurons in these directions, limits with them."""
+    U = np.stack([np.cos(angles), np.sin(angles)])
+    Z = X @ U
+    best = np.inf
+    for first in (1.0, -1.0):
+        for second in (1.0, -1.0):
+            turns = np.array([first, second])
+            columns = np.concatenate([Z * turns, sign * Z**k * turns], axis=1)
+            scale = np.linalg.norm(columns, axis=0)
+            best = min(best, nnls(columns / scale, y)[1] ** 2)
+    return best / len(y)
+
+
+def searched(X, y, k, sign, starts=3):
+    grid = np.pi * np.arange(24) / 24
+    values = sorted((least([a, b], X, y, k, sign), a, b) for i, a in enumerate(grid) for b in grid[:i])
+    options = {"xatol": 1e-9, "fatol": 1e-13, "maxiter": 600}
+    ends = [
+        minimize(least, [a, b], (X, y, k, sign), "Nelder-Mead", options=options)
+        for _, a, b in values[:starts]
+    ]
+    return min(ends, key=lambda end: end.fun)
+
+
+def activation(k, c):
+    return sh.Polynomial([0.0, 1.0, *[0.0] * (k - 2), c])
+
+
+SLOW = pytest.mark.thorough
+CASES = [
+    (3, 1.0, 0),
+    (3, -1.0, 1),
+    *(pytest.param(3, c, seed, marks=SLOW) for c in (1.0, -1.0) for seed in range(2, 8)),
+    *(pytest.param(5, 1.0, seed, marks=SLOW) for seed in range(3)),
+]
+
+
+@pytest.mark.parametrize(("k", "c", "seed"), CASES)
+def test_the_infimum_is_the_least_over_all_directions(k, c, seed):
+    X, y = labelled(seed)
+    problem = sh.Problem(None, sh.Samples(X, y), 2, activation(k, c))
+    chart = sh.chart(problem)
+    assert chart.completeness != "sampled" and chart.scope == ""
+    found = searched(X, y, k, np.sign(c))
+    assert chart.infimum == pytest.approx(found.fun, rel=1e-5)
+    assert chart.minimum.kind == "global minimum" and chart.attained is not chart.minimum.limit
+    lowest = sh.ensemble(problem, runs=40, method="lm", rng=seed).losses.min()
+    assert chart.infimum * (1 - 1e-9) <= lowest
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in (1, 2, 3))])
+def test_kinds_are_those_among_networks_near_them(seed):
+    """From a local minimum nothing near it is lower; from a saddle something is."""
+    X, y = labelled(seed)
+    problem = sh.Problem(None, sh.Samples(X, y), 2, activation(3, 1.0))
+    rng = np.random.default_rng(seed)
+    chart = sh.chart(problem)
+    limits = [point for point in chart.points if point.limit]
+    assert limits and all(point.certificate is not None for point in limits)
+    for point in limits:
+        net = point.network
+        assert problem.loss(net) == pytest.approx(point.loss, rel=2e-3)
+        angles = np.arctan2(net.W[:, 1], net.W[:, 0])
+        near = [least(angles + 2e-3 * rng.standard_normal(2), X, y, 3, 1.0) for _ in range(40)]
+        if point.kind == "local minimum":  # the least over directions may be lower, elsewhere in the weights
+            start = problem.pack(net)
+            end = minimize(
+                lambda theta: problem.loss(problem.unpack(theta)),
+                start,
+                jac=lambda theta: problem.gradient(problem.unpack(theta)),
+                method="L-BFGS-B",
+            )
+            assert end.fun >= point.loss * (1 - 1e-7)
+        assert min(near) >= chart.infimum * (1 - 1e-9)
+
+
+def test_targets_that_are_limits():
+    """x, x² y and x³ + y³ are limits of two neurons z + z³, and no networks of two."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    a, b = X.T
+    for y in (a**2 * b, a**3 + b**3, a + b**3):
+        chart = sh.chart(sh.Problem(None, sh.Samples(X, y), 2, activation(3, 1.0)))
+        assert chart.infimum < 1e-12
+        assert chart.attained is not True and chart.minimum.limit
+
+
+def test_a_network_attains_its_own_target():
+    net = sh.Network([[1.0, 0.5], [-0.3, 0.8]], [1.0, -0.7], activation(3, 1.0))
+    chart = sh.chart(sh.Problem(net, sh.Samples(labelled(3)[0]), 2))
+    assert chart.infimum < 1e-12 and chart.attained is True and not chart.minimum.limit
+
+
+def test_other_activations_claim_nothing():
+    """Where limits are not charted no minimum above the floor is global, and the scope says so."""
+    X, y = labelled(1, 60)
+    chart = sh.chart(sh.Problem(None, sh.Samples(X, y), 2, sh.Polynomial([0.0, 0, 1.0, 1.0])))
+    assert chart.attained is None and chart.scope and "global minimum" not in chart.kinds()
