@@ -12,7 +12,7 @@ Nakatsukasa, L. Trefethen, "Vandermonde with Arnoldi", 2021, the basis.)
 Along straight ways alone the test would be weak: a function that is analytic but for a few cuts is approximated by
 rational ones of degree twenty to rounding. m is held to the number of the solutions, and there are three times as many
 samples; of many solutions to MOST, since few run to infinity on one line (measured: m = 10 for 715 solutions of two
-quartic neurons under a moved Gaussian).
+quartic neurons under a moved Gaussian). Twice as much where poles are double (`poles`).
 """
 
 from __future__ import annotations
@@ -50,9 +50,11 @@ def rational_trace_test(
     invariants: Invariants,
     rng: np.random.Generator,
     *,
+    poles: int = 1,
     settings: TrackerSettings | None = None,
 ) -> TraceTest:
-    """The trace test for `points`, one an orbit, where the sum of `invariants` grows no faster than the parameters.
+    """The trace test for `points`, one an orbit, where the sum of `invariants` grows no faster than the parameters and
+    has at most so many poles a point, with multiplicities.
 
     A pass is no proof: a subset that is invariant under the monodromy of the line passes too, as do points whose
     branch points lie far away; a failure may mean that too few samples were reached.
@@ -70,7 +72,7 @@ def rational_trace_test(
     count = len(points)
     if not count:
         return TraceTest(False, np.inf, 0, 0, points)
-    largest = min(count, MOST)
+    largest = poles * min(count, MOST)
     wanted = SAMPLES_EACH * largest + SAMPLES
     at, sums = _sampled(family, points, parameters, invariants, rng, wanted, settings or TrackerSettings())
     if len(at) < wanted // 2 + largest:

@@ -61,6 +61,11 @@ class CriticalEquations(Hashable, Protocol):
         """Whether paths from a generic metric to a special one have been seen to end quickly, at infinity too."""
         ...
 
+    @property
+    def poles(self) -> int:
+        """How many poles a solution the sum of all students may have, at targets that take solutions to infinity."""
+        ...
+
     def homotopy(self, start: tuple[Pair, Complex], target: tuple[Pair, Complex]) -> Homotopy:
         """F along the segment from (G, g) = start to target."""
         ...
@@ -95,6 +100,11 @@ class CommonEquations(ABC):
     def ends_well(self) -> bool:
         """No: some creep."""
         return False
+
+    @property
+    def poles(self) -> int:
+        """One."""
+        return 1
 
     def special_count(self, metrics: Metrics) -> int | None:
         """Not known beforehand."""

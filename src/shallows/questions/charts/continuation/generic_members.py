@@ -225,7 +225,8 @@ def _by_trace(
     fixed = family(equations, OneMetric(special.at(u).high))
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
-        return rational_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
+        tensors, poles = equations.tensors, equations.poles
+        return rational_trace_test(fixed, found.points, g, tensors, generator, poles=poles, settings=SETTINGS)
 
     try:
         found = monodromy(

@@ -40,6 +40,12 @@ class OutputEquations(NeuronEquations):
         """For one neuron under a generic metric."""
         return one_neuron_count(self.degree, self.neuron.n + 1, self.outputs) if self.r == 1 else None
 
+    @property
+    def poles(self) -> int:
+        """Two: one neuron runs to infinity where ‖w‖² = 0 and Σ_m b_m(w)² = 0 (`counts`), which is quadratic in the
+        target; measured for two and three neurons."""
+        return 2
+
     def special_count(self, metrics: Metrics) -> int | None:
         """For one neuron under a rotation-invariant metric."""
         return one_neuron_count(self.degree, self.neuron.n + 1, self.outputs, True) if self.r == 1 else None

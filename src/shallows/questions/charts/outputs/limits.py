@@ -31,12 +31,13 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import BITS, MergedSystem
 from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place, Vector
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
-from shallows.questions.charts.outputs.stratum import Wanted, start_of
+from shallows.questions.charts.outputs.stratum import Wanted
 from shallows.questions.charts.points.networks import APART, THREE_APART
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, shown
@@ -60,9 +61,9 @@ def output_limits(
     tell: Shown = False,
 ) -> OutputStratum:
     """All critical limits that are sums of these blocks."""
-    wanted = Wanted.of(problem, loss, sum(blocks))
+    wanted = Wanted.of(problem, loss)
     equations = MergedOutputEquations(problem.degree, problem.n, loss.rank, blocks)
-    start = start_of(equations, wanted, tell)
+    start = starting_member(equations, wanted.special, Detours, tell)
     run = settle(Detours(equations, start, wanted.member, seed, tell))
     points = PointSet(run.finite.points, invariants=equations.tensors).points
     places = [_restored(equations, wanted, x) for x in points]

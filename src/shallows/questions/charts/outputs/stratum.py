@@ -16,16 +16,14 @@ from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
 from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.equations import Member, SolvedMember
-from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
+from shallows.questions.charts.continuation.equations import Member
+from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
-from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.exact.matrices import integer_frame
 from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_count, one_neuron_count
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations, generic_frame
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
-from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.system import OutputSystem
 from shallows.questions.charts.points.point import Certificate
@@ -44,8 +42,6 @@ from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
 BITS = 128
-#: Generic targets that were solved in this process, by equations and metric.
-SOLVED: dict[tuple[OutputEquations | MergedOutputEquations, bytes], SolvedMember] = {}
 #: Frames of integers that are looked at: of sixteen with entries up to 2 some have walls away from axes and diagonals.
 FRAMES = 16
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
@@ -63,8 +59,8 @@ class Wanted:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, loss: OutputsLoss, rank: int) -> Wanted:
-        """In balanced coordinates; white ones for rotation-invariant data, where the number of one neuron is known."""
+    def of(cls, problem: Problem, loss: OutputsLoss) -> Wanted:
+        """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own."""
         independent = loss.rank
         n, d = problem.n, problem.degree
         gram, right = loss.gram.astype(float), loss.right.astype(float)
@@ -75,14 +71,10 @@ class Wanted:
         metric, g = P.T @ gram @ P, U.T @ right @ P
         metric = (metric + metric.T) / 2
         scale, size = float(np.abs(metric).max()), float(np.abs(g).max())
-        special = None if white is None or rank > 1 else InvariantMetrics(d, n)
+        special = None if white is None else InvariantMetrics(d, n)
         member = Member.of(metric / scale, (g / size).ravel())
         if special is not None:
             member = Member(special, special.weights_of(metric / scale), (g / size).ravel())
-        elif white is not None:
-            member = Member(
-                OneMetric((metric / scale).astype(np.complex128)), np.zeros(0), (g / size).ravel()
-            )
         return cls(member, special, U, frame, size / scale)
 
     def restored(self, equations: OutputEquations, points: Complex) -> tuple[Complex, Complex]:
@@ -108,9 +100,9 @@ def output_stratum(
     problem: Problem, loss: OutputsLoss, rank: int, certify_points: bool, seed: int, tell: Shown = False
 ) -> OutputStratum:
     """All critical networks of `rank` neurons."""
-    wanted = Wanted.of(problem, loss, rank)
+    wanted = Wanted.of(problem, loss)
     equations = OutputEquations.of_powers(problem.degree, problem.n, rank, loss.rank)
-    start = start_of(equations, wanted, tell)
+    start = starting_member(equations, wanted.special, Detours, tell)
     run = settle(Detours(equations, start, wanted.member, seed, tell))
     A, W = wanted.restored(equations, np.concatenate([run.finite.points, run.singular.points]))
     regular = np.arange(len(A)) < run.finite.count
@@ -131,17 +123,6 @@ def output_stratum(
         [*_notes(rank, wanted, run, singular), *(f"rank {rank}: {note}" for note in notes)],
         "proved" if complete else run.completeness,
     )
-
-
-def start_of(equations: OutputEquations | MergedOutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:
-    """A solved member: a generic one, or for several neurons under rotation-invariant data a generic target."""
-    metric = wanted.member.metrics
-    if not isinstance(metric, OneMetric):
-        return starting_member(equations, wanted.special, Detours, tell)
-    key = equations, metric.gram.tobytes()
-    if key not in SOLVED:
-        SOLVED[key] = solved_target(equations, metric, 0, tell)
-    return SOLVED[key]
 
 
 def clear_frame(W: Complex, seed: int) -> Array:

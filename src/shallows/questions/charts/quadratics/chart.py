@@ -27,6 +27,7 @@ from shallows.questions.charts.quadratics.one_sided import BEYOND, boundary, wit
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
 from shallows.questions.charts.quadratics.strata import modulo_chart
 from shallows.questions.charts.quadratics.students import QuadraticStudents, tensor_order
+from shallows.questions.charts.quadratics.walls import have_walls, wall_rows
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
 
@@ -65,6 +66,12 @@ def quadratics_chart(
             level = weakest([chart.completeness, squares.completeness])
             chart = replace(chart, completeness=level)
             notes.append(f"limits without a constant, from squares alone ({squares.completeness})")
+        if have_walls(students):
+            limits, squares = wall_rows(students, charted)
+            rows += limits
+            level = weakest([chart.completeness, squares.completeness])
+            chart = replace(chart, completeness=level)
+            notes.append(f"limits of squares of one sign, one of which vanishes ({squares.completeness})")
     return _assembled(students, chart, rows, notes)
 
 

@@ -30,7 +30,7 @@ from shallows.model.data.base import Distribution
 from shallows.model.data.equivalent_metric import EquivalentMetric
 from shallows.model.data.given_metric import GivenMetric
 from shallows.model.data.rotation_invariance import RotationInvariance
-from shallows.model.exact_loss import fractions
+from shallows.model.exact_loss import fractions, rational_matrix
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
@@ -186,6 +186,23 @@ class QuadraticStudents:
         known = np.concatenate([best, none])
         data = GivenMetric(self.problem.n + 1, full, b, known)
         return Problem(SymmetricTensor(known.astype(np.float64), data.n, 2), data, self.problem.width)
+
+    def without_linear(self) -> tuple[Problem, Array, Array]:
+        """With linear part, a trained: matrices Q of rank ≤ r − 1 under the metric with ℓ and the constant eliminated,
+        and (ℓ₀, L) with ℓ₀ − LQ the best linear part beside Q."""
+        gram, right = self.without_constant()
+        n = self.problem.n
+        head, tail = slice(0, n), slice(n, None)
+        inverse = rational_matrix(gram[head, head]).inv()
+        solve = np.array(
+            [[Fraction(int(inverse[i, j].p), int(inverse[i, j].q)) for j in range(n)] for i in range(n)]
+        )
+        lift, best = solve @ gram[head, tail], solve @ right[head]
+        schur, rest = gram[tail, tail] - gram[tail, head] @ lift, right[tail] - lift.T @ right[head]
+        data = GivenMetric(n, schur, rest)
+        target = np.asarray(np.linalg.solve(data.gram(2), rest.astype(np.float64)), np.float64)
+        squares = Problem(SymmetricTensor(target, n, 2), data, self.problem.width - 1)
+        return squares, best.astype(np.float64), lift.astype(np.float64)
 
     def frame(self) -> Array:
         """Coordinates of (x, 1), the constant last, in which inputs count alike: whitened, with a bias centred too.

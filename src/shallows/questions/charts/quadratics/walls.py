@@ -1,0 +1,112 @@
+"""Limits at which squares of one sign lose one: beyond them no network has the constant.
+
+Where κ/α > 0, squares ±(w·x + b)² of one sign that take all r neurons have a constant of that sign besides. Let Q be
+semidefinite, rank Q = r − 1, and ℓ outside its range. Near (ℓ, Q) are quadrics of rank (ℓ Q) = r: Q ± εuuᵀ, u the part
+of ℓ across Q, whose square has the constant ±(uᵀℓ)²/4ε → ±∞, which the outer weights must take away. Squares of both
+signs can, with a → ∞, w → 0 in one neuron and b → ∞ in the other; those of one sign cannot. So (ℓ, Q) is on a wall of
+the functions, whatever the constant; no network of r neurons is there, and descent ends there with growing weights.
+
+On the wall ℓ and the constant are free: Q is critical among matrices of rank r − 1 under the metric without them. The
+wall is a minimum if Q is one and the loss grows for −uuᵀ (Q ≥ 0), into the functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from shallows.model.problem import Problem
+from shallows.questions.charts.points.first_order import slope_matrix
+from shallows.questions.charts.points.networks import spectral_terms
+from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
+from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.quadratics.one_sided import kind_of
+from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
+from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
+
+#: ℓ is outside the range of Q when its part across is more than this share of it: points are known to ten digits.
+ACROSS = 1e-8
+#: The share of Q that the vanished square has in the network that stands for a limit.
+NEARLY = 1e-4
+
+
+def have_walls(students: QuadraticStudents) -> bool:
+    """Whether squares of one sign have a constant of that sign, and a linear part besides."""
+    positive = float(students.own) * students.square > 0
+    narrow = 2 <= students.problem.width <= students.problem.n
+    return students.free_constant and students.linear and not students.even and positive and narrow
+
+
+def wall_rows(students: QuadraticStudents, charted: Callable[[Problem], Chart]) -> tuple[list[Row], Chart]:
+    """The critical limits on walls, and the chart of squares that they are from."""
+    squares, best, lift = students.without_linear()
+    chart = charted(squares)
+    rows = []
+    for point in chart.critical:
+        signs = np.sign(point.network.a[point.network.a != 0])
+        if point.rank == squares.width and abs(signs.sum()) == point.rank:
+            linear = best - lift @ point.tensor.entries
+            row = _row(students, squares, point, linear, lift, float(signs[0]))
+            rows += [] if row is None else [row]
+    return rows, chart
+
+
+def _row(
+    students: QuadraticStudents,
+    squares: Problem,
+    point: CriticalPoint,
+    linear: Array,
+    lift: Array,
+    sign: float,
+) -> Row | None:
+    """The limit ℓ + Q; None where ℓ is in the range of Q, or where the loss has no slope across the wall."""
+    n, rank, Q = students.problem.n, point.rank + 1, point.tensor.to_matrix()
+    values, basis = np.linalg.eigh(Q)
+    own = basis[:, np.argsort(-np.abs(values))[: rank - 1]]
+    across = linear - own @ (own.T @ linear)
+    if np.linalg.norm(across) <= ACROSS * max(float(np.linalg.norm(linear)), TINY):
+        return None
+    u = across / np.linalg.norm(across)
+    rest = np.concatenate([linear, Q[np.triu_indices(n)]])
+    gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
+    slope = gram @ rest - right
+    E = slope_matrix(squares, slope[n:])
+    unit = max(float(np.abs(right[n:]).max()), float(np.abs(gram[n:] @ rest).max()), TINY)
+    inward = -sign * float(u @ E @ u)
+    if abs(inward) <= POINT_ERROR * unit:
+        return None  # critical among all quadrics: listed among those
+    entries, constant = full_entries(students, rest)
+    M = np.zeros((n + 1, n + 1))
+    M[0, 1:] = M[1:, 0] = linear / 2
+    size = NEARLY * max(float(np.abs(Q).max()), float(np.abs(linear).max()))
+    M[1:, 1:] = Q - sign * size * np.outer(u, u)
+    M[0, 0] = float(M[0, 1:] @ np.linalg.pinv(M[1:, 1:], rcond=ACROSS) @ M[1:, 0])
+    vectors, signs = spectral_terms(M, rank)
+    positive, zero, negative = point.signature
+    proof = point.certificate
+    if proof is not None:
+        wider = proof.radius * (1.0 + float(np.abs(lift).sum(axis=1).max()))
+        proof = with_constant_error(students, replace(proof, radius=wider))
+    row = Row(
+        entries,
+        vectors,
+        signs,
+        rank,
+        (positive + n + 1, zero, negative),
+        kind_of(point.signature, point.dimension, np.sign(inward)),
+        realised(students, vectors, signs, constant)[0],
+        proof,
+        point.dimension,
+        True,
+    )
+    if not isinstance(point, CriticalFamily):
+        return row
+    others = [s.entries for s in point.samples]
+    parts = [np.concatenate([linear + lift @ (point.tensor.entries - other), other]) for other in others]
+    samples = tuple(students.space.tensor(full_entries(students, part)[0]) for part in parts)
+    return replace(row, family=(point.description, samples))
