@@ -31,8 +31,10 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import BITS, MergedSystem
 from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.generic_members import starting_member
+from shallows.questions.charts.continuation.equations import SolvedMember
+from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place, Vector
@@ -61,9 +63,9 @@ def output_limits(
     tell: Shown = False,
 ) -> OutputStratum:
     """All critical limits that are sums of these blocks."""
-    wanted = Wanted.of(problem, loss)
+    wanted = Wanted.of(problem, loss, one_metric=True)
     equations = MergedOutputEquations(problem.degree, problem.n, loss.rank, blocks)
-    start = starting_member(equations, wanted.special, Detours, tell)
+    start = _start(equations, wanted, tell)
     run = settle(Detours(equations, start, wanted.member, seed, tell))
     points = PointSet(run.finite.points, invariants=equations.tensors).points
     places = [_restored(equations, wanted, x) for x in points]
@@ -72,6 +74,14 @@ def output_limits(
     found, open_ones = _sorted(problem, loss, blocks, limits, certify_points, tell)
     notes = _notes(blocks, run, len(limits), len(merged) - len(limits), open_ones)
     return OutputStratum(found, Counts(len(limits), None, ""), notes, run.completeness)
+
+
+def _start(equations: MergedOutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:
+    """A solved member: a generic one, or under rotation-invariant data a generic target, remembered in this process."""
+    metric = wanted.member.metrics
+    if isinstance(metric, OneMetric):
+        return solved_target(equations, metric, 0, tell)
+    return starting_member(equations, None, Detours, tell)
 
 
 def _restored(equations: MergedOutputEquations, wanted: Wanted, x: Complex) -> list[Place]:

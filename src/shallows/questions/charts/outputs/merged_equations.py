@@ -38,11 +38,6 @@ class MergedOutputEquations(TermEquations):
         return None
 
     @property
-    def poles(self) -> int:
-        """Two, as networks have (`equations`)."""
-        return 2
-
-    @property
     def r(self) -> int:
         """How many neurons take part."""
         return sum(self.blocks)

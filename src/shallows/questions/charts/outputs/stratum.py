@@ -19,6 +19,7 @@ from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.exact.matrices import integer_frame
 from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_count, one_neuron_count
@@ -59,8 +60,9 @@ class Wanted:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, loss: OutputsLoss) -> Wanted:
-        """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own."""
+    def of(cls, problem: Problem, loss: OutputsLoss, one_metric: bool = False) -> Wanted:
+        """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own, or each a
+        metric by itself."""
         independent = loss.rank
         n, d = problem.n, problem.degree
         gram, right = loss.gram.astype(float), loss.right.astype(float)
@@ -71,10 +73,13 @@ class Wanted:
         metric, g = P.T @ gram @ P, U.T @ right @ P
         metric = (metric + metric.T) / 2
         scale, size = float(np.abs(metric).max()), float(np.abs(g).max())
-        special = None if white is None else InvariantMetrics(d, n)
+        special = None if white is None or one_metric else InvariantMetrics(d, n)
         member = Member.of(metric / scale, (g / size).ravel())
         if special is not None:
             member = Member(special, special.weights_of(metric / scale), (g / size).ravel())
+        elif white is not None:
+            own = OneMetric((metric / scale).astype(np.complex128))
+            member = Member(own, np.zeros(0), (g / size).ravel())
         return cls(member, special, U, frame, size / scale)
 
     def restored(self, equations: OutputEquations, points: Complex) -> tuple[Complex, Complex]:
