@@ -15,9 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.mathematics.signature import signature
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.data.given_metric import GivenMetric
-from shallows.model.exact_loss import rational_matrix
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.networks import spectral_terms
@@ -40,24 +37,14 @@ def linear_rows(
     students: QuadraticStudents, ranks: list[int], charted: Callable[[Problem], Chart]
 ) -> Iterator[Row]:
     """The critical functions with a linear neuron of these ranks."""
-    gram, right = students.without_constant()
-    n = students.problem.n
-    head, tail = slice(0, n), slice(n, None)
-    solve = rational_matrix(gram[head, head]).inv()
-    inverse = np.array([[_fraction(solve[i, j]) for j in range(n)] for i in range(n)], dtype=object)
-    lift = inverse @ gram[head, tail]
-    schur, rest = gram[tail, tail] - gram[tail, head] @ lift, right[tail] - lift.T @ right[head]
-    data = GivenMetric(n, schur, rest)
-    target = np.asarray(np.linalg.solve(data.gram(2), rest.astype(np.float64)), np.float64)
-    narrow = max(max(ranks) - 1, 1)
-    chart = charted(Problem(SymmetricTensor(target, n, 2), data, narrow))
-    best = np.asarray((inverse @ right[head]).astype(np.float64))
-    slope = np.asarray(lift.astype(np.float64))
+    squares, best, slope = students.without_linear(max(max(ranks) - 1, 1))
+    chart = charted(squares)
     for point in chart.critical:
         if point.rank + 1 not in ranks:
             continue
         samples = point.samples if isinstance(point, CriticalFamily) else (point.tensor,)
-        found = [_row(students, point.rank + 1, best - slope @ q.entries, q.to_matrix()) for q in samples]
+        places = [(best - slope @ q.entries, q.to_matrix()) for q in samples]
+        found = [_row(students, squares, point.rank + 1, *place) for place in places]
         first = found[0]
         if first is not None and all(row is not None for row in found):
             yield first if not isinstance(point, CriticalFamily) else _moving(students, first, found, point)
@@ -70,13 +57,7 @@ def _moving(students: QuadraticStudents, row: Row, found: Sequence[Row | None], 
     return replace(row, kind=kind, dimension=point.dimension, family=(point.description, tensors))
 
 
-def _fraction(x: object) -> object:
-    from fractions import Fraction
-
-    return Fraction(int(x.p), int(x.q))  # type: ignore[attr-defined]
-
-
-def _row(students: QuadraticStudents, rank: int, linear: Array, Q: Array) -> Row | None:
+def _row(students: QuadraticStudents, squares: Problem, rank: int, linear: Array, Q: Array) -> Row | None:
     """The function ℓ + Q where it is critical and ℓ is outside the range of Q."""
     n = len(Q)
     values, basis = np.linalg.eigh(Q)
@@ -88,7 +69,7 @@ def _row(students: QuadraticStudents, rank: int, linear: Array, Q: Array) -> Row
     rest = np.concatenate([linear, Q[np.triu_indices(n)]])
     gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
     slope = gram @ rest - right
-    E = slope_matrix(Problem(np.eye(n), students.problem.data, 1), slope[n:])
+    E = slope_matrix(squares, slope[n:])
     unit = max(float(np.abs(right[n:]).max()), float(np.abs(gram[n:] @ rest).max()), TINY)
     if abs(float(u @ E @ u)) > ACROSS * unit:
         return None

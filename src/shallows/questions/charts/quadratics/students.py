@@ -187,9 +187,9 @@ class QuadraticStudents:
         data = GivenMetric(self.problem.n + 1, full, b, known)
         return Problem(SymmetricTensor(known.astype(np.float64), data.n, 2), data, self.problem.width)
 
-    def without_linear(self) -> tuple[Problem, Array, Array]:
-        """With linear part, a trained: matrices Q of rank ≤ r − 1 under the metric with ℓ and the constant eliminated,
-        and (ℓ₀, L) with ℓ₀ − LQ the best linear part beside Q."""
+    def without_linear(self, rank: int) -> tuple[Problem, Array, Array]:
+        """With linear part, a trained: matrices Q of a rank under the metric with ℓ and the constant eliminated, and
+        (ℓ₀, L) with ℓ₀ − LQ the best linear part beside Q."""
         gram, right = self.without_constant()
         n = self.problem.n
         head, tail = slice(0, n), slice(n, None)
@@ -201,7 +201,7 @@ class QuadraticStudents:
         schur, rest = gram[tail, tail] - gram[tail, head] @ lift, right[tail] - lift.T @ right[head]
         data = GivenMetric(n, schur, rest)
         target = np.asarray(np.linalg.solve(data.gram(2), rest.astype(np.float64)), np.float64)
-        squares = Problem(SymmetricTensor(target, n, 2), data, self.problem.width - 1)
+        squares = Problem(SymmetricTensor(target, n, 2), data, rank)
         return squares, best.astype(np.float64), lift.astype(np.float64)
 
     def frame(self) -> Array:

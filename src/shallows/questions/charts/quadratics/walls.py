@@ -44,7 +44,7 @@ def have_walls(students: QuadraticStudents) -> bool:
 
 def wall_rows(students: QuadraticStudents, charted: Callable[[Problem], Chart]) -> tuple[list[Row], Chart]:
     """The critical limits on walls, and the chart of squares that they are from."""
-    squares, best, lift = students.without_linear()
+    squares, best, lift = students.without_linear(students.problem.width - 1)
     chart = charted(squares)
     rows = []
     for point in chart.critical:
