@@ -140,3 +140,17 @@ def test_a_new_process_reads_what_is_shipped():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split()[-1] == "count-matched"
+
+
+@pytest.mark.thorough
+def test_two_quartic_neurons_with_bias_under_gaussian_data():
+    """From the member that is shipped; following paths from a generic metric took more than twenty minutes."""
+    rng = np.random.default_rng(0)
+    teacher = sh.Network(
+        rng.standard_normal((3, 2)), rng.standard_normal(3), sh.Power(4), bias=rng.standard_normal(3)
+    )
+    problem = sh.Problem(teacher, sh.Gaussian(2), 2, bias=True)
+    chart = sh.chart(problem)
+    assert (chart.completeness, chart.complex_count[2], chart.attained) == ("trace-tested", 715, True)
+    lowest = sh.ensemble(problem, runs=20, method="lbfgs", rng=0).losses.min()
+    assert lowest == pytest.approx(chart.infimum, rel=1e-6)

@@ -28,6 +28,8 @@ TRIPLES = ((5, 2), (6, 2), (3, 3))
 #: Kinds of special metrics that are shipped beside all metrics, and for which of these.
 KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
 SPECIAL = ((3, 2), (3, 3), (4, 2))
+#: Degrees, inputs and ranks of powers under a Gaussian moved along a line, as (1, x) is with a bias: long to solve.
+MOVED = ((4, 3, 2),)
 #: Sizes and ranks of matrices.
 MATRICES = ((3, 2), (4, 2), (4, 3))
 
@@ -43,6 +45,8 @@ def shapes() -> Iterator[tuple[Any, SpecialMetrics | None]]:
         yield PowerEquations(degree, n, 3), None
         for blocks in ((2, 1), (3,)):
             yield MergedEquations(degree, n, blocks), None
+    for degree, n, r in MOVED:
+        yield PowerEquations(degree, n, r), SpecialMetrics("moved Gaussian", degree, n)
     for n, r in MATRICES:
         yield LowRankEquations(n, r), None
 

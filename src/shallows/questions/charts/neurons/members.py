@@ -1,7 +1,9 @@
 """Solved members that charts of neurons start from: generic metrics, or generic ones among rotation-invariant metrics.
 
 Among rotation-invariant metrics the number of solutions is a theorem for some neurons; otherwise monodromy stays among
-them, and the trace test on a pencil of members, which does not mind solutions at infinity, tells whether all are found.
+them, and a trace test that does not mind solutions at infinity tells whether all are found: on a pencil of members for
+one neuron, that of rational functions of the target under one metric for several. (Neurons and targets that make them
+critical are a vector bundle over an open set of neurons, also with fixed outer weights, so no subset has such a sum.)
 """
 
 from __future__ import annotations
@@ -9,24 +11,29 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.mathematics.homotopy.monodromy import monodromy
+from shallows.mathematics.homotopy.rational_trace import rational_trace_test
+from shallows.mathematics.homotopy.trace import TraceTest
+from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import SolvedMember, family
 from shallows.questions.charts.continuation.generic_members import (
     DIGITS,
     MOST,
+    MOST_BY_TRACE,
     SPECIAL_SEEDS,
     generic_member,
     solved_once,
     special_member,
 )
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
+from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
 
-#: Members of more neurons are not trace-tested on a pencil: its sections have many more points than members.
+#: Members of more neurons are not trace-tested on a pencil, whose sections have many more points than members.
 PENCIL_NEURONS = 1
 #: Nodes of the graph where the number of solutions is not known.
 NODES = 6
@@ -59,7 +66,15 @@ def _by_monodromy(
 ) -> SolvedMember:
     rng = np.random.default_rng([seed, equations.unknowns, equations.entries])
     u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
-    x, g = equations.first(special.at(u).high, rng)
+    gram = special.at(u).high
+    x, g = equations.first(gram, rng)
+
+    def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
+        if len(found) > MOST_BY_TRACE:
+            return TraceTest(False, np.inf, len(found), 0, found.points[:0])
+        fixed = family(equations, OneMetric(gram))
+        return rational_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
+
     found = monodromy(
         family(equations, special),
         x[None, :],
@@ -68,7 +83,7 @@ def _by_monodromy(
         group=equations.orbit if count is None else None,
         invariants=None if count is None else equations.tensors,
         target=count,
-        trace=count is None and equations.r <= PENCIL_NEURONS,
+        trace=count is None if equations.r <= PENCIL_NEURONS else count is None and test,
         max_members=MOST if count is not None else NODES,
         limit=most_points(),
         settings=SETTINGS,
