@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+import shallows as sh
 from shallows.questions.charts.continuation import generic_members, kept_members
 from shallows.questions.charts.continuation.equations import SolvedMember
 from shallows.questions.charts.continuation.kept_members import (
