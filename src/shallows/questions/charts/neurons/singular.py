@@ -8,10 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from shallows.mathematics.newton import gauss_newton
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import NeuronPoint, half_hessian, seen_point, sort_neurons
 from shallows.questions.charts.singular_ends import (
+    CRITICAL,
     EXACTLY,
     FLAT,
     MOVE,
@@ -30,6 +32,8 @@ from shallows.support.tolerances import TINY
 
 #: Trials beside a point, an unknown, to see whether a set of critical points goes on.
 TRIALS = 3
+#: Newton's steps across a family, from a hundredth of its size away: its error is squared by each.
+CORRECTIONS = 8
 
 
 class Quadratic(Protocol):
@@ -82,11 +86,11 @@ class ExaminedEnds:
         )
 
 
-class _Loss:
+class StratumLoss:
     """The loss of r neurons on their own stratum, with derivatives from the equations in float64."""
 
     def __init__(self, space: Quadratic, system: NeuronSystem) -> None:
-        self.space, self.system = space, system
+        self.space, self.equations, self._system = space, system.equations, system
 
     def unit(self, x: Array) -> float:
         """The size of G t, or of G s and its changes: the gradient is their difference."""
@@ -105,26 +109,28 @@ class _Loss:
 
     def _reach(self, x: Array) -> Array:
         """How large s is within a unit step of x where a is fixed, so that t may be small or zero; else 0: t tells."""
-        equations = self.system.equations
+        equations = self.equations
         if equations.outer is None:
             return np.zeros_like(self.space.target)
         steps = np.abs(equations.tangents(x.astype(np.complex128))).sum(axis=0)
         return np.asarray(np.abs(self.entries(x)) + steps)
 
     def gradient(self, x: Array) -> Array:
-        equations, space = self.system.equations, self.space
+        """Half the gradient."""
+        space = self.space
         e = space.gram @ self.entries(x) - space.right
-        return np.asarray((equations.tangents(x.astype(np.complex128)) @ e).real)
+        return np.asarray((self.equations.tangents(x.astype(np.complex128)) @ e).real)
 
     def entries(self, x: Array) -> Array:
-        return np.asarray(self.system.equations.tensors(x[None].astype(np.complex128))[0].real)
+        """The function's coordinates."""
+        return np.asarray(self.equations.tensors(x[None].astype(np.complex128))[0].real)
 
     def in_use(self, x: Array) -> bool:
         """Whether every neuron with a trained outer weight adds something to the function, against what is wanted.
 
         Ends with w = 0 and any a, where targets have no linear part for instance, are of a lower rank.
         """
-        equations = self.system.equations
+        equations = self.equations
         if equations.outer is not None:
             return True
         A, W = equations.split(x[None].astype(np.complex128))
@@ -132,16 +138,45 @@ class _Loss:
         return bool(terms.min() > NO_TERM * max(float(terms.max()), float(np.abs(self.space.target).max())))
 
     def value(self, entries: Complex) -> complex:
+        """The loss of a function."""
         gap = entries - self.space.target
         return complex(gap @ self.space.gram @ gap)
 
+    def hessian(self, x: Array) -> Array:
+        """Half the Hessian."""
+        return half_hessian(self._system, x)
+
+    def seen(self, x: Array) -> NeuronPoint:
+        """The point, with its signature as seen."""
+        return seen_point(self._system, x, FLAT)
+
+    def proved(self, x: Array) -> list[NeuronPoint]:
+        """A regular point with what can be proved of it."""
+        return sort_neurons(self._system, x[None].astype(np.complex128), True).found
+
     def critical(self, x: Array) -> Array:
         """A zero of the gradient near x, by least squares."""
-        return least_gradient(x, self.gradient, lambda y: half_hessian(self.system, y), self.unit(x))
+        return least_gradient(x, self.gradient, self.hessian, self.unit(x))
 
-    def is_critical(self, x: Array) -> bool:
+    def beside(self, x: Array, across: Array) -> Array:
+        """Where the gradient vanishes along the columns of `across`, in x plus their span.
+
+        If these cross a family all of it vanishes there; beside a degenerate point a power of the distance is left.
+        """
+
+        def slice_of(z: Array) -> tuple[Array, Array]:
+            y = x + across @ z
+            return across.T @ self.gradient(y), across.T @ self.hessian(y) @ across
+
+        here = np.zeros(across.shape[1])
+        for place in gauss_newton(slice_of, here, CORRECTIONS):
+            here = place.next
+        return np.asarray(x + across @ here)
+
+    def is_critical(self, x: Array, share: float = CRITICAL) -> bool:
+        """Whether the gradient is at most this share of G t, times the size of the network."""
         size = max(float(np.abs(x).max()), TINY)
-        return float(np.abs(self.gradient(x)).max()) <= EXACTLY * 1e3 * self.unit(x) * max(size, 1.0)
+        return float(np.abs(self.gradient(x)).max()) <= share * self.unit(x) * max(size, 1.0)
 
 
 def examine_ends(
@@ -155,9 +190,17 @@ def examine_ends(
 
     `starts` are real points near an end, from which critical ones are looked for.
     """
-    result = ExaminedEnds(ends=len(singular))
-    loss = _Loss(space, system)
-    equations = system.equations
+    return examine_with(StratumLoss(space, system), singular, known, starts)
+
+
+def examine_with(
+    loss: StratumLoss,
+    singular: Complex,
+    known: Sequence[NeuronPoint],
+    starts: Callable[[Complex], list[Array]] | None = None,
+) -> ExaminedEnds:
+    """The same for a loss that says itself what its Hessian is, and how points are seen and proved."""
+    result, equations = ExaminedEnds(ends=len(singular)), loss.equations
     for end in singular:
         level = loss.value(equations.tensors(end[None])[0])
         scale = max(loss.energy(end.real), abs(level))
@@ -185,12 +228,12 @@ def _real_starts(parts: tuple[Complex, Complex], join: Any) -> list[Array]:
     return [join(A.real, scaled).real, join(A.real, W.real).real]
 
 
-def _sort_in(loss: _Loss, known: Sequence[NeuronPoint], x: Array, result: ExaminedEnds) -> None:
-    point = seen_point(loss.system, x, FLAT)
+def _sort_in(loss: StratumLoss, known: Sequence[NeuronPoint], x: Array, result: ExaminedEnds) -> None:
+    point = loss.seen(x)
     new = not any(loss.alike(x, point.entries, other.entries) for other in [*result.points, *known])
     if not point.signature[1]:  # regular after all, as w = 0 may be
         if new:
-            result.points += sort_neurons(loss.system, x[None].astype(np.complex128), True).found
+            result.points += loss.proved(x)
             result.regular += 1
         return
     beside = _beside(loss, x, point.entries, point.signature[1])
@@ -208,15 +251,20 @@ def _sort_in(loss: _Loss, known: Sequence[NeuronPoint], x: Array, result: Examin
         result.points.append(point)
 
 
-def _beside(loss: _Loss, x: Array, entries: Array, zeros: int) -> list[Array]:
+def _beside(loss: StratumLoss, x: Array, entries: Array, zeros: int) -> list[Array]:
     """Critical functions of the same loss, reached from small moves away from x."""
     level, scale = loss.value(entries.astype(np.complex128)).real, loss.energy(x)
     rng, found = np.random.default_rng(0), list[Array]()
+    values, vectors = np.linalg.eigh(loss.hessian(x))
+    order = np.argsort(np.abs(values))
+    flat, across = vectors[:, order[:zeros]], vectors[:, order[zeros:]]
     for _ in range(TRIALS * len(x)):
-        other = loss.critical(x + MOVE * float(np.abs(x).max()) * rng.standard_normal(len(x)))
+        along = rng.standard_normal(zeros)
+        step = MOVE * float(np.abs(x).max()) * (flat @ along) / np.linalg.norm(along)
+        other = loss.beside(x + step, across)
         there = loss.entries(other)
         if (
-            loss.is_critical(other)
+            loss.is_critical(other, EXACTLY)
             and abs(loss.value(there.astype(np.complex128)).real - level) <= SAME_FAMILY * scale
         ):
             found.append(there)
@@ -225,7 +273,7 @@ def _beside(loss: _Loss, x: Array, entries: Array, zeros: int) -> list[Array]:
     return found
 
 
-def _same_family(loss: _Loss, family: NeuronFamily, other: NeuronFamily) -> bool:
+def _same_family(loss: StratumLoss, family: NeuronFamily, other: NeuronFamily) -> bool:
     levels = [loss.value(f.point.entries.astype(np.complex128)).real for f in (family, other)]
     alike = abs(levels[0] - levels[1]) <= SAME_FAMILY * max(*map(abs, levels), TINY)
     return alike and family.dimension == other.dimension

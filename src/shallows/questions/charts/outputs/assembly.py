@@ -156,5 +156,5 @@ def _kinds(
     kind[flat] = "global minimum"
     if closed:
         lowest = levels.same(float(np.min(levels.excess)))
-        kind[(kind == "local minimum") & lowest] = "global minimum"
+        kind[((kind == "local minimum") | (kind == "degenerate")) & lowest] = "global minimum"
     return kind

@@ -68,7 +68,7 @@ def outputs_chart(
         notes += stratum.notes
         levels.append(stratum.completeness)
     level = weakest(levels)
-    closed = not scope and (not kinds or level != "sampled")
+    closed = not scope and level != "sampled"
     return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed, scope=scope)
 
 

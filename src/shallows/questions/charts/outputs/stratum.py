@@ -26,6 +26,7 @@ from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_coun
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations, generic_frame
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
+from shallows.questions.charts.outputs.singular import examine_output_ends
 from shallows.questions.charts.outputs.system import OutputSystem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
@@ -119,13 +120,14 @@ def output_stratum(
     )
     points = system.unknowns(A[whole], W[whole]).reshape(-1, system.equations.unknowns)
     points, singular = _told_apart(system, points, regular[whole], certify_points)
-    counts = _counts(problem, equations, len(points), wanted.special is not None)
     found, proved, notes = sorted_points(system, points, certify_points, tell)
+    ends, examined = examine_output_ends(system, singular, found)
+    counts = _counts(problem, equations, len(points) + examined.regular, wanted.special is not None)
     complete = counts.bound is not None and proved == counts.bound
     return OutputStratum(
-        found,
+        found + ends,
         counts,
-        [*_notes(rank, wanted, run, singular), *(f"rank {rank}: {note}" for note in notes)],
+        [*_notes(rank, wanted, run), *examined.notes(rank), *(f"rank {rank}: {note}" for note in notes)],
         "proved" if complete else run.completeness,
     )
 
@@ -147,14 +149,13 @@ def clear_frame(W: Complex, seed: int) -> Array:
 
 def _told_apart(
     system: OutputSystem, points: Complex, regular: NDArray[np.bool_], certify_points: bool
-) -> tuple[Complex, int]:
-    """Points with different functions; ends that looked singular, but are proved to be regular, are among them."""
+) -> tuple[Complex, Complex]:
+    """Points with different functions, with ends that looked singular, but are proved to be regular; other ends."""
     singular = points[~regular]
-    joined = singular[:0]
+    joined = np.zeros(len(singular), bool)
     if certify_points and len(singular):
-        proof = certify(system.system, singular, digits=APART)
-        joined = singular[list(proof.distinct)]
-    return different(system, np.concatenate([points[regular], joined])), len(singular) - len(joined)
+        joined[list(certify(system.system, singular, digits=APART).distinct)] = True
+    return different(system, np.concatenate([points[regular], singular[joined]])), singular[~joined]
 
 
 def different(system: OutputSystem, points: Complex) -> Complex:
@@ -178,12 +179,11 @@ def _counts(problem: Problem, equations: OutputEquations, count: int, special: b
     return Counts(count, bound, SOURCE, bound=bound)
 
 
-def _notes(rank: int, wanted: Wanted, run: Settled, singular: int) -> list[str]:
+def _notes(rank: int, wanted: Wanted, run: Settled) -> list[str]:
     kind = "" if wanted.special is None else f" among {wanted.special.kind} metrics"
     notes = [f"rank {rank}: parameter homotopy from a generic member{kind} ({run.completeness})"]
     said = [
         (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
-        (singular, "singular ends of paths: points that meet, or sets of critical points, are not listed"),
         (run.lost, LOST),
     ]
     return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]
