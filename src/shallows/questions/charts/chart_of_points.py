@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.exact_loss import ExactLoss
+from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
 from shallows.questions.charts.points.inward import inward_slope
@@ -21,7 +22,7 @@ from shallows.questions.charts.points.kinds import (
     kinds,
     require_doubles,
 )
-from shallows.questions.charts.points.networks import nearly, realise
+from shallows.questions.charts.points.networks import are_networks, nearly, realise, with_idle
 from shallows.questions.charts.points.point import Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
 from shallows.questions.charts.result import Chart
@@ -83,13 +84,14 @@ def chart_of_points(
     order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
     maker = Stored(
         [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
-        [realise(problem, *nearly(found[i], problem.degree)) for i in order],
+        [_network(problem, found[i], int(signs.total)) for i in order],
         [found[i].certificate for i in order],
         [escape(problem, slopes[i], idle[i], found[i], float(errors[i])) for i in order],
         {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
     )
     loss = levels.excess + problem.floor
-    limit = np.array([found[i].limit for i in order], dtype=bool)
+    attainable = [are_networks(f, problem.degree, signs.total - f.rank) for f in found]
+    limit = np.array([found[i].limit and not attainable[i] for i in order], dtype=bool)
     table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order], limit)
     isolated = rank[order][(dimension[order] == 0) & ~limit]
     lowest = levels[order].same(float(levels.excess[order].min()))
@@ -107,6 +109,13 @@ def chart_of_points(
         scope=scope,
         problem=problem,
     )
+
+
+def _network(problem: Problem, found: RealPoint, total: int) -> Network:
+    """The point's network, or one near a limit."""
+    if are_networks(found, problem.degree, total - found.rank):
+        return realise(problem, *with_idle(found))
+    return realise(problem, *nearly(found, problem.degree))
 
 
 def _attained(

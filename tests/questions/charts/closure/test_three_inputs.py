@@ -138,6 +138,19 @@ def test_networks_attain_their_own_target():
     assert chart.attained is True and chart.infimum < 1e-12 and not chart.minimum.limit
 
 
+def test_a_pair_is_a_network_of_three_neurons():
+    """w²v is a limit of two neurons and a network of three: at width three it is attained."""
+    from shallows.questions.charts.points.networks import are_networks, realise, with_idle
+    from shallows.questions.charts.points.stratum import RealPoint
+
+    w, v = np.array([1.0, 0.5, 0]), np.array([0.2, 1.0, -2])
+    pair = RealPoint(np.zeros((0, 3)), np.zeros(0), (5, 0, 0), None, np.array([[w, v]]))
+    problem = random_problem(None, 0)
+    assert are_networks(pair, 3, 1) and not are_networks(pair, 3, 0) and not are_networks(pair, 4, 1)
+    net = realise(problem, *with_idle(pair))
+    np.testing.assert_allclose(net.tensor().entries, product(w, w, v), atol=1e-12)
+
+
 def test_numbers_of_limits():
     """Of conics with a tangent line: 42 of them pass through six points, the first of the polar degrees that add up."""
     assert pair_beside_neuron_degree(3, 3) == 180

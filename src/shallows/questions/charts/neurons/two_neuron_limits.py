@@ -134,7 +134,7 @@ def two_neuron_limits(
     setting = _Setting.of(problem, space, seed)
     placed: list[Placed] = []
     notes: list[str] = []
-    levels = ["proved"]
+    levels, singular = ["proved"], 0
     for kinds in STRATA:
         equations = LimitEquations(space.degree, problem.n, kinds)
         with status_line(f"limits: {WORDS[kinds]}", progress) as tell:
@@ -145,9 +145,10 @@ def two_neuron_limits(
             whole = [blocks for blocks in found if all(map(_is_whole, blocks))]
             placed += _real(setting, kinds, whole, certify_points, tell)
         levels.append(run.completeness)
+        singular += run.singular.count
         notes += _notes(kinds, run, len(whole))
     level = weakest(levels)
-    return Limits(placed, level, notes, level != "sampled")
+    return Limits(placed, level, notes, level != "sampled" and not singular)
 
 
 def _notes(kinds: str, run: Settled, count: int) -> list[str]:

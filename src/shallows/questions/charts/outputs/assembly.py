@@ -118,10 +118,18 @@ def assembled(
         expected_count={r: c.expected for r, c in counts.items()},
         expected_source={r: c.source for r, c in counts.items()},
         notes=tuple(notes),
-        attained=bool(np.any(lowest & ~limit)) if lowest.any() else None,
+        attained=_attained(lowest, limit, closed or bool(np.any(flat & limit & (rank == problem.width)))),
         scope=scope,
         problem=problem,
     )
+
+
+def _attained(lowest: NDArray[np.bool_], limit: NDArray[np.bool_], known: bool) -> bool | None:
+    """Whether a network is among the lowest; `known` where none but these can be: the list is that of the closure, or a
+    limit that needs all neurons is the best of all functions, which no network then is."""
+    if np.any(lowest & ~limit):
+        return True
+    return False if lowest.any() and known else None
 
 
 def _slope_errors(loss: OutputsLoss, found: list[OutputPoint]) -> Array:

@@ -67,6 +67,8 @@ def outputs_chart(
         found += stratum.found
         notes += stratum.notes
         levels.append(stratum.completeness)
+        if stratum.singular:
+            scope = scope or SCOPE.format(width=problem.width, which="no others meet")
     level = weakest(levels)
     closed = not scope and level != "sampled"
     return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed, scope=scope)

@@ -73,7 +73,8 @@ def output_limits(
     limits = [one for one in merged if problem.degree > 2 or not any(map(_is_form, one))]
     found, open_ones = _sorted(problem, loss, blocks, limits, certify_points, tell)
     notes = _notes(blocks, run, len(limits), len(merged) - len(limits), open_ones)
-    return OutputStratum(found, Counts(len(limits), None, ""), notes, run.completeness)
+    singular = sum(run.singular.multiplicities)
+    return OutputStratum(found, Counts(len(limits), None, ""), notes, run.completeness, singular)
 
 
 def _start(equations: MergedOutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:

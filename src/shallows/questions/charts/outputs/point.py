@@ -36,9 +36,11 @@ class OutputPoint:
 
 @dataclass(frozen=True)
 class OutputStratum:
-    """The critical networks of one rank, the counts, and what is proved."""
+    """The critical networks of one rank, the counts, and what is proved; `singular` paths end at limits that are not
+    listed."""
 
     found: list[OutputPoint]
     counts: Counts
     notes: list[str]
     completeness: str
+    singular: int = 0

@@ -39,6 +39,22 @@ def realise(problem: Problem, vectors: Array, signs: Array) -> Network:
     return Network(W, a, Power(d))
 
 
+def are_networks(found: RealPoint, degree: int, idle: int) -> bool:
+    """Whether merged neurons are a network after all, with idle ones: w²v = ((w + v)³ − (w − v)³ − 2v³)/6.
+
+    w^(d−1)v needs d neurons; above degree 3 no width that is charted has so many.
+    """
+    return degree == 3 and found.limit and not len(found.triples) and idle >= len(found.merged)
+
+
+def with_idle(found: RealPoint) -> tuple[Array, Array]:
+    """Vectors and signs of a cubic whose merged pairs are three neurons each."""
+    vectors = list(found.vectors * found.signs[:, None])
+    for w, v in found.merged:
+        vectors += [np.cbrt(1 / 6) * (w + v), np.cbrt(1 / 6) * (v - w), -np.cbrt(1 / 3) * v]
+    return np.array(vectors), np.ones(len(vectors))
+
+
 def nearly(found: RealPoint, degree: int) -> tuple[Array, Array]:
     """Vectors and signs of a point; for merged neurons those of two, or three, that are about to merge.
 
