@@ -8,10 +8,10 @@ Comput. 66, 2017.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from flint import acb, acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from shallows.mathematics.homotopy.systems import PolynomialSystem
 
 Balls = Sequence[Any]
+_System = TypeVar("_System")
+_Evaluator = TypeVar("_Evaluator")
 
 
 class BallEvaluator(Protocol):
@@ -44,6 +46,14 @@ def precision(bits: int) -> Iterator[None]:
         yield
     finally:
         ctx.prec = before
+
+
+def made_once(system: _System, kind: Callable[[_System, int], _Evaluator], bits: int) -> _Evaluator:
+    """The ball evaluator of this kind and precision, kept with its system."""
+    kept: dict[int, _Evaluator] = system.__dict__.setdefault("_evaluators", {})
+    if bits not in kept:
+        kept[bits] = kind(system, bits)
+    return kept[bits]
 
 
 def ball_evaluator(system: Any, bits: int) -> BallEvaluator:

@@ -33,21 +33,27 @@ def toml_of(problem: Problem, title: str = "") -> str:
     """The problem as the text of a problem file; `NoRecipe` when it has a part that a file cannot hold."""
     lines = [f"title = {json.dumps(title, ensure_ascii=False)}"] if title else []
     lines.append(f"width = {problem.width}")
-    if problem.outer is not None:
-        fixed = '"ones"' if np.all(problem.outer == 1) else _numbers(_single(problem.outer))
-        lines.append(f"outer = {fixed}")
-    if problem.norm_neuron:
-        lines.append("norm_neuron = true")
-    if problem.orthogonality:
-        lines.append(f"orthogonality = {problem.orthogonality!r}")
-    if problem.bias:
-        lines.append("bias = true")
+    lines += [f"{name} = {text}" for name, text in _options(problem, "true").items()]
     if problem.target is None or problem.activation != _implied(problem.target):
         lines.append(f"activation = {_activation(problem.activation)}")
     if problem.target is not None:
         lines += ["", "[target]", *_target(problem.target)]
     lines += ["", "[data]", *(f"{key} = {value}" for key, value in _data(problem.data).items())]
     return "\n".join(lines) + "\n"
+
+
+def _options(problem: Problem, true: str) -> dict[str, str]:
+    """What differs from the defaults, by name, in the words of Python and, but for `true`, of TOML."""
+    options = {}
+    if problem.outer is not None:
+        options["outer"] = '"ones"' if np.all(problem.outer == 1) else _numbers(_single(problem.outer))
+    if problem.norm_neuron:
+        options["norm_neuron"] = true
+    if problem.orthogonality:
+        options["orthogonality"] = repr(problem.orthogonality)
+    if problem.bias:
+        options["bias"] = true
+    return options
 
 
 def _single(rows: Array) -> Array:
@@ -119,15 +125,7 @@ def python_of(problem: Problem, call: str = "chart = sh.chart(problem)\nprint(ch
     arguments = [_python_target(problem.target), _python(problem.data), f"width={problem.width}"]
     if problem.target is None or problem.activation != _implied(problem.target):
         arguments.append(f"activation={_python(problem.activation)}")
-    if problem.outer is not None:
-        fixed = '"ones"' if np.all(problem.outer == 1) else _numbers(_single(problem.outer))
-        arguments.append(f"outer={fixed}")
-    if problem.norm_neuron:
-        arguments.append("norm_neuron=True")
-    if problem.orthogonality:
-        arguments.append(f"orthogonality={problem.orthogonality!r}")
-    if problem.bias:
-        arguments.append("bias=True")
+    arguments += [f"{name}={text}" for name, text in _options(problem, "True").items()]
     listed = "".join(f"    {argument},\n" for argument in arguments)
     head = "\n".join([*names, "import shallows as sh"])
     return f"{head}\n\nproblem = sh.Problem(\n{listed})\n{call}\n"

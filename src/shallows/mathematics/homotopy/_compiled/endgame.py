@@ -35,10 +35,10 @@ from shallows.mathematics.homotopy._compiled.kinds import (
     INT,
     SETTINGS,
     VOID,
-    Settings,
 )
 from shallows.mathematics.homotopy._compiled.linear import factor
 from shallows.mathematics.homotopy._compiled.predictor import recentre
+from shallows.mathematics.homotopy._compiled.records import Settings
 from shallows.mathematics.homotopy._compiled.tracker import NEXT_STEP, follow
 from shallows.support.compiling import behind, part, several, unit
 from shallows.support.tolerances import HUGE, TINY

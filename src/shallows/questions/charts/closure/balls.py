@@ -10,7 +10,7 @@ from typing import Any
 from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision, rational
+from shallows.mathematics.balls.systems import made_once, precision, rational
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.questions.charts.closure.batch import MergedBatch
 from shallows.questions.charts.closure.term_map import Term, TermMap
@@ -27,9 +27,7 @@ class MergedSystem:
 
     def ball_evaluator(self, bits: int) -> MergedBalls:
         """What `certify` asks for; made once for each precision."""
-        if bits not in self._evaluators:
-            self._evaluators[bits] = MergedBalls(self, bits)
-        return self._evaluators[bits]
+        return made_once(self, MergedBalls, bits)
 
     def ball_batch(self) -> MergedBatch:
         """What `certify` tries first."""
@@ -38,10 +36,6 @@ class MergedSystem:
     @cached_property
     def _batch(self) -> MergedBatch:
         return MergedBatch(self.map, self.exact)
-
-    @cached_property
-    def _evaluators(self) -> dict[int, MergedBalls]:
-        return {}
 
     def tensor(self, root: CertifiedRoot) -> list[acb]:
         """The entries of s over the root's box."""

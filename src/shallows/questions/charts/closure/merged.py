@@ -24,7 +24,7 @@ from shallows.questions.charts.closure.singular import examine_limits
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import starting_member
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled, settle
 from shallows.questions.charts.points.inward import inward_direction
 from shallows.questions.charts.points.stratum import Counts, Stratum
 from shallows.questions.charts.powers.proved_tensors import different
@@ -169,11 +169,6 @@ def _notes(
     known = even.member.special is None and equations.count is not None
     of = f" (of {equations.count}: generic ED degree)" if known else ""
     head = f"rank {equations.r}, {what}"
-    notes = [f"{head}: {count} complex critical points{of}, {even.member.how} ({run.completeness})"]
-    said = [
-        (run.at_infinity, "paths run to infinity: this metric or target is not generic"),
-        (run.lost, LOST),
-        (result.undecided, "points without a certificate"),
-        (hidden, "of the paths to infinity end at finite points, too far out to be told"),
-    ]
-    return notes + [f"{head}: {many} {text}" for many, text in said if many]
+    far = (hidden, "of the paths to infinity end at finite points, too far out to be told")
+    how = f"{count} complex critical points{of}, {even.member.how}"
+    return run.notes(head, how, (result.undecided, UNCERTIFIED), far)

@@ -24,6 +24,11 @@ WAYS = 5
 SETTINGS = TrackerSettings(steps=600)
 #: What a chart says about paths that have no end.
 LOST = f"paths were lost on every one of {WAYS} ways: points may be missing"
+#: What it says of paths that run to infinity, and of ends that have no proof.
+NOT_GENERIC = "paths run to infinity: these data or this target are not generic"
+#: How most ends are found.
+FROM_GENERIC = "parameter homotopy from a generic member"
+UNCERTIFIED = "points without a certificate"
 #: What it says of ends that are proved to be one and the same.
 REPEATED = "paths end at points that other paths reached: points are missing"
 #: What it says of paths to infinity under a Gaussian moved along a line, where no point is at infinity.
@@ -59,6 +64,12 @@ class Settled:
     def sampled(self) -> Settled:
         """The same ends, when others are known to be missing."""
         return replace(self, completeness="sampled")
+
+    def notes(self, where: str, how: str, *more: tuple[int, str]) -> list[str]:
+        """What a reader of the chart should know: how the ends were found, and of what there are how many, if any."""
+        said = ((self.at_infinity, NOT_GENERIC), (self.lost, LOST), *more)
+        counted = [f"{where}: {count} {text}" for count, text in said if count]
+        return [f"{where}: {how} ({self.completeness})", *counted]
 
 
 class Ways(Protocol):

@@ -19,6 +19,7 @@ from math import comb
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from shallows.mathematics.exact import linear_algebra
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.model.problem import Problem
@@ -43,7 +44,9 @@ class BinaryProblem:
     def of(cls, problem: Problem, frame: Array) -> BinaryProblem:
         """The metric and target of a problem in two variables, read as the rational numbers they are."""
         d = problem.degree
-        change = fmpq_mat([[_q(Fraction(c)) for c in row] for row in moment_change(frame, d)])
+        change = fmpq_mat(
+            [[linear_algebra.to_flint(Fraction(c)) for c in row] for row in moment_change(frame, d)]
+        )
         exact = ExactLoss.of(problem)
         gram = rational_matrix(exact.gram)
         target = gram.inv() * rational_matrix(exact.right[:, None])
@@ -143,10 +146,6 @@ def _convolved(p: list[Polynomial], q: list[Polynomial]) -> list[Polynomial]:
         for j, y in enumerate(q):
             parts[i + j].append(times(x, y))
     return [total(row) for row in parts]
-
-
-def _q(x: Fraction) -> fmpq:
-    return fmpq(x.numerator, x.denominator)
 
 
 def _fraction(x: fmpq) -> Fraction:

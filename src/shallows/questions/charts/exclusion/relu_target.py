@@ -78,15 +78,7 @@ class ReLUTarget:
         dimension: int,
         ratio: Any,
     ) -> ReLUTarget:
-        spanning = [*vectors, linear]
-        frame = Frame(metric)
-        for vector in sorted(spanning, key=lambda v: -product(v, v, metric)):
-            frame.add(vector)
-        rank = len(frame.rows)
-        if dimension > rank:
-            for i in range(len(metric)):
-                if frame.add([Fraction(int(i == j)) for j in range(len(metric))]):
-                    break
+        frame, rank = Frame.spanning([*vectors, linear], metric, dimension)
         lengths = [arb(rational(product(v, v, metric))).sqrt() for v in vectors]
         lines = [
             [x / size for x in frame.coordinates(v)[:rank]] for v, size in zip(vectors, lengths, strict=True)

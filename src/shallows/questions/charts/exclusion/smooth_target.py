@@ -43,15 +43,7 @@ class SmoothTarget:
         rows, weights = _merged(exact_rows(V), [Fraction(float(x)) for x in b], metric, odd, at_zero)
         dimension = int(linear_algebra.matrix(metric).rank())
         with precision(BITS):
-            frame = Frame(metric)
-            for vector in sorted(rows, key=lambda v: -product(v, v, metric)):
-                if product(vector, vector, metric):
-                    frame.add(vector)
-            rank = len(frame.rows)
-            if dimension > rank:
-                for i in range(len(metric)):
-                    if frame.add([Fraction(int(i == j)) for j in range(len(metric))]):
-                        break
+            frame, rank = Frame.spanning(rows, metric, dimension)
             coordinates = [[arb(0) + x for x in frame.coordinates(v)[:rank]] for v in rows]
         table = np.array(coordinates, dtype=object).reshape(len(rows), rank)
         gram = [[product(v, w, metric) for w in rows] for v in rows]

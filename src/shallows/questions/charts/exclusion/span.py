@@ -38,6 +38,18 @@ class Frame:
         self.exact: Rows = []
         self.rows: list[list[Any]] = []
 
+    @classmethod
+    def spanning(cls, vectors: Rows, metric: Rows, dimension: int) -> tuple[Frame, int]:
+        """The frame of a span, longest vectors first, and its rank; then one vector across, if there is room."""
+        frame = cls(metric)
+        for vector in sorted(vectors, key=lambda v: -product(v, v, metric)):
+            frame.add(vector)
+        rank = len(frame.rows)
+        axes = ([Fraction(int(i == j)) for j in range(len(metric))] for i in range(len(metric)))
+        if dimension > rank:
+            any(frame.add(axis) for axis in axes)
+        return frame, rank
+
     def add(self, vector: list[Fraction]) -> bool:
         """Another vector of the frame, unless it lies in the span."""
         gram = [*self.exact, vector]

@@ -10,7 +10,7 @@ from typing import Any
 from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import made_once, precision
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.model.problem import Problem
@@ -48,13 +48,7 @@ class LowRankSystem:
 
     def ball_evaluator(self, bits: int) -> LowRankBalls:
         """What `certify` asks for; made once for each precision."""
-        if bits not in self._evaluators:
-            self._evaluators[bits] = LowRankBalls(self, bits)
-        return self._evaluators[bits]
-
-    @cached_property
-    def _evaluators(self) -> dict[int, LowRankBalls]:
-        return {}
+        return made_once(self, LowRankBalls, bits)
 
     def ball_batch(self) -> LowRankBatch:
         """The same at many boxes at once."""

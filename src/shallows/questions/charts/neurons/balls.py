@@ -10,7 +10,7 @@ from typing import Any
 from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import made_once, precision
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.questions.charts.neurons.batch import NeuronBatch
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -27,13 +27,7 @@ class NeuronSystem:
 
     def ball_evaluator(self, bits: int) -> NeuronBalls:
         """What `certify` asks for; made once for each precision."""
-        if bits not in self._evaluators:
-            self._evaluators[bits] = NeuronBalls(self, bits)
-        return self._evaluators[bits]
-
-    @cached_property
-    def _evaluators(self) -> dict[int, NeuronBalls]:
-        return {}
+        return made_once(self, NeuronBalls, bits)
 
     @cached_property
     def _batch(self) -> NeuronBatch:

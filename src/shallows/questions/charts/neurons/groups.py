@@ -25,18 +25,29 @@ class Arrangement:
     cancelled: tuple[int, ...]
 
     def network(self, problem: Problem, W: Array) -> Network:
-        """The network with these neurons, one a group; cancelled ones join the first that there is."""
-        assert problem.outer is not None
-        full = np.zeros((problem.width, problem.n + problem.bias))
-        for members, w in zip(self.groups, W, strict=True):
-            full[list(members)] = w
-        for i, neuron in self.still:
-            full[i] = neuron.w
-        at = W[0] if len(W) else (self.still[0][1].w if self.still else np.zeros(full.shape[1]))
-        full[list(self.cancelled)] = at
-        if problem.bias:
-            return Network(full[:, 1:], problem.outer[0], problem.activation, bias=full[:, 0])
-        return Network(full, problem.outer[0], problem.activation)
+        """The network with these neurons, one a group."""
+        return grouped_network(problem, W, self.groups, self.still, self.cancelled)
+
+
+def grouped_network(
+    problem: Problem,
+    W: Array,
+    groups: tuple[tuple[int, ...], ...],
+    still: tuple[tuple[int, ConstantNeuron], ...],
+    cancelled: tuple[int, ...],
+) -> Network:
+    """The network with the neurons W, one a group; cancelled ones join the first that there is."""
+    assert problem.outer is not None
+    full = np.zeros((problem.width, problem.n + problem.bias))
+    for members, w in zip(groups, W, strict=True):
+        full[list(members)] = w
+    for i, neuron in still:
+        full[i] = neuron.w
+    if len(W) or still:
+        full[list(cancelled)] = W[0] if len(W) else still[0][1].w
+    outer = problem.outer[0] if problem.outputs == 1 else problem.outer
+    bias = full[:, 0] if problem.bias else None
+    return Network(full[:, 1:] if problem.bias else full, outer, problem.activation, bias=bias)
 
 
 def arrangements(problem: Problem) -> list[Arrangement]:

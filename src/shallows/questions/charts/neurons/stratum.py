@@ -17,7 +17,7 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -165,11 +165,5 @@ def _whole(equations: NeuronEquations, points: Complex) -> Complex:
 
 def _notes(r: int, even: BalancedNeurons, run: Settled, result: SortedNeurons) -> list[str]:
     kind = "" if even.special is None else f" among {even.special.kind} metrics"
-    notes = [f"rank {r}: parameter homotopy from a generic member{kind} ({run.completeness})"]
-    said = [
-        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
-        (result.paired, "real functions whose neurons are not real: no real networks"),
-        (run.lost, LOST),
-        (result.undecided, "points without a certificate"),
-    ]
-    return notes + [f"rank {r}: {count} {text}" for count, text in said if count]
+    paired = (result.paired, "real functions whose neurons are not real: no real networks")
+    return run.notes(f"rank {r}", FROM_GENERIC + kind, paired, (result.undecided, UNCERTIFIED))

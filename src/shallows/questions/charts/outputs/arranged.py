@@ -10,7 +10,7 @@ import numpy as np
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_neurons
-from shallows.questions.charts.neurons.groups import assignments, partitions
+from shallows.questions.charts.neurons.groups import assignments, grouped_network, partitions
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.support.checks import Array
 
@@ -23,6 +23,10 @@ class Arranged:
     weights: tuple[tuple[float, ...], ...]
     still: tuple[tuple[int, ConstantNeuron], ...]
     cancelled: tuple[int, ...]
+
+    def network(self, problem: Problem, W: Array) -> Network:
+        """The network with these neurons, one a group."""
+        return grouped_network(problem, W, self.groups, self.still, self.cancelled)
 
 
 def arranged(problem: Problem) -> Iterator[Arranged]:
@@ -54,17 +58,3 @@ def shifted(spaces: OutputSpaces, problem: Problem, way: Arranged) -> Array:
         if neuron.value:
             moved[:, spaces.first.at == 0] += (problem.outer[:, i] * neuron.value)[:, None]
     return np.asarray(moved.ravel())
-
-
-def fixed_network(problem: Problem, way: Arranged, A: Array, W: Array) -> Network:
-    """The network with these neurons, one a group; cancelled ones join the first that there is."""
-    assert problem.outer is not None
-    full = np.zeros((problem.width, problem.n + problem.bias))
-    for members, w in zip(way.groups, W, strict=True):
-        full[list(members)] = w
-    for i, neuron in way.still:
-        full[i] = neuron.w
-    if way.cancelled and (len(W) or way.still):
-        full[list(way.cancelled)] = W[0] if len(W) else way.still[0][1].w
-    bias = full[:, 0] if problem.bias else None
-    return Network(full[:, 1:] if problem.bias else full, problem.outer, problem.activation, bias=bias)

@@ -33,7 +33,7 @@ from shallows.questions.charts.closure.balls import BITS, MergedSystem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import SolvedMember
 from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled, settle
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
@@ -238,12 +238,9 @@ def _notes(blocks: tuple[int, ...], run: Settled, count: int, forms: int, open_o
     singles = blocks.count(1)
     beside = f" beside {counted(singles, 'neuron')}" if singles else ""
     head = f"rank {sum(blocks)}, limits of {merged}{beside}"
-    notes = [f"{head}: {count} complex critical points ({run.completeness})"]
-    said = [
-        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
+    more = (
         (sum(run.singular.multiplicities), "paths end at singular points, which are not listed"),
-        (run.lost, LOST),
         (forms, "have parallel outer weights: forms of two neurons, no limits"),
-        (open_ones, "points without a certificate"),
-    ]
-    return notes + [f"{head}: {many} {text}" for many, text in said if many]
+        (open_ones, UNCERTIFIED),
+    )
+    return run.notes(head, f"{count} complex critical points", *more)

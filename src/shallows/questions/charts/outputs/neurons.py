@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet, is_among
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -24,7 +25,7 @@ from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import starting_member
-from shallows.questions.charts.continuation.lost_paths import LOST, settle
+from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -33,10 +34,11 @@ from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
-from shallows.questions.charts.outputs.arranged import Arranged, arranged, fixed_network, shifted
+from shallows.questions.charts.outputs.arranged import Arranged, arranged, shifted
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces, made_real, network_system
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.rows import isolated, points_of_rows
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
@@ -193,7 +195,10 @@ def _fixed(
     _require_isolated(problem, tried)
     for way in ways:
         rank, moved = len(way.groups), shifted(spaces, problem, way)
-        made = partial(fixed_network, problem, way)
+
+        def made(_: Array, W: Array, way: Arranged = way) -> Network:
+            return way.network(problem, W)
+
         if not rank:
             proof = Certificate(float(np.spacing(np.abs(moved).max(initial=1.0))), True, True, "exact")
             found.complex[0] = found.complex.get(0, 0) + 1
@@ -244,13 +249,7 @@ def _stratum(
     examined = examine_ends(left, system, singular, result.found)
     rows = [(point, 0, "") for point in [*result.found, *examined.points]]
     rows += [(family.point, family.dimension, family.description) for family in examined.families]
-    said = [
-        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
-        (run.lost, LOST),
-        (result.undecided, "points without a certificate"),
-    ]
-    notes = [f"rank {r}: parameter homotopy from a generic member ({run.completeness})"]
-    notes += [f"rank {r}: {count} {text}" for count, text in said if count] + examined.notes(r)
+    notes = run.notes(f"rank {r}", FROM_GENERIC, (result.undecided, UNCERTIFIED)) + examined.notes(r)
     found = []
     for point, dimension, text in rows:
         A, W = own.split(point.W[0].astype(np.complex128))
@@ -357,29 +356,15 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
     )
     if closed and completeness != "sampled" and APART not in _scope(problem, closed):
         kind[(kind == "local minimum") & levels.same(float(excess.min(initial=np.inf)))] = "global minimum"
-    rank = np.array([row.rank for row in rows], dtype=np.intp)
-    dimension = np.array([row.dimension for row in rows], dtype=np.intp)
-    order = np.lexsort((rank, excess))
-    maker = Stored(
-        [None] * len(rows),
-        [rows[i].network for i in order],
-        [rows[i].certificate for i in order],
-        [None] * len(rows),
-        {place: (rows[i].description, ()) for place, i in enumerate(order) if rows[i].dimension},
-    )
-    table = PointTable(
-        (excess + spaces.floor)[order],
-        rank[order],
-        np.array([rows[i].signature for i in order], dtype=np.intp),
-        kind[order],
-        dimension[order],
-    )
+    families: dict[int, tuple[str, tuple[SymmetricTensor, ...]]] = {
+        i: (row.description, ()) for i, row in enumerate(rows) if row.dimension
+    }
     return Chart(
-        critical=Points(table, maker, problem),
+        critical=points_of_rows(problem, rows, excess, spaces.floor, kind, [None] * len(rows), families),
         completeness=completeness,
         method="homotopy",
         complex_count=found.complex,
-        real_count={r: int(np.sum((rank == r) & (dimension == 0))) for r in found.complex},
+        real_count=isolated(rows, found.complex),
         expected_count=dict.fromkeys(found.complex),
         expected_source=dict.fromkeys(found.complex, "not known beforehand for several outputs"),
         notes=tuple(found.notes),

@@ -18,7 +18,7 @@ from shallows.questions.charts.continuation.balanced_coordinates import balanced
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.continuation.generic_members import starting_member
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, Settled, settle
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.exact.matrices import integer_frame
@@ -181,12 +181,7 @@ def _counts(problem: Problem, equations: OutputEquations, count: int, special: b
 
 def _notes(rank: int, wanted: Wanted, run: Settled) -> list[str]:
     kind = "" if wanted.special is None else f" among {wanted.special.kind} metrics"
-    notes = [f"rank {rank}: parameter homotopy from a generic member{kind} ({run.completeness})"]
-    said = [
-        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
-        (run.lost, LOST),
-    ]
-    return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]
+    return run.notes(f"rank {rank}", FROM_GENERIC + kind)
 
 
 def sorted_points(

@@ -38,7 +38,8 @@ from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, ort
 from shallows.questions.charts.penalty.with_bias import biased_chart, plain_problem
 from shallows.questions.charts.penalty.zero_weights import with_zero_weights
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.rows import isolated, points_of_rows
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem
@@ -250,35 +251,18 @@ def _chart(loss: PenalisedLoss, found: _Found, seed: int, method: str) -> Chart:
     completeness = weakest(found.levels)
     excess = loss.excess(np.array([row.pair for row in rows]))
     kind = _kinds(loss, rows, completeness != "sampled")
-    rank = np.array([row.rank for row in rows], dtype=np.intp)
-    dimension = np.array([row.dimension for row in rows], dtype=np.intp)
-    order = np.lexsort((rank, excess))
     tensors = [_tensor(loss, row.pair) for row in rows]
     families = {
-        place: (rows[i].family[0], rows[i].family[1] or (tensors[i],))
-        for place, i in enumerate(order)
-        if rows[i].family is not None
+        i: (row.family[0], row.family[1] or (tensors[i],))
+        for i, row in enumerate(rows)
+        if row.family is not None
     }
-    maker = Stored(
-        [tensors[i] for i in order],
-        [rows[i].network for i in order],
-        [rows[i].certificate for i in order],
-        [None] * len(order),
-        families,
-    )
-    table = PointTable(
-        (excess + problem.floor)[order],
-        rank[order],
-        np.array([rows[i].signature for i in order], dtype=np.intp),
-        kind[order],
-        dimension[order],
-    )
     return Chart(
-        critical=Points(table, maker, problem),
+        critical=points_of_rows(problem, rows, excess, problem.floor, kind, tensors, families),
         completeness=completeness,
         method=method if method == "exact" else "homotopy",
         complex_count=found.complex,
-        real_count={r: int(np.sum((rank == r) & (dimension == 0))) for r in found.complex},
+        real_count=isolated(rows, found.complex),
         expected_count={r: found.expected[r][0] for r in found.complex},
         expected_source={r: found.expected[r][1] for r in found.complex},
         notes=tuple(found.notes),

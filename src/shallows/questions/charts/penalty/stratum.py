@@ -11,7 +11,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.tensors.symmetry import derivation, symmetry_algebra
 from shallows.questions.charts.continuation.equations import Complex, Member
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, sort_neurons
 from shallows.questions.charts.neurons.singular import ExaminedEnds, NeuronFamily, examine_ends
@@ -149,12 +149,5 @@ def _notes(own: PenalisedEquations, run: Settled, result: SortedNeurons, examine
     )
     equal = " (equal ones)" if any(g.weight is None and g.size > 1 for g in own.groups) else ""
     where = f"rank {rank}, outer weights {shown}{equal}"
-    notes = [f"{where}: parameter homotopy from a generic member ({run.completeness})"]
-    said = [
-        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
-        (result.paired, "real pairs whose neurons are not real: no real networks"),
-        (run.lost, LOST),
-        (result.undecided, "points without a certificate"),
-    ]
-    notes += [f"{where}: {count} {text}" for count, text in said if count]
-    return notes + examined.notes(rank)
+    paired = (result.paired, "real pairs whose neurons are not real: no real networks")
+    return run.notes(where, FROM_GENERIC, paired, (result.undecided, UNCERTIFIED)) + examined.notes(rank)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import made_once, precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, rational_matrix
@@ -57,13 +57,7 @@ class PowerSystem:
 
     def ball_evaluator(self, bits: int) -> PowerBalls:
         """What `certify` asks for; made once for each precision."""
-        if bits not in self._evaluators:
-            self._evaluators[bits] = PowerBalls(self, bits)
-        return self._evaluators[bits]
-
-    @cached_property
-    def _evaluators(self) -> dict[int, PowerBalls]:
-        return {}
+        return made_once(self, PowerBalls, bits)
 
     def ball_batch(self) -> PowerBatch:
         """The same at many boxes at once."""

@@ -14,7 +14,7 @@ from shallows.questions.charts.continuation.close_points import close_points
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.equations import CriticalEquations
 from shallows.questions.charts.continuation.generic_members import count_under, starting_member
-from shallows.questions.charts.continuation.lost_paths import LOST, REPEATED, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import REPEATED, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.continuation.metrics import MOVED, SpecialMetrics
 from shallows.questions.charts.continuation.special_counts import count_source, rank_one_count
 from shallows.questions.charts.continuation.special_data import special_data
@@ -128,16 +128,13 @@ def _distinct(equations: PowerEquations, points: Complex) -> Complex:
 
 def _notes(rank: int, how: str, run: Settled, result: Sorted, hidden: int) -> list[str]:
     """What a reader of the chart should know about this rank."""
-    notes = [f"rank {rank}: {how} ({run.completeness})"]
-    said = [
-        (run.at_infinity, "paths run to infinity: this metric or target is not generic"),
+    more = (
         (result.paired, "real tensors with neurons in conjugate pairs: no real networks"),
-        (run.lost, LOST),
-        (result.undecided, "points without a certificate"),
+        (result.undecided, UNCERTIFIED),
         (result.repeated, REPEATED),
         (
             hidden,
             "of the paths to infinity end at finite points, too far out to be told: a random target has them",
         ),
-    ]
-    return notes + [f"rank {rank}: {count} {text}" for count, text in said if count]
+    )
+    return run.notes(f"rank {rank}", how, *more)

@@ -30,7 +30,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import generic_member
-from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -208,15 +208,8 @@ def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, t
 
 
 def _notes(rank: int, run: Settled, undecided: int) -> list[str]:
-    where = f"rank {rank + 1}"
-    said = [
-        (run.at_infinity, "paths run to infinity: these data or this target are not generic"),
-        (run.lost, LOST),
-        (run.singular.count, "paths end at singular points or on families, which are not listed"),
-        (undecided, "points without a certificate"),
-    ]
-    notes = [f"{where}: parameter homotopy from a generic member ({run.completeness})"]
-    return notes + [f"{where}: {count} {text}" for count, text in said if count]
+    singular = (run.singular.count, "paths end at singular points or on families, which are not listed")
+    return run.notes(f"rank {rank + 1}", FROM_GENERIC, singular, (undecided, UNCERTIFIED))
 
 
 def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, Network] | None:

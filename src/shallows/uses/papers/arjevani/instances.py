@@ -93,3 +93,10 @@ class LogCosh:
         """mean of tanh(S(x) − T(x)) x^⊗d."""
         slopes = np.tanh((tensor - self.target)(self.X))
         return sh.SymmetricTensor(slopes @ self.powers / len(self.X), tensor.n, tensor.degree)
+
+
+def with_idle(net: sh.Network, width: int) -> sh.Network:
+    """The same function with idle neurons, α = 0 and w = 0."""
+    spare = width - net.width
+    W = np.vstack([net.W, np.zeros((spare, net.n))])
+    return sh.Network(W, np.append(net.a, np.zeros(spare)), net.activation)

@@ -21,6 +21,7 @@ from shallows.uses.papers.arjevani.instances import (
     random_tensor,
     separated,
     symmetric,
+    with_idle,
 )
 from shallows.uses.papers.claim import Trial, claim
 from shallows.uses.papers.mutations import NEGATED, NOTHING, Mutation, of_field
@@ -266,9 +267,7 @@ def _critical(trial: Trial, problem: sh.Problem, active: int) -> sh.Network:
     start = gaussian_network(trial.rng, active, problem.n, problem.degree)
     # an infimum need not be attained: descent with a limit, as far as it gets
     best = sh.descend(small, start, method="lbfgs", iterations=500).network
-    spare = problem.width - active
-    W = np.vstack([best.W, np.zeros((spare, problem.n))])
-    return sh.Network(W, np.append(best.a, np.zeros(spare)), best.activation)
+    return with_idle(best, problem.width)
 
 
 @claim(
@@ -302,9 +301,7 @@ def _quadratic_starts(trial: Trial, problem: sh.Problem, narrower: int) -> Itera
     yield gaussian_network(trial.rng, width, n, 2), "a random start"
     yield sh.Network(np.zeros((width, n)), -np.ones(width)), "W = 0, a < 0"
     low = sh.chart(sh.Problem(problem.target_tensor(), problem.data, 1), certify=False).points
-    net = low[0].network
-    W = np.vstack([net.W, np.zeros((width - 1, n))])
-    yield sh.Network(W, np.append(net.a, np.zeros(width - 1))), "the best of rank one"
+    yield with_idle(low[0].network, width), "the best of rank one"
 
 
 @claim(
@@ -360,8 +357,7 @@ def lemma_14(trial: Trial, parallel: bool = True, at_teacher: bool = False) -> I
             one = teacher if at_teacher else fitted
             wide = sh.Problem(teacher, sh.Gaussian(n), 2)
             yield from _escapes(wide, _doubled(one, d), f"n={n}, d={d}: a doubled neuron")
-            idle = sh.Network(np.vstack([one.W, np.zeros((1, n))]), np.append(one.a, 0.0), one.activation)
-            yield from _escapes(wide, idle, f"n={n}, d={d}: an idle neuron")
+            yield from _escapes(wide, with_idle(one, 2), f"n={n}, d={d}: an idle neuron")
             net = _doubled(gaussian_network(trial.rng, 1, n, d), d)
             yield from _escapes(
                 LogCosh(trial.rng, teacher.tensor()), net, f"n={n}, d={d}, log cosh: a doubled neuron"

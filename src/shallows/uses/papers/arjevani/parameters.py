@@ -19,6 +19,7 @@ from shallows.uses.papers.arjevani.instances import (
     gaussian_network,
     integer_network,
     random_tensor,
+    with_idle,
 )
 from shallows.uses.papers.claim import Trial, claim
 from shallows.uses.papers.mutations import (
@@ -111,13 +112,6 @@ def _regular(problem: sh.Problem, net: sh.Network, what: str) -> Iterator[Outcom
     yield at_least(least, 0.0, f"{what}: σ_min(dτ) > 0", strict=True)
 
 
-def _padded(net: sh.Network, width: int) -> sh.Network:
-    """The same function with idle neurons, α = 0 and w = 0."""
-    spare = width - net.width
-    W = np.vstack([net.W, np.zeros((spare, net.n))])
-    return sh.Network(W, np.append(net.a, np.zeros(spare)), net.activation)
-
-
 @claim(
     "000",
     "Proposition 6",
@@ -142,7 +136,7 @@ def proposition_6(trial: Trial, deficit: int = 1) -> Iterator[Outcome]:
             onto = sh.parameterization_rank(net, exact=True) == N
             yield proof(onto or not full, f"n={n}: dτ is onto over a matrix of rank n")
             low = integer_network(trial.rng, n - deficit, n, 2)
-            there = _padded(low, n + 1)
+            there = with_idle(low, n + 1)
             rank = _integer_rank(low.tensor().to_matrix())
             what = f"n={n}: a matrix of rank {rank}"
             yield proof(
@@ -207,7 +201,7 @@ def proposition_7(trial: Trial, rank_of: Callable[[int], int] = lambda d: d // 2
             yield proof(onto, f"d={d}: ⌊d/2⌋ + 1 directions, dτ is onto")
             few = sh.Network([[1.0, float(v)] for v in directions[:rank]], activation=sh.Power(d))
             what = f"d={d}: a form of rank {rank}"
-            there = _padded(few, max(width, rank))
+            there = with_idle(few, max(width, rank))
             yield proof(sh.is_critical_parameter(there, exact=True), f"{what}: a critical parameter over it")
             yield proof(in_branch_locus(few.tensor(), width), f"{what}: in the branch locus")
             again = critical_representative(few.tensor(), width)
