@@ -50,6 +50,8 @@ from shallows.support.tolerances import TINY
 SCOPE = "networks, not limits of networks whose weights grow without bound"
 #: And with two and more neurons of several powers: a ⊗ p(w·x) + b ⊗ p(cw·x) has fewer dimensions than weights.
 APART = "networks no two of whose neurons are polynomials of one w·x"
+#: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
+UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
 #: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
@@ -249,13 +251,16 @@ def _stratum(
     examined = examine_ends(left, system, singular, result.found)
     rows = [(point, 0, "") for point in [*result.found, *examined.points]]
     rows += [(family.point, family.dimension, family.description) for family in examined.families]
-    notes = run.notes(f"rank {r}", FROM_GENERIC, (result.undecided, UNCERTIFIED)) + examined.notes(r)
+    escaped = run.at_infinity if r > 1 else 0
+    level = "sampled" if escaped else run.completeness
+    own_words = (result.undecided, UNCERTIFIED), (escaped, UNREACHED)
+    notes = run.notes(f"rank {r}", FROM_GENERIC, *own_words) + examined.notes(r)
     found = []
     for point, dimension, text in rows:
         A, W = own.split(point.W[0].astype(np.complex128))
         whole = replace(point, entries=point.entries + moved)
         found.append((A.real.T, W.real, whole, dimension, text))
-    return _Part(found, len(points) + examined.regular, notes, run.completeness)
+    return _Part(found, len(points) + examined.regular, notes, level)
 
 
 def _start(equations: NeuronEquations, even: BalancedNeurons, tell: Shown) -> SolvedMember:
