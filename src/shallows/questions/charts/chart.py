@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.homotopy.batches import on_client
-from shallows.model.activations import Polynomial, Power, ReLU, Smooth
+from shallows.model.activations import Polynomial, PolynomialActivation, Power, ReLU, Smooth
 from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
 from shallows.model.reduced_problem import needs_pairs, reduced
 from shallows.questions.charts.limits import require_begun
+from shallows.questions.charts.outputs.parallel import one_output, with_outputs
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
@@ -66,6 +67,9 @@ def chart(
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
     if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU | Smooth)):
         return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
+    alike = one_output(problem) if isinstance(problem.activation, PolynomialActivation) else None
+    if alike is not None:
+        return with_outputs(problem, alike, chart(alike.single, method, certify, seed, progress=progress))
     if isinstance(problem.activation, Polynomial):
         return replace(_of_polynomial(problem, method, certify, seed, progress), seed=seed)
     extended = problem.norm_neuron or bool(problem.orthogonality)
@@ -134,7 +138,7 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
         engine = "exact" if method == "exact" else "homotopy"
         return quadratics_chart(students, inner, certify, seed, progress, engine)
     if method in ("auto", "homotopy") and is_spread(problem):
-        return fixed_slope_chart(problem, certify, seed, progress)
+        return fixed_slope_chart(problem, inner, certify, seed, progress)
     if method in ("auto", "homotopy"):
         return neurons_chart(problem, certify, seed, progress, charted=inner)
     if method == "exact":

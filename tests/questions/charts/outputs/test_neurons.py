@@ -23,7 +23,7 @@ def teacher(activation, bias):
 
 
 def everything_holds(problem, chart, starts):
-    for point in chart.critical:
+    for point in (listed for listed in chart.critical if not listed.limit):
         assert np.abs(problem.gradient(point.network)).max() < 1e-7 * (1 + point.loss)
         assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-8, abs=1e-9)
         eigenvalues = np.linalg.eigvalsh(problem.hessian(point.network))
@@ -52,7 +52,8 @@ def test_one_neuron(coefficients, bias, outer):
     for target, data in ((teacher(activation, bias), sh.Gaussian(2)), (None, sh.Samples(X, Y))):
         problem = sh.Problem(target, data, 1, activation, outer=outer, bias=bias)
         chart = sh.chart(problem)
-        assert chart.completeness == "trace-tested"
+        parallel = ("trace-tested", "count-matched")  # of one output, whose labels are rounded
+        assert chart.completeness in (parallel if outer != "free" else ("trace-tested",))
         assert chart.attained if outer != "free" else chart.scope
         everything_holds(problem, chart, 15)
 
@@ -68,11 +69,11 @@ def test_fixed_weights_of_two_squares(outer):
 
 
 def test_parallel_weights_of_cubes():
-    """Neurons of parallel weights can coincide; of squares they can be rotated, so that networks are not isolated."""
+    """Neurons of parallel weights can coincide; where all are, networks have one output, squares of any width too."""
     problem = sh.Problem(None, sh.Samples(X, Y), 2, sh.Power(3), outer=[[1.0, 2.0], [-2.0, -4.0]])
     everything_holds(problem, sh.chart(problem), 25)
-    with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
-        sh.chart(sh.Problem(None, sh.Samples(X, Y), 2, outer=[[1.0, 2.0], [-2.0, -4.0]]))
+    squares = sh.Problem(None, sh.Samples(X, Y), 2, outer=[[1.0, 2.0], [-2.0, -4.0]])
+    everything_holds(squares, sh.chart(squares), 25)
 
 
 def test_a_second_output_without_weights_is_one_output():

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,9 @@ def spread_neuron(n: int, rank: int) -> Neuron:
 class Spread:
     """The exact loss as a function of (m, mmᵀ + B) in a frame, m = Rm′ and B = RB′Rᵀ, and the way back."""
 
+    #: A function of rank r has a matrix B of rank r − 1 beside m.
+    beside: ClassVar[int] = 1
+
     problem: Problem
     students: QuadraticStudents
     weights: Array
@@ -93,12 +96,12 @@ class Spread:
     exact: ExactLoss
 
     @classmethod
-    def of(cls, students: QuadraticStudents) -> Spread:
-        """That of a problem with fixed outer weights whose sum is not zero."""
+    def of(cls, students: QuadraticStudents) -> Self:
+        """That of a problem with fixed outer weights; m stands for Σ aᵢwᵢ where their sum is zero."""
         problem, n = students.problem, students.problem.n
         assert problem.outer is not None
         a = problem.outer[0]
-        S = sum(fractions(a).tolist())
+        S = sum(fractions(a).tolist()) or fractions(1.0)[()]
         gram, right = students.without_constant()
         assert isinstance(problem.activation, Polynomial)
         _, beta, alpha = fractions(problem.activation.coefficients)
@@ -109,6 +112,19 @@ class Spread:
         H = P.T @ (gram * np.multiply.outer(D, D)) @ P
         b = P.T @ (right * D)
         return cls(problem, students, a, float(S), frame, D.astype(np.float64), ExactLoss(H, b))
+
+    def neuron(self, rank: int) -> Neuron:
+        """The functions with a B of this rank."""
+        return spread_neuron(self.problem.n, rank)
+
+    def filled(self, rank: int) -> Array | None:
+        """The unknowns of the target where all functions have this rank, and homotopy is not needed; None here."""
+        return None
+
+    def flat(self, rank: int) -> int:
+        """Rotations that change no function, but those that leave all neurons alone."""
+        r = len(self.weights)
+        return (r - 1) * (r - 2) // 2 - (r - 1 - rank) * (r - 2 - rank) // 2
 
     def parts(self, entries: Array) -> tuple[Array, Array]:
         """m and B from the entries of (m′, m′m′ᵀ + B′)."""
@@ -189,11 +205,15 @@ class SpreadStratum:
 
 def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown) -> SpreadStratum:
     """All critical functions whose B has this rank."""
-    n = spread.problem.n
-    equations = NeuronEquations(spread_neuron(n, rank), 1, outer=((1.0,),))
+    equations = NeuronEquations(spread.neuron(rank), 1, outer=((1.0,),))
     system = NeuronSystem(equations, spread.exact)
     gram, right = spread.exact.gram.astype(np.float64), spread.exact.right.astype(np.float64)
     scale = float(np.abs(gram).max())
+    filled = spread.filled(rank)
+    if filled is not None:
+        found = sort_neurons(system, filled[None].astype(np.complex128), certify_points, tell).found
+        level = "proved" if found and found[0].certificate is not None else "count-matched"
+        return SpreadStratum(found, 1, [f"rank {rank + spread.beside}: the target itself ({level})"], level)
 
     def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
         """Ends that look singular for being far out, but are proved regular."""
@@ -204,12 +224,13 @@ def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, t
     points = PointSet(run.finite.points, invariants=equations.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
     completeness = "sampled" if run.singular.count else run.completeness
-    return SpreadStratum(result.found, len(points), _notes(rank, run, result.undecided), completeness)
+    notes = _notes(rank + spread.beside, run, result.undecided)
+    return SpreadStratum(result.found, len(points), notes, completeness)
 
 
 def _notes(rank: int, run: Settled, undecided: int) -> list[str]:
     singular = (run.singular.count, "paths end at singular points or on families, which are not listed")
-    return run.notes(f"rank {rank + 1}", FROM_GENERIC, singular, (undecided, UNCERTIFIED))
+    return run.notes(f"rank {rank}", FROM_GENERIC, singular, (undecided, UNCERTIFIED))
 
 
 def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, Network] | None:
@@ -224,8 +245,8 @@ def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, 
             proof.radius * spread.stretch(), proof.signature_certified, proof.rank_certified, proof.method
         )
     own = NeuronPoint(
-        np.zeros((rank + 1, spread.problem.n)),
-        np.zeros(rank + 1),
+        np.zeros((rank + spread.beside, spread.problem.n)),
+        np.zeros(rank + spread.beside),
         spread.entries(m, B),
         point.signature,
         proof,
@@ -235,8 +256,7 @@ def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, 
 
 def kind_of(spread: Spread, net: Network, rank: int) -> str:
     """By the Hessian in all neurons, whose zeros are the rotations that change no function."""
-    r = len(spread.weights)
-    flat = (r - 1) * (r - 2) // 2 - (r - 1 - rank) * (r - 2 - rank) // 2
+    flat = spread.flat(rank)
     positive, zero, negative = signature(np.linalg.eigvalsh(spread.problem.hessian(net)), POINT_ERROR)
     if negative:
         return "local maximum" if not positive and zero <= flat else "saddle"

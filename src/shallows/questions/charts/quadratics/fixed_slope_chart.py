@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+
+import numpy as np
 
 from shallows.model.activations import Polynomial
 from shallows.model.polynomial_space import PolynomialSpace
@@ -11,8 +14,15 @@ from shallows.questions.charts.neurons.chart import Found, assembled
 from shallows.questions.charts.neurons.kinds import Placed, has_slope
 from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, spread_stratum
 from shallows.questions.charts.quadratics.students import QuadraticStudents
+from shallows.questions.charts.quadratics.zero_sum import ZeroSum
+from shallows.questions.charts.quadratics.zero_sum_squares import (
+    even_points,
+    is_below,
+    is_even,
+    squares_alone,
+    zero_point,
+)
 from shallows.questions.charts.result import Chart
-from shallows.support.errors import InvalidProblem
 from shallows.support.progress import status_line
 
 #: Fewer neurons are isolated, and charted one by one.
@@ -29,39 +39,69 @@ def is_spread(problem: Problem) -> bool:
     return quadratic and not problem.bias and problem.outer is not None and problem.width >= FEWEST
 
 
-def fixed_slope_chart(problem: Problem, certify: bool, seed: int, progress: bool) -> Chart:
-    """All critical functions, one rank after the other, read as networks."""
+def fixed_slope_chart(
+    problem: Problem, charted: Callable[[Problem], Chart], certify: bool, seed: int, progress: bool
+) -> Chart:
+    """All critical functions, one rank after the other, read as networks; `charted` makes charts of matrices."""
     assert isinstance(problem.activation, Polynomial) and problem.outer is not None
     gamma, beta, alpha = problem.activation.coefficients
-    if not sum(map(Fraction, problem.outer[0].tolist())):
-        raise InvalidProblem(
-            f"{problem.width} neurons with {problem.activation!r} and outer weights whose sum is zero: their functions "
-            "have infinitely many networks, so that critical points are not isolated in the neurons, and, without a "
-            "mean Σ aᵢwᵢ / Σ aᵢ, no other coordinates are known here in which they are. Fix: weights with another sum, "
-            'two neurons, a bias, or method="descent".'
-        )
     space = PolynomialSpace.of(problem)
     students = QuadraticStudents(
         problem, space, float(alpha), 0.0, Fraction(float(gamma)), float(beta / (2 * alpha))
     )
-    spread, found, beyond = Spread.of(students), Found(), 0
+    if not sum(map(Fraction, problem.outer[0].tolist())):
+        return _of_zero_sum(students, charted, certify, seed, progress)
+    spread, found = Spread.of(students), Found()
     top = min(problem.width - 1, problem.n)
+    _strata(spread, top, certify, seed, progress, found)
+    return _assembled(spread, found, seed)
+
+
+def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, found: Found) -> None:
+    """Everything of the ranks up to this."""
+    beyond, beside = 0, spread.beside
     for rank in range(top + 1):
-        with status_line(f"rank {rank + 1} of {top + 1}", progress) as tell:
+        with status_line(f"rank {rank + beside} of {top + beside}", progress) as tell:
             stratum = spread_stratum(spread, rank, certify, seed, tell)
         found.notes += stratum.notes
         found.levels.append(stratum.completeness)
-        found.complex[rank + 1] = stratum.count
+        found.complex[rank + beside] = stratum.count
         for point in stratum.found:
             made = placed(spread, point, rank)
             found.placed += [] if made is None else [Placed(*made)]
             beyond += made is None
     found.notes += [f"{beyond} {OTHER_SIGNS}"] if beyond else []
-    return assembled(
-        problem,
-        space,
-        found,
-        seed,
-        "homotopy",
-        lambda item: kind_of(spread, item.network, item.point.rank - 1),
-    )
+
+
+def _assembled(spread: Spread, found: Found, seed: int) -> Chart:
+    def kind(item: Placed) -> str:
+        positive, _, negative = item.point.signature
+        if positive and negative:  # neurons may be too large for their Hessian
+            return "saddle"
+        return kind_of(spread, item.network, item.point.rank - spread.beside)
+
+    return assembled(spread.problem, spread.students.space, found, seed, "homotopy", kind)
+
+
+def _of_zero_sum(
+    students: QuadraticStudents, charted: Callable[[Problem], Chart], certify: bool, seed: int, progress: bool
+) -> Chart:
+    """Outer weights whose sum is zero (`zero_sum`)."""
+    problem, spread, found = students.problem, ZeroSum.of(students), Found()
+    zero = zero_point(spread)
+    if zero is not None:
+        found.placed.append(zero)
+    found.complex[0] = 1
+    squares = charted(squares_alone(students))
+    if is_even(students):
+        found.placed += even_points(spread, squares)
+        found.levels.append(squares.completeness)
+        found.notes.append(
+            f"no linear part: matrices with the signs of the outer weights ({squares.completeness})"
+        )
+        found.limits = True
+        return _assembled(spread, found, seed)
+    used = int(np.count_nonzero(spread.weights))
+    _strata(spread, min(used - 2, problem.n - 1), certify, seed, progress, found)
+    found.limits = is_below(spread, found, squares)
+    return _assembled(spread, found, seed)
