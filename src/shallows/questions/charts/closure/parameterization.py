@@ -30,12 +30,17 @@ from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
 
 @dataclass(frozen=True)
 class Parameterization(TermMap):
-    """x ↦ s for blocks of merged neurons in n variables, with w_c = 1 in each."""
+    """x ↦ s for blocks of merged neurons in n variables, with w_c = 1 in each; `chart` is c, or one for each block."""
 
     degree: int
     n: int
     blocks: tuple[int, ...]
-    chart: int = 0
+    chart: int | tuple[int, ...] = 0
+
+    @property
+    def charts(self) -> tuple[int, ...]:
+        """c of each block."""
+        return (self.chart,) * len(self.blocks) if isinstance(self.chart, int) else self.chart
 
     @property
     def entries(self) -> int:
@@ -46,10 +51,10 @@ class Parameterization(TermMap):
     def layout(self) -> list[tuple[int, list[list[int]]]]:
         """For each block its size and the places of (w, v, u) among the parameters; −1 is 1 in w and 0 in v."""
         places, start = [], 0
-        for block in map(abs, self.blocks):
+        for block, chart in zip(map(abs, self.blocks), self.charts, strict=True):
             vectors = []
             for row in range(block if block > 1 else 1):
-                own = [x for x in range(self.n) if x != self.chart or row == (block - 1 if block > 1 else -1)]
+                own = [x for x in range(self.n) if x != chart or row == (block - 1 if block > 1 else -1)]
                 vector = [-1] * self.n
                 for k, x in enumerate(own):
                     vector[x] = start + k
@@ -84,16 +89,17 @@ class Parameterization(TermMap):
         """The x of blocks [a, w], [w, v] and [w, v, u], brought to w_c = 1 (and v_c = 0)."""
         kind = np.result_type(*(part.dtype for block in vectors for part in block))
         x, d = np.zeros(self.unknowns, kind), self.degree
-        for (block, places), sign, given in zip(self.layout, np.sign(self.blocks), vectors, strict=True):
+        kinds = zip(self.layout, np.sign(self.blocks), self.charts, vectors, strict=True)
+        for (block, places), sign, chart, given in kinds:
             w, *others = given[::-1] if block == 1 else given
-            lead = w[self.chart]
+            lead = w[chart]
             if block == 1:
                 moved = [w / lead, others[0] * lead**d]
             elif block == 2:
                 moved = [w / lead, others[0] * lead ** (d - 1)]
             else:  # ±w^(d−2)v² + w^(d−1)u; over the reals the sign of lead^(d−2) is the caller's (`real_form`)
                 v, u = others[0] * np.sqrt(lead ** (d - 2) + 0j), others[1] * lead ** (d - 1)
-                w, shift = w / lead, v[self.chart]
+                w, shift = w / lead, v[chart]
                 moved = [w, v - shift * w, u + sign * (2 * shift * v - shift**2 * w)]
             for row, values in zip(places, moved, strict=True):
                 for p, value in zip(row, values, strict=True):

@@ -55,7 +55,7 @@ def sort_limits(
 ) -> SortedLimits:
     """Real limits apart from the rest, with certificates when `certify_points`.
 
-    Each is proved in the chart w_c = 1 of a large coordinate, c for all its blocks.
+    Each is proved in the chart w_c = 1 of a large coordinate of each block.
     """
     result, exact = SortedLimits(), ExactLoss.of(problem)
     by_map: dict[Parameterization, list[Complex]] = {}
@@ -85,11 +85,10 @@ def _is_real(x: Complex, root: CertifiedRoot | None) -> bool:
 def real_form(problem: Problem, blocks: tuple[int, ...], point: Vectors) -> tuple[Parameterization, Complex]:
     """A parameterization in which a limit is real if it is one, and the limit's parameters in it.
 
-    The chart is the coordinate whose smallest share in the w of all blocks is largest. Where v is rather imaginary, iv
-    takes its place: the block is −w^(d−2)v² + w^(d−1)u.
+    The chart is the largest coordinate of each block's w. Where v is rather imaginary, iv takes its place: the block is
+    −w^(d−2)v² + w^(d−1)u.
     """
-    ws = [np.abs(block[1] if len(block[0]) == 1 else block[0]) for block in point]
-    chart = int(np.argmax(np.min([w / w.max() for w in ws], axis=0)))
+    chart = tuple(int(np.argmax(np.abs(block[1] if len(block[0]) == 1 else block[0]))) for block in point)
     plain = Parameterization(problem.degree, problem.n, blocks, chart)
     x = np.asarray(plain.parameters(point), np.complex128)
     signed = list(blocks)
@@ -146,7 +145,7 @@ def _is_tangent(map_: Parameterization, root: CertifiedRoot) -> bool:
     """Whether v is proved to be no multiple of w, w_c = 1: then the tensor is no sum of two powers."""
     (_, (first, second)) = map_.layout[0]
     with precision(BITS):
-        lead = root.box[second[map_.chart]]
+        lead = root.box[second[map_.charts[0]]]
         gaps = [root.box[q] - lead * root.box[p] for p, q in zip(first, second, strict=True) if p >= 0]
         return any(not gap.contains(0) for gap in gaps)
 
