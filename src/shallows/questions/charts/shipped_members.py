@@ -17,8 +17,9 @@ from shallows.questions.charts.continuation import generic_members
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import CriticalEquations, SolvedMember
 from shallows.questions.charts.continuation.kept_members import SHIPPED, name_of, write_member
-from shallows.questions.charts.continuation.metrics import Kind, SpecialMetrics
+from shallows.questions.charts.continuation.metrics import Kind, KindOfMetrics, SpecialMetrics
 from shallows.questions.charts.matrices.equations import LowRankEquations
+from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations
 from shallows.questions.charts.powers.equations import PowerEquations
 
 #: Degrees and inputs of sums of two powers, and of limits of two merged neurons, that are shipped for all metrics.
@@ -30,11 +31,13 @@ KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
 SPECIAL = ((3, 2), (3, 3), (4, 2))
 #: Degrees, inputs and ranks of powers under a Gaussian moved along a line, as (1, x) is with a bias: long to solve.
 MOVED = ((4, 3, 2),)
+#: Degrees and inputs of two neurons with two outputs, under all and under rotation-invariant metrics.
+OUTPUTS = ((2, 3), (3, 2))
 #: Sizes and ranks of matrices.
 MATRICES = ((3, 2), (4, 2), (4, 3))
 
 
-def shapes() -> Iterator[tuple[Any, SpecialMetrics | None]]:
+def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
     """The equations and metrics of all members that are shipped."""
     for degree, n in PAIRS:
         for equations in (PowerEquations(degree, n, 2), MergedEquations(degree, n, (2,))):
@@ -47,11 +50,14 @@ def shapes() -> Iterator[tuple[Any, SpecialMetrics | None]]:
             yield MergedEquations(degree, n, blocks), None
     for degree, n, r in MOVED:
         yield PowerEquations(degree, n, r), SpecialMetrics("moved Gaussian", degree, n)
+    for degree, n in OUTPUTS:
+        for metrics in (None, InvariantMetrics(degree, n)):
+            yield OutputEquations.of_powers(degree, n, 2, 2), metrics
     for n, r in MATRICES:
         yield LowRankEquations(n, r), None
 
 
-def solved(equations: CriticalEquations, special: SpecialMetrics | None) -> SolvedMember:
+def solved(equations: CriticalEquations, special: KindOfMetrics | None) -> SolvedMember:
     """A member, solved now whatever is on disk."""
     if special is None:
         return generic_members.solve_generic(equations)

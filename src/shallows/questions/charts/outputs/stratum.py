@@ -44,6 +44,8 @@ from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
 BITS = 128
+#: Coordinates in which paths are followed, the next where some are lost.
+TURNS = 3
 #: Frames of integers that are looked at: of sixteen with entries up to 2 some have walls away from axes and diagonals.
 FRAMES = 16
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
@@ -61,14 +63,15 @@ class Wanted:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, loss: OutputsLoss, one_metric: bool = False) -> Wanted:
+    def of(cls, problem: Problem, loss: OutputsLoss, one_metric: bool = False, turn: int = 0) -> Wanted:
         """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own, or each a
-        metric by itself."""
+        metric by itself. Another `turn` is another rotation of them."""
         independent = loss.rank
         n, d = problem.n, problem.degree
         gram, right = loss.gram.astype(float), loss.right.astype(float)
         white = _white_frame(problem)
-        frame = (balanced_frame(gram, n, d) if white is None else white) @ generic_frame(n)
+        rotation = np.linalg.qr(np.random.default_rng(turn).standard_normal((n, n)))[0] if turn else np.eye(n)
+        frame = (balanced_frame(gram, n, d) if white is None else white) @ rotation @ generic_frame(n)
         P = power_action(frame, d)
         U = np.linalg.svd(right @ P)[0][:, :independent]
         metric, g = P.T @ gram @ P, U.T @ right @ P
@@ -106,10 +109,8 @@ def output_stratum(
     problem: Problem, loss: OutputsLoss, rank: int, certify_points: bool, seed: int, tell: Shown = False
 ) -> OutputStratum:
     """All critical networks of `rank` neurons."""
-    wanted = Wanted.of(problem, loss)
     equations = OutputEquations.of_powers(problem.degree, problem.n, rank, loss.rank)
-    start = starting_member(equations, wanted.special, Detours, tell)
-    run = settle(Detours(equations, start, wanted.member, seed, tell))
+    wanted, run = _followed(problem, loss, equations, seed, tell)
     A, W = wanted.restored(equations, np.concatenate([run.finite.points, run.singular.points]))
     regular = np.arange(len(A)) < run.finite.count
     whole = _whole(A, W, problem.degree)
@@ -130,6 +131,21 @@ def output_stratum(
         [*_notes(rank, wanted, run), *examined.notes(rank), *(f"rank {rank}: {note}" for note in notes)],
         "proved" if complete else run.completeness,
     )
+
+
+def _followed(
+    problem: Problem, loss: OutputsLoss, equations: OutputEquations, seed: int, tell: Shown
+) -> tuple[Wanted, Settled]:
+    """The ends of all paths, in the first coordinates in which none is lost: where w₁ = 1 is a bad scale for a neuron,
+    it is not in others."""
+    runs = []
+    for turn in range(TURNS):
+        wanted = Wanted.of(problem, loss, turn=turn)
+        start = starting_member(equations, wanted.special, Detours, tell)
+        runs.append((wanted, settle(Detours(equations, start, wanted.member, seed, tell))))
+        if not runs[-1][1].lost:
+            return runs[-1]
+    return min(runs, key=lambda each: each[1].lost)
 
 
 def clear_frame(W: Complex, seed: int) -> Array:
