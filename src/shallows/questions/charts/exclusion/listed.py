@@ -82,11 +82,15 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Whether the infimum is attained (None: not decided), the limit that has it if not, and words."""
+    """Whether the infimum is attained (None: not decided), the limit that has it if not, and words.
+
+    `far` says that networks beyond the ball that was searched may be lower than all that is listed.
+    """
 
     attained: bool | None = True
     listed: tuple[Listed, ...] = ()
     notes: tuple[str, ...] = ()
+    far: bool = False
 
 
 def chart_of_listed(

@@ -1,8 +1,9 @@
 """What a smooth neuron of large norm can take from the loss: bounds on c²/K for ‖w‖ ≥ R, limits included.
 
 With u = w/‖w‖ and ρ = 1/‖w‖² ∈ [0, 1/R²], c (for softplus and GELU c/‖w‖) is a function of ρ and u: erf, tanh and
-sigmoid become steps, softplus and GELU become ReLU. K (K/‖w‖²) is smallest at R. Boxes of directions are bisected until
-all are below a level, or their number is too large.
+sigmoid become steps, softplus and GELU become ReLU. K grows with ‖w‖, and so does K/‖w‖² of GELU, since zΦ(sz) grows
+with s; softplus(sz)/s falls, so that K/‖w‖² is smallest at infinity, ½. Boxes of directions are bisected until all are
+below a level, or too narrow; then shells of norms are.
 """
 
 from __future__ import annotations
@@ -30,10 +31,17 @@ from shallows.support.checks import Array
 MOST = 6_000
 #: The same for the largest limit itself.
 MOST_FOR_LIMIT = 20_000
-#: Shells of norms: how much larger the next begins, and how many there are.
-SHELL, SHELLS = 1.35, 16
+#: Shells of norms: how much larger the next begins, how many there are, and how often one is halved.
+SHELL, SHELLS, HALVINGS = 1.35, 16, 4
+#: The narrowest boxes of directions.
+NARROWEST = 1e-6
 #: The same where limits are compared with their surroundings.
 NARROW, NARROWS = 1.1, 40
+#: sup|ψ″| for softplus and a teacher's neuron of norm v is at most the sum of these times 1, v, v²: m″φ + 2m′φ′ + mφ″
+#: with |m| ≤ log 2 + v|z| + 0.8v, |m′| ≤ v, |m″| ≤ v²/4, and sup φ, 2|φ′|, |φ″|, |zφ″| at most 0.4, 0.49, 0.4, 0.33.
+SLOPES = (0.28, 1.14, 0.1)
+#: A bound on φ(0)∫softplus(x)g(x)dx = 3ζ(3)φ(0) = 1.4387.
+SELF_SLOPE = 1.44
 #: Pieces of ρ that a slope is enclosed over.
 PIECES = 8
 #: Rounding in a few operations: bounds are taken so much larger.
@@ -92,20 +100,78 @@ def _off(form: SmoothForm, rho: Intervals, T: Intervals) -> float:
 def far_bound(form: SmoothForm, target: SmoothTarget, reach: float, level: float) -> bool:
     """Whether c²/K is proved to be below `level` for all ‖w‖ ≥ reach: in shells, the last of which is unbounded."""
     ends = reach * SHELL ** np.arange(SHELLS)
-    return all(
-        _below(form, target, (float(a), float(b)), level)
-        for a, b in zip(ends, [*ends[1:], np.inf], strict=True)
-    )
+    shells = zip(ends, [*ends[1:], np.inf], strict=True)
+    return all(_all_below(form, target, (float(a), float(b)), level, HALVINGS) for a, b in shells)
+
+
+def _all_below(
+    form: SmoothForm, target: SmoothTarget, shell: tuple[float, float], level: float, halvings: int
+) -> bool:
+    """In one shell, or in the parts of it."""
+    if _below(form, target, shell, level):
+        return True
+    if not halvings or not np.isfinite(shell[1]):
+        return False
+    middle = float(np.sqrt(shell[0] * shell[1]))
+    parts = ((shell[0], middle), (middle, shell[1]))
+    return all(_all_below(form, target, part, level, halvings - 1) for part in parts)
+
+
+def rises_inward(form: SmoothForm, target: SmoothTarget, reach: float, level: float) -> bool:
+    """Whether, for all ‖w‖ ≥ reach, c²/K is below `level` or grows along the ray to the ball, which then has the most.
+
+    ∂_ρ log c²/K = 2c̃_ρ/c̃ − k̃_ρ/k̃ with k̃ = K/‖w‖². Of GELU k̃ falls with ρ; of softplus k̃_ρ = E[softplus(sz)g(sz)] is at
+    most 3ζ(3)φ(0)√ρ, and k̃ ≥ ½ (`_softplus_slope` has g).
+    """
+    if not form.linear:
+        return False
+    rho = Intervals(0.0, ROUNDED / reach**2)
+    least = 0.5 if form.pair is arccosine else least_own(form, (reach, np.inf))
+    bound = ROOM * SELF_SLOPE * float(rho.hi) ** 0.5 if form.pair is arccosine else 0.0
+    side = np.ones((1, target.rank))
+    boxes, seen = Intervals(-side, side), 0
+    with np.errstate(all="ignore"):
+        while len(boxes):
+            seen += len(boxes)
+            boxes = boxes[np.flatnonzero(_met(boxes, target))]
+            pull = far_pull(form, target, boxes, rho)
+            slope = _slope_over(form, target, boxes, float(rho.hi)) / pull
+            left = ~(((pull.square() / least).hi < level) | (slope.lo > bound))
+            if seen > MOST or np.any((boxes.hi - boxes.lo).max(axis=1)[left] < NARROWEST):
+                return False
+            boxes = _halved(boxes[np.flatnonzero(left)])
+    return True
+
+
+def _slope_over(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: float) -> Intervals:
+    """∂c̃/∂ρ for all ρ up to `rho`."""
+    if form.pair is arccosine:
+        return _softplus_slope(form, target, u, rho)
+    ends = np.linspace(0.0, rho, PIECES + 1)
+    ends[-1] = rho
+    slope = _slope_in_rho(target, u, Intervals(ends[0], ends[1]))
+    for low, high in pairwise(ends[1:]):
+        slope = slope.hull(_slope_in_rho(target, u, Intervals(low, high)))
+    return slope
+
+
+def least_own(form: SmoothForm, shell: tuple[float, float]) -> float:
+    """The smallest K (K/‖w‖² of softplus and GELU) in a shell."""
+    norm = shell[1] if form.pair is arccosine else shell[0]
+    if not np.isfinite(norm):
+        return 0.5
+    own = form.own(Intervals.exact(np.array([norm**2]))).value
+    return float((own / norm**2 if form.linear else own).lo[0])
 
 
 def only_at_infinity(form: SmoothForm, target: SmoothTarget, reach: float, most: Intervals) -> bool:
-    """Whether c²/K is proved to be below its largest limit for all finite ‖w‖ ≥ reach; of GELU, whose form is exact.
+    """Whether c²/K is proved to be below its largest limit for all finite ‖w‖ ≥ reach; of softplus and GELU.
 
     Where c̃ = c/‖w‖ falls with ρ, |c̃| ≤ |c̃(0)| − αρ, and c²/K is below its limit in that direction if
     (1 − αρ/|c̃(0)|)² < 2K/‖w‖². In the last shell K/‖w‖² ≥ ½ − xρ^{3/2} with x = (1/2π)·2√(2 + ρ), so that
-    α > 2x|c̃(0)|√ρ is enough.
+    α > 2x|c̃(0)|√ρ is enough; of softplus α > 0 is, since K/‖w‖² > ½.
     """
-    if form.pair is not gaussian_gate:
+    if not form.linear:
         return False
     ends = reach * NARROW ** np.arange(NARROWS)
     shells = [*pairwise(ends), (ends[-1], np.inf)]
@@ -116,13 +182,10 @@ def _falls(
     form: SmoothForm, target: SmoothTarget, u: Intervals, rho: Intervals, least: float, most: float
 ) -> NDArray[np.bool_]:
     """Which boxes of directions hold nothing above their limits (see `only_at_infinity`); K ≥ `least`·‖w‖²."""
-    ends = np.linspace(0.0, float(rho.hi), PIECES + 1)
-    ends[-1] = rho.hi
-    slope = _slope_in_rho(target, u, Intervals(ends[0], ends[1]))
-    for low, high in pairwise(ends[1:]):
-        slope = slope.hull(_slope_in_rho(target, u, Intervals(low, high)))
-    pull = far_pull(form, target, u, rho)
-    if rho.lo > 0:
+    slope, pull = _slope_over(form, target, u, float(rho.hi)), far_pull(form, target, u, rho)
+    if form.pair is arccosine:
+        steep = 0.0
+    elif rho.lo > 0:
         steep = ROOM * np.sqrt(most / 2) * max(1 - np.sqrt(2 * least), 0.0) / float(rho.lo)
     else:
         steep = ROOM * np.sqrt(most / 2) * 2 / np.pi * np.sqrt((2 + rho.hi) * rho.hi)
@@ -148,6 +211,30 @@ def _slope_in_rho(target: SmoothTarget, u: Intervals, rho: Intervals) -> Interva
     return slope
 
 
+def _softplus_slope(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: float) -> Intervals:
+    """∂c̃/∂ρ of softplus for ρ up to `rho`: ½∫ψ(x/s)g(x)dx, g = softplus(x) − x logistic(x), ψ(z) = E[y | u·x = z]φ(z).
+
+    ∫g = π²/3 and ∫x²g = 7π⁴/45, so that it is (π²/6)ψ(0) to (7π⁴/180)ρ sup|ψ″|; E[y | u·x = z] is a sum of softplus
+    smoothed by √(T − C²) (`SLOPES`).
+    """
+    total, sup = Intervals.exact(np.zeros(len(u))), 0.0
+    for j in range(len(target.exact)):
+        C = Intervals.exact(np.zeros(len(u)))
+        for k in range(target.rank):
+            C = C + u[:, k] * target.vectors[j, k]
+        left = (target.squares[j] - C.square()).meet(Intervals(0.0, np.inf))
+        mean = Intervals.exact(np.zeros(len(u)))
+        for weight, square in zip(form.weights, form.squares, strict=True):
+            mean = mean + (left + float(square)).sqrt() * float(weight)
+        mean = mean / (PI * 2.0).sqrt()
+        v = float(target.squares[j].sqrt().hi)
+        off = form.errors[0] + form.growth[1] * v
+        total = total + (mean + Intervals(-off, off)) * target.outer[j]
+        sup += float(target.outer[j].magnitude) * (SLOPES[0] + SLOPES[1] * v + SLOPES[2] * v * v)
+    wide = ROOM * 7 * np.pi**4 / 180 * rho * sup
+    return total * (PI.square() / 6.0) / (PI * 2.0).sqrt() + Intervals(-wide, wide)
+
+
 def _below(
     form: SmoothForm,
     target: SmoothTarget,
@@ -157,8 +244,7 @@ def _below(
 ) -> bool:
     """In one shell; with a `limit`, boxes where c²/K falls from there count, too."""
     with np.errstate(all="ignore"):
-        own = form.own(Intervals.exact(np.array([shell[0] ** 2]))).value
-        least = (own / shell[0] ** 2 if form.linear else own).lo[0]
+        least = least_own(form, shell)
         rho = Intervals(
             1 / (ROUNDED * shell[1] ** 2) if np.isfinite(shell[1]) else 0.0, ROUNDED / shell[0] ** 2
         )
@@ -173,6 +259,8 @@ def _below(
             left = ~(high < level)
             if limit is not None:
                 left &= ~_falls(form, target, boxes, rho, float(least), limit)
+            if np.any((boxes.hi - boxes.lo).max(axis=1)[left] < NARROWEST):
+                return False
             boxes = _halved(boxes[np.flatnonzero(left)])
     return True
 

@@ -15,6 +15,7 @@ from shallows.questions.charts.exclusion.smooth_far import (
     far_bound,
     limit_at_infinity,
     only_at_infinity,
+    rises_inward,
 )
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
@@ -27,6 +28,8 @@ from shallows.questions.charts.points.point import Certificate
 TRIED = 4096
 #: Networks near a limit: how large their weights are (or how small).
 NEAR = 1e3
+#: Norms of networks that may be lower than their limits: by so much more each, so many, up to 80 times the ball.
+STEP, STEPS = 1.1, 46
 
 
 def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: SmoothTarget) -> list[Listed]:
@@ -101,7 +104,7 @@ def limits_of(
     taken = float((level - best).lo[0])
     line = limit_at_zero(form, target) if form.at_zero else Intervals.exact(np.zeros(1))
     small = form.at_zero and not _left_behind(near) and not line.hi[0] < taken
-    large = not far_bound(short, target, reach, taken)
+    large = not (far_bound(short, target, reach, taken) or rises_inward(short, target, reach, taken))
     if form.at_zero and not near.proved:
         words = f"whether the infimum is attained is not decided: neurons with ‖w‖ < {near.radius:g} are not searched"
         return Limits(None, (), (words,))
@@ -153,14 +156,28 @@ def _far(
     lower = "are lower than all that is listed" if far.most.lo > taken else "may be lower than what is listed"
     if not form.linear:
         words = f"networks with ‖w‖ > {reach:g} {lower}: steps, their limits as ‖w‖ → ∞, have least loss {between}"
-        return Limits(None, (), (words,))
+        return Limits(None, (), (words,), far=True)
     if not far.most.lo > taken:
         words = (
             f"networks with ‖w‖ > {reach:g} {lower}: ReLU functions, their limits, have least loss {between}"
         )
-        return Limits(None, (), (words,))
-    place = [float(x) * NEAR for x in far.unit]
-    a = float(SmoothSystem(form, target, None).state(Intervals.exact(np.array(place)[None])).a.mid[0])
+        return Limits(None, (), (words,), far=True)
+    unit, outside = far.unit, target.codimension > 0
+    if outside:
+        unit = np.append(unit, np.sqrt(max(1.0 - float(unit @ unit), 0.0)))
+    system = SmoothSystem(form, target, None, outside=outside)
+    tried = reach * STEP ** np.arange(STEPS)
+    state = system.state(Intervals.exact(tried[:, None] * unit))
+    gained = (state.c.square() / state.own.value).lo
+    if gained.max() > far.most.hi:
+        words = (
+            f"the infimum is attained, by a network with ‖w‖ > {reach:g} that is not listed: at ‖w‖ = "
+            f"{tried[np.argmax(gained)]:.3g} the loss is below {float((level - gained.max()).hi[0]):.8g}; ReLU "
+            f"functions, the limits as ‖w‖ → ∞, have at least {bounds[0]:.8g}"
+        )
+        return Limits(None, (), (words,), far=True)
+    place = [float(x) * NEAR for x in unit]
+    a = float(system.state(Intervals.exact(np.array(place)[None])).a.mid[0])
     weights = np.array([float(x.mid()) for x in target.weight_vector(place)])
     net = Network(weights[None, :], [a], problem.activation)
     proof = Certificate(0.0, False, True, "bisection over directions, intervals")
@@ -172,4 +189,4 @@ def _far(
         f"the least loss of ReLU functions, limits as ‖w‖ → ∞, is {between}, lower than all networks with "
         f"‖w‖ ≤ {reach:g}; whether one beyond is as low is not decided"
     )
-    return Limits(None, (listed,), (words,))
+    return Limits(None, (listed,), (words,), far=True)

@@ -22,8 +22,9 @@ from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.relu_target import spread
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_limits import limits_of, zero_function
+from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
 from shallows.questions.charts.exclusion.smooth_reach import energy, symmetric
-from shallows.questions.charts.exclusion.smooth_setting import Setting, setting_of
+from shallows.questions.charts.exclusion.smooth_setting import Setting, setting_of, unknowns_of
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.questions.charts.exclusion.smooth_words import notes_of, scope_of
 from shallows.questions.charts.points.point import Certificate
@@ -33,6 +34,9 @@ from shallows.support.progress import Shown
 
 #: Boxes narrower than this share of the region go from the short mixture on to the long one.
 COARSE_RESOLUTION = 1 / 256
+#: Where networks beyond the ball may be lower than all that is listed, it is made so much wider, up to this norm; in
+#: one or two unknowns, where that takes seconds, and as long as nothing stays open there.
+WIDER, FURTHEST = 1.6, 64.0
 METHOD = "interval exclusion over neurons, Krawczyk"
 HERMITE = "Hermite's expansion around w = 0, intervals"
 
@@ -41,26 +45,21 @@ def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False
     """Every critical point of one smooth neuron."""
     setting = setting_of(problem)
     target = setting.target
-    points: list[Listed] = []
-    searches: list[Exclusion] = []
-    doubts: list[str] = []
-    if target.rank == 0:
-        points += [] if setting.outer is None else [_listed(setting, np.zeros((1, 0)), None, False)]
-    else:
-        searches.append(_searched(setting, False, progress))
-        points += _points(setting, searches[0], False, doubts)
-    if target.codimension and _may_leave(setting):
-        searches.append(_searched(setting, True, progress))
-        points += _points(setting, searches[-1], True, doubts)
-    undecided = [_described(s) for s in searches if not s.complete] + doubts
+    searches, points, undecided = _all_points(setting, progress)
     limits = Limits()
     if setting.outer is None:
         points = [*zero_function(problem, setting.fine, target), *_inside(setting), *points]
         for blown in (setting.near.blown, setting.far):
             points += blown_points(problem, setting.fine, target, blown)
-        limits = limits_of(
-            problem, (setting.coarse, setting.fine), target, setting.reach, points, setting.near, setting.far
-        )
+        limits = _limits(setting, points)
+        while limits.far and not undecided and setting.reach < FURTHEST and unknowns_of(target) <= 2:
+            wider = replace(setting, reach=WIDER * setting.reach, near=NearZero(setting.reach, True))
+            more, listed, open_ = _all_points(wider, progress)
+            if open_:
+                break
+            searches, points = searches + more, points + listed
+            setting = replace(setting, reach=wider.reach)
+            limits = _limits(setting, points)
     elif not undecided:
         _require_degree(points, target.dimension)
     chart = chart_of_listed(
@@ -73,6 +72,29 @@ def smooth_neuron_chart(problem: Problem, certify: bool, progress: Shown = False
         certify=certify,
     )
     return replace(chart, attained=None if undecided else limits.attained)
+
+
+def _all_points(setting: Setting, progress: Shown) -> tuple[list[Exclusion], list[Listed], list[str]]:
+    """What a search in the teacher's span and outside of it finds, and what it leaves open."""
+    target = setting.target
+    points: list[Listed] = []
+    searches: list[Exclusion] = []
+    doubts: list[str] = []
+    if target.rank == 0:
+        points += [] if setting.outer is None else [_listed(setting, np.zeros((1, 0)), None, False)]
+    else:
+        searches.append(_searched(setting, False, progress))
+        points += _points(setting, searches[0], False, doubts)
+    if target.codimension and _may_leave(setting):
+        searches.append(_searched(setting, True, progress))
+        points += _points(setting, searches[-1], True, doubts)
+    return searches, points, [_described(s) for s in searches if not s.complete] + doubts
+
+
+def _limits(setting: Setting, points: list[Listed]) -> Limits:
+    """What limits do beside the points that are listed."""
+    forms = (setting.coarse, setting.fine)
+    return limits_of(setting.problem, forms, setting.target, setting.reach, points, setting.near, setting.far)
 
 
 def _may_leave(setting: Setting) -> bool:

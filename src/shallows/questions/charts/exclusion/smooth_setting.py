@@ -82,6 +82,11 @@ class Setting:
         return SmoothSystem(form, self.target, self.outer, outside=outside, reach=self.reach, hole=self.hole)
 
 
+def unknowns_of(target: SmoothTarget) -> int:
+    """Coordinates in the teacher's span, and one outside of it."""
+    return target.rank + int(target.codimension > 0)
+
+
 def setting_of(problem: Problem) -> Setting:
     """Coordinates, ball and hole of a problem; `InvalidProblem` where there are too many unknowns."""
     network, data = problem.target, problem.data.as_gaussian()
@@ -89,7 +94,7 @@ def setting_of(problem: Problem) -> Setting:
     coarse, fine = form_of(problem.activation, False), form_of(problem.activation, True)
     assert coarse is not None and fine is not None
     target = SmoothTarget.of(network.W, np.atleast_2d(network.a)[0], data.covariance, fine.odd, fine.at_zero)
-    unknowns = target.rank + int(target.codimension > 0)
+    unknowns = unknowns_of(target)
     if unknowns > MOST_UNKNOWNS:
         raise InvalidProblem(
             f"The teacher's neurons span {target.rank} of {target.dimension} dimensions: {unknowns} unknowns, and "
