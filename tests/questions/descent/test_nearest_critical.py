@@ -62,3 +62,35 @@ def test_where_there_is_none_it_says_so() -> None:
         sh.nearest_critical(problem, sh.Network([[0.3, 0.4]], [-1.0], sh.ReLU()))
     with pytest.raises(sh.InvalidProblem, match="parameters"):
         sh.nearest_critical(sh.relu_problem(60), sh.Network(np.eye(60), activation=sh.ReLU()))
+
+
+AUDITED = {
+    "ReLU": sh.ReLU(),
+    **{name: sh.Smooth(name) for name in ("erf", "tanh", "sigmoid", "softplus", "gelu")},
+    "cubic": sh.Polynomial([0.3, 1.0, -0.5, 0.2]),
+    "power": sh.Power(3),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", AUDITED)
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("outer", ["ones", "free"])
+@pytest.mark.parametrize(("n", "width"), [(2, 1), (2, 2), (3, 1), (3, 3)])
+def test_a_student_near_its_teacher_is_taken_there_and_proved(
+    name: str, bias: bool, outer: str, n: int, width: int
+) -> None:
+    rng, activation = np.random.default_rng(10 * n + width), AUDITED[name]
+    V, b = np.eye(width, n) + 0.4 * rng.standard_normal((width, n)), rng.uniform(0.5, 1.5, width)
+    b = b if outer == "free" else np.ones(width)
+    shift = 0.3 * rng.standard_normal(width) if bias else None
+    problem = sh.Problem(
+        sh.Network(V, b, activation, bias=shift), sh.Gaussian(n), width=width, outer=outer, bias=bias
+    )
+    begun = sh.Network(V + 1e-4 * rng.standard_normal(V.shape), b, activation, bias=shift)
+    with pytest.raises(sh.NotConverged, match="nearest_critical"):
+        sh.certify_minimum(problem, begun)
+    found = sh.nearest_critical(problem, begun)
+    assert found.kind == "minimum" and found.distance < 0.1 and found.certificate is not None
+    proof = sh.certify_minimum(problem, found.network)
+    assert proof.loss_bounds[0] == 0.0 and proof.loss_bounds[1] < 1e-4 and not proof.is_local

@@ -126,7 +126,7 @@ def certify_minimum(problem: Problem, point: Network | Minimum, bits: int = BITS
             f"{smallest:.3g}."
         )
     loss = proof.loss(bits)
-    bounds = below(loss), above(loss)
+    bounds = max(below(loss), 0.0), above(loss)  # a mean of squares
     return CertifiedMinimum(proof.network, proof.critical.radius, bound, smallest, bounds, bits, proof.how)
 
 
@@ -142,4 +142,5 @@ def _large(problem: Problem, net: Network) -> CertifiedMinimum:
             "block-symmetric networks symmetric_minimum proves any size."
         )
     proof = large_proof(W, problem.outer[0], V, b)
-    return CertifiedMinimum(net, proof.radius, proof.bound, proof.smallest, proof.loss_bounds, DOUBLE)
+    bounds = max(proof.loss_bounds[0], 0.0), proof.loss_bounds[1]
+    return CertifiedMinimum(net, proof.radius, proof.bound, proof.smallest, bounds, DOUBLE)

@@ -130,6 +130,6 @@ def _required(found: CriticalBox | None) -> CriticalBox:
     if found is None:
         raise NotConverged(
             "No critical point is proved near this network: polish it to a gradient of about 1e-10 first, or the "
-            "Hessian is (nearly) singular there."
+            "Hessian is (nearly) singular there. Fix: sh.nearest_critical(problem, net).network is polished."
         )
     return found
