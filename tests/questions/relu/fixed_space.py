@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 import shallows as sh
+from shallows.questions.relu.block_system import BlockSystem
 
 
 def newton_ends(sizes: list[int], starts: int, seed: int) -> np.ndarray:
@@ -65,3 +66,20 @@ def missing(chart: sh.relu.SymmetricChart, W: np.ndarray) -> int:
 def without(chart: sh.relu.SymmetricChart, i: int) -> sh.relu.SymmetricChart:
     """The list with one of its points deleted."""
     return dataclasses.replace(chart, symmetric=chart.symmetric[:i] + chart.symmetric[i + 1 :])
+
+
+def tables(system: BlockSystem, ends: np.ndarray) -> list[np.ndarray]:
+    """The values of Newton's ends whose directions are on this cell's side."""
+    first = np.cumsum([0, *system.sizes])[:-1]
+    found = []
+    for W in ends:
+        values = np.zeros((len(system.sizes), len(system.sizes) + 1))
+        values[:, :-1] = W[np.ix_(first, first)]
+        values[:, -1] = [W[i, i + 1] if p > 1 else 0.0 for i, p in zip(first, system.sizes, strict=True)]
+        rows = [
+            [values[a, e.block if e.block != a else -1] if e.block >= 0 else values[a, a] for e in entries]
+            for a, entries in enumerate(system.entries)
+        ]
+        if all(row[face] * sign > 0 for row, (face, sign) in zip(rows, system.faces, strict=True)):
+            found.append(values)
+    return found

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from tests.questions.relu.fixed_space import distinct, newton_ends, tables
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.contraction import inverses
 from shallows.mathematics.exclusion.intervals import Intervals, of_ball
+from shallows.mathematics.exclusion.newton import examine
+from shallows.questions.relu.block_cell import entries_of
 from shallows.questions.relu.block_orbits import searched_cells
 from shallows.questions.relu.block_system import SWEEPS, BlockSystem
 
@@ -85,3 +90,33 @@ def test_lengths_are_those_of_a_sweep_in_arrays(sizes: list[int]) -> None:
         for start, x in zip(system.starts[:-1], plain, strict=True):
             assert np.allclose(compiled.lo[~empty, start], x.lo[~empty], atol=1e-10)
             assert np.allclose(compiled.hi[~empty, start], x.hi[~empty], atol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [[1, 2], [2, 2]])
+def test_no_box_around_a_critical_point_is_excluded(sizes: list[int]) -> None:
+    """Points are those of Newton's method on the dense gradient; boxes of all sizes, points in corners as well."""
+    rng = np.random.default_rng(2)
+    ends = distinct(newton_ends(sizes, 300, 7))
+    assert len(ends) > 8
+    seen = 0
+    faces = [[(i, s) for i in range(len(entries_of(sizes, a))) for s in (1, -1)] for a in range(len(sizes))]
+    for cell in product(*faces):
+        system = BlockSystem(sizes, cell)
+        region = system.region()
+        for table in tables(system, np.array(ends)):
+            x = system.coordinates(table)
+            if np.any(np.abs(x[list(system.split)]) > 1):
+                continue
+            seen += 1
+            reach = 10.0 ** rng.uniform(-9, 0.3, (40, 1)) * rng.uniform(0, 1, (2, 40, system.n))
+            reach[0, :8], reach[1, 8:16] = 1e-11, 1e-11
+            box = Intervals(np.maximum(x - reach[0], region.lo), np.minimum(x + reach[1], region.hi))
+            box.lo[:, system.starts[:-1]] = region.lo[system.starts[:-1]]
+            box.hi[:, system.starts[:-1]] = region.hi[system.starts[:-1]]
+            smaller = system.contract(box)
+            assert np.all((smaller.lo <= x + 1e-9) & (x - 1e-9 <= smaller.hi))
+            outcome = examine(system, smaller, region.hi - region.lo)
+            assert not outcome.out.any()
+            left = ~outcome.proved
+            assert np.all((outcome.box.lo[left] <= x + 1e-9) & (x - 1e-9 <= outcome.box.hi[left]))
+    assert seen >= len(ends)

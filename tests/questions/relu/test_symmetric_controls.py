@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.questions.relu.fixed_space import distinct, missing, newton_ends
+from tests.questions.relu.fixed_space import distinct, missing, newton_ends, tables
 
 import shallows as sh
 from shallows.mathematics.exclusion import search as engine
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.result import Exclusion
 from shallows.questions.relu import block_search
-from shallows.questions.relu.block_system import BlockSystem
 from shallows.support.errors import NotConverged
 
 #: Widened boxes and domains reach so much further on each side: other zeros are within them.
@@ -107,23 +106,6 @@ def alone(search: block_search.BlockSearch, ends: np.ndarray) -> bool:
             if len(held) != 1 or not (np.all(held[0] > box.lo) and np.all(held[0] < box.hi)):
                 return False
     return True
-
-
-def tables(system: BlockSystem, ends: np.ndarray) -> list[np.ndarray]:
-    """The values of Newton's ends whose directions are on this cell's side."""
-    first = np.cumsum([0, *system.sizes])[:-1]
-    found = []
-    for W in ends:
-        values = np.zeros((len(system.sizes), len(system.sizes) + 1))
-        values[:, :-1] = W[np.ix_(first, first)]
-        values[:, -1] = [W[i, i + 1] if p > 1 else 0.0 for i, p in zip(first, system.sizes, strict=True)]
-        rows = [
-            [values[a, e.block if e.block != a else -1] if e.block >= 0 else values[a, a] for e in entries]
-            for a, entries in enumerate(system.entries)
-        ]
-        if all(row[face] * sign > 0 for row, (face, sign) in zip(rows, system.faces, strict=True)):
-            found.append(values)
-    return found
 
 
 @pytest.mark.parametrize("sizes", BLOCKS)

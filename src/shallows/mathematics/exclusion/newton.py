@@ -5,7 +5,8 @@ every zero x in X satisfies, for some matrix A in YJ,
 
     0 = F(c) + J (x − c),        A (x − c) = −Y F(c),        x = c − Y F(c) + (I − A)(x − c).
 
-The first excludes X by the range of its right side, the second contracts X component by component (E. Hansen and
+The first excludes X by the range of its right side, and so does any combination y of its equations (the one that is
+large beside what it is sensitive to: `_weights`); the second contracts X component by component (E. Hansen and
 S. Sengupta, BIT 21, 1981), and where the third maps D into its interior, exactly one zero lies in D (Krawczyk 1969).
 D is larger than X so that a zero on the border of X is proved, too; X is then done with.
 """
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.arrays import Ball, raised
 from shallows.mathematics.balls.contraction import inverses
 from shallows.mathematics.exclusion.intervals import Intervals, down, of_ball, up
-from shallows.mathematics.exclusion.system import System
+from shallows.mathematics.exclusion.system import PartlyLinear, System
 from shallows.support.checks import Array
 
 #: D is so much wider than X: 1.1 takes an eighth more boxes, and zeros on borders are proved by `LEAST` anyway.
@@ -96,41 +97,60 @@ def _linear(system: System, box: Intervals, scale: Array, inflation: float = INF
     half = np.maximum(up(box.hi - centre), up(centre - box.lo))
     grow = inflation * half + LEAST * (np.abs(centre) + scale)
     domain = Intervals(centre - grow, centre + grow)
-    over, slopes = system(domain, True)
-    at, _ = system(Intervals.exact(centre), False)
-    assert slopes is not None
+    over, derivatives = system(domain, True)
+    assert derivatives is not None
+    at, slopes = _centred(system, centre, derivatives)
     concluded = compiled_round if len(box) >= FEW else plain_round
-    return concluded(box, centre, domain, over, at, slopes)
+    return concluded(box, centre, domain, over, at, derivatives, slopes)
+
+
+def _centred(system: System, centre: Array, derivatives: Intervals) -> tuple[Intervals, Intervals]:
+    """F(c), and slopes: F(x) − F(c) ∈ S(x − c) for x in D.
+
+    Where F is linear in the unknowns r that are not bisected, F(t, r) − F(c) is what r does at the middle of t, which
+    is known exactly, and then what t does at r: S has the columns of r at one point.
+    """
+    if not isinstance(system, PartlyLinear):
+        return system(Intervals.exact(centre), False)[0], derivatives
+    at, columns = system.centred(centre)
+    lo, hi = derivatives.lo.copy(), derivatives.hi.copy()
+    rest = [j for j in range(system.n) if j not in system.split]
+    lo[:, :, rest], hi[:, :, rest] = columns.lo, columns.hi
+    return at, Intervals(lo, hi)
 
 
 def compiled_round(
-    box: Intervals, centre: Array, domain: Intervals, over: Intervals, at: Intervals, slopes: Intervals
+    box: Intervals,
+    centre: Array,
+    domain: Intervals,
+    over: Intervals,
+    at: Intervals,
+    derivatives: Intervals,
+    slopes: Intervals,
 ) -> _Linear:
     """All of it, box after box, in one compiled loop."""
     from shallows.mathematics.exclusion._compiled.rounds import rounds
 
     m, n = centre.shape
-    image, smaller = Intervals(centre.copy(), centre.copy()), Intervals(box.lo.copy(), box.hi.copy())
+    image = Intervals(np.full((m, n), np.nan), np.full((m, n), np.nan))  # not known of what is excluded
+    smaller = Intervals(box.lo.copy(), box.hi.copy())
     out = np.zeros(m, np.uint8)
-    given = (
-        centre,
-        domain.lo,
-        domain.hi,
-        over.lo,
-        over.hi,
-        np.concatenate([at.lo, at.hi]),
-        slopes.lo,
-        slopes.hi,
-    )
-    room = [np.empty((rows, n)) for rows in (n, n, n, n, 4)]
-    rounds(
-        *(np.ascontiguousarray(x) for x in given), out, image.lo, image.hi, smaller.lo, smaller.hi, *room
-    )  # fmt: skip
+    ends = np.concatenate([at.lo, at.hi])
+    tables = (derivatives.lo, derivatives.hi, slopes.lo, slopes.hi)
+    given = (centre, domain.lo, domain.hi, over.lo, over.hi, ends, *tables)
+    room = [np.empty((rows, n)) for rows in (n, n, n, n, 5)]
+    rounds(*map(np.ascontiguousarray, given), out, image.lo, image.hi, smaller.lo, smaller.hi, *room)
     return _Linear(domain, image, smaller, out.astype(bool))
 
 
 def plain_round(
-    box: Intervals, centre: Array, domain: Intervals, over: Intervals, at: Intervals, slopes: Intervals
+    box: Intervals,
+    centre: Array,
+    domain: Intervals,
+    over: Intervals,
+    at: Intervals,
+    derivatives: Intervals,
+    slopes: Intervals,
 ) -> _Linear:
     """The same with arrays, for a few boxes: nothing is compiled for them."""
     n = centre.shape[1]
@@ -138,16 +158,41 @@ def plain_round(
     mean = at
     for j in range(n):
         mean = mean + slopes[:, :, j] * step[:, j : j + 1]
-    out = ~np.asarray((over.has_zero & mean.has_zero).all(axis=1))
+    y = _weights(step, at, slopes)
+    combined = _sum(at * y)
+    for j in range(n):
+        combined = combined + _sum(slopes[:, :, j] * y) * step[:, j]
+    out = ~np.asarray((over.has_zero & mean.has_zero).all(axis=1) & combined.has_zero)
     inverse = Ball.exact(inverses(slopes.mid))
     b = (inverse @ Ball(at.ball().mid[:, :, None], at.ball().rad[:, :, None]))[:, :, 0]
     A = inverse @ slopes.ball()
-    defect = (Ball.exact(np.eye(n)) - A).size
+    defect = (Ball.exact(np.eye(n)) - inverse @ derivatives.ball()).size
     reach = np.maximum(up(domain.hi - centre), up(centre - domain.lo))
     spread = raised((defect @ reach[:, :, None])[:, :, 0] + b.rad, n + 4)
     middle = Intervals.exact(centre) - b.mid
     image = Intervals(down(middle.lo - spread), up(middle.hi + spread))
     return _Linear(domain, image, _contracted(of_ball(A), of_ball(b), centre, box), out)
+
+
+def _weights(step: Intervals, at: Intervals, slopes: Intervals) -> Array:
+    """y = (Σ_j h_j²(S_jS_jᵀ + radii))⁻¹ F(c), h_j the reach of x_j: y·F is large beside what x does to it."""
+    reach = step.magnitude
+    reach = reach / reach.max(axis=1, keepdims=True)
+    middles = slopes.mid * reach[:, None, :]
+    radii = 0.5 * (slopes.hi - slopes.lo) * reach[:, None, :]
+    table = middles @ np.swapaxes(middles, 1, 2)
+    place = np.arange(table.shape[1])
+    table[:, place, place] += np.sum(radii**2, axis=2)
+    y = (inverses(table) @ at.mid[:, :, None])[:, :, 0]
+    return np.asarray(y / np.abs(y).max(axis=1, keepdims=True))
+
+
+def _sum(terms: Intervals) -> Intervals:
+    """Along the second axis."""
+    total = terms[:, 0]
+    for i in range(1, terms.lo.shape[1]):
+        total = total + terms[:, i]
+    return total
 
 
 def _contracted(A: Intervals, b: Intervals, centre: Array, box: Intervals) -> Intervals:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 from shallows.support.seeds import generator
 
@@ -42,6 +43,15 @@ class System(Protocol):
 
     def excused(self, box: Intervals) -> NDArray[np.bool_]:
         """Which boxes lie in the part of the region that is not asked about."""
+        ...
+
+
+@runtime_checkable
+class PartlyLinear(System, Protocol):
+    """A system that is linear in the unknowns that are not bisected."""
+
+    def centred(self, centre: Array) -> tuple[Intervals, Intervals]:
+        """Values (m, n) at points (m, n), and derivatives (m, n, ·) by those unknowns there."""
         ...
 
 
@@ -151,7 +161,8 @@ def check_enclosure(system: System, region: Intervals, rng: int | np.random.Gene
     """Refuse a system whose enclosures do not hold what they must; none that holds it is refused.
 
     Over random boxes: values at random points are in the values over the box, and F(y) − F(x) is in J(box)(y − x), for
-    two points of it. That does not prove an enclosure; it finds wrong terms, signs and factors.
+    two points of it; where F is said to be linear in some unknowns, its change with these is what their coefficients
+    say. That does not prove an enclosure; it finds wrong terms, signs and factors.
     """
     source = generator(rng)
     lo, hi = region.lo, region.hi
@@ -170,9 +181,23 @@ def check_enclosure(system: System, region: Intervals, rng: int | np.random.Gene
         for j in range(system.n):
             room = room + slopes[:, :, j] * step[:, j : j + 1]
         apart = (at_x.lo > values.hi) | (at_x.hi < values.lo) | (change.lo > room.hi) | (change.hi < room.lo)
+        if isinstance(system, PartlyLinear):
+            apart |= _not_linear(system, x, y)
     if np.any(apart):
         row, equation = np.argwhere(apart)[0]
         raise NotConverged(
             f"The enclosure of equation {equation} is wrong: over the box {box[row]!r} its values or slopes do not "
             "hold what the equation does inside. Nothing is excluded on such grounds."
         )
+
+
+def _not_linear(system: PartlyLinear, x: Array, y: Array) -> NDArray[np.bool_]:
+    """Where the change from x, when the unknowns that are not bisected become those of y, is not what is said."""
+    rest = [j for j in range(system.n) if j not in system.split]
+    moved = x.copy()
+    moved[:, rest] = y[:, rest]
+    at, columns = system.centred(x)
+    change = system(Intervals.exact(moved), False)[0] - at
+    for k, j in enumerate(rest):
+        change = change - columns[:, :, k] * (Intervals.exact(moved) - x)[:, j : j + 1]
+    return ~change.has_zero

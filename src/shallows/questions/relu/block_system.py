@@ -133,6 +133,24 @@ class BlockSystem(BlockCell):
         slopes = both[:, n:]
         return both[:, :n], Intervals(slopes.lo.reshape(-1, n, n), slopes.hi.reshape(-1, n, n))
 
+    def centred(self, centre: Array) -> tuple[Intervals, Intervals]:
+        """F at points, and its coefficients of the lengths there."""
+        n, both = self.n, self._values_and_columns(Intervals.exact(centre))
+        columns = both[:, n:]
+        return both[:, :n], Intervals(
+            columns.lo.reshape(-1, n, len(self.sizes)), columns.hi.reshape(-1, n, len(self.sizes))
+        )
+
+    @cached_property
+    def _values_and_columns(self) -> Tape:
+        def parts(box: Intervals) -> list[Intervals]:
+            rows = [self.row(box, a) for a in self.blocks]
+            M, _, _ = self._linear(rows, box, False)
+            columns = self._columns(M, rows)
+            return self.equations(box, False) + [x for line in zip(*columns, strict=True) for x in line]
+
+        return Tape(parts, self.n)
+
     @cached_property
     def _values(self) -> Tape:
         return Tape(lambda box: self.equations(box, False), self.n)

@@ -1,4 +1,4 @@
-"""What a round makes of values and derivatives, box after box: mean-value test, preconditioner, Krawczyk, contraction.
+"""What a round makes of values and derivatives, box after box: mean-value tests, preconditioner, Krawczyk, contraction.
 
 The same bounds as `newton` has in NumPy: `raised` and `gamma` are those of `mathematics.balls.arrays`.
 """
@@ -107,6 +107,53 @@ def mean_value(m, at_lo, at_hi, J_lo, J_hi, low, high):  # type: ignore[no-untyp
 
 
 @part
+def weighed(m, at_lo, at_hi, J_lo, J_hi, low, high, table, Y, y):  # type: ignore[no-untyped-def]
+    """y = (Σ_j h_j²(J_jJ_jᵀ + radii))⁻¹ F(c), h_j the reach of x_j: y·F is large beside what x does to it."""
+    n = len(low)
+    widest = 0.0
+    for j in range(n):
+        y[j] = -low[j] if -low[j] > high[j] else high[j]
+        widest = y[j] if y[j] > widest else widest
+    for i in range(n):
+        for k in range(i + 1):
+            total = 0.0
+            for j in range(n):
+                h = y[j] / widest
+                total += h * h * middle(J_lo[m, i, j], J_hi[m, i, j]) * middle(J_lo[m, k, j], J_hi[m, k, j])
+                if i == k:
+                    spread = 0.5 * h * (J_hi[m, i, j] - J_lo[m, i, j])
+                    total += spread * spread
+            table[i, k], table[k, i] = total, total
+    invert(table, Y)
+    largest = 0.0
+    for i in range(n):
+        y[i] = 0.0
+        for k in range(n):
+            y[i] += Y[i, k] * middle(at_lo[m, k], at_hi[m, k])
+        largest = abs(y[i]) if abs(y[i]) > largest else largest
+    for i in range(n):
+        y[i] = y[i] / largest
+
+
+@part
+def combined(m, at_lo, at_hi, J_lo, J_hi, low, high, y):  # type: ignore[no-untyped-def]
+    """Whether y·F(c) + (y·J)(x − c) excludes box m: any y will do."""
+    n = len(low)
+    lo, hi = 0.0, 0.0
+    for i in range(n):
+        p, q = product(at_lo[m, i], at_hi[m, i], y[i], y[i])
+        lo, hi = down(lo + p), up(hi + q)
+    for j in range(n):
+        left, right = 0.0, 0.0
+        for i in range(n):
+            p, q = product(J_lo[m, i, j], J_hi[m, i, j], y[i], y[i])
+            left, right = down(left + p), up(right + q)
+        p, q = product(left, right, low[j], high[j])
+        lo, hi = down(lo + p), up(hi + q)
+    return without_zero(lo, hi)
+
+
+@part
 def preconditioned(m, at_lo, at_hi, J_lo, J_hi, Y, A, A_rad, b, b_rad):  # type: ignore[no-untyped-def]
     """A ∋ Y J and b ∋ Y F(c), as middles and radii."""
     n = len(b)
@@ -166,31 +213,38 @@ def contracted(m, centre, A, A_rad, b, b_rad, low, high, new_lo, new_hi):  # typ
 
 @entry(
     types.void(
-        BOXES, BOXES, BOXES, BOXES, BOXES, BOXES, TABLES, TABLES, types.uint8[::1], REGISTERS, REGISTERS, REGISTERS,
-        REGISTERS, REGISTERS, REGISTERS, REGISTERS, REGISTERS, REGISTERS,
+        BOXES, BOXES, BOXES, BOXES, BOXES, BOXES, TABLES, TABLES, TABLES, TABLES, types.uint8[::1], REGISTERS,
+        REGISTERS, REGISTERS, REGISTERS, REGISTERS, REGISTERS, REGISTERS, REGISTERS, REGISTERS,
     )
 )  # fmt: skip
 def rounds(  # type: ignore[no-untyped-def]
-    centre, dom_lo, dom_hi, over_lo, over_hi, at, J_lo, J_hi, out, image_lo, image_hi, new_lo, new_hi, table, Y, A,
-    A_rad, lines,
+    centre, dom_lo, dom_hi, over_lo, over_hi, at, J_lo, J_hi, S_lo, S_hi, out, image_lo, image_hi, new_lo, new_hi,
+    table, Y, A, A_rad, lines,
 ):  # fmt: skip
-    """One round. `at` has lower, then upper ends of F(c); new_lo, new_hi the boxes; the last five are room to work."""
+    """One round. `at` has lower, then upper ends of F(c); J derivatives over D, S slopes: F(x) − F(c) ∈ S(x − c).
+
+    new_lo, new_hi are the boxes; the last five are room to work.
+    """
     n = centre.shape[1]
     at_lo, at_hi = at[: len(centre)], at[len(centre) :]
-    b, b_rad, low, high = lines[0], lines[1], lines[2], lines[3]
+    b, b_rad, low, high, y = lines[0], lines[1], lines[2], lines[3], lines[4]
     for m in range(len(centre)):
         done = False
         for i in range(n):
             low[i], high[i] = down(new_lo[m, i] - centre[m, i]), up(new_hi[m, i] - centre[m, i])
             done = done or without_zero(over_lo[m, i], over_hi[m, i])
-        done = done or mean_value(m, at_lo, at_hi, J_lo, J_hi, low, high)
+        done = done or mean_value(m, at_lo, at_hi, S_lo, S_hi, low, high)
+        if not done:
+            weighed(m, at_lo, at_hi, S_lo, S_hi, low, high, table, Y, y)
+            done = combined(m, at_lo, at_hi, S_lo, S_hi, low, high, y)
         out[m] = 1 if done else 0
         if done:
             continue
         for i in range(n):
             for j in range(n):
-                table[i, j] = middle(J_lo[m, i, j], J_hi[m, i, j])
+                table[i, j] = middle(S_lo[m, i, j], S_hi[m, i, j])
         invert(table, Y)
         preconditioned(m, at_lo, at_hi, J_lo, J_hi, Y, A, A_rad, b, b_rad)
         krawczyk(m, centre, dom_lo, dom_hi, A, A_rad, b, b_rad, image_lo, image_hi)
+        preconditioned(m, at_lo, at_hi, S_lo, S_hi, Y, A, A_rad, b, b_rad)
         contracted(m, centre, A, A_rad, b, b_rad, low, high, new_lo, new_hi)
