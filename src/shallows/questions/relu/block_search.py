@@ -1,8 +1,8 @@
 """The search of block-symmetric directions: cell after cell, kept in files, with what Newton finds where it is open.
 
-Networks that permutations of neurons take to each other are searched once (`block_orbits`). With three angles or fewer
-a search ends; with four it decides most directions and stops: boxes that are open then say where a point may be
-missing, and Newton's method from their middles finds points there, each proved like the others.
+Networks that permutations of neurons take to each other are searched once (`block_orbits`). With three angles a search
+takes seconds, with four minutes. Where it is stopped, boxes that are open say where a point may be missing, and
+Newton's method from their middles finds points there, each proved like the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from shallows.support.progress import Progress
 PIECES = 64
 #: Boxes of a cell between two writings to the folder `keep`: some seconds.
 PORTION = 100_000
-#: Angles from which on a search is not expected to end: the widest boxes come first.
+#: Angles from which on a search may be stopped before it ends: the widest boxes come first.
 LONG = 4
 #: Open boxes of a cell from whose middles Newton's method starts, its steps, and the longest of them in a direction.
 STARTS, STEPS, LONGEST = 512, 24, 0.2

@@ -1,4 +1,4 @@
-"""How the stored lists of block-symmetric critical points are made: half a minute of processor time a list, and more.
+"""How the stored lists of block-symmetric critical points are made: seconds to minutes of processor time a list.
 
 python -m shallows.questions.relu.make_symmetric_lists 3 4 5          (k of the blocks [1, k−1]; or 2+4 for [2, 4])
 """

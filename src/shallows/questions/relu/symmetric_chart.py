@@ -37,7 +37,7 @@ from shallows.support.errors import InvalidProblem, NotConverged
 
 #: Angles that are searched at most: five take days.
 MOST_ANGLES = 4
-#: Boxes that a search examines at most: about an hour on one core. Three angles take up to 4 million.
+#: Boxes that a search examines at most: about a quarter of an hour of processor time. Three angles take half a million.
 MOST_BOXES = 120_000_000
 #: Problems that are kept for further charts: five matrices of 8 MB each at k = 1,000.
 PROBLEMS = 4
@@ -121,13 +121,14 @@ def symmetric_chart(
     0.01 rad of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are
     critical points of one neuron, split, and listed as families.
 
-    Lists for [1, k−1], k = 3 to 20, are stored: their points are proved anew when they are asked for, and that
-    none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches again. A
-    search is written to the folder `keep` as it goes; one that was stopped goes on from there.
+    Lists for [1, k−1], k = 3 to 20, [2, 2] and [2, 3] are stored: their points are proved anew when they are asked for,
+    and that none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches
+    again: three seconds for [1, k−1]; [2, k−2] has four angles, and takes minutes. A search is written to the folder
+    `keep` as it goes; one that was stopped goes on from there.
 
-    [2, k−2] has four angles, and its search does not end in an hour: after `most` boxes `chart.scope` says which share
-    of the directions is open, and `chart.completeness` is not "proved". Points there are found by Newton's method from
-    the open boxes, and each of them is proved.
+    Where a search stops after `most` boxes, `chart.scope` says which share of the directions is open, and
+    `chart.completeness` is not "proved". Points there are found by Newton's method from the open boxes, and each of
+    them is proved.
 
     >>> [f"{loss / 2:.6f}" for loss in sh.relu.symmetric_chart(100, [100]).losses]       # two have 100 equal rows
     ['0.000000', '0.142074', '470.746828', '630.698211']

@@ -1,4 +1,4 @@
-"""Stored lists of block-symmetric critical points: what searches of half a minute to two minutes each found.
+"""Stored lists of block-symmetric critical points: what searches of seconds ([1, k−1]) to minutes ([2, k−2]) found.
 
 A list has the values of every isolated point and how many boxes the search took. The file has a checksum: a list with
 a point taken away is not read.
