@@ -131,7 +131,7 @@ def test_the_ball_evaluator_agrees_with_finite_differences(generic, rng):
 
 def test_a_width_that_is_not_identifiable_is_refused(generic):
     with pytest.raises(sh.InvalidProblem, match="not identifiable"):
-        sh.chart(generic(2, 3, 0, 3))
+        sh.chart(generic(3, 4, 0, 3))
 
 
 def test_a_count_above_the_limit_is_refused_before_work_starts():

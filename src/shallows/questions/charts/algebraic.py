@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
+from shallows.questions.charts.closed_form.wide_binary import (
+    NO_LIMITS,
+    OUT_OF_REACH,
+    isolated_rank,
+    target_stratum,
+)
 from shallows.questions.charts.closure.closure import closure_of
 from shallows.questions.charts.limits import require_chartable
 from shallows.questions.charts.points.stratum import Stratum
@@ -22,7 +30,7 @@ NO_TARGET = "the target is zero, so a critical s has ‖s‖² = ⟨s, t⟩ = 0:
 
 def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool = False) -> Chart:
     """The strata of rank 0, …, min(width, n), one after the other; beside a norm neuron up to n − 1."""
-    top = min(problem.width, fills_at(problem))
+    top = min(isolated_rank(problem), fills_at(problem))
     for rank in range(1, top + 1):
         require_chartable(problem, rank, special_count(problem, rank))
     notes = []
@@ -34,6 +42,13 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
             strata[rank] = _stratum(units.problem, rank, certify, seed, tell)
     limits = closure_of(units.problem, top, certify, seed, progress)
     settled = {r: s.with_lost_at(limits.critical_inward.get(r, 0)) for r, s in strata.items()}
+    if top and isolated_rank(problem) < problem.width:
+        limits = replace(limits, found=[], families=[], notes=[], scope=NO_LIMITS, closed=False)
+        extra = target_stratum(units.problem, strata[top].found, certify)
+        if extra is not None and extra[0]:
+            settled[extra[0]] = extra[1]
+        elif extra is None:
+            notes = [*notes, OUT_OF_REACH]
     return chart_of_strata(
         problem,
         {rank: units.restored_part(stratum) for rank, stratum in settled.items()},
