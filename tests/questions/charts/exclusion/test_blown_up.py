@@ -227,6 +227,14 @@ def test_a_polynomial_whose_leading_part_is_a_sphere() -> None:
     assert chart.minimum.loss == pytest.approx(2 / 3)
 
 
+def test_a_curve_that_crosses_itself_is_the_zero_function() -> None:
+    """y = p(x₁) − p(x₂), p = z + z²/2: c = (w₁ − w₂)(1 + (w₁ + w₂)/2) is zero to second order at (−1, −1)."""
+    teacher = sh.Network(np.eye(2), [1.0, -1.0], sh.Polynomial([0.0, 1.0, 0.5]))
+    chart = sh.chart(sh.Problem(teacher, sh.Gaussian(2), width=1), method="exclusion")
+    assert chart.completeness == "proved" and chart.scope == "" and chart.attained is False
+    assert chart.infimum == pytest.approx(1.0) and chart.minimum.limit and "w → 0" in " ".join(chart.notes)
+
+
 def found(form: Any, V: Any, b: Any, bound: float, *, far: bool = False) -> Blown:
     V = np.atleast_2d(np.asarray(V, dtype=float))
     target = SmoothTarget.of(V, np.asarray(b, dtype=float), np.eye(V.shape[1]), form.odd, form.at_zero)

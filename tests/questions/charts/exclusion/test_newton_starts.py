@@ -283,10 +283,7 @@ def check(name: str, V: Any, b: Any, outer: float | None, starts: int, seed: int
     teacher = sh.Network(V, b, ACTIVATIONS[name])
     student = "free" if outer is None else [outer]
     chart = sh.chart(sh.Problem(teacher, sh.Gaussian(V.shape[1]), width=1, outer=student), method="exclusion")
-    if "outer weight may vanish" in chart.scope:  # polynomials: said there, and not proved
-        assert chart.completeness == "sampled" and name in ("cubic", "mixed")
-    else:
-        assert chart.completeness == "proved", chart.scope
+    assert chart.completeness == "proved", chart.scope
     ends = newton_ends(chart, name, starts, seed)
     left = missing(chart, name, ends)
     assert not len(left), (len(ends), left)

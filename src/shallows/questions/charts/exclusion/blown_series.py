@@ -40,6 +40,7 @@ class BlownSeries:
     The slope of log J by t is divided by t^`divided`, exactly. `rest` is (n, m, size): G is off by size·tⁿ⁻ᵐN^{n/2};
     `own_rest` (e, p, size), `largest` is the S = ‖w‖² up to which that holds. `inverted` says that w = u/t. Where G
     begins with λN, `level` is λ: the slopes by u are then divided by tʳ, too (those of that part are zero on spheres).
+    `pole` is a direction in which all equations hold at t = 0.
     """
 
     gain: int
@@ -52,6 +53,7 @@ class BlownSeries:
     largest: float = np.inf
     lowest: tuple[int, int] = (0, 0)
     level: Intervals | None = None
+    pole: list[Intervals] | None = None
 
     @cached_property
     def e(self) -> NDArray[np.intp]:
@@ -124,6 +126,7 @@ def series_at_zero(
         largest,
         lowest=(low, 2 * order),
         level=_level(form, target, low, low - order),
+        pole=_pole(form, target) if low == 1 and divided == 1 else None,
     )
 
 
@@ -209,6 +212,29 @@ def _moments(form: SmoothForm | PolynomialForm, T: Intervals, k: int) -> Interva
         total = total + power * enclosed(c)
         power = power * T
     return total
+
+
+def _pole(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> list[Intervals] | None:
+    """E[yx], in coordinates, where the part of degree 2 vanishes there, over Q: then so do all equations at t = 0."""
+    if not isinstance(form, PolynomialForm):
+        return None
+    m, norms = range(len(target.exact)), target.norms
+    first = [b * _exact_moment(form, T, 1) for b, T in zip(target.exact, norms, strict=True)]
+    along = [sum((first[j] * target.gram[j][i] for j in m), Fraction(0)) for i in m]
+    square = sum((first[i] * along[i] for i in m), Fraction(0))
+    second = sum(
+        (
+            b * (_exact_moment(form, norms[i], 2) * along[i] ** 2 + _exact_moment(form, norms[i], 0) * square)
+            for i, b in enumerate(target.exact)
+        ),
+        Fraction(0),
+    )
+    if second or not square:
+        return None
+    g = [Intervals.exact(0.0)] * target.rank
+    for j in m:
+        g = [g[k] + enclosed(first[j]) * target.vectors[j, k] for k in range(target.rank)]
+    return g
 
 
 def _level(

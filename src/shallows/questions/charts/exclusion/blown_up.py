@@ -152,10 +152,17 @@ def _zero(system: BlownUp, box: Intervals, domain: Intervals) -> BlownZero | Non
 
 def _is_pole(system: BlownUp, domain: Intervals) -> bool:
     """Whether the only zero of the domain is at t = 0, orthogonal to the teacher's span: where G begins with an even
-    degree, x = 0 makes the next part and all first derivatives vanish there. That is a limit, no network."""
+    degree, x = 0 makes the next part and all first derivatives vanish there. Or at the series' pole."""
     series = system.series
     even = series.divided == 1 and series.lowest[0] % 2 == 0
     nothing = Intervals.exact(np.zeros(system.n))
+    if series.pole is not None and system.face < system.target.rank:
+        height = series.pole[system.face] * float(system.sign)
+        g = [*series.pole, Intervals.exact(0.0)]
+        with np.errstate(all="ignore"):
+            there = Intervals.stack([nothing[0], *[g[i] / height for i in system.free]])
+        if not height.has_zero and bool(np.all(there.within(domain))):
+            return True
     return system.face == system.target.rank and even and bool(np.all(nothing.within(domain)))
 
 

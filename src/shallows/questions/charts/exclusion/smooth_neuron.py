@@ -17,6 +17,7 @@ from shallows.mathematics.exclusion.search import exclude
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.exclusion.blown_points import blown_points
+from shallows.questions.charts.exclusion.crossing import is_crossing
 from shallows.questions.charts.exclusion.listed import Limits, Listed, chart_of_listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
 from shallows.questions.charts.exclusion.relu_target import spread
@@ -128,7 +129,7 @@ def _searched(setting: Setting, outside: bool, progress: Shown) -> Exclusion:
 def _points(setting: Setting, search: Exclusion, outside: bool, doubts: list[str]) -> list[Listed]:
     """Zeros as points: each function once."""
     found: list[Listed] = []
-    system = setting.system(True, outside)
+    system, target = setting.system(True, outside), setting.target
     for i in range(len(search.box)):
         with np.errstate(all="ignore"):
             box = sharpened(system, search.box[i : i + 1])
@@ -140,6 +141,13 @@ def _points(setting: Setting, search: Exclusion, outside: bool, doubts: list[str
         if system._square(box).hi[0] < setting.hole**2 or system._square(box).lo[0] > setting.reach**2:
             continue
         if setting.outer is None and bool(z.a.has_zero[0]):
+            form, known = setting.fine, not outside
+            if (
+                known
+                and isinstance(form, PolynomialForm)
+                and is_crossing(form, target, box[0], search.domain[i])
+            ):
+                continue  # a = 0: the zero function
             doubts.append("a neuron whose outer weight may vanish")
             continue
         if setting.outer is None and setting.fine.odd and z.a.hi[0] < 0:

@@ -23,7 +23,7 @@ class SmoothTarget:
     """y = Σ bⱼ σ(vⱼ·x): `outer` (M,), `vectors` (M, m) in an orthonormal frame, `squares` their norms.
 
     `frame` takes coordinates to weights: w = frameᵀu has wᵀΣw = ‖u‖². Its last row, if there is room, is orthogonal to
-    the span. `exact` are the outer weights as fractions, `images` the Σvⱼ and `gram` the vᵢᵀΣvⱼ.
+    the span. `exact` are the outer weights as fractions, `images` the Σvⱼ `gram` the vᵢᵀΣvⱼ, `metric` is Σ.
     """
 
     rank: int
@@ -35,6 +35,7 @@ class SmoothTarget:
     frame: list[list[Any]]
     images: Rows
     gram: Rows
+    metric: Rows
 
     @classmethod
     def of(cls, V: Array, b: Array, covariance: Array, odd: bool, at_zero: bool) -> SmoothTarget:
@@ -53,7 +54,16 @@ class SmoothTarget:
             [sum((s * x for s, x in zip(line, v, strict=True)), Fraction(0)) for line in metric] for v in rows
         ]
         return cls(
-            rank, dimension, weights, _row(outer), of_arb(table), _row(squares), frame.rows, images, gram
+            rank,
+            dimension,
+            weights,
+            _row(outer),
+            of_arb(table),
+            _row(squares),
+            frame.rows,
+            images,
+            gram,
+            metric,
         )
 
     @property
