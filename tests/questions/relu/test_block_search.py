@@ -12,7 +12,13 @@ from shallows.questions.relu.block_search import search_blocks
 
 @pytest.mark.parametrize(
     ("sizes", "starts"),
-    [([2, 2], 300), *(pytest.param(sizes, 10_000, marks=pytest.mark.thorough) for sizes in ([2, 2], [2, 3]))],
+    [
+        ([2, 2], 300),
+        *(
+            pytest.param(sizes, 10_000, marks=pytest.mark.thorough)
+            for sizes in ([2, 2], [2, 3], [2, 4], [2, 5], [2, 6])
+        ),
+    ],
 )
 def test_newton_finds_nothing_outside_the_list_of_two_neurons_apart(sizes: list[int], starts: int) -> None:
     chart = sh.relu.symmetric_chart(sum(sizes), sizes)

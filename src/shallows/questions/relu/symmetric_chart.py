@@ -121,7 +121,7 @@ def symmetric_chart(
     0.01 rad of each other are left out (`chart.scope`), but for those whose rows are exactly parallel: these are
     critical points of one neuron, split, and listed as families.
 
-    Lists for [1, k−1], k = 3 to 20, [2, 2] and [2, 3] are stored: their points are proved anew when they are asked for,
+    Lists for [1, k−1], k = 3 to 20, and [2, k−2], k = 4 to 8, are stored: their points are proved anew when asked for,
     and that none is missing was proved by the search whose number of boxes is in `chart.notes`. `search=True` searches
     again: three seconds for [1, k−1]; [2, k−2] has four angles, and takes minutes. A search is written to the folder
     `keep` as it goes; one that was stopped goes on from there.
