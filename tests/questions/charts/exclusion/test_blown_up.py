@@ -155,9 +155,10 @@ def test_newton_starts_around_zero_and_far_away_for_polynomials(c: list[float], 
     chart = sh.chart(
         sh.Problem(sh.Network(V, b, sh.Polynomial(c)), sh.Gaussian(2), width=1), method="exclusion"
     )
-    assert chart.completeness == "proved" and chart.scope == ""
+    open_ = c[2] == 0.0 and size < 1e-6  # odd ones: the ball around 0 is left out of the scope there
+    assert chart.completeness == "proved" and chart.scope == ("neurons with 0.03 ≤ ‖w‖" if open_ else "")
     listed = [p.network.W[0] for p in chart.points if p.rank and not p.limit]
-    for low, high in ((1e-3 * size, 0.25), (8.0, 1e3 / size)):
+    for low, high in ((0.03 if open_ else 1e-3 * size, 0.25), (8.0, 1e3 / size)):
         ends = newton_in_digits(polynomial_kernel(c), V, b, low, high, 2_000, 1)
         assert not unlisted(ends, [*listed, *(-w for w in listed)] if c[2] == 0 else listed)
 
