@@ -154,3 +154,17 @@ def test_laws_that_only_look_alike_are_told_apart():
         assert spectrum_of(sh.Problem(TARGET, data, 1)) is None
     unlike = sh.Mixture([0.5, 0.5], [sh.Gaussian(N), sh.Gaussian(N, np.diag([1.0, 1.0, 2.0]))])
     assert spectrum_of(sh.Problem(TARGET, unlike, 1)) is None
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_charts_with_bias_are_as_complete(name):
+    one, other = (
+        sh.chart(sh.Problem(np.diag([2.0, 1.0]), names(2)[key], 1, bias=True)) for key in ("gaussian", name)
+    )
+    assert (other.method, other.completeness) == (one.method, one.completeness) == ("homotopy", "proved")
+    np.testing.assert_allclose(other.losses, one.losses, rtol=1e-9)
+
+
+def test_a_law_with_one_odd_moment_is_no_gaussian():
+    one = sh.Problem(np.diag([2.0, 1.0]), sh.IID(2, [1, 0, 1, 0.5, 3]), 1, bias=True)
+    assert one.homogeneous().data.as_gaussian() is None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shallows.model.activations import Activation, PolynomialActivation
 from shallows.model.data.base import Distribution, InnerProduct
+from shallows.model.data.gaussian import Gaussian
 from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
 from shallows.model.kernels.price import Cumulants, PriceKernel
@@ -22,13 +23,18 @@ from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 
 
-def with_constant(data: InnerProduct) -> Distribution:
+def with_constant(data: InnerProduct, degree: int | None = None) -> Distribution:
     """The law of (1, x), by its own name where it has one.
+
+    For forms of one `degree` a law whose moments up to twice that are a Gaussian's is this Gaussian.
 
     >>> with_constant(sh.Gaussian(2)).mean
     array([1., 0., 0.])
+    >>> with_constant(sh.IID(2, [1, 0, 1, 0, 3]), degree=2)
+    Gaussian(3, covariance=…, mean=…)
     """
-    named = data.lifted()
+    twin = None if degree is None else _gaussian_twin(data, degree)
+    named = (data if twin is None else twin).lifted()
     if named is not None:
         return named
     if not isinstance(data, Distribution):
@@ -37,6 +43,21 @@ def with_constant(data: InnerProduct) -> Distribution:
             f"it. Fix: a distribution, or a Metric in {data.n + 1} inputs, the constant 1 first, and no bias."
         )
     return WithConstant(data)
+
+
+def _gaussian_twin(data: InnerProduct, degree: int) -> Gaussian | None:
+    """The Gaussian with the same moments up to order 2·degree, compared as fractions; None when there is none."""
+    metric = data.rotation_invariance(1) if isinstance(data, Distribution) else None
+    if metric is None or metric.family != "Gaussian" or not isinstance(data, Distribution):
+        return None
+    twin = Gaussian(
+        data.n, metric.scale * (np.eye(data.n) if metric.covariance is None else metric.covariance)
+    )
+    for order in range(2 * degree, 0, -1):  # high ones differ first
+        own = data.exact_moments(order)
+        if own is None or not np.array_equal(own, twin.exact_moments(order)):
+            return None
+    return twin
 
 
 class WithConstant(Distribution):
