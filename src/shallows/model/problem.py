@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import Activation, Polynomial, PolynomialActivation, Power
-from shallows.model.data.base import Distribution, InnerProduct, as_inner_product
+from shallows.model.activations import Activation, Polynomial, Power
+from shallows.model.data.base import InnerProduct, as_inner_product
 from shallows.model.data.with_constant import with_constant
 from shallows.model.lifting import has_constant, lifted_target, require_inputs
 from shallows.model.network import Network
@@ -186,13 +186,7 @@ class Problem(Constructed):
             return HomogeneousProblem(self)
         outer = "free" if self.outer is None else self.outer
         target = lifted_target(self.target, self.n)
-        return Problem(target, self._inputs_with_constant(), self.width, self.activation, outer)
-
-    def _inputs_with_constant(self) -> Distribution:
-        """The law of (1, x), as far as this activation asks for it."""
-        activation = self.activation
-        degree = activation.degree if isinstance(activation, PolynomialActivation) else None
-        return with_constant(self.data, degree)
+        return Problem(target, with_constant(self.data, self.activation), self.width, self.activation, outer)
 
     def lift(self, theta: Array) -> Array:
         """The parameters of `homogeneous()` that belong to θ; leading axes are batches."""
@@ -429,7 +423,10 @@ class HomogeneousProblem(Problem):
     def __init__(self, original: Problem) -> None:
         self.constants, self.original = 1, original
         outer = "free" if original.outer is None else original.outer
-        target, data = lifted_target(original.target, original.n), original._inputs_with_constant()
+        target, data = (
+            lifted_target(original.target, original.n),
+            with_constant(original.data, original.activation),
+        )
         extra = original.norm_neuron, original.orthogonality
         super().__init__(target, data, original.width, original.activation, outer, *extra)
 

@@ -23,17 +23,18 @@ from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 
 
-def with_constant(data: InnerProduct, degree: int | None = None) -> Distribution:
+def with_constant(data: InnerProduct, activation: Activation | None = None) -> Distribution:
     """The law of (1, x), by its own name where it has one.
 
-    For forms of one `degree` a law whose moments up to twice that are a Gaussian's is this Gaussian.
+    For a polynomial `activation` a law whose moments up to twice its degree are a Gaussian's is this Gaussian.
 
     >>> with_constant(sh.Gaussian(2)).mean
     array([1., 0., 0.])
-    >>> with_constant(sh.IID(2, [1, 0, 1, 0, 3]), degree=2)
+    >>> with_constant(sh.IID(2, [1, 0, 1, 0, 3]), sh.Power(2))
     Gaussian(3, covariance=…, mean=…)
     """
-    twin = None if degree is None else _gaussian_twin(data, degree)
+    polynomial = isinstance(activation, PolynomialActivation)
+    twin = _gaussian_twin(data, activation.degree) if polynomial else None
     named = (data if twin is None else twin).lifted()
     if named is not None:
         return named
