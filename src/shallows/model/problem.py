@@ -423,11 +423,9 @@ class HomogeneousProblem(Problem):
     def __init__(self, original: Problem) -> None:
         self.constants, self.original = 1, original
         outer = "free" if original.outer is None else original.outer
-        target, data = (
-            lifted_target(original.target, original.n),
-            with_constant(original.data, original.activation),
-        )
+        data = with_constant(original.data, original.activation)
         extra = original.norm_neuron, original.orthogonality
+        target = lifted_target(original.target, original.n)
         super().__init__(target, data, original.width, original.activation, outer, *extra)
 
     def construction(self) -> Construction:

@@ -33,8 +33,7 @@ def with_constant(data: InnerProduct, activation: Activation | None = None) -> D
     >>> with_constant(sh.IID(2, [1, 0, 1, 0, 3]), sh.Power(2))
     Gaussian(3, covariance=…, mean=…)
     """
-    polynomial = isinstance(activation, PolynomialActivation)
-    twin = _gaussian_twin(data, activation.degree) if polynomial else None
+    twin = _gaussian_twin(data, activation.degree) if isinstance(activation, PolynomialActivation) else None
     named = (data if twin is None else twin).lifted()
     if named is not None:
         return named
