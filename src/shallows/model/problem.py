@@ -423,11 +423,9 @@ class HomogeneousProblem(Problem):
     def __init__(self, original: Problem) -> None:
         self.constants, self.original = 1, original
         outer = "free" if original.outer is None else original.outer
-        data, sigma = with_constant(original.data, original.activation), original.activation
-        target = lifted_target(original.target, original.n)
-        super().__init__(
-            target, data, original.width, sigma, outer, original.norm_neuron, original.orthogonality
-        )
+        data = with_constant(original.data, original.activation)
+        given = lifted_target(original.target, original.n), data, original.width, original.activation
+        super().__init__(*given, outer, original.norm_neuron, original.orthogonality)
 
     def construction(self) -> Construction:
         """HomogeneousProblem(original)."""
