@@ -148,4 +148,5 @@ def test_the_exact_engine_agrees(outer, bias):
 
 def test_what_has_no_isolated_networks_is_refused_with_the_reason():
     with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
-        sh.chart(sh.Problem(np.eye(3), sh.Gaussian(2), 3, GAP, outer=[1.0, 1.0, -2.0]))
+        teacher = sh.Network([[1.0], [2.0], [-1.0]], [1.0, 1.0, 2.0], ODD, bias=[0.0, 1.0, 2.0])
+        sh.chart(sh.Problem(teacher, sh.Gaussian(1), 2, bias=True))

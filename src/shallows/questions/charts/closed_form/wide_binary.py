@@ -19,6 +19,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.same_points import is_among
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.problem import Problem
@@ -49,7 +50,7 @@ def target_stratum(problem: Problem, found: Sequence[RealPoint], certify: bool) 
     """
     target = problem.target_tensor().entries
     near = POINT_ERROR * float(np.abs(target).max())
-    if any(np.abs(point.entries(2, problem.degree) - target).max() <= near for point in found):
+    if is_among(target, [point.entries(2, problem.degree) for point in found], near):
         return 0, Stratum([], Counts(None, None, ""), [], [], "proved")
     used = problem.width if problem.outer is None else int(np.count_nonzero(problem.outer))
     for rank in range(isolated_rank(problem) + 1, min(used, problem.degree) + 1):
