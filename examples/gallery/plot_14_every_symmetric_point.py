@@ -47,3 +47,11 @@ print(chart.scope)
 for point in chart.symmetric:
     if point.rows == 6:
         print(f"{point.half_loss:.6f}", point.signature, sh.relu.follow(point, to=100))
+
+# %%
+# With two neurons apart, blocks [2, k − 2], there are 32 for each k from 4 to 8, beside two families: four angles,
+# about twenty million boxes. Minima appear as k grows; each global one is the teacher with a block's neurons in another
+# order.
+for k in range(4, 9):
+    found = sh.relu.symmetric_chart(k, [2, k - 2])
+    print(k, len(found.points), len(found.families), found.kinds(), found.completeness)
