@@ -107,3 +107,27 @@ def test_globals_are_those_that_dis_finds():
         steps = [step for inner in _codes(code) for step in dis.get_instructions(inner)]
         seen = {step.argval for step in steps if step.opname in LOADS and step.argval in scope}
         assert set(names(function)) == seen, unit
+
+
+CLEARED = """
+import gc, sys
+for name, module in list(sys.modules.items()):
+    if name.startswith("shallows."):
+        for value in list(vars(module).values()):
+            if callable(getattr(value, "cache_clear", None)):
+                value.cache_clear()
+gc.collect()
+again = sh.chart(sh.Problem(net, metric, width=1))
+print("numba" in sys.modules, again.completeness, again.losses.tolist(), again.complex_count)
+"""
+
+
+def test_code_that_may_be_called_stays_in_memory(filled):
+    """Who empties every cache of the package, as checks of claims do, does not take machine code away from callers."""
+    environment = {**os.environ, "SHALLOWS_CACHE_DIR": str(filled[0])}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + CLEARED], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first == second and first.startswith("False")

@@ -39,6 +39,7 @@ NEVER_CALLED = (
 )
 
 _lock = threading.RLock()
+_linkers: list[_Linker] = []
 
 
 class ReadyCode:
@@ -133,9 +134,11 @@ class _Linker:
         return int(self.engine.get_function_address(wrapper.decode())) if c else 0
 
 
-@lru_cache(maxsize=1)
 def _linker() -> _Linker:
-    return _Linker()
+    """The one linker of the process. It is not in a cache, which could be emptied: its code goes when it goes."""
+    if not _linkers:
+        _linkers.append(_Linker())
+    return _linkers[0]
 
 
 def sources(modules: set[str]) -> list[str]:
