@@ -8,21 +8,11 @@ networks of width three and their limits is a function of three angles, and over
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from tests.questions.charts.annihilated_forms import annihilated
 
 import shallows as sh
 
 ANGLES = 800
-
-
-def annihilated(angles, d):
-    """A basis of the forms, by entries, that ∏(−sin θᵢ ∂₁ + cos θᵢ ∂₂) annihilates: columns."""
-    K = np.ones(1)
-    for theta in angles:
-        K = np.convolve(K, [-np.sin(theta), np.cos(theta)])
-    rows = np.zeros((d - len(angles) + 1, d + 1))
-    for k, row in enumerate(rows):
-        row[k : k + len(K)] = K
-    return np.linalg.svd(rows)[2][len(rows) :].T
 
 
 def least(angles, problem):

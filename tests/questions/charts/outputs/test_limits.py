@@ -7,28 +7,18 @@ p ⊗ w^d + q ⊗ w^(d−1)v. So the least loss φ(θ) is a function of one angl
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from tests.questions.charts.annihilated_forms import annihilated
 
 import shallows as sh
 
 ANGLES = 600
 
 
-def basis(angles, d):
-    """Columns that span the powers of linear forms with these roots, merged or not: kernels of K as an operator."""
-    K = np.ones(1)
-    for theta in angles:
-        K = np.convolve(K, [-np.sin(theta), np.cos(theta)])
-    rows = np.zeros((d - len(angles) + 1, d + 1))
-    for k, row in enumerate(rows):
-        row[k : k + len(K)] = K
-    return np.linalg.svd(rows)[2][len(rows) :].T
-
-
 def least(angles, problem):
     """The least loss of networks with neurons in these directions: every output is projected."""
     gram, target = problem.gram(), problem._optimum[0]
     root = np.linalg.cholesky(gram).T
-    Q = np.linalg.qr(root @ basis(angles, problem.degree))[0]
+    Q = np.linalg.qr(root @ annihilated(angles, problem.degree))[0]
     given = root @ target.T
     return float(np.sum(given**2) - np.sum((Q.T @ given) ** 2) + problem.floor)
 

@@ -16,21 +16,14 @@ import numpy as np
 
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import CriticalFamily
 from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.quadratics.across import ACROSS, across, beside
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
-from shallows.support.tolerances import TINY
-
-#: ℓ is outside the range of Q when its part across is more than this share of it, and uᵀEu is zero when it is below
-#: this share of what it is the sum of: points are known to ten digits, and both are linear in them.
-ACROSS = 1e-8
-#: The share of Q that the vanished square has in the network that stands for a limit.
-NEARLY = 1e-4
 
 
 def linear_rows(
@@ -60,33 +53,22 @@ def _moving(students: QuadraticStudents, row: Row, found: Sequence[Row | None], 
 def _row(students: QuadraticStudents, squares: Problem, rank: int, linear: Array, Q: Array) -> Row | None:
     """The function ℓ + Q where it is critical and ℓ is outside the range of Q."""
     n = len(Q)
-    values, basis = np.linalg.eigh(Q)
-    own = np.argsort(-np.abs(values))[: rank - 1]
-    across = linear - basis[:, own] @ (basis[:, own].T @ linear)
-    if np.linalg.norm(across) <= ACROSS * max(float(np.linalg.norm(linear)), TINY):
+    found = across(students, squares, rank - 1, linear, Q)
+    if found is None or abs(found.bend) > ACROSS * found.unit:
         return None
-    u = across / np.linalg.norm(across)
-    rest = np.concatenate([linear, Q[np.triu_indices(n)]])
-    gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
-    slope = gram @ rest - right
-    E = slope_matrix(squares, slope[n:])
-    unit = max(float(np.abs(right[n:]).max()), float(np.abs(gram[n:] @ rest).max()), TINY)
-    if abs(float(u @ E @ u)) > ACROSS * unit:
-        return None
-    frame = np.column_stack([basis[:, own], u])
-    seen = _signature(gram, slope, frame, Q, linear)
+    frame = np.column_stack([found.own, found.u])
+    seen = _signature(found.gram, found.slope, frame, Q, linear)
     attained = rank < students.problem.width
-    flat = float(np.abs(slope).max()) <= POINT_ERROR * unit
-    M = np.zeros((n + 1, n + 1))
-    M[0, 1:] = M[1:, 0] = linear / 2
-    M[1:, 1:] = Q
-    if not attained:
-        side = -1.0 if values[own].min(initial=0.0) >= 0.0 else 1.0  # squares of both signs
-        size = NEARLY * max(float(np.abs(Q).max()), float(np.abs(linear).max()))
-        M[1:, 1:] += side * size * np.outer(u, u)
-        M[0, 0] = float(M[0, 1:] @ np.linalg.pinv(M[1:, 1:], rcond=ACROSS) @ M[1:, 0])
+    flat = float(np.abs(found.slope).max()) <= POINT_ERROR * found.unit
+    if attained:
+        M = np.zeros((n + 1, n + 1))
+        M[0, 1:] = M[1:, 0] = linear / 2
+        M[1:, 1:] = Q
+    else:
+        side = -1.0 if found.values.min(initial=0.0) >= 0.0 else 1.0  # squares of both signs
+        M = beside(linear, Q, found.u, side)
     vectors, signs = spectral_terms(M, rank + attained)
-    entries, constant = full_entries(students, rest)
+    entries, constant = full_entries(students, found.rest)
     kind = "global minimum" if flat else "saddle" if attained or seen[2] else "local minimum"
     kind = "degenerate" if kind == "local minimum" and seen[1] else kind
     made = realised(students, vectors, signs, constant)[0]

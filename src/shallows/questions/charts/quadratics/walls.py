@@ -18,21 +18,15 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.quadratics.across import across, beside
 from shallows.questions.charts.quadratics.one_sided import kind_of
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
-from shallows.support.tolerances import TINY
-
-#: ℓ is outside the range of Q when its part across is more than this share of it: points are known to ten digits.
-ACROSS = 1e-8
-#: The share of Q that the vanished square has in the network that stands for a limit.
-NEARLY = 1e-4
 
 
 def have_walls(students: QuadraticStudents) -> bool:
@@ -66,26 +60,12 @@ def _row(
 ) -> Row | None:
     """The limit ℓ + Q; None where ℓ is in the range of Q, or where the loss has no slope across the wall."""
     n, rank, Q = students.problem.n, point.rank + 1, point.tensor.to_matrix()
-    values, basis = np.linalg.eigh(Q)
-    own = basis[:, np.argsort(-np.abs(values))[: rank - 1]]
-    across = linear - own @ (own.T @ linear)
-    if np.linalg.norm(across) <= ACROSS * max(float(np.linalg.norm(linear)), TINY):
-        return None
-    u = across / np.linalg.norm(across)
-    rest = np.concatenate([linear, Q[np.triu_indices(n)]])
-    gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
-    slope = gram @ rest - right
-    E = slope_matrix(squares, slope[n:])
-    unit = max(float(np.abs(right[n:]).max()), float(np.abs(gram[n:] @ rest).max()), TINY)
-    inward = -sign * float(u @ E @ u)
-    if abs(inward) <= POINT_ERROR * unit:
-        return None  # critical among all quadrics: listed among those
-    entries, constant = full_entries(students, rest)
-    M = np.zeros((n + 1, n + 1))
-    M[0, 1:] = M[1:, 0] = linear / 2
-    size = NEARLY * max(float(np.abs(Q).max()), float(np.abs(linear).max()))
-    M[1:, 1:] = Q - sign * size * np.outer(u, u)
-    M[0, 0] = float(M[0, 1:] @ np.linalg.pinv(M[1:, 1:], rcond=ACROSS) @ M[1:, 0])
+    found = across(students, squares, rank - 1, linear, Q)
+    if found is None or abs(found.bend) <= POINT_ERROR * found.unit:
+        return None  # without a slope it is critical among all quadrics, and listed among those
+    inward = -sign * found.bend
+    entries, constant = full_entries(students, found.rest)
+    M = beside(linear, Q, found.u, -sign)
     vectors, signs = spectral_terms(M, rank)
     positive, zero, negative = point.signature
     proof = point.certificate
