@@ -39,6 +39,11 @@ HAND_OVERS: dict[tuple[str, str], str] = {
 }
 
 
+#: Imports of modules by their names; below the uses only what reads the lists of public names and of compiled code.
+BY_NAME = {"import_module", "__import__"}
+COMPUTES_NAMES = {"support.first_use", "support.ready_code"}
+
+
 def name_of(file: Path) -> str:
     return ".".join(file.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
@@ -53,8 +58,12 @@ def imported(text: str) -> tuple[str, ...]:
     waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            waiting += node.orelse
             continue
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in BY_NAME:
+            named = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            found += (name[9:] for name in named if name.split(".")[0] == "shallows")
         if isinstance(node, ast.Import):
             found += (alias.name[9:] for alias in node.names if alias.name.split(".")[0] == "shallows")
         if isinstance(node, ast.ImportFrom):
@@ -132,6 +141,13 @@ def test_every_module_is_in_a_storey_or_is_a_door() -> None:
     assert {m.split(".")[0] for m in MODULES} - {""} == {*STOREYS, *DOORS}
 
 
+def test_names_of_modules_are_computed_in_the_uses_only() -> None:
+    """`import_module(f"shallows.{…}")` could go anywhere, and no reader of imports would see where."""
+    calling = re.compile(rf"\b({'|'.join(BY_NAME)})\(")
+    found = {m for m, t in MODULES.items() if calling.search(t) and m.split(".")[0] != "uses"}
+    assert found == COMPUTES_NAMES
+
+
 def test_hand_overs_are_real() -> None:
     for module, other in HAND_OVERS:
         assert other in imported(MODULES[module]), (module, other)
@@ -148,6 +164,10 @@ def test_a_wrong_import_is_noticed() -> None:
     assert strays("uses.papers.new", "import shallows as sh") == []
     typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from shallows.uses.report import page"
     assert strays(module, typed) == []
+    for runs in ("if not TYPE_CHECKING:\n    ", "if TYPE_CHECKING:\n    pass\nelse:\n    "):
+        assert strays(module, runs + "import shallows.uses.report") == ["uses.report"]
+    for late in ('importlib.import_module("shallows.uses.report")', '__import__("shallows.uses.report")'):
+        assert strays(module, f"def f():\n    return {late}") == ["uses.report"]
 
 
 def test_a_circle_is_noticed_through_functions_too() -> None:

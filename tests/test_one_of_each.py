@@ -79,6 +79,30 @@ def sameness(text: str) -> Iterator[int]:
                     yield node.lineno
 
 
+def switches(text: str, laws: set[str]) -> Iterator[int]:
+    """Lines that ask of which class a law is; whether it is a law at all, `Distribution`, may be asked."""
+    for node in ast.walk(parse(text)):
+        called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        asked = node.args[1:] if isinstance(node, ast.Call) and called in {"isinstance", "issubclass"} else []
+        if isinstance(node, ast.Compare) and "type" in _called(node):
+            asked = [node]
+        if isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        if _names(*asked) & laws:
+            yield node.lineno
+
+
+def test_a_law_answers_for_itself() -> None:
+    """Charts, barriers, descent and discriminants ask methods of `model/data/base.py`, and never for the class."""
+    home = "model/data/"
+    inside = (parse(text).body for name, text in FILES.items() if name.startswith(home))
+    laws = {node.name for body in inside for node in body if isinstance(node, ast.ClassDef)}
+    laws -= {"InnerProduct", "Distribution"}
+    assert {"Gaussian", "IID", "Mixture", "Radial", "Samples", "Frobenius"} <= laws
+    found = {name: list(switches(text, laws)) for name, text in FILES.items() if not name.startswith(home)}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
 def test_newton_is_written_once() -> None:
     found = {name: list(newton_loops(text)) for name, text in FILES.items() if name != NEWTON}
     assert not {name: lines for name, lines in found.items() if lines}, "see mathematics/newton.py"
@@ -116,3 +140,6 @@ def test_the_rules_notice() -> None:
     assert list(newton_loops("for i in r:\n    y = np.linalg.solve(A, b)\n    rows += [y]")) == []
     assert list(sameness("any(np.abs(x - y).max() < SAME for y in known)")) == [1]
     assert list(sameness("all(abs(x) < SAME for x in known)")) == []
+    assert list(switches("isinstance(data, Gaussian | IID)", {"IID"})) == [1]
+    assert list(switches("type(data) is IID", {"IID"})) == [1]
+    assert list(switches("isinstance(data, Distribution)", {"IID"})) == []

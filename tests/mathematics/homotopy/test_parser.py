@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shallows.homotopy import solve
-from shallows.mathematics.homotopy.coefficients import Gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational
 from shallows.mathematics.homotopy.parser import parse
 from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import InvalidProblem
 
 
-def number(text: str) -> Gaussian:
+def number(text: str) -> GaussianRational:
     (value,) = parse(text).values()
     return value
 
@@ -22,22 +22,22 @@ def number(text: str) -> Gaussian:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("0.1", Gaussian(Fraction(1, 10))),
-        ("1e-3", Gaussian(Fraction(1, 1000))),
-        ("2.50E+2", Gaussian(Fraction(250))),
-        (".5", Gaussian(Fraction(1, 2))),
-        ("3/7", Gaussian(Fraction(3, 7))),
-        ("-2/4", Gaussian(Fraction(-1, 2))),
-        ("1j", Gaussian(Fraction(0), Fraction(1))),
-        ("2.5i", Gaussian(Fraction(0), Fraction(5, 2))),
-        ("(1 + 2*I)*(3 - I)", Gaussian(Fraction(5), Fraction(5))),
-        ("1/(1 + I)", Gaussian(Fraction(1, 2), Fraction(-1, 2))),
-        ("I^2", Gaussian(Fraction(-1))),
-        ("-2^2", Gaussian(Fraction(-4))),
-        ("(-2)^2", Gaussian(Fraction(4))),
-        ("2**3", Gaussian(Fraction(8))),
-        ("6/2*3", Gaussian(Fraction(9))),
-        ("123456789012345678901234567890", Gaussian(Fraction(123456789012345678901234567890))),
+        ("0.1", GaussianRational(Fraction(1, 10))),
+        ("1e-3", GaussianRational(Fraction(1, 1000))),
+        ("2.50E+2", GaussianRational(Fraction(250))),
+        (".5", GaussianRational(Fraction(1, 2))),
+        ("3/7", GaussianRational(Fraction(3, 7))),
+        ("-2/4", GaussianRational(Fraction(-1, 2))),
+        ("1j", GaussianRational(Fraction(0), Fraction(1))),
+        ("2.5i", GaussianRational(Fraction(0), Fraction(5, 2))),
+        ("(1 + 2*I)*(3 - I)", GaussianRational(Fraction(5), Fraction(5))),
+        ("1/(1 + I)", GaussianRational(Fraction(1, 2), Fraction(-1, 2))),
+        ("I^2", GaussianRational(Fraction(-1))),
+        ("-2^2", GaussianRational(Fraction(-4))),
+        ("(-2)^2", GaussianRational(Fraction(4))),
+        ("2**3", GaussianRational(Fraction(8))),
+        ("6/2*3", GaussianRational(Fraction(9))),
+        ("123456789012345678901234567890", GaussianRational(Fraction(123456789012345678901234567890))),
     ],
 )
 def test_numbers_are_exact(text, value):
@@ -48,7 +48,7 @@ def test_polynomials():
     assert parse("(x + y)^2 - x^2 - y^2") == parse("2*x*y")
     assert parse("x^2*y - 3*y + 1 = y") == parse("y*x**2 - 4*y + 1")
     assert parse("x - x") == {}
-    assert parse("x^0") == {(): Gaussian(Fraction(1))}
+    assert parse("x^0") == {(): GaussianRational(Fraction(1))}
     assert parse("x − y") == parse("x - y"), "the typographic minus sign"
     assert set(parse("i*x", declared=["i"])) == {(("i", 1), ("x", 1))}, "i is a variable when declared"
 
@@ -97,7 +97,7 @@ def test_errors_show_the_place(text, column, words):
 
 
 rationals = st.fractions(max_denominator=1000)
-coefficients = st.builds(Gaussian, rationals, st.just(Fraction(0)) | rationals)
+coefficients = st.builds(GaussianRational, rationals, st.just(Fraction(0)) | rationals)
 polynomials = st.dictionaries(
     st.tuples(st.integers(0, 4), st.integers(0, 4)), coefficients, min_size=1, max_size=6
 )
@@ -106,7 +106,7 @@ polynomials = st.dictionaries(
 @given(polynomials, polynomials)
 def test_round_trip(first, second):
     clean = [{key: value for key, value in row.items() if value} for row in (first, second)]
-    clean = [{**row, (1, 0): Gaussian(Fraction(1))} for row in clean]
+    clean = [{**row, (1, 0): GaussianRational(Fraction(1))} for row in clean]
     system = PolynomialSystem.read(clean, ["x", "y"])
     again = PolynomialSystem.read(str(system).splitlines(), ["x", "y"])
     assert again.equations == system.equations
@@ -118,15 +118,18 @@ def test_arithmetic_agrees_with_evaluation(first, second):
         return " + ".join(f"({value})*x^{a}*y^{b}" for (a, b), value in row.items())
 
     def power(base, exponent):
-        result = Gaussian(Fraction(1))
+        result = GaussianRational(Fraction(1))
         for _ in range(exponent):
             result = result * base
         return result
 
-    x, y = Gaussian(Fraction(3, 10), Fraction(-7, 10)), Gaussian(Fraction(-11, 10), Fraction(1, 5))
+    x, y = (
+        GaussianRational(Fraction(3, 10), Fraction(-7, 10)),
+        GaussianRational(Fraction(-11, 10), Fraction(1, 5)),
+    )
 
     def value(polynomial):
-        total = Gaussian(Fraction(0))
+        total = GaussianRational(Fraction(0))
         for monomial, coefficient in polynomial.items():
             powers = dict(monomial)
             total = total + coefficient * power(x, powers.get("x", 0)) * power(y, powers.get("y", 0))

@@ -8,7 +8,7 @@ from bench.literature import cyclic, noon, wilkinson
 
 from shallows.homotopy import PolynomialSystem, Status, solve
 from shallows.mathematics.homotopy._compiled.codes import PathStatus
-from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.prepared import SparseProblem
 
 
@@ -16,13 +16,13 @@ def exactly(target, start, point, t):
     """(1−t)·target + t·start, homogenised, with its derivatives in x and t, in fractions."""
     x = [to_gaussian(complex(entry)) for entry in point]
     t = to_gaussian(complex(t))
-    one = Gaussian(Fraction(1))
+    one = GaussianRational(Fraction(1))
     values, slopes = [], []
     for goal, origin in zip(target, start, strict=True):
         degree = max(sum(key) for key in (*goal, *origin))
-        total, row = Gaussian(Fraction(0)), [Gaussian(Fraction(0))] * (len(x) + 1)
+        total, row = GaussianRational(Fraction(0)), [GaussianRational(Fraction(0))] * (len(x) + 1)
         for key in {*goal, *origin}:
-            end = goal.get(key, Gaussian(Fraction(0)))
+            end = goal.get(key, GaussianRational(Fraction(0)))
             begin = to_gaussian(origin.get(key, 0))
             coefficient = end * (one - t) + begin * t
             full = (*key, degree - sum(key))
@@ -39,7 +39,7 @@ def exactly(target, start, point, t):
             for j, e in enumerate(full):
                 if e:
                     lower = (*full[:j], e - 1, *full[j + 1 :])
-                    row[j] = row[j] + coefficient * Gaussian(Fraction(e)) * monomial(lower)
+                    row[j] = row[j] + coefficient * GaussianRational(Fraction(e)) * monomial(lower)
         values.append(complex(total))
         slopes.append([complex(entry) for entry in row])
     return np.array(values), np.array(slopes)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from flint import acb, acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from shallows.mathematics.homotopy.coefficients import Gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational
 
 if TYPE_CHECKING:
     from shallows.mathematics.homotopy.rank_one import RankOneSystem
@@ -69,7 +69,7 @@ def rational(value: Fraction) -> fmpq:
     return fmpq(value.numerator, value.denominator)
 
 
-def exact_ball(value: Gaussian) -> acb | arb:
+def exact_ball(value: GaussianRational) -> acb | arb:
     """A Gaussian rational as the smallest ball at the present precision; an `arb` when it is real."""
     if not value.imag:
         return arb(rational(value.real))

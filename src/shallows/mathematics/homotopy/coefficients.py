@@ -12,32 +12,32 @@ from shallows.support.errors import InvalidProblem
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class GaussianRational:
     """The exact number real + imag·i with rational parts."""
 
     real: Fraction
     imag: Fraction = Fraction(0)
 
-    def __add__(self, other: Gaussian) -> Gaussian:
-        return Gaussian(self.real + other.real, self.imag + other.imag)
+    def __add__(self, other: GaussianRational) -> GaussianRational:
+        return GaussianRational(self.real + other.real, self.imag + other.imag)
 
-    def __sub__(self, other: Gaussian) -> Gaussian:
-        return Gaussian(self.real - other.real, self.imag - other.imag)
+    def __sub__(self, other: GaussianRational) -> GaussianRational:
+        return GaussianRational(self.real - other.real, self.imag - other.imag)
 
-    def __neg__(self) -> Gaussian:
-        return Gaussian(-self.real, -self.imag)
+    def __neg__(self) -> GaussianRational:
+        return GaussianRational(-self.real, -self.imag)
 
-    def __mul__(self, other: Gaussian) -> Gaussian:
+    def __mul__(self, other: GaussianRational) -> GaussianRational:
         if not self.imag and not other.imag:
-            return Gaussian(self.real * other.real)
-        return Gaussian(
+            return GaussianRational(self.real * other.real)
+        return GaussianRational(
             self.real * other.real - self.imag * other.imag, self.real * other.imag + self.imag * other.real
         )
 
-    def inverse(self) -> Gaussian:
+    def inverse(self) -> GaussianRational:
         """1/z; ZeroDivisionError at zero."""
         square = self.real * self.real + self.imag * self.imag
-        return Gaussian(self.real / square, -self.imag / square)
+        return GaussianRational(self.real / square, -self.imag / square)
 
     def __bool__(self) -> bool:
         return bool(self.real) or bool(self.imag)
@@ -62,7 +62,11 @@ class Gaussian:
         return shift + math.log2(scaled)
 
 
-ZERO, ONE, UNIT = Gaussian(Fraction(0)), Gaussian(Fraction(1)), Gaussian(Fraction(0), Fraction(1))
+ZERO, ONE, UNIT = (
+    GaussianRational(Fraction(0)),
+    GaussianRational(Fraction(1)),
+    GaussianRational(Fraction(0), Fraction(1)),
+)
 
 
 def _fraction(value: object, given: object) -> Fraction:
@@ -72,20 +76,20 @@ def _fraction(value: object, given: object) -> Fraction:
     return Fraction(number)
 
 
-def to_gaussian(value: object) -> Gaussian:
-    """Read a coefficient exactly: int, Fraction, Decimal, float or complex (their binary value), or Gaussian."""
-    if isinstance(value, Gaussian):
+def to_gaussian(value: object) -> GaussianRational:
+    """Read a coefficient exactly: int, Fraction, Decimal, float or complex (their binary value), or one of these."""
+    if isinstance(value, GaussianRational):
         return value
     if isinstance(value, Rational):
-        return Gaussian(Fraction(int(value.numerator), int(value.denominator)))
+        return GaussianRational(Fraction(int(value.numerator), int(value.denominator)))
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise InvalidProblem(f"coefficient {value!r} is not finite. Fix: give finite coefficients")
-        return Gaussian(Fraction(value))
+        return GaussianRational(Fraction(value))
     if isinstance(value, Complex):
-        return Gaussian(_fraction(value.real, value), _fraction(value.imag, value))
+        return GaussianRational(_fraction(value.real, value), _fraction(value.imag, value))
     if hasattr(value, "p") and hasattr(value, "q"):  # python-flint's fmpq
-        return Gaussian(Fraction(int(value.p), int(value.q)))
+        return GaussianRational(Fraction(int(value.p), int(value.q)))
     raise InvalidProblem(
         f"coefficient {value!r} of type {type(value).__name__} is not a number. "
         "Fix: give an int, Fraction, Decimal, float or complex"

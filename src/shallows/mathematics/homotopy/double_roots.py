@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.homotopy.coefficients import ONE, Gaussian
+from shallows.mathematics.homotopy.coefficients import ONE, GaussianRational
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, partial
 from shallows.mathematics.homotopy.solutions import Solution
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
@@ -142,5 +142,7 @@ def _deflated(
     return PolynomialSystem(names, tuple(rows)), np.concatenate([place, kernel, [0.0]]), i
 
 
-def _rounded(value: complex) -> Gaussian:
-    return Gaussian(Fraction(round(value.real * GRID), GRID), Fraction(round(value.imag * GRID), GRID))
+def _rounded(value: complex) -> GaussianRational:
+    return GaussianRational(
+        Fraction(round(value.real * GRID), GRID), Fraction(round(value.imag * GRID), GRID)
+    )

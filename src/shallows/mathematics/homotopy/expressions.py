@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from math import comb
 from typing import Any
 
-from shallows.mathematics.homotopy.coefficients import ONE, Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import ONE, GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.parser import MANY, MAX_DEGREE, TERM_BYTES, TERM_SECONDS
 from shallows.mathematics.homotopy.terms import Polynomial, add_to, product
 from shallows.support.budget import READING, require
@@ -146,7 +146,7 @@ def _require(products: int) -> None:
         )
 
 
-def _term(monomial: tuple[tuple[str, int], ...], value: Gaussian) -> str:
+def _term(monomial: tuple[tuple[str, int], ...], value: GaussianRational) -> str:
     factors = [name if power == 1 else f"{name}^{power}" for name, power in monomial]
     if not factors:
         return str(value)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.families import PolynomialFamily
 from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
@@ -93,7 +93,10 @@ def discriminant(family: PolynomialFamily, rng: int | np.random.Generator = 0) -
     random = np.random.default_rng(seed)
     names, count = family.system.parameters, family.parameter_count
     line = [
-        [Gaussian(*(Fraction(int(k), GRAIN) for k in random.integers(-GRAIN, GRAIN, 2))) for _ in range(2)]
+        [
+            GaussianRational(*(Fraction(int(k), GRAIN) for k in random.integers(-GRAIN, GRAIN, 2)))
+            for _ in range(2)
+        ]
         for _ in range(count)
     ]
     values = _members_with_double_solutions(family, line, random, seed)
@@ -111,7 +114,10 @@ def discriminant(family: PolynomialFamily, rng: int | np.random.Generator = 0) -
 
 
 def _members_with_double_solutions(
-    family: PolynomialFamily, line: Sequence[Sequence[Gaussian]], random: np.random.Generator, seed: int
+    family: PolynomialFamily,
+    line: Sequence[Sequence[GaussianRational]],
+    random: np.random.Generator,
+    seed: int,
 ) -> NDArray[np.complex128]:
     """The different s on the line."""
     n = family.n
@@ -126,7 +132,7 @@ def _members_with_double_solutions(
                     lowered = [*key[:n], *(int(i == j) for i in range(n)), key[n]]
                     lowered[j] -= 1
                     place = tuple(lowered)
-                    value = c * Gaussian(Fraction(key[j]))
+                    value = c * GaussianRational(Fraction(key[j]))
                     total[place] = total[place] + value if place in total else value
         equations.append({key: c for key, c in total.items() if c})
     last: Terms = {
@@ -145,14 +151,14 @@ def _members_with_double_solutions(
     return np.array([values[rows[0]] for rows in classes(values[:, None], tolerance)], np.complex128)
 
 
-def _on_line(terms: Terms, n: int, line: Sequence[Sequence[Gaussian]]) -> Terms:
+def _on_line(terms: Terms, n: int, line: Sequence[Sequence[GaussianRational]]) -> Terms:
     """An equation with p(s) = a + b·s put in: a polynomial in (x, s)."""
     total: Terms = {}
     for key, value in terms.items():
         part = {0: value}
         for (a, b), power in zip(line, key[n:], strict=True):
             for _ in range(power):
-                grown: dict[int, Gaussian] = {}
+                grown: dict[int, GaussianRational] = {}
                 for k, c in part.items():
                     for step, factor in ((0, a), (1, b)):
                         new = c * factor

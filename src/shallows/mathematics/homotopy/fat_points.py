@@ -36,7 +36,7 @@ from shallows.mathematics.homotopy.close_roots import (
     log2_size,
     separation_bits,
 )
-from shallows.mathematics.homotopy.coefficients import Gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.mathematics.newton import refined
 
@@ -126,7 +126,7 @@ def _with_partials(system: PolynomialSystem) -> PolynomialSystem:
 
 def _partial(terms: Terms, j: int) -> Terms:
     return {
-        (*key[:j], key[j] - 1, *key[j + 1 :]): value * Gaussian(Fraction(key[j]))
+        (*key[:j], key[j] - 1, *key[j + 1 :]): value * GaussianRational(Fraction(key[j]))
         for key, value in terms.items()
         if key[j]
     }
@@ -156,9 +156,11 @@ def _deflation(system: PolynomialSystem, frame: NDArray[np.int64]) -> Polynomial
                     row[*key, *along] = value
             equations.append(row)
         for i, line in enumerate(frame):
-            row = {unit(place(column, j)): Gaussian(Fraction(int(c))) for j, c in enumerate(line) if c}
+            row = {
+                unit(place(column, j)): GaussianRational(Fraction(int(c))) for j, c in enumerate(line) if c
+            }
             if i == column:
-                row[(0,) * size] = Gaussian(Fraction(-1))
+                row[(0,) * size] = GaussianRational(Fraction(-1))
             equations.append(row)
     return PolynomialSystem(tuple(f"x{k}" for k in range(size)), tuple(equations))
 

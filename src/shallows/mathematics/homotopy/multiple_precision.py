@@ -31,7 +31,7 @@ from shallows.mathematics.homotopy._compiled.tracker import (
     WHOLE,
     WORST_CONTRACTION,
 )
-from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings
 from shallows.mathematics.homotopy.precise_endgame import ENDGAME, ROUNDED, SMALLER, SOLVED, Walk, size, walk
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
@@ -85,7 +85,7 @@ def scaled_exactly(system: PolynomialSystem, variables: Any, equations: Any) -> 
         row: Terms = {}
         for key, value in terms.items():
             factor = Fraction(2) ** (int(equations[i]) + int(np.dot(variables, key)))
-            row[key] = Gaussian(value.real * factor, value.imag * factor)
+            row[key] = GaussianRational(value.real * factor, value.imag * factor)
         rows.append(row)
     return rows
 

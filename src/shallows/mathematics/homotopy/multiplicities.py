@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shallows.mathematics.homotopy.coefficients import ONE, Gaussian
+from shallows.mathematics.homotopy.coefficients import ONE, GaussianRational
 from shallows.mathematics.homotopy.fat_points import local_multiplicity, monomials
 from shallows.mathematics.homotopy.quotient_algebra import ExactSolution, exact_solutions
 from shallows.mathematics.homotopy.solutions import Solution
@@ -132,30 +132,30 @@ def _exact_solution(system: PolynomialSystem, place: np.ndarray) -> ExactSolutio
     return every[int(np.argmin(gaps))] if near else None
 
 
-def _rational(value: complex) -> Gaussian | None:
+def _rational(value: complex) -> GaussianRational | None:
     parts = []
     for part in (value.real, value.imag):
         near = Fraction(part).limit_denominator(LARGEST_DENOMINATOR)
         if abs(float(near) - part) > CLOSE / LARGEST_DENOMINATOR * max(1.0, abs(part)):
             return None
         parts.append(near)
-    return Gaussian(parts[0], parts[1])
+    return GaussianRational(parts[0], parts[1])
 
 
-def _value(terms: Terms, point: Sequence[Gaussian]) -> Gaussian:
-    return _shifted(terms, point).get((0,) * len(point), Gaussian(Fraction(0)))
+def _value(terms: Terms, point: Sequence[GaussianRational]) -> GaussianRational:
+    return _shifted(terms, point).get((0,) * len(point), GaussianRational(Fraction(0)))
 
 
-def _shifted(terms: Terms, point: Sequence[Gaussian]) -> Terms:
+def _shifted(terms: Terms, point: Sequence[GaussianRational]) -> Terms:
     """The polynomial in y = x − p, exactly."""
     total: Terms = {}
     for key, value in terms.items():
-        part: dict[Exponents, Gaussian] = {(): value}
+        part: dict[Exponents, GaussianRational] = {(): value}
         for e, p in zip(key, point, strict=True):
             powers = [ONE]
             for _ in range(e):
                 powers.append(powers[-1] * p)
-            factors = [powers[e - k] * Gaussian(Fraction(comb(e, k))) for k in range(e + 1)]
+            factors = [powers[e - k] * GaussianRational(Fraction(comb(e, k))) for k in range(e + 1)]
             part = {
                 (*head, k): c * factors[k] for head, c in part.items() for k in range(e + 1) if factors[k]
             }
@@ -164,7 +164,9 @@ def _shifted(terms: Terms, point: Sequence[Gaussian]) -> Terms:
     return {key: c for key, c in total.items() if c}
 
 
-def _exact(system: PolynomialSystem, point: Sequence[Gaussian]) -> tuple[int | None, tuple[int, ...], str]:
+def _exact(
+    system: PolynomialSystem, point: Sequence[GaussianRational]
+) -> tuple[int | None, tuple[int, ...], str]:
     """The number of functionals, order by order, over Q or Q(i)."""
     shifted = [_shifted(terms, point) for terms in system.equations]
     n, growth, order = system.n, [1], 0

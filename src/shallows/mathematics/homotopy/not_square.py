@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shallows.mathematics.homotopy.coefficients import ONE, ZERO, Gaussian
+from shallows.mathematics.homotopy.coefficients import ONE, ZERO, GaussianRational
 from shallows.mathematics.homotopy.selection import selected
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet, Status
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
@@ -49,12 +49,12 @@ def squared(system: PolynomialSystem, seed: int) -> tuple[PolynomialSystem, Fini
     return system, lambda found: found
 
 
-def _random(system: PolynomialSystem, rng: np.random.Generator) -> Gaussian:
+def _random(system: PolynomialSystem, rng: np.random.Generator) -> GaussianRational:
     """A random number, real where the system is: real solutions are told from others then."""
     real, imaginary = (
         Fraction(int(k), GRID) for k in rng.integers(GRID // 2, 2 * GRID, 2) * rng.choice([-1, 1], 2)
     )
-    return Gaussian(real) if system.is_real else Gaussian(real, imaginary)
+    return GaussianRational(real) if system.is_real else GaussianRational(real, imaginary)
 
 
 def _combined(system: PolynomialSystem, rng: np.random.Generator) -> PolynomialSystem:

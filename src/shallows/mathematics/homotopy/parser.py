@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, log10
 
-from shallows.mathematics.homotopy.coefficients import ONE, UNIT, Gaussian
+from shallows.mathematics.homotopy.coefficients import ONE, UNIT, GaussianRational
 from shallows.mathematics.homotopy.terms import Polynomial, add_to, power, product
 from shallows.support.budget import READING, require
 from shallows.support.errors import InvalidProblem
@@ -198,7 +198,7 @@ class _Reader:
         token = self.next
         self.position += 1
         if token.kind == "number":
-            value = Gaussian(self._number(token))
+            value = GaussianRational(self._number(token))
             value = value * UNIT if token.imaginary else value
             return {(): value} if value else {}
         if token.kind == "name":
@@ -248,7 +248,7 @@ def _monomials(left: Polynomial, right: Polynomial, power: int = 1) -> int:
     return comb(power * degree + len(names), len(names))
 
 
-def _digits(value: Gaussian) -> float:
+def _digits(value: GaussianRational) -> float:
     """About how many digits the numbers of a coefficient have."""
     parts = (value.real.numerator, value.real.denominator, value.imag.numerator, value.imag.denominator)
     return DIGITS_A_BIT * max(part.bit_length() for part in parts)
@@ -265,8 +265,8 @@ def parse(
     """Read one polynomial exactly; not `closed` when names that are not declared may be variables, even i and j.
 
     >>> parse("x^2*y - 3*y + 1/2")
-    {(('x', 2), ('y', 1)): Gaussian(real=Fraction(1, 1), imag=Fraction(0, 1)), \
-(('y', 1),): Gaussian(real=Fraction(-3, 1), imag=Fraction(0, 1)), \
-(): Gaussian(real=Fraction(1, 2), imag=Fraction(0, 1))}
+    {(('x', 2), ('y', 1)): GaussianRational(real=Fraction(1, 1), imag=Fraction(0, 1)), \
+(('y', 1),): GaussianRational(real=Fraction(-3, 1), imag=Fraction(0, 1)), \
+(): GaussianRational(real=Fraction(1, 2), imag=Fraction(0, 1))}
     """
     return _Reader(text, label, declared, closed).equation()

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.balls.batched import RankOneBatch
 from shallows.mathematics.homotopy._compiled.codes import AFFINE
-from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
@@ -173,11 +173,13 @@ class RankOneSystem:
             value = self.quartic.get(tuple(sorted((i, j, k, l))))
             if value:
                 key = tuple(int(np.sum([m == x for x in (j, k, l)])) for m in range(self.n))
-                equations[i][key] = equations[i].get(key, Gaussian(Fraction(0))) + Gaussian(value)
+                equations[i][key] = equations[i].get(key, GaussianRational(Fraction(0))) + GaussianRational(
+                    value
+                )
         for i, j in product(range(self.n), repeat=2):
             if self.linear[i][j]:
                 key = tuple(int(m == j) for m in range(self.n))
-                equations[i][key] = Gaussian(-self.linear[i][j])
+                equations[i][key] = GaussianRational(-self.linear[i][j])
         names = tuple(f"v{i + 1}" for i in range(self.n))
         return PolynomialSystem(names, tuple({k: c for k, c in row.items() if c} for row in equations))
 

@@ -6,7 +6,7 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-from shallows.mathematics.homotopy.coefficients import Gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational
 from shallows.mathematics.homotopy.terms import Polynomial
 from shallows.support.errors import InvalidProblem
 
@@ -41,7 +41,7 @@ def from_sympy(row: Any) -> Polynomial:
     return total
 
 
-def _sympy_number(value: Any) -> Gaussian:
+def _sympy_number(value: Any) -> GaussianRational:
     """An exact number; a Float is the binary number it is."""
     parts = []
     for part in value.as_real_imag():
@@ -54,4 +54,4 @@ def _sympy_number(value: Any) -> Gaussian:
                 f"coefficient {value} is neither rational nor a float. "
                 "Fix: put in a number with .n(), or a new variable with its own equation, s^2 - 2 for sqrt(2)"
             )
-    return Gaussian(*parts)
+    return GaussianRational(*parts)

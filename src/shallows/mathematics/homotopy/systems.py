@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.batched import PolynomialBatch
-from shallows.mathematics.homotopy.coefficients import Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.expressions import Expression, called, name_of
 from shallows.mathematics.homotopy.parser import parse
 from shallows.mathematics.homotopy.sympy_rows import from_sympy, is_sympy
@@ -20,7 +20,7 @@ from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 
 Exponents = tuple[int, ...]
-Terms = dict[Exponents, Gaussian]
+Terms = dict[Exponents, GaussianRational]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shallows.mathematics.homotopy.coefficients import ONE, Gaussian
+from shallows.mathematics.homotopy.coefficients import ONE, GaussianRational
 
 #: A monomial: sorted pairs (name, exponent).
 Monomial = tuple[tuple[str, int], ...]
-Polynomial = dict[Monomial, Gaussian]
+Polynomial = dict[Monomial, GaussianRational]
 
 
 def product(left: Polynomial, right: Polynomial) -> Polynomial:
@@ -41,10 +41,10 @@ def add_to(total: Polynomial, right: Polynomial, sign: int) -> None:
             total.pop(monomial, None)
 
 
-def power(value: Gaussian, exponent: int) -> Gaussian:
+def power(value: GaussianRational, exponent: int) -> GaussianRational:
     """By squaring; a real number by Fraction's own power, which cancels nothing."""
     if not value.imag:
-        return Gaussian(value.real**exponent)
+        return GaussianRational(value.real**exponent)
     result = ONE
     while exponent:
         if exponent & 1:

@@ -8,6 +8,7 @@ of slower methods.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,10 @@ class InnerProduct(Constructed, ABC):
     @abstractmethod
     def gram(self, degree: int) -> Array:
         """G with ⟨S, T⟩ = sᵀ G t, shape (N, N), N = C(n+d−1, d)."""
+
+    def in_words(self) -> str:
+        """A few words for headings: "Gaussian data"; the name of the class for those that say nothing of themselves."""
+        return type(self).__name__
 
     def cross_gram(self, left: int, right: int) -> Array:
         """G with ⟨S, T⟩ = sᵀ G t for S of degree `left` and T of degree `right`: distributions have it for all."""
@@ -74,6 +79,10 @@ class InnerProduct(Constructed, ABC):
     def exact_right(self) -> NDArray[Any] | None:
         """b = E[y x^⊗d] as fractions, where an inner product comes with its own target; None for most."""
         return None
+
+    def with_right_times(self, factor: Fraction) -> InnerProduct | None:
+        """The inner product with b times a factor: itself where it has no b of its own, None where b is fixed."""
+        return self if self.exact_right() is None else None
 
     def exact_known(self) -> NDArray[Any] | None:
         """A t with Gt = `exact_right()`, where G vanishes somewhere and t cannot be solved for; None for most."""

@@ -86,6 +86,10 @@ class Gaussian(Distribution):
         """Whether the covariance is the identity."""
         return np.array_equal(self.covariance, np.eye(self.n))
 
+    def in_words(self) -> str:
+        """Gaussian data, or correlated ones."""
+        return "Gaussian data" if self.white and self.centred else "correlated Gaussian data"
+
     @property
     def centred(self) -> bool:
         """Whether the mean is zero."""

@@ -27,6 +27,8 @@ from shallows.support.seeds import generator
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
 Moment = Callable[[int], Fraction]
+WORDS = {"normal": "standard normal inputs", "uniform": "uniform inputs", "laplace": "Laplace inputs",
+         "rademacher": "inputs ±1", "student": "Student inputs"}  # fmt: skip
 
 
 class IID(Distribution):
@@ -133,6 +135,17 @@ class IID(Distribution):
 
         scale = sqrt((df - 2) / df)
         return cls._named(n, "student", moment, lambda g, s: scale * g.standard_t(df, s), df)
+
+    def in_words(self) -> str:
+        """The law by its name, or by its kurtosis where that is known."""
+        name = self.construction().name.removeprefix("IID.")
+        try:
+            return (
+                WORDS.get(name)
+                or f"independent inputs of kurtosis {self.moment(4) / self.moment(2) ** 2:.3g}"
+            )
+        except InvalidProblem:  # no fourth moment is known
+            return "independent inputs"
 
     def moment(self, order: int) -> float:
         """E[xᵢ^order]."""

@@ -36,6 +36,10 @@ class Frobenius(InnerProduct):
     def __init__(self, n: int) -> None:
         self.n = positive_integer("n", n)
 
+    def in_words(self) -> str:
+        """The Frobenius norm."""
+        return "the Frobenius norm"
+
     def gram(self, degree: int) -> Array:
         """The diagonal of multiplicities."""
         degree = positive_integer("degree", degree)
@@ -120,6 +124,10 @@ class Metric(Semidefinite):
                 "them positive."
             )
         super().__init__(n, degree, matrix)
+
+    def in_words(self) -> str:
+        """A given metric."""
+        return "a given metric"
 
     def moment_defect(self, degree: int | None = None) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""

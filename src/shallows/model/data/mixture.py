@@ -60,6 +60,10 @@ class Mixture(Distribution):
             )
         self.n = self.parts[0].n
 
+    def in_words(self) -> str:
+        """A mixture of laws."""
+        return "a mixture of laws"
+
     def moments(self, degree: int) -> Array:
         """Σ γᵢ E_{Dᵢ}[x^I]."""
         return np.asarray(

@@ -44,6 +44,10 @@ class Radial(Distribution):
         self.n = positive_integer("n", n)
         self._radial = checked_moments("radial_moments", radial_moments, nonnegative=True)
 
+    def in_words(self) -> str:
+        """Rotation-invariant data."""
+        return "rotation-invariant data"
+
     def radial_moment(self, order: int) -> float:
         """E ρ^order."""
         if order >= len(self._radial):
@@ -124,6 +128,10 @@ class Sphere(Radial):
 
     def __init__(self, n: int) -> None:
         self.n = positive_integer("n", n)
+
+    def in_words(self) -> str:
+        """Data on the sphere."""
+        return "data on the sphere"
 
     def radial_moment(self, order: int) -> float:
         """1, at any order."""

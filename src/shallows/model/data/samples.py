@@ -67,6 +67,10 @@ class Samples(Distribution):
         """The number of samples."""
         return len(self.X)
 
+    def in_words(self) -> str:
+        """How many there are."""
+        return counted(self.count, "sample")
+
     def as_samples(self) -> Samples:
         """Itself."""
         return self

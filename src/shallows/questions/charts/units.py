@@ -14,8 +14,6 @@ import numpy as np
 
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
-from shallows.model.data.base import InnerProduct
-from shallows.model.data.equivalent_metric import EquivalentMetric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.closure import Closure
@@ -43,7 +41,10 @@ class Units:
         if type(problem) is not Problem or abs(power * problem.degree) < ORDINARY:
             return cls(problem, 0)
         exponent = -power * problem.degree
-        target, data = _scaled(problem.target, exponent), _with_right(problem.data, exponent)
+        target, data = (
+            _scaled(problem.target, exponent),
+            problem.data.with_right_times(Fraction(2) ** exponent),
+        )
         other = problem.outputs != 1 or problem.affine or problem.norm_neuron or problem.orthogonality
         if target is None or data is None or other:
             return cls(problem, 0)
@@ -95,13 +96,6 @@ def _scaled(target: object, exponent: int) -> Network | SymmetricTensor | None:
         a = _times(target.a, exponent)
         return None if a is None else Network(target.W, a, target.activation)
     return None
-
-
-def _with_right(data: InnerProduct, exponent: int) -> InnerProduct | None:
-    """The data, with its own b = Gt times 2^exponent where it has one; None for one that cannot be scaled."""
-    if isinstance(data, EquivalentMetric):
-        return data.with_right_times(Fraction(2) ** exponent)
-    return data if data.exact_right() is None else None
 
 
 def _times(values: Array, exponent: int) -> Array | None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.homotopy.coefficients import ZERO, Gaussian, to_gaussian
+from shallows.mathematics.homotopy.coefficients import ZERO, GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.sparse import sharpened, straight_line
 from shallows.mathematics.homotopy.start_systems import unit
@@ -38,7 +38,7 @@ class NumericSystem:
         """With the largest coefficient of each equation brought to 1 by a power of two, before anything is rounded."""
         exact = []
         for terms in system.equations:
-            factor = Gaussian(Fraction(2) ** -int(max(value.log2_size() for value in terms.values())))
+            factor = GaussianRational(Fraction(2) ** -int(max(value.log2_size() for value in terms.values())))
             exact.append({key: value * factor for key, value in terms.items()})
         rows = tuple({key: complex(value) for key, value in terms.items()} for terms in exact)
         return cls(system.n, rows, lambda: tuple(exact))
