@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from shallows.support.checks import Array
+from shallows.support.tolerances import UNIT_ROUNDOFF
 
-#: The unit roundoff: one rounded operation is off by this share at most.
-UNIT = 2.0**-53
+#: One rounded operation is off by this share at most.
+UNIT = UNIT_ROUNDOFF
 #: Added to every radius: far more than underflow, 2⁻¹⁰⁷⁴ an operation, can lose in any sum that fits into a memory.
 TINY = 1e-290
 

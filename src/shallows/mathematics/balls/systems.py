@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Balls = Sequence[Any]
 _System = TypeVar("_System")
 _Evaluator = TypeVar("_Evaluator")
+#: Bits in which points of charts are proved: rounding of 10⁻³⁸ is nothing beside boxes made around doubles, and numbers
+#: of so few words are as quick as any.
+BITS = 128
 
 
 class BallEvaluator(Protocol):

@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.arrays import UNIT, Ball, raised
+from shallows.mathematics.balls.arrays import Ball, raised
+from shallows.mathematics.exclusion.rounding import LIBRARY, TWO_UNITS, UNDERFLOW
 from shallows.support.checks import Array
 
-#: Units in the last place that library functions may be off by: glibc states 1 for asin, Intel's vector library 4.
-LIBRARY = 8 * UNIT
-#: More than an underflowing operation loses (2⁻¹⁰⁷⁴), and nothing beside any number that occurs.
-UNDERFLOW = 1e-300
 #: Intervals from which on compiled loops are used: one pass instead of up to eighteen, but a first call compiles.
 MANY = 512
 #: Angles up to which cosines are taken, and how near to a multiple of π one counts as there: x/π is known to 1e-14.
@@ -31,12 +28,12 @@ def down(value: Array) -> Array:
 
     (`np.nextafter` would be sharper by at most one unit, and takes seven times as long.)
     """
-    return value - (np.abs(value) * (2 * UNIT) + UNDERFLOW)
+    return value - (np.abs(value) * TWO_UNITS + UNDERFLOW)
 
 
 def up(value: Array) -> Array:
     """An upper bound on what was rounded to `value`."""
-    return value + (np.abs(value) * (2 * UNIT) + UNDERFLOW)
+    return value + (np.abs(value) * TWO_UNITS + UNDERFLOW)
 
 
 @cache

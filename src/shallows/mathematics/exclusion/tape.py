@@ -14,13 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.exclusion.codes import (
+    ABS,
+    ADD,
+    ARCSINE,
+    CHOOSE,
+    DIVIDE,
+    MEET,
+    MIRROR,
+    MULTIPLY,
+    NEGATE,
+    ROOT,
+    SCALE,
+    SQUARE,
+)
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.support.checks import Array
 
 #: Boxes that are worked on at once: 200 registers of them are 200 KB.
 LANES = 64
-#: Numbers of the operations, as the compiled loop has them.
-ADD, NEGATE, MULTIPLY, SCALE, DIVIDE, SQUARE, ROOT, ABS, ARCSINE, MEET, MIRROR, CHOOSE = range(12)
 #: (kind, operands, factor); unknowns and constants have no operation.
 Operation = tuple[int, tuple[int, ...], float]
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shallows.mathematics.balls.certification import DOUBLE
 from shallows.mathematics.balls.definite import definite
 from shallows.mathematics.balls.rounding import above, below
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.model.activations import ReLU
 from shallows.model.network import Network
 from shallows.model.problem import Problem, as_problem
-from shallows.questions.certificates.proof import BITS, LARGEST_RELU, METHOD, critical_proof
+from shallows.questions.certificates.proof import LARGEST_RELU, METHOD, critical_proof
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.descent.results.minima import Minimum
 from shallows.questions.relu.large_certificate import large_proof
@@ -25,8 +26,6 @@ from shallows.support.errors import InvalidProblem, NotConverged
 
 #: Weights of the largest network with a proof in doubles: its Hessian takes 800 MB.
 LARGEST_DOUBLES = 10_000
-#: Bits of a double.
-DOUBLE = 53
 
 
 @dataclass(frozen=True, eq=False, repr=False)

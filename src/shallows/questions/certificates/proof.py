@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shallows.mathematics.balls.across import CriticalBox, critical_box
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.model.activations import PolynomialActivation, ReLU
 from shallows.model.network import Network
 from shallows.model.problem import Problem
@@ -27,8 +27,6 @@ from shallows.questions.relu.setting import student_of, teacher_of
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged
 
-#: Bits of the balls.
-BITS = 128
 #: Weights of the largest ReLU network: its Hessian has a million entries then.
 LARGEST_RELU = 1_000
 #: Parameters of the largest network of any other kind: some seconds.

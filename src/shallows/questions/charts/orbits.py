@@ -29,7 +29,7 @@ from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia, inertias
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetry import exact_algebra
 from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
@@ -37,7 +37,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import boxes, distances, real_balls
 from shallows.questions.charts.points.stratum import RealPoint
-from shallows.questions.charts.powers.balls import BITS, PowerBalls, PowerSystem
+from shallows.questions.charts.powers.balls import PowerBalls, PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import rank_is_proved
 from shallows.support.checks import Array

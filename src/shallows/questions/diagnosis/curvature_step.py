@@ -6,15 +6,13 @@ import numpy as np
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.geometry.escape.escape import Escape
+from shallows.questions.geometry.escape.escape import SADDLE, Escape
 from shallows.questions.geometry.paths import Path, Straight
 from shallows.support.checks import Array
 from shallows.support.errors import NotDifferentiable
 
 #: Places at which the slope along the line is looked at, and halvings after which the line is given up.
 PROBES, HALVINGS = 65, 40
-#: Curvatures above minus this share of the largest are not called negative; as for escape paths.
-SADDLE = 1e-7
 LABEL = "along the most negative curvature"
 
 

@@ -155,15 +155,21 @@ def focal_rays(moment: float, phi: Array) -> Array:
     return np.cross(value[:, 1:], slope[:, 1:])
 
 
+def unit_rays(rays: Array) -> Array:
+    """Rays of length one; neighbouring ones point the same way, so that no strip folds through the origin."""
+    size = np.linalg.norm(rays, axis=1, keepdims=True)
+    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > NO_RAY * np.max(size))
+    for k in range(1, len(unit)):
+        if unit[k] @ unit[k - 1] < 0:
+            unit[k] = -unit[k]
+    return unit
+
+
 def _cone(rays: Array, radius: float, color: str, name: str, opacity: float) -> list[Any]:
     """The double cone over a curve of rays, cut off at a sphere, and its two rims."""
     import plotly.graph_objects as go
 
-    size = np.linalg.norm(rays, axis=1, keepdims=True)
-    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > NO_RAY * np.max(size))
-    for k in range(1, len(unit)):  # orient neighbouring rays alike, so that no strip folds through the origin
-        if unit[k] @ unit[k - 1] < 0:
-            unit[k] = -unit[k]
+    unit = unit_rays(rays)
     points = radius * np.linspace(-1, 1, 21)[:, None, None] * unit[None]
     surface = go.Surface(
         x=points[..., 0], y=points[..., 1], z=points[..., 2], surfacecolor=np.zeros(points.shape[:2]), name=name,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.balls.arrays import UNIT, Ball, gamma, raised, raised_number
-from shallows.mathematics.exclusion.intervals import LIBRARY
+from shallows.mathematics.exclusion.rounding import LIBRARY
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 

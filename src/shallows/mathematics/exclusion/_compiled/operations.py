@@ -10,12 +10,9 @@ from math import nan, sqrt
 
 from numba import types
 
+from shallows.mathematics.exclusion.rounding import TWO_UNITS, UNDERFLOW
 from shallows.support.compiling import constants, entry, part
 
-#: Twice the unit roundoff, as in `intervals`.
-TWO_UNITS = 2.0**-52
-#: More than an underflowing operation loses (2⁻¹⁰⁷⁴), as in `intervals`.
-UNDERFLOW = 1e-300
 #: Ends of intervals that are read, and those that are written.
 READ = constants(types.float64)
 WRITTEN = types.float64[::1]

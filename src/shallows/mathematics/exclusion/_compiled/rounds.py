@@ -9,12 +9,11 @@ from math import inf, nan
 
 from numba import types
 
+from shallows.mathematics.balls.arrays import TINY, UNIT
 from shallows.mathematics.exclusion._compiled.operations import down, up
 from shallows.mathematics.exclusion._compiled.tapes import BOXES, REGISTERS, product
 from shallows.support.compiling import constants, entry, part
 
-#: The unit roundoff, and more than all that underflow can lose, as in `mathematics.balls.arrays`.
-UNIT, TINY = 2.0**-53, 1e-290
 TABLES = constants(types.float64, 3)
 
 

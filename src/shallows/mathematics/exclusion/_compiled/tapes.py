@@ -9,20 +9,23 @@ from math import asin, inf, nan, sqrt
 
 from numba import types
 
-from shallows.mathematics.exclusion._compiled.operations import (
-    TWO_UNITS,
-    UNDERFLOW,
-    down,
-    greatest,
-    least,
-    up,
+from shallows.mathematics.exclusion._compiled.operations import down, greatest, least, up
+from shallows.mathematics.exclusion.codes import (
+    ABS,
+    ADD,
+    ARCSINE,
+    CHOOSE,
+    DIVIDE,
+    MEET,
+    MULTIPLY,
+    NEGATE,
+    ROOT,
+    SCALE,
+    SQUARE,
 )
+from shallows.mathematics.exclusion.rounding import LIBRARY, TWO_UNITS, UNDERFLOW
 from shallows.support.compiling import constants, entry, part
 
-#: Operations, by number.
-ADD, NEGATE, MULTIPLY, SCALE, DIVIDE, SQUARE, ROOT, ABS, ARCSINE, MEET, MIRROR, CHOOSE = range(12)
-#: Units in the last place that the inverse sine may be off by, as in `intervals`: 8 · 2⁻⁵³.
-LIBRARY = 2.0**-50
 #: What is read: operations (kind, three operands, result), their factors, ends of intervals; and registers.
 CODES = constants(types.int32, 2)
 NUMBERS = constants(types.float64)

@@ -10,12 +10,10 @@ from typing import Any
 from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import made_once, precision, rational
+from shallows.mathematics.balls.systems import BITS, made_once, precision, rational
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.questions.charts.closure.batch import MergedBatch
 from shallows.questions.charts.closure.term_map import Term, TermMap
-
-BITS = 128
 
 
 @dataclass(frozen=True, eq=False)

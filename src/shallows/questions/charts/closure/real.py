@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import BITS, MergedSystem
+from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.closure.parameterization import Parameterization
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, shown

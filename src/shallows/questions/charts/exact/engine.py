@@ -22,6 +22,7 @@ from math import comb
 import numpy as np
 
 from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.balls.systems import BITS
 from shallows.mathematics.exact.msolve import ExactRealRoots, real_roots
 from shallows.mathematics.exact.polynomials import Polynomial, in_frame
 from shallows.mathematics.tensors import coordinates
@@ -41,7 +42,7 @@ from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.rank_r import real_points
 from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
-from shallows.questions.charts.powers.balls import BITS, PowerSystem
+from shallows.questions.charts.powers.balls import PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import sort_real
 from shallows.questions.charts.result import Chart

@@ -22,6 +22,7 @@ from flint import arb, arb_series, ctx
 from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import Intervals, of_arb
+from shallows.mathematics.exclusion.rounding import ROOM
 from shallows.questions.charts.exclusion.gate_moments import gate_moment, gate_supremum
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm, enclosed
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
@@ -29,8 +30,6 @@ from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 
 #: The first degree of GELU's series that is left out, of c and (in S) of K.
 REST, OWN_REST = 14, 16
-#: Rounding in bounds that are computed in doubles: they are taken so much larger.
-ROOM = 1.01
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import UNIT
-from shallows.mathematics.exclusion.intervals import UNDERFLOW, Intervals
+from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.exclusion.rounding import ROOM, UNDERFLOW
 from shallows.mathematics.exclusion.system import Plain
-from shallows.questions.charts.exclusion.blown_series import ROOM, BlownSeries
+from shallows.questions.charts.exclusion.blown_series import BlownSeries
 from shallows.questions.charts.exclusion.jets import Jet
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.support.checks import Array

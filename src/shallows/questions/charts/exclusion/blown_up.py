@@ -20,8 +20,9 @@ import numpy as np
 from shallows.mathematics.balls.inertia import Inertia, inertias
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.newton import sharpened
+from shallows.mathematics.exclusion.rounding import ROOM
 from shallows.mathematics.exclusion.search import exclude
-from shallows.questions.charts.exclusion.blown_series import ROOM, BlownSeries
+from shallows.questions.charts.exclusion.blown_series import BlownSeries
 from shallows.questions.charts.exclusion.blown_system import BlownUp, Sums, squared
 from shallows.questions.charts.exclusion.polynomial_form import power
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget

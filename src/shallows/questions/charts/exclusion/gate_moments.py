@@ -12,9 +12,7 @@ from functools import cache
 from math import pi, prod
 
 from shallows.mathematics.exclusion.intervals import PI, Intervals
-
-#: Rounding in bounds that are computed in doubles: they are taken so much larger.
-ROOM = 1.01
+from shallows.mathematics.exclusion.rounding import ROOM
 
 
 def gate_moment(S: Intervals, k: int) -> Intervals:

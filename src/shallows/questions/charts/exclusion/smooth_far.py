@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import PI, Intervals
+from shallows.mathematics.exclusion.rounding import ROOM
 from shallows.questions.charts.exclusion.pair_functions import (
     arccosine,
     arcsine,
@@ -44,8 +45,6 @@ SLOPES = (0.28, 1.14, 0.1)
 SELF_SLOPE = 1.44
 #: Pieces of ρ that a slope is enclosed over.
 PIECES = 8
-#: Rounding in a few operations: bounds are taken so much larger.
-ROOM = 1.01
 #: Rounding in a product or two, and of vectors that are normalised.
 ROUNDED, TINY_STEP = 1 + 1e-14, 1e-15
 #: To how much of itself the limit is enclosed, unless boxes run out.

@@ -7,7 +7,7 @@ import numpy as np
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.exclusion.blown_points import polynomial_limits, rises
+from shallows.questions.charts.exclusion.blown_points import NEAR, polynomial_limits, rises
 from shallows.questions.charts.exclusion.blown_up import Blown
 from shallows.questions.charts.exclusion.listed import Limits, Listed
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
@@ -26,8 +26,6 @@ from shallows.questions.charts.points.point import Certificate
 
 #: Neurons that are tried for signs of c.
 TRIED = 4096
-#: Networks near a limit: how large their weights are (or how small).
-NEAR = 1e3
 #: Norms of networks that may be lower than their limits: by so much more each, so many, up to 80 times the ball.
 STEP, STEPS = 1.1, 46
 

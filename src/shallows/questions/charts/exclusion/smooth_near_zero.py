@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import PI, Intervals
+from shallows.mathematics.exclusion.rounding import ROOM
 from shallows.questions.charts.exclusion.blown_up import Blown
 from shallows.questions.charts.exclusion.smooth_form import SmoothForm
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
@@ -28,8 +29,6 @@ SUPREMA = {
     "tanh": (1.0, 1.0, 0.77, 2.0, 4.09, 16.0, 52.3, 272.0),
     "erf": (1.0, 1.13, 0.97, 2.26, 4.41, 13.55, 36.92, 135.5),
 }
-#: Rounding in bounds that are computed in doubles: they are taken so much larger.
-ROOM = 1.01
 #: Shells between norms t and STEP·t, so many; inside of the last one is a ball. 1.05⁻⁶⁴⁰ is 3e-14.
 STEP, SHELLS = 1.05, 640
 #: Shells again, where H may vanish: a first pass finds them to a twentieth, this one as well as H is known.

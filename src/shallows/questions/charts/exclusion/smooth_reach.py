@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.mathematics.exclusion.intervals import Intervals
+from shallows.mathematics.exclusion.rounding import ROOM
 from shallows.questions.charts.exclusion.blown_series import series_at_infinity, series_at_zero
 from shallows.questions.charts.exclusion.blown_up import Blown, blown_up
 from shallows.questions.charts.exclusion.polynomial_form import PolynomialForm
@@ -31,8 +32,6 @@ BOUNDED = {
 }
 #: sup |σ′| of those with K′ ≥ ¼; GELU's is 1.129.
 GROWING = {"softplus": 1.0, "gelu": 1.13}
-#: Rounding in the few operations of this file: all bounds are taken so much larger.
-ROOM = 1.01
 #: With a trained, neurons are searched up to this norm, and to so many of the teacher's.
 REACH, TEACHERS = 8.0, 4.0
 #: Radii that are tried for the hole, from large to small; the smallest stays open where none is proved.

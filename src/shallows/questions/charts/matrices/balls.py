@@ -10,15 +10,13 @@ from typing import Any
 from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
-from shallows.mathematics.balls.systems import made_once, precision
+from shallows.mathematics.balls.systems import BITS, made_once, precision
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.model.problem import Problem
 from shallows.questions.charts.matrices.batch import LowRankBatch
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.support.checks import Array
-
-BITS = 128
 
 
 @dataclass(frozen=True, eq=False)

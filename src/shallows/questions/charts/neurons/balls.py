@@ -10,12 +10,10 @@ from typing import Any
 from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
-from shallows.mathematics.balls.systems import made_once, precision
+from shallows.mathematics.balls.systems import BITS, made_once, precision
 from shallows.model.exact_loss import ExactLoss, rational_matrix
 from shallows.questions.charts.neurons.batch import NeuronBatch
 from shallows.questions.charts.neurons.equations import NeuronEquations
-
-BITS = 128
 
 
 @dataclass(frozen=True, eq=False)

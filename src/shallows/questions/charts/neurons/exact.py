@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from shallows.mathematics.balls.systems import BITS
 from shallows.mathematics.exact.msolve import real_roots
 from shallows.mathematics.exact.polynomials import Polynomial, scaled, times, total
 from shallows.mathematics.same_points import is_among
@@ -18,7 +19,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import by_isolation
 from shallows.questions.charts.exact.engine import MET, TIMEOUT
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
-from shallows.questions.charts.neurons.balls import BITS, NeuronSystem
+from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import sort_neurons

@@ -24,7 +24,7 @@ from numpy.polynomial import Polynomial as Series
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
@@ -32,7 +32,7 @@ from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import BITS, MergedSystem
+from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.detours import Detours

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import BITS, MergedSystem
+from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import SolvedMember
 from shallows.questions.charts.continuation.generic_members import solved_target, starting_member

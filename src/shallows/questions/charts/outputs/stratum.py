@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import ball_evaluator
+from shallows.mathematics.balls.systems import BITS, ball_evaluator
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
@@ -25,6 +25,7 @@ from shallows.questions.charts.exact.matrices import integer_frame
 from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_count, one_neuron_count
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations, generic_frame
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.neurons import NO_NEURON
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.singular import examine_output_ends
 from shallows.questions.charts.outputs.system import OutputSystem
@@ -43,13 +44,10 @@ from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
-BITS = 128
 #: Coordinates in which paths are followed, the next where some are lost.
 TURNS = 3
 #: Frames of integers that are looked at: of sixteen with entries up to 2 some have walls away from axes and diagonals.
 FRAMES = 16
-#: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
-NO_NEURON = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

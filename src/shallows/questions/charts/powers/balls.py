@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import made_once, precision
+from shallows.mathematics.balls.systems import BITS, made_once, precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss, rational_matrix
@@ -22,7 +22,6 @@ from shallows.questions.charts.powers.batch import PowerBatch
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 
-BITS = 128
 #: Newton steps that sharpen an end, and how far, relatively, they may take it.
 NEWTON, NEAR = 12, 1e-3
 #: A sharpened end is one that Newton's method with 128 bits moves by less than this share in the end; it stops where it

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
@@ -33,7 +33,7 @@ from shallows.questions.charts.points.proved_signature import (
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
-from shallows.questions.charts.powers.balls import BITS, PowerSystem, prove_signature, sharpened
+from shallows.questions.charts.powers.balls import PowerSystem, prove_signature, sharpened
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.proved_tensors import ProvedTensor, different, tensors
 from shallows.support.checks import Array

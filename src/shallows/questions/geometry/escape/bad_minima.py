@@ -24,7 +24,11 @@ from shallows.model.activations import Power
 from shallows.model.data.metric import Metric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.geometry.ranks.parameterization import branch_witness, differential_matrix
+from shallows.questions.geometry.ranks.parameterization import (
+    RANK_TOLERANCE,
+    branch_witness,
+    differential_matrix,
+)
 from shallows.questions.geometry.ranks.widths import filling_width, space_dimension, thick_width
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
@@ -34,8 +38,6 @@ from shallows.support.seeds import generator
 SAFETY = 2.0
 #: Random networks (the best conditioned is taken) and random directions (the one with the largest |P| is).
 CANDIDATES, DIRECTIONS = 16, 64
-#: Singular values of dτ below this share of the largest count as zero.
-RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from shallows.model.data.iid import IID
 from shallows.model.problem import Problem
 from shallows.questions.discriminants.envelope import focal_curve, gram_array, lines
+from shallows.questions.discriminants.figures import unit_rays
 from shallows.questions.discriminants.known import rank_one
 from shallows.questions.discriminants.polynomial import Discriminant
 from shallows.questions.discriminants.regions import LandscapeRegions, landscape_regions
@@ -38,8 +39,6 @@ from shallows.uses.report.recipe import python_of
 REACH = 3.0
 #: Entries as they are counted on the page, from 1, and the discriminant's names for them.
 VARIABLES = {"t00": "t11", "t01": "t12", "t11": "t22"}
-#: Focal rays shorter than this share of the longest have no direction: they are rounding.
-NO_RAY = 1e-12
 #: Grid points a side: a cell is two pixels wide on a large screen, and the curves cover its corners.
 RESOLUTION = 161
 #: Fills of regions, by real critical points and local minima: red, green, blue and opacity, for light and dark pages.
@@ -171,13 +170,7 @@ def _surface(rays: Array, colour: str, name: str, opacity: float) -> dict[str, A
 
     The focal rays t(φ) = r(φ) × r′(φ) solve F = r(φ)·t = 0 and ∂F/∂φ = 0, both linear in t.
     """
-    size = np.linalg.norm(rays, axis=1, keepdims=True)
-    unit = np.divide(rays, size, out=np.zeros_like(rays), where=size > NO_RAY * np.max(size))
-    for i in range(
-        1, len(unit)
-    ):  # neighbouring rays point the same way, so that no strip folds through the origin
-        if unit[i] @ unit[i - 1] < 0:
-            unit[i] = -unit[i]
+    unit = unit_rays(rays)
     x, y, z = (REACH * np.array([-1.0, 0.0, 1.0])[:, None, None] * unit[None]).reshape(-1, 3).T
     i, j, k = _triangles(3, len(unit)).T
     return {
