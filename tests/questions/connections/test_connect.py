@@ -77,6 +77,15 @@ def test_saddles_of_smooth_and_polynomial_networks_are_proved(activation, bias):
     assert trained.leaves[0].point.certificate.signature_certified
 
 
+@pytest.mark.parametrize("activation", [sh.Smooth("tanh"), sh.Power(2)], ids=repr)
+def test_neurons_with_bias_in_another_order_are_one_minimum(activation):
+    W, b = np.array([[1.0, 0.2], [0.1, 0.8]]), np.array([0.3, -0.2])
+    both = [sh.Network(W[o], activation=activation, bias=b[o]) for o in ([0, 1], [1, 0])]
+    problem = sh.Problem(both[0], sh.Gaussian(2), width=2, bias=True, outer="ones")
+    tree = sh.connect(problem, both)
+    assert len(tree.leaves) == 1 and tree.leaves[0].point.loss < 1e-20
+
+
 def test_what_is_refused():
     problem = sh.relu_problem(6)
     with pytest.raises(sh.InvalidProblem, match=r"networks\[1\] is no minimum"):

@@ -78,8 +78,7 @@ def distinct(
 ) -> tuple[Minimum, ...]:
     """The classes of the usable end points, sorted by loss; shares are of all runs."""
     rows = np.flatnonzero(usable)
-    alike = problem.homogeneous() if problem.bias else problem
-    classes = group(alike, problem.lift(thetas[rows]), losses[rows], scale)
+    classes = group(problem, thetas[rows], losses[rows], scale)
     return tuple(_minimum(problem, thetas, losses, norms, rows[members]) for members in classes)
 
 

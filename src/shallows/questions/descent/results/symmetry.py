@@ -228,10 +228,12 @@ def _has_gram(problem: Problem) -> bool:
 def group(problem: Problem, thetas: Array, losses: Array, scale: float) -> list[np.ndarray]:
     """Indices of end points, one array a class, sorted by loss; two points of one class have equal losses.
 
-    Points at the lower bound of the loss are one class: they all realise the target.
+    Points at the lower bound of the loss are one class: they all realise the target. Biases are weights of a constant.
     """
     if not len(thetas):
         return []
+    if problem.bias:
+        problem, thetas = problem.homogeneous(), problem.lift(thetas)
     lens = view(problem, thetas)
     groups: list[list[int]] = []
     order = np.argsort(losses, kind="stable")
