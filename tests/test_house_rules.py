@@ -78,8 +78,8 @@ def test_files_hold_one_concept() -> None:
 
 
 def test_colours_come_from_the_theme() -> None:
-    coloured = {name for name, text in FILES.items() if re.search(r"[\"']#[0-9a-fA-F]{6}[\"']", text)}
-    assert coloured == {"support/theme.py"}
+    colours = re.compile(r"[\"'](#[0-9a-fA-F]{6}[\"']|rgba?\(\d)")
+    assert {name for name, text in FILES.items() if colours.search(text)} == {"support/theme.py"}
 
 
 @pytest.mark.parametrize(

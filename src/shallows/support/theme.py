@@ -16,6 +16,8 @@ BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PINK, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8a8f98"
 #: Text and outlines in figures that stand on white.
 TEXT = "#1c2126"
+#: The page shows through.
+CLEAR = "rgba(0,0,0,0)"
 #: Light fills of regions, by the number of real critical points and then of local minima: tints of the colours above.
 REGIONS = ("#DDEBF4", "#B8D6E8", "#FBEBCC", "#F5D08A", "#D3EDE5", "#A5DBCA", "#F3E2EC", "#E2BCD2")
 #: For curves that are told apart by colour.
@@ -58,17 +60,32 @@ LONGEST_TITLE = 84
 INK = {"ink": True}
 
 
+def channels(colour: str, opacity: float = 1.0) -> tuple[int, int, int, float]:
+    """Red, green and blue of a colour of the palette, 0 to 255, and an opacity."""
+    red, green, blue = bytes.fromhex(colour[1:])
+    return red, green, blue, opacity
+
+
+def faint(colour: str, opacity: float) -> str:
+    """A colour of the palette that lets the page through.
+
+    >>> faint(SKY, 0.18)
+    'rgba(86,180,233,0.18)'
+    """
+    return "rgba({},{},{},{})".format(*channels(colour, opacity))
+
+
 def styled(figure: Any, height: int = 420, legend: bool = True) -> Any:
     """Give a figure the house's look; titles are left to captions."""
     figure.update_layout(
         template="none",
         height=height,
         font={"family": FONT, "size": 13},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
+        paper_bgcolor=CLEAR,
+        plot_bgcolor=CLEAR,
         margin={"l": 64, "r": 20, "t": 24, "b": 56},
         showlegend=legend,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "bgcolor": "rgba(0,0,0,0)"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "bgcolor": CLEAR},
         hoverlabel={"font": {"family": FONT}},
     )
     axis = {
@@ -142,9 +159,7 @@ def loss_range(losses: Sequence[float], scale: float = 0.0) -> list[float]:
 
 def untitled(figure: Any) -> Any:
     """A figure that stood alone, for a page whose heading and caption say what it is; returns it."""
-    return figure.update_layout(
-        title=None, margin={"t": 24}, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)"
-    )
+    return figure.update_layout(title=None, margin={"t": 24}, paper_bgcolor=CLEAR, plot_bgcolor=CLEAR)
 
 
 def plain_scene(reach: float, **titles: str) -> dict[str, Any]:

@@ -13,7 +13,18 @@ from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 from shallows.support.checks import Array, counted
-from shallows.support.theme import CYCLE, GREY, REGIONS, SEQUENTIAL, TEXT, VERMILLION, titled
+from shallows.support.theme import (
+    BLUE,
+    CYCLE,
+    GREY,
+    ORANGE,
+    REGIONS,
+    SEQUENTIAL,
+    TEXT,
+    VERMILLION,
+    channels,
+    titled,
+)
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -162,7 +173,7 @@ def unit_rays(rays: Array) -> Array:
     for k in range(1, len(unit)):
         if unit[k] @ unit[k - 1] < 0:
             unit[k] = -unit[k]
-    return unit
+    return np.asarray(unit)
 
 
 def _cone(rays: Array, radius: float, color: str, name: str, opacity: float) -> list[Any]:
@@ -185,9 +196,8 @@ def _cone(rays: Array, radius: float, color: str, name: str, opacity: float) -> 
 
 def _blend(share: float) -> str:
     """A colour between blue and orange."""
-    low, high = np.array([44, 127, 184]), np.array([230, 120, 30])
-    red, green, blue = (low + share * (high - low)).astype(int)
-    return f"rgb({red},{green},{blue})"
+    pairs = zip(channels(BLUE), channels(ORANGE), strict=True)
+    return "rgba({},{},{},{})".format(*(round(low + share * (high - low)) for low, high in pairs))
 
 
 def coloured_regions(regions: LandscapeRegions | ActivationRegions) -> Figure:

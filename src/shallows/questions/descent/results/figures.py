@@ -13,7 +13,18 @@ from numpy.typing import ArrayLike
 from shallows.questions.descent.results.run import Run, Trajectory
 from shallows.support.checks import Array, counted, finite_array
 from shallows.support.errors import InvalidProblem
-from shallows.support.theme import BLUE, CYCLE, GREY, KIND_COLOURS, SEQUENTIAL, SKY, TEXT, loss_range, titled
+from shallows.support.theme import (
+    BLUE,
+    CYCLE,
+    GREY,
+    KIND_COLOURS,
+    SEQUENTIAL,
+    SKY,
+    TEXT,
+    faint,
+    loss_range,
+    titled,
+)
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -85,7 +96,7 @@ def loss_curves(runs: Sequence[Run], quantiles: Sequence[float] = (0.1, 0.5, 0.9
     table = np.array([_held(curve, times) for curve in curves])
     figure = go.Figure()
     for curve in curves:
-        line = {"width": 1, "color": "rgba(100,100,100,0.35)"}
+        line = {"width": 1, "color": faint(TEXT, 0.25)}
         figure.add_scatter(
             x=curve.times, y=curve.losses, mode="lines", line=line, showlegend=False, hoverinfo="skip"
         )

@@ -19,10 +19,22 @@ from shallows.questions.discriminants.regions import LandscapeRegions, landscape
 from shallows.questions.discriminants.students import critical_students
 from shallows.questions.discriminants.walls import vertex_curve
 from shallows.support.checks import Array, counted
-from shallows.support.theme import GREY, KIND_COLOURS, ORANGE, VERMILLION, plain_scene, styled
+from shallows.support.theme import (
+    GREEN,
+    GREY,
+    KIND_COLOURS,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILLION,
+    channels,
+    faint,
+    plain_scene,
+    styled,
+)
 from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
-from shallows.uses.explorer.map_image import Colour, png_address
+from shallows.uses.explorer.map_image import png_address
 from shallows.uses.explorer.scene import Scene, View
 from shallows.uses.explorer.sketch import Sketch
 from shallows.uses.explorer.views.marks import (
@@ -41,12 +53,12 @@ REACH = 3.0
 VARIABLES = {"t00": "t11", "t01": "t12", "t11": "t22"}
 #: Grid points a side: a cell is two pixels wide on a large screen, and the curves cover its corners.
 RESOLUTION = 161
-#: Fills of regions, by real critical points and local minima: red, green, blue and opacity, for light and dark pages.
-FILLS: dict[tuple[int, int], Colour] = {
-    (2, 1): (86, 180, 233, 0.18),
-    (2, 2): (86, 180, 233, 0.5),
-    (4, 2): (0, 158, 115, 0.45),
-    (4, 3): (204, 121, 167, 0.5),
+#: Fills of regions, by real critical points and local minima: colour and opacity, for light and dark pages.
+FILLS: dict[tuple[int, int], tuple[str, float]] = {
+    (2, 1): (SKY, 0.18),
+    (2, 2): (SKY, 0.5),
+    (4, 2): (GREEN, 0.45),
+    (4, 3): (PINK, 0.5),
 }
 
 
@@ -110,19 +122,19 @@ def region_map(regions: LandscapeRegions) -> dict[str, Any]:
         codes[(regions.real_counts == count) & (regions.local_minima == minima)] = code
     half = (regions.x[1] - regions.x[0]) / 2  # a cell is around its grid point
     side = float(regions.x[-1] - regions.x[0] + 2 * half)
+    fills = [(0, 0, 0, 0.0), *(channels(*fill) for fill in FILLS.values())]
     return {
-        "source": png_address(codes, [(0, 0, 0, 0.0), *FILLS.values()]), "xref": "x", "yref": "y", "layer": "below",
+        "source": png_address(codes, fills), "xref": "x", "yref": "y", "layer": "below",
         "x": float(regions.x[0] - half), "y": float(regions.y[-1] + half), "sizex": side, "sizey": side,
         "sizing": "stretch",
     }  # fmt: skip
 
 
-def _add_region(figure: Sketch, name: str, colour: Colour) -> None:
+def _add_region(figure: Sketch, name: str, fill: tuple[str, float]) -> None:
     """An entry of the legend below the figure."""
-    fill = "rgba({},{},{},{})".format(*colour)
     figure.add_scatter(
         x=[None], y=[None], mode="markers", name=name, legend="legend2", hoverinfo="skip",
-        marker={"symbol": "square", "size": 13, "color": fill, "line": {"color": GREY, "width": 0.5}},
+        marker={"symbol": "square", "size": 13, "color": faint(*fill), "line": {"color": GREY, "width": 0.5}},
     )  # fmt: skip
 
 

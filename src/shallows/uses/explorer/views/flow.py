@@ -15,7 +15,7 @@ from shallows.questions.descent.results.run import Trajectory
 from shallows.questions.descent.traps import flow_invariants, is_trapped
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
-from shallows.support.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, styled
+from shallows.support.theme import BLUE, GREEN, INK, ORANGE, SKY, VERMILLION, faint, styled
 from shallows.uses.explorer.costs import SEED, TRAIN, constant, quick_descent, report_of
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Scene, View
@@ -145,7 +145,7 @@ def _matrices(path: Trajectory, delta: Array, state: State) -> Any:
     side = _quadrant(delta, a[0])
     if side:
         figure.add_shape(type="rect", x0=0, x1=side * 1e3, y0=0, y1=side * 1e3, layer="below", line={"width": 0},
-                         fillcolor="rgba(86,180,233,0.18)")  # fmt: skip
+                         fillcolor=faint(SKY, 0.18))  # fmt: skip
     styled(figure, height=460)
     figure.update_layout(margin={**STEADY, "t": 56})
     figure.update_xaxes(title_text="entry 11", range=[-reach, reach], zeroline=True, constrain="domain")

@@ -9,7 +9,7 @@ import numpy as np
 
 from shallows.questions.discriminants.students import CriticalStudent
 from shallows.support.checks import noun_for
-from shallows.support.theme import KIND_COLOURS, KIND_SYMBOLS, VERMILLION
+from shallows.support.theme import KIND_COLOURS, KIND_SYMBOLS, VERMILLION, faint
 from shallows.support.tolerances import SAME_LOSS
 from shallows.uses.explorer.fields import State
 from shallows.uses.explorer.sketch import Sketch
@@ -20,7 +20,7 @@ STEADY = {"l": 64, "r": 20, "t": 86, "b": 56, "autoexpand": False}
 #: What can be dragged looks like this.
 GRIP: dict[str, Any] = {
     "mode": "markers", "hoverinfo": "skip",
-    "marker": {"color": "rgba(213,94,0,0.45)", "size": 17, "line": {"color": VERMILLION, "width": 3}},
+    "marker": {"color": faint(VERMILLION, 0.45), "size": 17, "line": {"color": VERMILLION, "width": 3}},
 }  # fmt: skip
 
 

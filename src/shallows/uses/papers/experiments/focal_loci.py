@@ -15,7 +15,7 @@ from shallows.questions.discriminants.figures import (
 )
 from shallows.questions.discriminants.known import ellipse, rank_one
 from shallows.questions.discriminants.students import critical_students
-from shallows.support.theme import FONT, INK, LEGEND_BELOW
+from shallows.support.theme import CLEAR, FONT, INK, LEGEND_BELOW
 from shallows.uses.papers.experiments.experiment import (
     Comparison,
     Experiment,
@@ -136,9 +136,9 @@ def _plain(figure: Any, height: int, aside: bool = False) -> Any:
     """The house's fonts and a transparent background; the heading takes the place of the title."""
     legend = {"x": 1.02, "y": 1} if aside else LEGEND_BELOW
     figure.update_layout(
-        title=None, template="none", height=height, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        title=None, template="none", height=height, paper_bgcolor=CLEAR, plot_bgcolor=CLEAR,
         font={"family": FONT, "size": 13, "color": None}, margin={"l": 56, "r": 20, "t": 32, "b": 48},
-        legend={**legend, "bgcolor": "rgba(0,0,0,0)"},
+        legend={**legend, "bgcolor": CLEAR},
     )  # fmt: skip
     figure.update_traces(meta=INK, selector={"name": "ellipse"})
     figure.update_xaxes(

@@ -21,7 +21,7 @@ import numpy as np
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array
-from shallows.support.theme import GREEN, VERMILLION
+from shallows.support.theme import GREEN, TEXT, VERMILLION, faint
 from shallows.uses.papers.experiments.experiment import (
     Comparison,
     Experiment,
@@ -287,7 +287,7 @@ def _draw(figure: Any, grid: list[Row], panel: Panel, where: dict[str, int], num
     top = {"b": 2.2}.get("abcd"[number], 2.0 if number != 3 else float(values.max()))
     figure.add_contour(
         x=x, y=y, z=np.minimum(values, top), colorscale="Blues_r", showscale=False,
-        contours={"start": 0, "end": top, "size": top / 16}, line={"width": 0.6, "color": "rgba(60,60,60,0.5)"},
+        contours={"start": 0, "end": top, "size": top / 16}, line={"width": 0.6, "color": faint(TEXT, 0.4)},
         **where,
     )  # fmt: skip
     figure.update_xaxes(title_text=panel.names[0], range=list(panel.ranges[0]), **where)

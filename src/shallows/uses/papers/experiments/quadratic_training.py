@@ -17,7 +17,7 @@ from shallows.questions.quadratic.certificates import energy
 from shallows.questions.quadratic.statistics import statistics_of
 from shallows.questions.quadratic.training import train
 from shallows.questions.quadratic.variants import VARIANTS
-from shallows.support.theme import BLUE, CYCLE, GREEN, ORANGE, styled
+from shallows.support.theme import BLUE, CLEAR, CYCLE, GREEN, GREY, ORANGE, faint, styled
 from shallows.uses.papers.experiments.experiment import (
     Comparison,
     Experiment,
@@ -274,8 +274,8 @@ def table_1(rows: list[Row], plan: Plan) -> Presentation:
     cells_of = [list(column) for column in zip(*lines, strict=True)]
     figure = go.Figure(
         go.Table(
-            header={"values": headings, "align": "left", "fill_color": "rgba(128,128,128,0.15)"},
-            cells={"values": cells_of, "align": "left", "height": 28, "fill_color": "rgba(0,0,0,0)"},
+            header={"values": headings, "align": "left", "fill_color": faint(GREY, 0.15)},
+            cells={"values": cells_of, "align": "left", "height": 28, "fill_color": CLEAR},
             columnwidth=[0.6, 2.2, 1.5, 0.8, 1.6, 0.7, 0.9, 0.9],
         )
     )
