@@ -42,8 +42,9 @@ def require_same(file: Path, critical: Points, problem: Problem) -> list[str]:
 
 def _compare_limits(file: Path, problem: Problem, critical: Points, rows: NDArray[np.intp]) -> None:
     """Limits are no networks: the loss of their tensors is computed again."""
-    if not isinstance(problem.activation, Power):
-        return  # their tensors are those of polynomials, which a problem does not hold
+    if not isinstance(problem.activation, Power) or problem.outputs > 1:
+        return  # their tensors are those of polynomials, or one an output, which a file does not hold
+    problem = problem.homogeneous()
     for row in rows.tolist():
         gap = critical[row].tensor.entries - problem.target_tensor().entries
         again, stored = float(gap @ problem.gram() @ gap) + problem.floor, float(critical.table.loss[row])
