@@ -196,7 +196,8 @@ def test_a_record_in_a_record(tools, rng):
 
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 5000])
 def test_rooms_begin_at_zero_at_a_line_of_the_cache(tools, size):
-    from shallows.support.in_memory import LINE, Room
+    from shallows.support.cache_lines import LINE
+    from shallows.support.in_memory import Room
 
     room = Room(tools.everything, size, 1, 0, size, size + 3, 0)
     values, places = room.array("values"), room.array("places")
@@ -208,7 +209,7 @@ def test_rooms_begin_at_zero_at_a_line_of_the_cache(tools, size):
     )
     assert not values.any() and not places.any() and not np.shares_memory(values, places)
     addresses = [room.address, values.ctypes.data, places.ctypes.data]
-    assert all(address % (8 * LINE) == 0 for address in addresses[: 1 if size == 0 else 3])
+    assert all(address % LINE == 0 for address in addresses[: 1 if size == 0 else 3])
     assert np.array_equal(_read(tools, room), [size, 1, 0, 0, 0])
 
 

@@ -27,6 +27,7 @@ from numba.extending import (
     register_model,
 )
 
+from shallows.support import cache_lines
 from shallows.support.recipe import ingredients
 
 # numba has types for some of its parts only
@@ -38,7 +39,7 @@ _word: Any = ir.IntType(64)
 _decorated: Any = intrinsic
 
 #: Words of a line of the processor's cache: arrays begin at one.
-LINE = 8
+LINE_WORDS = cache_lines.LINE // 8
 
 
 class Place(_type):  # type: ignore[misc]
@@ -95,26 +96,23 @@ class Room:
     def __init__(self, place: Place, *fields: Any) -> None:
         self._place, self._fields = place, fields
         sizes = [
-            (size + LINE - 1) // LINE * LINE if to else 0
+            -(-size // LINE_WORDS) * LINE_WORDS if to else 0
             for to, size in zip(place.points, fields, strict=True)
         ]
-        head = (len(fields) + LINE - 1) // LINE * LINE
-        self._memory = np.zeros(head + sum(sizes) + LINE, np.int64)
-        begin = int(self._memory.ctypes.data)
-        self.address = -(-begin // (8 * LINE)) * 8 * LINE
+        head = -(-len(fields) // LINE_WORDS) * LINE_WORDS
+        self._memory = cache_lines.zeros(head + sum(sizes), np.int64)
+        self.address = int(self._memory.ctypes.data)
         words, at = [], self.address + 8 * head
         for to, size, given in zip(place.points, sizes, fields, strict=True):
             words.append(at if to else given)
             at += 8 * size
-        first = (self.address - begin) // 8
-        self._memory[first : first + len(words)] = words
+        self._memory[: len(words)] = words
 
     def array(self, name: str) -> np.ndarray:
         """One of the arrays."""
         at = list(self._place.fields).index(name)
-        base = int(self._memory.ctypes.data)
-        place = int(self._memory[(self.address - base) // 8 + at])
-        return self._memory[(place - base) // 8 :][: self._fields[at]].view(self._place.entries[at])
+        first = (int(self._memory[at]) - self.address) // 8
+        return self._memory[first : first + self._fields[at]].view(self._place.entries[at])
 
     def __reduce__(self) -> Any:
         raise TypeError(

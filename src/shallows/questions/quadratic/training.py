@@ -15,6 +15,7 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.descent.starts import starts
 from shallows.questions.quadratic.statistics import Statistics, statistics_of
+from shallows.support import cache_lines
 from shallows.support.checks import Array, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Progress
@@ -178,9 +179,10 @@ def adam(problem: Problem, statistics: Statistics, begin: Array, epochs: int, st
     """The end points of `epochs` epochs from the starts `begin` (runs, p), all runs at once."""
     from shallows.questions.quadratic._adam_loop import adam_loop, rows_of_room
 
-    theta = np.array(begin.T, order="C")
-    room = np.empty((rows_of_room(problem.width, problem.n, len(statistics.optimum), len(theta)), len(begin)))
-    m, v = np.zeros_like(theta), np.zeros_like(theta)
+    runs, size = begin.shape
+    rows = rows_of_room(problem.width, problem.n, len(statistics.optimum), size)
+    theta, m, v, room = (cache_lines.zeros((each, runs)) for each in (size, size, size, rows))
+    theta[:] = begin.T
     with Progress(epochs, "epochs of Adam") as progress:
         for done in range(0, epochs, CHUNK):
             adam_loop(

@@ -173,10 +173,14 @@ def _accept(state: Any, size: int, lanes: int) -> None:
     for i in range(size):
         theta, trial = behind(state.theta, i * row), behind(state.trial, i * row)
         gradient, new = behind(state.gradient, i * row), behind(state.new, i * row)
+        for l in range(
+            lanes
+        ):  # both are read, whichever is kept: a read that depends is no vector instruction
+            here, there = theta[l], trial[l]
+            theta[l] = there if taken[l] > 0 else here
         for l in range(lanes):
-            theta[l] = trial[l] if taken[l] > 0 else theta[l]
-        for l in range(lanes):
-            gradient[l] = new[l] if taken[l] > 0 else gradient[l]
+            here, there = gradient[l], new[l]
+            gradient[l] = there if taken[l] > 0 else here
 
 
 @unit(VOID(STATE, RUNS, INT))
