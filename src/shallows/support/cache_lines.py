@@ -1,7 +1,7 @@
 """Arrays that begin at a line of the processor's cache.
 
-NumPy begins large arrays 16 bytes behind one, and a vector instruction that reads across the end of a line takes twice as
-long: the epochs of Adam on quadratic networks took a fifth longer.
+NumPy begins large arrays 16 bytes behind one, and a vector instruction that reads across the end of a line takes twice
+as long: the epochs of Adam on quadratic networks took a fifth longer.
 """
 
 from __future__ import annotations
@@ -24,4 +24,5 @@ def zeros(shape: int | tuple[int, ...], kind: Any = np.float64) -> np.ndarray[An
     bytes_ = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
     memory = np.zeros(bytes_ + LINE, np.uint8)
     first = -memory.ctypes.data % LINE
-    return memory[first : first + bytes_].view(kind).reshape(shape)
+    found: np.ndarray[Any, Any] = memory[first : first + bytes_].view(kind).reshape(shape)
+    return found

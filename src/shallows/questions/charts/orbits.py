@@ -123,7 +123,7 @@ class Orbits:
         x = point.vectors.ravel()
         chosen, along, across = _split(actions, x, independent)
         equations = PowerEquations(degree, n, rank)
-        powers = PowerSystem.of(self.problem, equations, tuple(point.signs.tolist()), self._exact)
+        powers = PowerSystem.of(self.problem, equations, tuple(point.signs.tolist()), lambda: self._exact)
         system = SliceSystem(powers, across, along, x) if independent else powers
         root = certify(system, x[None].astype(np.complex128)).roots[0]
         if root is None or root.real is not True or not rank_is_proved(equations, list(root.box)):

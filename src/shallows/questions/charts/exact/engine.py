@@ -17,6 +17,7 @@ lies at infinity in the frame.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache, partial
 from math import comb
 
 import numpy as np
@@ -102,7 +103,7 @@ def _binary_points(problem: Problem, rank: int, seed: int) -> Stratum:
     binary, whole = _clear_frame(problem, rank, seed)
     roots = _isolated(real_roots(binary.equations(rank), bits=2 * BITS, timeout=TIMEOUT))
     equations = PowerEquations(problem.degree, 2, rank)
-    exact = ExactLoss.of(problem)
+    exact = cache(partial(ExactLoss.of, problem))
     found, paired, open_ = [], 0, 0
     for x in roots.points:
         neurons = binary.neurons(rank, x)
@@ -270,5 +271,5 @@ def _points(problem: Problem, sign: int, roots: ExactRealRoots, frame: Array) ->
         if _is_critical(problem, sign, u):
             vectors.append(u)
     equations = PowerEquations(problem.degree, problem.n, 1)
-    system = PowerSystem.of(problem, equations, (float(sign),), ExactLoss.of(problem))
+    system = PowerSystem.of(problem, equations, (float(sign),), partial(ExactLoss.of, problem))
     return sort_real(system, np.array(vectors), True).found if vectors else []

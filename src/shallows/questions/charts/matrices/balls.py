@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from flint import acb, acb_mat, arb, arb_mat
@@ -23,25 +23,26 @@ from shallows.support.checks import Array
 class LowRankSystem:
     """M(S) R U = 0, multiplied by Rᵀ: S = R U A Uᵀ Rᵀ, with G, b and the frame R as the exact numbers they are.
 
-    `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers.
+    `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers. Others are asked
+    for when something is proved.
     """
 
     equations: LowRankEquations
     gram: Array
     target: Array
     frame: Array
-    exact: ExactLoss | None = None
+    exact: Callable[[], ExactLoss] | None = None
 
     @classmethod
     def of(cls, problem: Problem, equations: LowRankEquations, frame: Array) -> LowRankSystem:
         """A problem's critical equations in a frame."""
         target = problem.target_tensor().entries
-        return cls(equations, problem.gram(), target, frame, ExactLoss.of(problem))
+        return cls(equations, problem.gram(), target, frame, cache(partial(ExactLoss.of, problem)))
 
     @cached_property
     def in_frame(self) -> ExactLoss:
         """G and b on the entries of S′ = U A Uᵀ, so that no frame comes into the equations."""
-        exact = self.exact if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
+        exact = self.exact() if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
         return exact.in_frame(self.frame)
 
     def ball_evaluator(self, bits: int) -> LowRankBalls:

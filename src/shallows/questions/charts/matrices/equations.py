@@ -65,9 +65,9 @@ class LowRankEquations(CommonEquations):
     def split(self, x: Complex) -> tuple[Complex, Complex]:
         """A and U from the unknowns."""
         r, heads = self.r, self.r * (self.r + 1) // 2
-        A = np.zeros((r, r), x.dtype)
-        A[np.triu_indices(r)] = x[:heads]
-        A = A + np.triu(A, 1).T
+        rows, columns = coordinates.indices(r, 2).T
+        A = np.empty((r, r), x.dtype)
+        A[rows, columns] = A[columns, rows] = x[:heads]
         return A, np.concatenate([np.eye(r, dtype=x.dtype), x[heads:].reshape(self.n - r, r)])
 
     def matrix(self, x: Complex) -> Complex:
@@ -77,7 +77,7 @@ class LowRankEquations(CommonEquations):
     def matrices(self, points: Complex) -> Complex:
         """S = U A Uᵀ for every row of unknowns."""
         count, r, heads = len(points), self.r, self.r * (self.r + 1) // 2
-        rows, columns = np.triu_indices(r)
+        rows, columns = coordinates.indices(r, 2).T
         A = np.zeros((count, r, r), points.dtype)
         A[:, rows, columns] = A[:, columns, rows] = points[:, :heads]
         top = np.broadcast_to(np.eye(r, dtype=points.dtype), (count, r, r))
@@ -87,7 +87,7 @@ class LowRankEquations(CommonEquations):
     def unknowns_in(self, frame: Array, matrices: Complex) -> Complex:
         """The unknowns, a row a matrix, with Rᵀ S R = (I; Z) A (I; Z)ᵀ in an orthogonal frame R."""
         r, S = self.r, frame.T @ matrices @ frame
-        rows, columns = np.triu_indices(r)
+        rows, columns = coordinates.indices(r, 2).T
         A = S[:, :r, :r]
         rest = S[:, r:, :r].transpose(0, 2, 1)
         try:
@@ -106,7 +106,7 @@ class LowRankEquations(CommonEquations):
 
     def tensors(self, points: Complex) -> Complex:
         """The upper triangles of S, a row a point."""
-        rows, columns = np.triu_indices(self.n)
+        rows, columns = coordinates.indices(self.n, 2).T
         return np.asarray(self.matrices(points)[:, rows, columns])
 
     def orbit(self, x: Complex) -> Complex:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from shallows.mathematics.newton import falling
@@ -47,8 +49,35 @@ def _half_gradient(system: LowRankSystem, x: Array) -> Array:
         [system.frame, system.equations.matrix(x.astype(np.complex128)).real, system.frame.T]
     )
     rows, columns = coordinates.indices(system.equations.n, 2).T
-    _, D = half_hessian(system, x)
+    D = _tangents(system, *_split(system, x))
     return np.asarray(D @ system.gram @ (tensor[rows, columns] - system.target))
+
+
+def _split(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
+    """A and U as they are at real unknowns."""
+    A, U = system.equations.split(x.astype(np.complex128))
+    return np.asarray(A.real), np.asarray(U.real)
+
+
+@lru_cache(maxsize=16)
+def _changes(r: int) -> Array:
+    """∂A in each entry of A on and above the diagonal, (r(r+1)/2, r, r)."""
+    rows, columns = coordinates.indices(r, 2).T
+    changes, each = np.zeros((len(rows), r, r)), np.arange(len(rows))
+    changes[each, rows, columns] = changes[each, columns, rows] = 1.0
+    changes.setflags(write=False)
+    return changes
+
+
+def _tangents(system: LowRankSystem, A: Array, U: Array) -> Array:
+    """D, whose rows are the tangent vectors ∂s: in the entries of A, then in Z_kl."""
+    n, r, R = system.equations.n, system.equations.r, system.frame
+    rows, columns = coordinates.indices(n, 2).T
+    RU, UA = R @ U, R @ U @ A
+    along = RU @ _changes(r) @ RU.T
+    turned = R.T[r:, None, :, None] * UA.T[None, :, None, :]
+    across = (turned + turned.swapaxes(2, 3)).reshape((n - r) * r, n, n)
+    return np.ascontiguousarray(np.concatenate([along, across])[:, rows, columns])
 
 
 def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
@@ -59,30 +88,18 @@ def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
     With P = RᵀMR, M the matrix of G(s − t): ∂²s in A and Z_kl gives 2(∂A UᵀP)_{l,r+k}, in Z_kl and Z_mn
     2 P_{r+k,r+m} A_ln.
     """
-    equations, R = system.equations, system.frame
-    n, r = equations.n, equations.r
-    A, U = (part.real for part in equations.split(x.astype(np.complex128)))
+    n, r, R = system.equations.n, system.equations.r, system.frame
+    A, U = _split(system, x)
     rows, columns = coordinates.indices(n, 2).T
-    heads = list(zip(*np.triu_indices(r), strict=True))
-    changes = []
-    for a, b in heads:
-        change = np.zeros((r, r))
-        change[a, b] = change[b, a] = 1.0
-        changes.append(change)
-    RU, UA = R @ U, R @ U @ A
-    slopes = [RU @ change @ RU.T for change in changes]
-    for k in range(r, n):
-        slopes += [np.outer(R[:, k], UA[:, l]) + np.outer(UA[:, l], R[:, k]) for l in range(r)]
-    D = np.array([slope[rows, columns] for slope in slopes])
+    D, RU = _tangents(system, A, U), R @ U
     S = RU @ A @ RU.T
     e = system.gram @ (S[rows, columns] - system.target)
     M = np.zeros((n, n))
     M[rows, columns] = M[columns, rows] = np.where(rows == columns, e, e / 2)
     P = R.T @ M @ R
     H = D @ system.gram @ D.T
-    size = len(heads)
-    for i, change in enumerate(changes):
-        H[i, size:] += 2 * (change @ U.T @ P)[:, r:].T.ravel()
-        H[size:, i] = H[i, size:]
+    size = len(_changes(r))
+    H[:size, size:] += 2 * (_changes(r) @ U.T @ P)[:, :, r:].swapaxes(1, 2).reshape(size, -1)
+    H[size:, :size] = H[:size, size:].T
     H[size:, size:] += 2 * np.kron(P[r:, r:], A)
     return np.asarray((H + H.T) / 2), D

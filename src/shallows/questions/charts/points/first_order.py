@@ -6,6 +6,8 @@ derivative decides (a neuron that splits), elsewhere its extreme values over the
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from shallows.mathematics.newton import saddle_free_step
@@ -113,8 +115,8 @@ def _candidates(
     if n == 2:
         u = _circle(slope, d)
         return coordinates.monomials(u, d) @ slope, u
-    u = _directions(n, found)
-    values = coordinates.monomials(u, d) @ slope
+    u, powers = _directions(n, d, found)
+    values = powers @ slope
     if is_numerical(problem):
         for sign, idle in ((1.0, room[0]), (-1.0, room[1])):
             if idle and not np.any(sign * values < -error):  # else one of these already descends
@@ -138,14 +140,28 @@ def _circle(form: Array, d: int) -> Array:
     return np.concatenate([_units(np.stack([np.ones_like(tangent), tangent], axis=1)), [[0.0, 1.0]]])
 
 
-def _directions(n: int, found: RealPoint) -> Array:
-    """Fixed unit vectors spread over the sphere, and round the point's own neurons."""
-    rng = np.random.default_rng(0)
-    spread = [rng.standard_normal((64 * n * n, n))]
+def _directions(n: int, d: int, found: RealPoint) -> tuple[Array, Array]:
+    """Fixed unit vectors spread over the sphere, and round the point's own neurons; and the u^I of each."""
     own = _units(found.vectors)
-    for distance in _NEAR:
-        spread += [v + distance * rng.standard_normal((8 * n, n)) for v in own]
-    return _units(np.concatenate(spread))
+    spread, powers, draws = _drawn(n, d, len(own))
+    if not len(own):
+        return spread, powers
+    near = _units(
+        np.concatenate([v + by for by_distance in draws for v, by in zip(own, by_distance, strict=True)])
+    )
+    return np.concatenate([spread, near]), np.concatenate([powers, coordinates.monomials(near, d)])
+
+
+@lru_cache(maxsize=16)
+def _drawn(n: int, d: int, neurons: int) -> tuple[Array, Array, Array]:
+    """Unit vectors spread over the sphere, the u^I of each, and for each distance and neuron what is added to it."""
+    rng = np.random.default_rng(0)
+    spread = _units(rng.standard_normal((64 * n * n, n)))
+    draws = np.array([distance * rng.standard_normal((neurons, 8 * n, n)) for distance in _NEAR])
+    drawn = spread, coordinates.monomials(spread, d), draws
+    for each in drawn:
+        each.setflags(write=False)
+    return drawn
 
 
 def _descend(form: Array, starts: Array, d: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,26 +33,31 @@ SHARP, STILL = 1e-12, 1e-16
 class PowerSystem:
     """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0; `signs` are the ε_j.
 
-    `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers.
+    `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers. Others are asked
+    for when something is proved.
     """
 
     equations: PowerEquations
     gram: Array
     target: Array
     signs: tuple[float, ...]
-    exact: ExactLoss | None = None
+    exact: Callable[[], ExactLoss] | None = None
 
     @classmethod
     def of(
-        cls, problem: Problem, equations: PowerEquations, signs: tuple[float, ...], exact: ExactLoss
+        cls,
+        problem: Problem,
+        equations: PowerEquations,
+        signs: tuple[float, ...],
+        exact: Callable[[], ExactLoss],
     ) -> PowerSystem:
-        """A problem's critical equations for neurons of these signs; `exact` is `ExactLoss.of(problem)`."""
+        """A problem's critical equations for neurons of these signs; `exact` makes `ExactLoss.of(problem)`."""
         return cls(equations, problem.gram(), problem.target_tensor().entries, signs, exact)
 
     @cached_property
     def loss(self) -> ExactLoss:
         """The exact G and b."""
-        return self.exact if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
+        return self.exact() if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
 
     def ball_evaluator(self, bits: int) -> PowerBalls:
         """What `certify` asks for; made once for each precision."""

@@ -10,6 +10,7 @@ width has this tensor (sums of powers are identifiable).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache, partial
 from math import prod
 from typing import Any
 
@@ -64,7 +65,7 @@ def sort_points(
     problem: Problem, equations: PowerEquations, points: Complex, certify_points: bool, tell: Shown = False
 ) -> Sorted:
     """Real networks apart from the rest, with certificates when `certify_points`."""
-    result, exact = Sorted(), ExactLoss.of(problem)
+    result, exact = Sorted(), cache(partial(ExactLoss.of, problem))
     ones = PowerSystem.of(problem, equations, (1.0,) * equations.r, exact)
     if certify_points:
         points = _without_close_pairs(result, ones, points)

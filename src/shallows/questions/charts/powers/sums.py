@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +46,7 @@ def powers_stratum(
     if hidden:
         run = run.sampled
     signs = (1.0,) * rank
-    system = PowerSystem.of(problem, equations, signs, ExactLoss.of(problem))
+    system = PowerSystem.of(problem, equations, signs, partial(ExactLoss.of, problem))
     resolved = close_points(run, system, equations, even.restored)
     run = resolved.run
     points = np.concatenate([even.restored(_distinct(equations, run.finite.points)), resolved.simple])
