@@ -390,10 +390,6 @@ class Problem(Constructed):
 
     def target_tensor(self) -> SymmetricTensor:
         """The minimiser of the loss over all of Sym^d(R^n): the teacher's tensor, or the least-squares one."""
-        return self._target_tensor
-
-    @cached_property
-    def _target_tensor(self) -> SymmetricTensor:
         entries, _ = self._optimum
         if len(entries) != 1:
             raise InvalidProblem(f"This problem has {len(entries)} outputs, and so as many target tensors.")
