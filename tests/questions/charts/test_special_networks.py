@@ -23,6 +23,9 @@ COEFFICIENTS = {
     "1 + z²": (1, 0, 1),
     "z + z³": (0, 1, 0, 1),
 }
+#: From this seed on a bias may stand beside the norm neuron and the penalty, and there are more activations and laws.
+WIDER = 300
+MORE = COEFFICIENTS | {"z⁴": (0, 0, 0, 0, 1), "z² + z³": (0, 0, 1, 1), "1 − z + z³": (1, -1, 0, 1)}
 #: Losses that agree so well, against the size of the target, are one.
 SAME_LOSS = 1e-5
 #: Gradients below this, against the size of the target, are zero.
@@ -54,6 +57,25 @@ class Case:
     @classmethod
     def drawn(cls, seed):
         rng = np.random.default_rng(seed)
+        return cls.wider(rng) if seed >= WIDER else cls.narrower(rng)
+
+    @classmethod
+    def wider(cls, rng):
+        activation = str(rng.choice([*MORE, "z²", "z²", "z²"]))
+        n, outputs = int(rng.integers(1, 3)), 1 if rng.random() < 0.7 else 2
+        width, bias = int(rng.integers(1, 3)), bool(rng.random() < 0.6)
+        if len(MORE[activation]) > 3 and (bias or outputs > 1):
+            width = 1  # two take minutes
+        law = str(rng.choice(["gaussian", "laplace", "uniform"]))
+        norm = bool(activation == "z²" and rng.random() < 0.3)
+        penalty = 0.5 if activation == "z²" and outputs == 1 and rng.random() < 0.4 else 0.0
+        outer = rng.choice([1.0, -1.0, 2.0], (outputs, width)) if rng.random() < 0.3 else None
+        return cls(
+            activation, n, outputs, width, bias, law, norm, penalty, outer, special(rng, n, outputs, bias)
+        )
+
+    @classmethod
+    def narrower(cls, rng):
         activation = list(COEFFICIENTS)[rng.integers(len(COEFFICIENTS))]
         n, outputs = int(rng.integers(1, 3)), 1 if rng.random() < 0.7 else 2
         width, bias = int(rng.integers(1, 3)), bool(rng.random() < 0.4)
@@ -68,13 +90,13 @@ class Case:
 
     def problem(self):
         W, a, b = self.teacher
-        c = COEFFICIENTS[self.activation]
+        c = MORE[self.activation]
         pure = sum(map(bool, c)) == 1
         sigma = sh.Power(len(c) - 1) if pure else sh.Polynomial([float(v) for v in c])
         first = slice(None) if self.outputs > 1 else 0
         return sh.Problem(
             sh.Network(W, a[first], sigma, bias=b),
-            sh.Gaussian(self.n) if self.law == "gaussian" else sh.IID.laplace(self.n),
+            sh.Gaussian(self.n) if self.law == "gaussian" else getattr(sh.IID, self.law)(self.n),
             self.width,
             outer="free" if self.outer is None else self.outer[first],
             norm_neuron=self.norm,
@@ -103,6 +125,9 @@ def grid(law, n):
     """Nodes and weights of the data: exact to degree 17, and 19 for Laplace."""
     if law == "gaussian":
         x, w = np.polynomial.hermite_e.hermegauss(9)
+    elif law == "uniform":
+        x, w = np.polynomial.legendre.leggauss(9)
+        x = x * np.sqrt(3)
     else:
         x, w = np.polynomial.laguerre.laggauss(10)
         x, w = np.concatenate([x, -x]) / np.sqrt(2), np.concatenate([w, w])
@@ -116,7 +141,7 @@ class Loss:
     """E|f − y|² + γ|WᵀW − I|² in θ = (W, b, a, norm)."""
 
     def __init__(self, case):
-        self.case, self.c = case, np.array(COEFFICIENTS[case.activation], float)
+        self.case, self.c = case, np.array(MORE[case.activation], float)
         self.X, self.w = grid(case.law, case.n)
         W, a, b = case.teacher
         self.y = self.p(self.X @ W.T + (0 if b is None else b)) @ a.T
@@ -214,7 +239,7 @@ def below(loss, chart, rng):
 
 @pytest.mark.parametrize(
     "seed",
-    [pytest.param(k, marks=() if k in QUICK else pytest.mark.thorough) for k in range(300)],
+    [pytest.param(k, marks=() if k in QUICK else pytest.mark.thorough) for k in range(600)],
 )
 def test_charts_of_special_networks(seed):
     case = Case.drawn(seed)
