@@ -10,13 +10,14 @@ from math import comb
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial, PolynomialActivation, Power
 from shallows.model.data.base import Distribution
 from shallows.model.data.equivalent_metric import EquivalentMetric
-from shallows.model.exact_loss import fractions
 from shallows.model.network import Network
-from shallows.model.polynomial_space import PolynomialSpace, degree_table
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.polynomial_target import degree_table
 from shallows.model.problem import Problem
 
 

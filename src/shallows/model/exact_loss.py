@@ -16,17 +16,23 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
+from shallows.mathematics.exact.rational_arrays import (
+    exact_product,
+    exact_solution,
+    fractions,
+    rational_array,
+    rational_matrix,
+)
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.samples import exact_means
 from shallows.model.network import Network
+from shallows.model.objective.best_forms import is_polynomial, right_of
 from shallows.model.objective.build import is_form, labels_of
+from shallows.model.polynomial_target import best_form
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedMetric, ReducedProblem, identity
 from shallows.support.checks import Array
-
-#: Doubles, or anything that is a rational already, as fractions.
-fractions: Any = np.vectorize(Fraction, otypes=[object])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +63,16 @@ class ExactLoss:
             return cls(
                 gram, np.asarray(weights * exact_means(samples.X, problem.degree, labels, samples.given))
             )
-        return cls(gram, _product(gram, exact_target(problem)))
+        assert target is not None
+        if problem.affine or not is_form(target, problem.degree):
+            return cls(gram, _of_other(target, problem))
+        return cls(gram, exact_product(gram, exact_target(problem)))
 
     @classmethod
     def of_doubles(cls, gram: Array, target: Array) -> ExactLoss:
         """From G and t as the doubles that they are."""
         exact = fractions(gram)
-        return cls(exact, _product(exact, fractions(target)))
+        return cls(exact, exact_product(exact, fractions(target)))
 
     def excess(self, entries: Array) -> Array:
         """(s − t)ᵀG(s − t), t = G⁻¹b, of tensors as the doubles that they are, a row each; rounded once, at the end."""
@@ -93,19 +102,27 @@ class ExactLoss:
         gram = action.transpose() * rational_matrix(self.gram) * action
         right = action.transpose() * rational_matrix(self.right[:, None])
         size = len(rows)
-        return ExactLoss(_array(gram).reshape(size, size), _array(right))
+        return ExactLoss(rational_array(gram).reshape(size, size), rational_array(right))
 
 
 def exact_target(problem: Problem) -> NDArray[Any]:
     """The entries of a target that is a form, as fractions: a tensor's own, or Σ aᵢ wᵢ^⊗d of a teacher, not rounded."""
     if isinstance(problem, ReducedProblem):
         return _reduced_target(problem)
-    if problem.data.exact_right() is not None:
+    other = problem.target is None or problem.affine or not is_form(problem.target, problem.degree)
+    if other or problem.data.exact_right() is not None:
         return ExactLoss.of(problem).target
     if isinstance(problem.target, Network):
         return _teacher(problem.target)
     assert isinstance(problem.target, SymmetricTensor)
     return np.asarray(fractions(problem.target.entries))
+
+
+def _of_other(target: Network | SymmetricTensor, problem: Problem) -> NDArray[Any]:
+    """b of a teacher that is no form of the students' degree: exact for polynomials, of doubles otherwise."""
+    if is_polynomial(target):
+        return best_form(target, problem.data, problem.degree)[0]
+    return np.asarray(fractions(right_of(target, problem.data, problem.degree)[0]))
 
 
 def _without_norm(own: ExactLoss, constants: int) -> NDArray[Any]:
@@ -130,26 +147,6 @@ def _reduced_target(problem: ReducedProblem) -> NDArray[Any]:
     before, pull = q @ t, change.penalty * change.outer
     after = ((scale + n * trace) * before + n * pull) / (whole + n * trace)
     return np.asarray((scale * t + (trace * (before - after) + pull) * q) / whole)
-
-
-def exact_solution(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """A⁻¹b of fractions."""
-    return _array(rational_matrix(matrix).solve(rational_matrix(right[:, None])))
-
-
-def rational_matrix(values: NDArray[Any]) -> fmpq_mat:
-    """A table of fractions for flint."""
-    return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in values.tolist()])
-
-
-def _array(matrix: fmpq_mat) -> NDArray[Any]:
-    entries = [Fraction(int(x.p), int(x.q)) for x in matrix.entries()]
-    return np.array(entries, dtype=object)
-
-
-def _product(gram: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """G t."""
-    return _array(rational_matrix(gram) * rational_matrix(target[:, None]))
 
 
 def _teacher(net: Network) -> NDArray[Any]:

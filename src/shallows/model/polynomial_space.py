@@ -17,14 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.exact.rational_arrays import exact_product, fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import PolynomialActivation
 from shallows.model.data.samples import exact_means
 from shallows.model.data.with_constant import with_constant
-from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.lifting import lifted_target
 from shallows.model.network import Network
+from shallows.model.objective.best_forms import is_polynomial, through_kernel
 from shallows.model.objective.build import labels_of
+from shallows.model.polynomial_target import degree_table, exact_gram, polynomial_degree, polynomial_entries
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -54,17 +58,18 @@ class PolynomialSpace:
         d = activation.degree
         seen = range(d + 1) if problem.bias else np.flatnonzero(activation.coefficients).tolist()
         target = problem.target
-        top = d if target is None else max(d, _degree(target))
-        gram = exact_gram(problem, top)
+        known = target is not None and is_polynomial(target)
+        top = d if target is None or not known else max(d, polynomial_degree(target))
+        gram = exact_gram(problem.data, top)
         at = degree_table(problem.n, top)
         rows = np.flatnonzero(np.isin(at, list(seen)) & (at <= d))
-        if target is None:
-            right, energy = _labelled(problem, d)
+        if target is None or not known:
+            right, energy = _labelled(problem, d) if target is None else _through_kernel(problem, d)
             right = right[rows]
         else:
             t = polynomial_entries(target, problem.n, top)
-            right = _times(gram[rows], t)
-            energy = Fraction(_times(gram, t) @ t)
+            right = exact_product(gram[rows], t)
+            energy = Fraction(exact_product(gram, t) @ t)
         exact = ExactLoss(gram[np.ix_(rows, rows)], right)
         return cls(problem.n, d, tuple(int(j) for j in seen), exact, energy)
 
@@ -106,26 +111,20 @@ class PolynomialSpace:
         return SymmetricTensor(full / _binomials(self.degree)[table], self.n + 1, self.degree)
 
 
-def degree_table(n: int, degree: int) -> NDArray[np.intp]:
-    """The degree of each coordinate of polynomials of degree ≤ d in n inputs."""
-    sizes = [coordinates.dimension(n, j) for j in range(degree + 1)]
-    return np.repeat(np.arange(degree + 1), sizes)
-
-
 def _binomials(degree: int) -> Array:
     return np.array([float(comb(degree, i)) for i in range(degree + 1)])
 
 
-def exact_gram(problem: Problem, degree: int) -> NDArray[Any]:
-    """E[x^I x^J] mult(I) mult(J) for all I and J of degrees up to this one, as fractions."""
-    gram = fractions(with_constant(problem.data).exact_gram(degree))
-    shares = np.array([Fraction(1, comb(degree, i)) for i in degree_table(problem.n, degree)], dtype=object)
-    return np.asarray(gram * np.multiply.outer(shares, shares))
+def _through_kernel(problem: Problem, degree: int) -> tuple[NDArray[Any], Fraction]:
+    """E[y x^I] mult(I) and E y² of a teacher that is no polynomial, rounded."""
+    target = lifted_target(problem.target, problem.n)
+    assert isinstance(target, Network)
+    right, energy = through_kernel(target, with_constant(problem.data), degree)
+    return np.asarray(_shares(problem.n, degree) * fractions(right)), Fraction(energy)
 
 
-def _times(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
-    product = rational_matrix(matrix) * rational_matrix(vector[:, None])
-    return np.array([Fraction(int(x.p), int(x.q)) for x in product.entries()], dtype=object)
+def _shares(n: int, degree: int) -> NDArray[Any]:
+    return np.array([Fraction(1, comb(degree, i)) for i in degree_table(n, degree)], dtype=object)
 
 
 def _labelled(problem: Problem, degree: int) -> tuple[NDArray[Any], Fraction]:
@@ -134,47 +133,8 @@ def _labelled(problem: Problem, degree: int) -> tuple[NDArray[Any], Fraction]:
     assert samples is not None
     labels = labels_of(None, samples)[:, 0]
     weights = coordinates.multiplicities(problem.n + 1, degree).astype(int).astype(object)
-    shares = np.array([Fraction(1, comb(degree, i)) for i in degree_table(problem.n, degree)], dtype=object)
-    right = shares * weights * exact_means(samples.X, degree, labels, samples.given)
+    right = _shares(problem.n, degree) * weights * exact_means(samples.X, degree, labels, samples.given)
     given = [1.0] * len(labels) if samples.given is None else samples.given.tolist()
     squares = [Fraction(w) * Fraction(float(y)) ** 2 for w, y in zip(given, labels, strict=True)]
     energy = sum(squares, Fraction(0)) / sum(map(Fraction, given), Fraction(0))
     return np.asarray(right), energy
-
-
-def _degree(target: Network | SymmetricTensor) -> int:
-    if isinstance(target, SymmetricTensor):
-        return target.degree
-    if not isinstance(target.activation, PolynomialActivation):
-        raise InvalidProblem(
-            f'The target has the activation {target.activation!r}: it is no polynomial. Fix: method="descent".'
-        )
-    return max(target.activation.degree, 2 if np.any(target.norm) else 0)
-
-
-def polynomial_entries(target: Network | SymmetricTensor, n: int, degree: int) -> NDArray[Any]:
-    """The coordinates of a target of degree at most this one, as fractions."""
-    at = degree_table(n, degree)
-    entries = np.full(len(at), Fraction(0), dtype=object)
-    if isinstance(target, SymmetricTensor):
-        own = fractions(target.entries)
-        if target.n == n:
-            entries[at == target.degree] = own
-            return entries
-        inner = degree_table(n, target.degree)
-        factors = np.array([comb(target.degree, i) for i in inner], dtype=object)
-        entries[: len(own)] = own * factors
-        return entries
-    assert isinstance(target.activation, PolynomialActivation)
-    c, bias = target.activation.coefficients, target.bias
-    W, a = fractions(target.W), fractions(np.ravel(target.a))
-    b = fractions(np.zeros(target.width) if bias is None else bias)
-    for i in range(min(len(c), degree + 1)):
-        weights = sum(Fraction(float(c[j])) * comb(j, i) * b ** (j - i) for j in range(i, len(c)))
-        powers = np.prod(W[:, coordinates.indices(n, i)], axis=-1) if i else np.full((len(a), 1), Fraction(1))
-        entries[at == i] = (a * weights) @ powers
-    if np.any(target.norm):
-        pairs = coordinates.indices(n, 2)
-        square = Fraction(float(np.ravel(target.norm)[0]))
-        entries[at == 2] = entries[at == 2] + [square if i == j else 0 for i, j in pairs.tolist()]
-    return entries

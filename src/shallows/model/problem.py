@@ -15,7 +15,8 @@ from shallows.model.data.with_constant import with_constant
 from shallows.model.lifting import has_constant, lifted_target, require_inputs
 from shallows.model.network import Network
 from shallows.model.objective.base import Objective
-from shallows.model.objective.build import build_objective, labels_of, tensors_of
+from shallows.model.objective.best_forms import best_forms
+from shallows.model.objective.build import build_objective, is_form, labels_of, tensors_of
 from shallows.model.objective.function_space import FunctionSpaceObjective
 from shallows.model.orthogonality import penalty_and_slope, penalty_product
 from shallows.model.parameters import Layout
@@ -166,22 +167,17 @@ class Problem(Constructed):
     def homogeneous(self) -> Problem:
         """The same problem on (1, x), without bias: neurons (bᵢ, wᵢ) in n + 1 inputs, the constant first.
 
-        Losses, critical points and descents are the same; a problem without any bias is returned as it is.
+        Losses, critical points and descents are the same; one whose students have no bias is returned as it is.
 
         >>> moved = Problem(Network([[1.0]], bias=[1.0]), Gaussian(1), width=1, bias=True)
         >>> moved.homogeneous()
         Problem(Network(width=1, n=2, activation=Power(2)), Gaussian(2, covariance=…, mean=…), width=1,
         activation=Power(2), outer free)
         """
-        return self._twin if self.affine else self
+        return self._twin if self.bias else self
 
     @cached_property
     def _twin(self) -> Problem:
-        if not self.bias:
-            raise InvalidProblem(
-                "The target has a bias (or a constant input) and the students have none: on (1, x) they would be "
-                "networks whose first weights are held at zero. Fix: bias=True."
-            )
         if self.norm_neuron or self.orthogonality:
             return HomogeneousProblem(self)
         outer = "free" if self.outer is None else self.outer
@@ -360,7 +356,7 @@ class Problem(Constructed):
     @property
     def degree(self) -> int:
         """d, for problems with a Power activation and without bias."""
-        if self.affine:
+        if self.bias:
             raise InvalidProblem(
                 "With a bias, networks are tensors in n + 1 inputs. Fix: ask this of problem.homogeneous(), the same "
                 "problem on (1, x)."
@@ -386,7 +382,9 @@ class Problem(Constructed):
             objective = FunctionSpaceObjective.from_samples(samples, labels, self.degree)
             return objective.optimum, objective.floor
         assert self.target is not None
-        return tensors_of(self.target, self.degree), 0.0
+        if is_form(self.target, self.degree) and not self.affine:
+            return tensors_of(self.target, self.degree), 0.0
+        return best_forms(self.target, self.data, self.degree)
 
     def target_tensor(self) -> SymmetricTensor:
         """The minimiser of the loss over all of Sym^d(R^n): the teacher's tensor, or the least-squares one."""

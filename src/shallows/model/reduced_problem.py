@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
@@ -39,8 +40,6 @@ from shallows.support.tolerances import EPSILON
 
 #: Roundings in ν₀q, a sum over the entries of the target.
 ROUNDINGS = 64
-#: Doubles, or anything that is a rational already, as fractions.
-_fractions: Any = np.vectorize(Fraction, otypes=[object])
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Reduction:
         frobenius: NDArray[Any] = np.diag(frobenius_weights(len(gram), self.constants))
         penalty: Any = float(self.penalty)
         if gram.dtype == object:
-            q, frobenius, penalty = _fractions(q), _fractions(frobenius), self.penalty
+            q, frobenius, penalty = fractions(q), fractions(frobenius), self.penalty
         if self.norm:
             image = gram @ q
             gram = gram - np.outer(image, image) / (q @ image)
@@ -91,7 +90,7 @@ class Reduction:
 
     def right(self, gram: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
         """b = Gt, as fractions, after the reduction."""
-        q = _fractions(identity(len(gram), self.constants))
+        q = fractions(identity(len(gram), self.constants))
         if self.norm:
             image = gram @ q
             right = right - image * ((q @ right) / (q @ image))
@@ -130,7 +129,7 @@ class ReducedMetric(Semidefinite):
 
     def exact_gram(self, degree: int) -> NDArray[Any]:
         """The reduction of the law's exact Gram matrix."""
-        return self.reduction.gram(_fractions(self.law.exact_gram(degree)))
+        return self.reduction.gram(fractions(self.law.exact_gram(degree)))
 
     def isotropy(self) -> tuple[Fraction, Fraction] | None:
         """(A, B) where the metric before the penalty is A‖S‖² + B(tr S)²: beside a norm neuron B is −A/n."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.balls.batched import RankOneBatch
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.homotopy._compiled.codes import AFFINE
 from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.paths import Homotopy
@@ -202,7 +203,7 @@ class RankOneSystem:
 
     def in_frame(self, frame: NDArray[np.float64]) -> RankOneSystem:
         """The system whose solutions are frame⁻¹v: K(Fv, Fv, Fv, F·) and FᵀBF, exactly."""
-        exact: NDArray[Any] = np.vectorize(Fraction, otypes=[object])(frame)
+        exact: NDArray[Any] = fractions(frame)
         tensor = np.zeros((self.n,) * 4, dtype=object)
         for key, value in self.quartic.items():
             for index in set(permutations(key)):

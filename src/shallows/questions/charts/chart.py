@@ -18,6 +18,7 @@ from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.outputs.parallel import one_output, with_outputs
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.rounded import TEACHER, as_rounded, is_rounded
 from shallows.questions.charts.visible import require_invisible
 from shallows.questions.charts.with_bias import with_bias
 from shallows.questions.charts.with_reduction import with_reduction
@@ -67,6 +68,13 @@ def chart(
         return replace(descent_chart(problem, seed), title=f"{problem!r}")
     if method == "exclusion" or (method == "auto" and isinstance(problem.activation, ReLU | Smooth)):
         return replace(_by_exclusion(problem, certify, progress), title=f"{problem!r}", seed=seed)
+    if is_rounded(problem):
+        return as_rounded(_of_polynomials(problem, method, certify, seed, progress), TEACHER)
+    return _of_polynomials(problem, method, certify, seed, progress)
+
+
+def _of_polynomials(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
+    """Students that are polynomials: by what they reduce to, or by their own equations."""
     alike = one_output(problem) if isinstance(problem.activation, PolynomialActivation) else None
     if alike is not None:
         return with_outputs(problem, alike, chart(alike.single, method, certify, seed, progress=progress))
@@ -213,9 +221,4 @@ def _require_polynomial(problem: Problem) -> None:
     if not isinstance(problem.activation, Power):
         raise InvalidProblem(
             f'{problem.activation!r} is no polynomial, so the critical points are not algebraic. Use method="descent".'
-        )
-    if problem.affine and not problem.bias:
-        raise InvalidProblem(
-            "The target has a bias (or a constant input) and the students have none. Fix: bias=True, or "
-            'method="descent".'
         )

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.homotopy.sets.images import image_component
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, partial
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import Reduction, frobenius_weights, identity

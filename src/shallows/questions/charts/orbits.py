@@ -32,7 +32,8 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetry import exact_algebra
-from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import boxes, distances, real_balls

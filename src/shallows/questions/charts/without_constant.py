@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import exact_solution
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.exact_loss import ExactLoss, exact_solution
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem

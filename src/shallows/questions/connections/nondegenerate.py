@@ -6,8 +6,9 @@ import numpy as np
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.inertia import Inertia, inertias
+from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.kinds import Signs
 from shallows.questions.charts.points.point import CriticalPoint

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.eigenpairs import enclose
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.closed_form.rotation_invariant import NEARLY_EQUAL

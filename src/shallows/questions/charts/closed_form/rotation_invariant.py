@@ -51,8 +51,8 @@ NO_DESCENT = 1e-9
 LARGEST_CHART = 2_000_000
 #: What a chart says of families that are none in exact arithmetic.
 NEARLY_EQUAL = (
-    "eigenvalues that agree to rounding count as equal, and are not: exactly, the families with them are isolated "
-    "points, as close together as rounding"
+    "eigenvalues that agree to rounding count as equal; taken as the doubles that they are they differ, and the "
+    "families with them are isolated points, as close together as rounding"
 )
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.eigenpairs import EigenEnclosure, Whitening, enclose
 from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues, has_eigenvalues, matrix
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.rotation_invariance import RotationInvariance
-from shallows.model.exact_loss import exact_target, fractions
+from shallows.model.exact_loss import exact_target
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import is_among
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealPoint, Stratum

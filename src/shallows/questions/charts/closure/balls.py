@@ -11,7 +11,8 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision, rational
-from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.mathematics.exact.rational_arrays import rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.closure.batch import MergedBatch
 from shallows.questions.charts.closure.term_map import Term, TermMap
 

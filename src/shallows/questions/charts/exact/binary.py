@@ -21,7 +21,8 @@ from flint import fmpq, fmpq_mat
 
 from shallows.mathematics.exact import linear_algebra
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total, variable
-from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.mathematics.exact.rational_arrays import rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
 

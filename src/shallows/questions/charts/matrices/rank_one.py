@@ -17,13 +17,14 @@ from shallows.mathematics.balls.certification import Certification, certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import ball_evaluator
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.homotopy.rank_one import RankOneSystem
 from shallows.mathematics.homotopy.solutions import Status
 from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.same_points import PointSet, nearest
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem

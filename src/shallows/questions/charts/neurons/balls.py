@@ -11,7 +11,8 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import BITS, made_once, precision
-from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.mathematics.exact.rational_arrays import rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.neurons.batch import NeuronBatch
 from shallows.questions.charts.neurons.equations import NeuronEquations
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exact.linear_algebra import matrix
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.samples import exact_means
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.objective.build import is_form, labels_of
 from shallows.model.problem import Problem

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.eigenpairs import BITS, EigenEnclosure, enclose
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.exact.linear_algebra import distinct_eigenvalues
-from shallows.model.exact_loss import fractions, rational_matrix
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.model.problem import Problem
 from shallows.questions.charts.closed_form.rotation_invariant import LARGEST_CHART, NEARLY_EQUAL
 from shallows.questions.charts.outputs.assembly import assembled

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.model.data.samples import Samples
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem

@@ -15,10 +15,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.base import InnerProduct
 from shallows.model.data.samples import Samples
-from shallows.model.exact_loss import fractions
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate, Points, Reread

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.model.data.metric import Frobenius
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem, identity, reduced
 from shallows.questions.charts.penalty.metrics import PenalisedMetrics

@@ -15,9 +15,10 @@ from itertools import product
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.reduced_problem import identity
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.neurons.balls import NeuronSystem

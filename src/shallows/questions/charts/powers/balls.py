@@ -16,7 +16,8 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
-from shallows.model.exact_loss import ExactLoss, rational_matrix
+from shallows.mathematics.exact.rational_arrays import rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.powers.batch import PowerBatch
 from shallows.questions.charts.powers.equations import PowerEquations

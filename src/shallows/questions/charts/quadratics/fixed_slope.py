@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import Polynomial
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours

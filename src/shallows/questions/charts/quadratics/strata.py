@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.mathematics.balls.inertia import inertia
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.exact_loss import ExactLoss, fractions, rational_matrix
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
 from shallows.questions.charts.completeness import weakest

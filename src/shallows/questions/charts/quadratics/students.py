@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial
@@ -30,7 +31,6 @@ from shallows.model.data.base import Distribution
 from shallows.model.data.equivalent_metric import EquivalentMetric
 from shallows.model.data.given_metric import GivenMetric
 from shallows.model.data.rotation_invariance import RotationInvariance
-from shallows.model.exact_loss import fractions, rational_matrix
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.support.checks import Array

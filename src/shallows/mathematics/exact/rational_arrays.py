@@ -1,0 +1,38 @@
+"""Arrays of fractions: from doubles, which are rationals, and products and solutions of them through python-flint."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+
+#: Doubles, or anything that is a rational already, as fractions.
+fractions: Any = np.vectorize(Fraction, otypes=[object])
+
+
+def rational_matrix(values: NDArray[Any]) -> fmpq_mat:
+    """A table of fractions for flint."""
+    return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in values.tolist()])
+
+
+def rational_array(matrix: fmpq_mat) -> NDArray[Any]:
+    """A matrix of flint as fractions, row after row."""
+    entries = [Fraction(int(x.p), int(x.q)) for x in matrix.entries()]
+    return np.array(entries, dtype=object)
+
+
+def exact_product(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
+    """A x of fractions.
+
+    >>> exact_product(fractions([[0.5, 2.0]]), fractions([3.0, 0.25]))
+    array([Fraction(2, 1)], dtype=object)
+    """
+    return rational_array(rational_matrix(matrix) * rational_matrix(vector[:, None]))
+
+
+def exact_solution(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """A⁻¹b of fractions."""
+    return rational_array(rational_matrix(matrix).solve(rational_matrix(right[:, None])))
