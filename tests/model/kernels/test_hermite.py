@@ -97,6 +97,13 @@ def test_weights_too_large_for_the_series_are_an_error_not_a_wrong_number():
         k.value(W, W)
 
 
+def test_a_polynomial_has_derivatives_at_a_zero_neuron():
+    """E[p(u·x) max(x₁, 0)] has the gradient p′(0) E[x max(x₁, 0)] = (p′(0)/2, 0) at u = 0."""
+    k = sh.Gaussian(2).kernel(sh.Polynomial([1.0, 3.0, 1.0]), sh.ReLU())
+    slope = k.gradient(np.zeros((1, 2)), np.array([[1.0, 0.0]]), np.ones((1, 1)))
+    assert slope == pytest.approx(np.array([[1.5, 0.0]]), abs=1e-12)
+
+
 def test_a_zero_neuron_has_a_value_and_refuses_derivatives():
     k = sh.Gaussian(2).kernel(sh.Smooth(np.cos), sh.Smooth(np.cos))
     zero, one = np.zeros((1, 2)), np.array([[1.0, 0.0]])

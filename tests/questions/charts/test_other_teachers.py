@@ -54,12 +54,13 @@ def test_nothing_is_proved_of_rounded_targets(students, bias):
     teacher = sh.Network([[1.0, 0.3], [-0.2, 1.0]], [1.0, -2.0], sh.ReLU(), bias=[0.5, 0.0])
     problem = sh.Problem(teacher, sh.Gaussian(2), 1, students, bias=bias)
     chart = sh.chart(problem)
-    assert chart.completeness == "count-matched" and any("rounded" in note for note in chart.notes)
+    assert chart.completeness in ("count-matched", "trace-tested") and any(
+        "rounded" in note for note in chart.notes
+    )
     for point in chart.critical:
         assert point.certificate is None
         assert problem.loss(point.network) == pytest.approx(point.loss, abs=SERIES)
-        if point.network.W.any():
-            assert np.abs(problem.gradient(point.network)).max() < SERIES
+        assert np.abs(problem.gradient(point.network)).max() < SERIES
 
 
 def test_charts_of_other_teachers_are_saved_and_joined(tmp_path):
@@ -67,7 +68,7 @@ def test_charts_of_other_teachers_are_saved_and_joined(tmp_path):
     chart = sh.chart(sh.Problem(teacher, sh.IID.laplace(2), width=1, activation=sh.Power(2)))
     again = sh.load_chart(chart.save(tmp_path / "fourth-powers"))
     assert np.array_equal(again.losses, chart.losses) and again.problem.floor == chart.problem.floor
-    assert len(chart.connections().edges) == chart.count("minimum") + chart.count("global minimum") - 1
+    assert len(chart.connections().edges) == chart.count("local minimum") + chart.count("global minimum") - 1
 
 
 def test_teachers_that_are_no_polynomials_need_a_kernel():

@@ -23,6 +23,7 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import polynomial
 
 from shallows.model.activations import Activation, PolynomialActivation
 from shallows.model.kernels.gaussian import GaussianCumulants
@@ -55,14 +56,15 @@ class HermiteSeries:
     """The Hermite coefficients of σ(α + s z) for a batch of neurons, with what the truncation leaves out."""
 
     def __init__(self, activation: Activation, shift: Array, scale: Array) -> None:
-        self.scale = scale
+        self.shift, self.scale = shift, scale
         known = activation.hermite_coefficients(shift, scale, TERMS + MARGIN)
         if known is None:
             self.coefficients, self.energy, self.quadrature_error = coefficients(activation, shift, scale)
         else:
             self.coefficients, self.energy = known
             self.quadrature_error = np.zeros_like(self.energy)
-        self.finite = isinstance(activation, PolynomialActivation)
+        self.polynomial = activation.coefficients if isinstance(activation, PolynomialActivation) else None
+        self.finite = self.polynomial is not None
         if isinstance(activation, PolynomialActivation):
             self.coefficients[..., activation.degree + 1 :] = 0.0
         self.coefficients.flags.writeable = False
@@ -78,7 +80,7 @@ class HermiteSeries:
         return np.asarray(np.sqrt(np.maximum(rest, EPSILON * self.energy)))
 
     def derivative(self, order: int) -> Terms:
-        """The coefficients of σ^(order): √((j+1)⋯(j+a)) c_{j+a} / s^a, j < J."""
+        """The coefficients of σ^(order): √((j+1)⋯(j+a)) c_{j+a} / s^a, j < J; σ^(order)(α) alone for s = 0."""
         if order not in self._derivatives:
             values = self._derivative(order)
             largest = np.max(np.abs(values), axis=tuple(range(values.ndim - 1)), initial=0.0)
@@ -88,13 +90,20 @@ class HermiteSeries:
     def _derivative(self, order: int) -> Array:
         if order == 0:
             return self.coefficients[..., : self.terms]
-        if np.any(self.scale == 0):
+        still = self.scale == 0
+        if still.any() and self.polynomial is None:
             raise InvalidProblem(
                 "A neuron is zero (under the data's covariance); the Hermite expansion has no derivative there. "
                 "Move the neuron off zero."
             )
         shifted = self.coefficients[..., order : order + self.terms]
-        return np.asarray(_factors(order, self.terms) * shifted / self.scale[..., None] ** order)
+        scale = np.where(still, 1.0, self.scale)[..., None]
+        values = np.asarray(_factors(order, self.terms) * shifted / scale**order)
+        if self.polynomial is not None and still.any():
+            slope = polynomial.polyder(self.polynomial, order)
+            values[still] = 0.0
+            values[..., 0] = np.where(still, polynomial.polyval(self.shift, slope), values[..., 0])
+        return values
 
 
 @lru_cache(maxsize=64)

@@ -127,7 +127,8 @@ def without_penalty(problem: Problem) -> Problem:
         problem.target,
         problem.data,
         problem.width,
-        outer=outer,
+        problem.activation,
+        outer,
         norm_neuron=problem.norm_neuron,
         bias=problem.bias,
     )
