@@ -30,9 +30,9 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia, inertias
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, precision
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetry import exact_algebra
-from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate

@@ -11,8 +11,8 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import BITS, made_once, precision
-from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.exact.rational_arrays import rational_matrix
+from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.matrices.batch import LowRankBatch

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision
+from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
-from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.powers.batch import PowerBatch
