@@ -59,6 +59,8 @@ def test_nothing_is_proved_of_rounded_targets(students, bias):
     )
     for point in chart.critical:
         assert point.certificate is None
+        if point.limit:
+            continue
         assert problem.loss(point.network) == pytest.approx(point.loss, abs=SERIES)
         assert np.abs(problem.gradient(point.network)).max() < SERIES
 
