@@ -8,36 +8,11 @@ networks of width three and their limits is a function of three angles, and over
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.questions.charts.annihilated_forms import annihilated
+from tests.questions.charts.annihilated_forms import annihilated, critical_levels, least
 
 import shallows as sh
 
 ANGLES = 800
-
-
-def least(angles, problem):
-    """φ(θ), by projection; entries are those of tensors, for which K acts by its coefficients."""
-    gram, t = problem.gram(), problem.target_tensor().entries
-    root = np.linalg.cholesky(gram).T
-    Q = np.linalg.qr(root @ annihilated(angles, problem.degree))[0]
-    return t @ gram @ t - np.sum((Q.T @ (root @ t)) ** 2) + problem.floor
-
-
-def critical_levels(problem):
-    """All critical values of φ(θ, θ, θ), by golden sections: limits of three neurons, and critical ones of two."""
-    grid = np.pi * np.arange(ANGLES) / ANGLES
-    f = np.array([least([x] * 3, problem) for x in grid])
-    found = []
-    for sign in (1, -1):
-        inside = (sign * f < sign * np.roll(f, 1)) & (sign * f <= sign * np.roll(f, -1))
-        for theta in grid[inside]:
-            a, b = theta - np.pi / ANGLES, theta + np.pi / ANGLES
-            for _ in range(45):
-                x, y = a + 0.382 * (b - a), a + 0.618 * (b - a)
-                lower = sign * least([x] * 3, problem) < sign * least([y] * 3, problem)
-                a, b = (a, y) if lower else (x, b)
-            found.append(least([(a + b) / 2] * 3, problem))
-    return np.sort(found)
 
 
 def random_problem(d, data, seed, **options):
@@ -73,7 +48,7 @@ def test_all_limits_of_three_neurons_are_found(d, data):
     chart = sh.chart(problem)
     pairs = [point for point in chart.points if point.limit and point.rank == 2]
     found = sorted(point.loss for point in [*triples(chart), *pairs])
-    np.testing.assert_allclose(found, critical_levels(problem), rtol=1e-7)
+    np.testing.assert_allclose(found, critical_levels(problem, 3, ANGLES), rtol=1e-7)
     assert all(point.certificate is not None for point in triples(chart))
     assert chart.scope == "" and chart.completeness != "sampled"
 

@@ -7,37 +7,9 @@ p ⊗ w^d + q ⊗ w^(d−1)v. So the least loss φ(θ) is a function of one angl
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.questions.charts.annihilated_forms import annihilated
+from tests.questions.charts.annihilated_forms import critical_levels, least
 
 import shallows as sh
-
-ANGLES = 600
-
-
-def least(angles, problem):
-    """The least loss of networks with neurons in these directions: every output is projected."""
-    gram, target = problem.gram(), problem._optimum[0]
-    root = np.linalg.cholesky(gram).T
-    Q = np.linalg.qr(root @ annihilated(angles, problem.degree))[0]
-    given = root @ target.T
-    return float(np.sum(given**2) - np.sum((Q.T @ given) ** 2) + problem.floor)
-
-
-def critical_levels(problem):
-    """All critical values of φ(θ, θ)."""
-    grid = np.pi * np.arange(ANGLES) / ANGLES
-    f = np.array([least([x, x], problem) for x in grid])
-    found = []
-    for sign in (1, -1):
-        inside = (sign * f < sign * np.roll(f, 1)) & (sign * f <= sign * np.roll(f, -1))
-        for theta in grid[inside]:
-            a, b = theta - np.pi / ANGLES, theta + np.pi / ANGLES
-            for _ in range(45):
-                x, y = a + 0.382 * (b - a), a + 0.618 * (b - a)
-                lower = sign * least([x, x], problem) < sign * least([y, y], problem)
-                a, b = (a, y) if lower else (x, b)
-            found.append(least([(a + b) / 2] * 2, problem))
-    return np.sort(found)
 
 
 def random_problem(d, data, seed, outputs=2, n=2, width=2):
@@ -70,7 +42,7 @@ def test_all_limits_of_two_neurons_are_found(d, data, outputs, seed):
     problem = random_problem(d, data, seed, outputs)
     chart = sh.chart(problem)
     limits = [point for point in chart.points if point.limit]
-    levels = critical_levels(problem)
+    levels = critical_levels(problem, 2)
     size = 1e-7 * levels.max()
     assert limits and all(np.abs(levels - point.loss).min() < size for point in limits)
     others = [level for level in levels if np.abs(chart.losses - level).min() > size]

@@ -16,6 +16,7 @@ blocks of three by v_c = 0; then all parameters are determined, but for the orde
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
+from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,13 @@ class Parameterization(TermMap):
 
     @cached_property
     def layout(self) -> list[tuple[int, list[list[int]]]]:
-        """For each block its size and the places of (w, v, u) among the parameters; −1 is 1 in w and 0 in v."""
+        """For each block its size and the places of (w, v, u) among the parameters."""
         places, start = [], 0
         for block, chart in zip(map(abs, self.blocks), self.charts, strict=True):
             vectors = []
             for row in range(block if block > 1 else 1):
                 own = [x for x in range(self.n) if x != chart or row == (block - 1 if block > 1 else -1)]
-                vector = [-1] * self.n
+                vector = [ZERO if row else ONE] * self.n
                 for k, x in enumerate(own):
                     vector[x] = start + k
                 start += len(own)
@@ -74,14 +75,13 @@ class Parameterization(TermMap):
     @cached_property
     def terms(self) -> list[Term]:
         """All summands of all entries."""
-        return list(_terms(self))
+        return summed(_summands(self))
 
     def vectors(self, x: NDArray[np.inexact]) -> list[list[NDArray[np.inexact]]]:
         """For each block its vectors: [a, w], [w, v] or [w, v, u]; a is a number in an array."""
         found = []
         for block, places in self.layout:
-            own = [np.array([1.0 if p < 0 else x[p] for p in places[0]])]
-            own += [np.array([0.0 if p < 0 else x[p] for p in row]) for row in places[1:]]
+            own = [read(x, row) for row in places]
             found.append(own[::-1] if block == 1 else own)
         return found
 
@@ -102,16 +102,13 @@ class Parameterization(TermMap):
                 w, shift = w / lead, v[chart]
                 moved = [w, v - shift * w, u + sign * (2 * shift * v - shift**2 * w)]
             for row, values in zip(places, moved, strict=True):
-                for p, value in zip(row, values, strict=True):
-                    if p >= 0:
-                        x[p] = value if np.iscomplexobj(x) else np.real(value)
+                write(x, row, values if np.iscomplexobj(x) else np.real(values))
         return x
 
 
-def _terms(given: Parameterization) -> list[Term]:
+def _summands(given: Parameterization) -> Iterator[tuple[int, Fraction, list[int]]]:
     """For each entry I of w^(d−k) v₁⋯v_k: the slots of I that v takes, in all orders, over the number of orders."""
-    d, table = given.degree, coordinates.indices(given.n, given.degree).tolist()
-    found: dict[tuple[int, Factors], Fraction] = {}
+    table = coordinates.indices(given.n, given.degree).tolist()
     for (block, places), sign in zip(given.layout, np.sign(given.blocks).tolist(), strict=True):
         w, others = places[0], places[1:]
         products: list[tuple[tuple[list[int], ...], list[int]]] = [((), others[0])]
@@ -123,14 +120,8 @@ def _terms(given: Parameterization) -> list[Term]:
             for entry, index in enumerate(table):
                 for symbols, share in slots(tuple(index), len(directions)):
                     taken = [row[x] for row, x in zip(directions, symbols[0], strict=True)]
-                    if any(p < 0 for p in taken):
-                        continue
-                    own = [p for p in (w[x] for x in symbols[1]) if p >= 0]
-                    count = Counter(own + taken + scale)
-                    key = (entry, tuple(sorted(count.items())))
-                    found[key] = found.get(key, Fraction(0)) + (sign if len(directions) == 2 else 1) * share
-    assert all(coefficient for coefficient in found.values()) and d >= 1
-    return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
+                    own = [w[x] for x in symbols[1]]
+                    yield entry, (sign if len(directions) == 2 else 1) * share, [*own, *taken, *scale]
 
 
 @lru_cache(maxsize=4096)

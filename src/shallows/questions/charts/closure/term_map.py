@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -14,6 +16,8 @@ from shallows.support.checks import Array
 
 #: A monomial of the parameters: (parameter, exponent) pairs.
 Factors = tuple[tuple[int, int], ...]
+#: Where a parameter stands among the others, for numbers that are none.
+ZERO, ONE = -1, -2
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,32 @@ class Term:
     entry: int
     coefficient: Fraction
     factors: Factors
+
+
+def summed(summands: Iterable[tuple[int, Fraction, Sequence[int]]]) -> list[Term]:
+    """The terms of c · ∏ x_p for each (entry, c, places p): those of one monomial together, those with a ZERO left out.
+
+    >>> summed([(0, Fraction(1, 2), [3, ONE, 3]), (0, Fraction(1, 2), [3, 3]), (1, Fraction(1), [ZERO, 4])])
+    [Term(entry=0, coefficient=Fraction(1, 1), factors=((3, 2),))]
+    """
+    found: dict[tuple[int, Factors], Fraction] = {}
+    for entry, share, places in summands:
+        if ZERO not in places:
+            key = entry, tuple(sorted(Counter(p for p in places if p >= 0).items()))
+            found[key] = found.get(key, Fraction(0)) + share
+    return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
+
+
+def read(x: NDArray[np.inexact], places: Sequence[int]) -> NDArray[np.inexact]:
+    """The numbers that stand in these places."""
+    return np.array([x[p] if p >= 0 else float(p == ONE) for p in places])
+
+
+def write(x: NDArray[np.inexact], places: Sequence[int], values: NDArray[np.inexact]) -> None:
+    """Put the numbers into these places, but those that are no parameters."""
+    for p, value in zip(places, values, strict=True):
+        if p >= 0:
+            x[p] = value
 
 
 class TermMap(ABC):

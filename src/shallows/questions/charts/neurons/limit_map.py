@@ -15,7 +15,7 @@ Coordinates are u_c = 1, v_c = 0 and v_e = 1 for two of them, the `chart` (c, e)
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.closure.equations import TermEquations
 from shallows.questions.charts.closure.parameterization import slots
-from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
+from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
 from shallows.questions.charts.continuation.metrics import Complex
 
 Vector = NDArray[np.inexact]
@@ -35,8 +35,6 @@ Vector = NDArray[np.inexact]
 WEIGHTS = {"P": ("y",), "N": ("x", "y"), "L": (), "M": ("x", "x'", "y", "y'"), "F": ("x", "y", "y'")}
 #: The strata of limits of two neurons, by their blocks.
 STRATA = ("NP", "LP", "PP", "M", "F")
-#: Where a parameter stands, for numbers that are none.
-ZERO, ONE = -1, -2
 
 
 @dataclass(frozen=True)
@@ -93,41 +91,31 @@ class LimitMap(TermMap):
     @cached_property
     def terms(self) -> list[Term]:
         """All summands of all entries."""
+        return summed(self._summands())
+
+    def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         table = coordinates.indices(self.n, self.degree).tolist()
-        found: dict[tuple[int, Factors], Fraction] = {}
-
-        def add(entry: int, share: Fraction, places: list[int]) -> None:
-            if ZERO in places:
-                return
-            key = entry, tuple(sorted(Counter(p for p in places if p >= 0).items()))
-            found[key] = found.get(key, Fraction(0)) + share
-
         for kind, u, v, weights in self.layout:
             for x in range(self.n):
                 if kind == "L":
-                    add(x, Fraction(1), [u[x]])
+                    yield x, Fraction(1), [u[x]]
                 for name, row in (("x", u), ("x'", v)):
                     if name in weights:
-                        add(x, Fraction(1), [row[x], weights[name]])
+                        yield x, Fraction(1), [row[x], weights[name]]
             for power, name in ((0, "y"), (1, "y'")):
                 if name not in weights:
                     continue
                 for entry, index in enumerate(table):
                     for (taken, rest), share in slots(tuple(index), power):
                         own = [v[x] for x in taken] + [u[x] for x in rest]
-                        add(self.n + entry, share, [*own, weights[name]])
-        return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
+                        yield self.n + entry, share, [*own, weights[name]]
 
     def blocks(self, x: Vector) -> list[Block]:
         """The blocks' vectors and weights."""
-
-        def vector(row: list[int]) -> Vector:
-            return np.array([x[p] if p >= 0 else float(p == ONE) for p in row])
-
         found = []
         for kind, u, v, weights in self.layout:
             values = [x[weights[name]] if name in weights else 0.0 for name in ("x", "x'", "y", "y'")]
-            found.append(Block(kind, vector(u), vector(v), *values))
+            found.append(Block(kind, read(x, u), read(x, v), *values))
         return found
 
     def parameters(self, blocks: list[Block]) -> Complex:
@@ -137,9 +125,7 @@ class LimitMap(TermMap):
             moved = _in_chart(given, self.chart, self.degree)
             numbers = {"x": moved.x, "x'": moved.x1, "y": moved.y, "y'": moved.y1}
             for row, values in ((u, moved.u), (v, moved.v)):
-                for p, value in zip(row, values, strict=True):
-                    if p >= 0:
-                        x[p] = value
+                write(x, row, values)
             for name, p in weights.items():
                 x[p] = numbers[name]
         return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, gcd
@@ -57,6 +57,22 @@ class Neuron:
                 entry += 1
         support = [j for j, c in enumerate(coefficients) if c]
         return cls(n + 1, entry, tuple(terms), *_turns(support))
+
+    @classmethod
+    def of_products(cls, n: int, size: int, products: Iterable[tuple[int, float, Sequence[int]]]) -> Neuron:
+        """Sums of products c · w_i w_j ⋯, given as (entry, c, (i, j, …)), those of one monomial together.
+
+        >>> Neuron.of_products(2, 1, [(0, 1, (0, 1)), (0, 2, (1, 0)), (0, 1, ())]).values(np.array([2.0, 5.0]))
+        array([31.])
+        """
+        sums: dict[tuple[int, tuple[int, ...]], float] = {}
+        for entry, c, unknowns in products:
+            row = [0] * n
+            for x in unknowns:
+                row[x] += 1
+            sums[entry, tuple(row)] = sums.get((entry, tuple(row)), 0) + c
+        table = tuple((entry, float(c), row) for (entry, row), c in sorted(sums.items()) if c)
+        return cls(n, size, table, turns=1, lowest=1)
 
     @property
     def degree(self) -> int:

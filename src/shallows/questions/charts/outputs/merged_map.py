@@ -15,9 +15,7 @@ of equal blocks.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from math import comb
 
@@ -26,11 +24,9 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.closure.parameterization import slots
-from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
+from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
 
 Vector = NDArray[np.inexact]
-#: Where a parameter stands, for numbers that are none.
-ZERO, ONE = -1, -2
 
 
 @dataclass(frozen=True)
@@ -87,28 +83,20 @@ class OutputBlocks(TermMap):
     def terms(self) -> list[Term]:
         """All summands of all entries."""
         table = coordinates.indices(self.n, self.degree).tolist()
-        found: dict[tuple[int, Factors], Fraction] = {}
-        for _, w, v, outer in self.layout:
-            for power, weights in enumerate(outer):
-                for entry, index in enumerate(table):
-                    for (taken, rest), share in slots(tuple(index), power):
-                        own = [v[x] for x in taken] + [w[x] for x in rest]
-                        if ZERO in own:
-                            continue
-                        kept = [p for p in own if p >= 0]
-                        for m, weight in enumerate(weights):
-                            key = (m * len(table) + entry, tuple(sorted(Counter([*kept, weight]).items())))
-                            found[key] = found.get(key, Fraction(0)) + share
-        return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
+        return summed(
+            (m * len(table) + entry, share, [*(v[x] for x in taken), *(w[x] for x in rest), weight])
+            for _, w, v, outer in self.layout
+            for power, weights in enumerate(outer)
+            for entry, index in enumerate(table)
+            for (taken, rest), share in slots(tuple(index), power)
+            for m, weight in enumerate(weights)
+        )
 
     def places(self, x: Vector) -> list[Place]:
         """The blocks' vectors."""
-
-        def vector(row: list[int]) -> Vector:
-            return np.array([x[p] if p >= 0 else float(p == ONE) for p in row])
-
         return [
-            Place(vector(w), vector(v), np.array([x[row] for row in outer])) for _, w, v, outer in self.layout
+            Place(read(x, w), read(x, v), np.array([x[row] for row in outer]))
+            for _, w, v, outer in self.layout
         ]
 
     def parameters(self, places: list[Place]) -> Vector:
@@ -120,9 +108,7 @@ class OutputBlocks(TermMap):
             moved = _in_chart(given, self.chart, self.degree, block)
             rows = [(w, moved.w), (v, moved.v), *zip(outer, moved.outer, strict=True)]
             for row, values in rows:
-                for p, value in zip(row, values, strict=True):
-                    if p >= 0:
-                        x[p] = value
+                write(x, row, values)
         return x
 
 

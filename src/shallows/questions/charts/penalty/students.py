@@ -88,21 +88,15 @@ def neuron_of(n: int, groups: tuple[Group, ...]) -> Neuron:
     frame, places = frame_of(n, groups), places_of(n, groups)
     total = places[-1].unknowns[-1] + 1
     size = coordinates.dimension(n, 2)
-    terms: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    products: list[tuple[int, float, tuple[int, ...]]] = []
     for place in places:
         columns = frame[:, place.first :]
+        outer = () if place.trained is None else (place.trained,)
         for entry, (p, q) in enumerate(coordinates.indices(n, 2).tolist()):
             for (i, x), (j, y) in product(enumerate(place.unknowns), repeat=2):
-                row = [0] * total
-                row[x] += 1
-                row[y] += 1
                 factor = float(columns[p, i] * columns[q, j])
-                terms[size + entry, tuple(row)] += factor  # type: ignore[assignment]
-                if place.trained is not None:
-                    row[place.trained] += 1
-                terms[entry, tuple(row)] += factor * place.weight  # type: ignore[assignment]
-    table = tuple((entry, float(c), row) for (entry, row), c in sorted(terms.items()) if c)
-    return Neuron(total, 2 * size, table, turns=1, lowest=1)
+                products += [(size + entry, factor, (x, y)), (entry, factor * place.weight, (x, y, *outer))]
+    return Neuron.of_products(total, 2 * size, products)
 
 
 @dataclass(frozen=True, repr=False)

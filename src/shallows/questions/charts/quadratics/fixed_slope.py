@@ -11,7 +11,6 @@ B = UAUᵀ, U = [I; Z], in a random frame, is the chart that the equations are w
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -57,13 +56,10 @@ def spread_neuron(n: int, rank: int) -> Neuron:
     inner = coordinates.indices(rank, 2).tolist() if rank else []
     places = {tuple(pair): n + k for k, pair in enumerate(inner)}
     total = n + len(inner) + (n - rank) * rank
-    terms: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    products: list[tuple[int, float, tuple[int, ...]]] = []
 
     def add(entry: int, *unknowns: int) -> None:
-        row = [0] * total
-        for x in unknowns:
-            row[x] += 1
-        terms[entry, tuple(row)] += 1
+        products.append((entry, 1, unknowns))
 
     def z(i: int, k: int) -> tuple[int, ...]:
         """The unknown in U_ik: none in the identity."""
@@ -77,8 +73,7 @@ def spread_neuron(n: int, rank: int) -> Neuron:
             for l in range(rank):
                 if (i >= rank or i == k) and (j >= rank or j == l):
                     add(n + entry, *z(i, k), places[min(k, l), max(k, l)], *z(j, l))
-    table = tuple((entry, float(c), row) for (entry, row), c in sorted(terms.items()))
-    return Neuron(total, n + coordinates.dimension(n, 2), table, turns=1, lowest=1)
+    return Neuron.of_products(total, n + coordinates.dimension(n, 2), products)
 
 
 @dataclass(frozen=True, eq=False)

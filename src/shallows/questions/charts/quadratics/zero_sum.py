@@ -17,7 +17,6 @@ The zero function is critical where all neurons are one w with βE_ℓ + 2αE_Q 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -46,13 +45,10 @@ def zero_sum_neuron(n: int, rank: int) -> Neuron:
     inner = coordinates.indices(rank, 2).tolist() if rank else []
     places = {tuple(pair): 2 * n + k for k, pair in enumerate(inner)}
     total = 2 * n + len(inner) + (n - 1 - rank) * rank
-    terms: Counter[tuple[int, tuple[int, ...]]] = Counter()
+    products: list[tuple[int, float, tuple[int, ...]]] = []
 
     def add(entry: int, *unknowns: int) -> None:
-        row = [0] * total
-        for x in unknowns:
-            row[x] += 1
-        terms[entry, tuple(row)] += 1
+        products.append((entry, 1, unknowns))
 
     def u(i: int) -> tuple[int, ...]:
         """The unknown in uᵢ: none in the first, which is 1."""
@@ -71,8 +67,7 @@ def zero_sum_neuron(n: int, rank: int) -> Neuron:
             for l in range(rank):
                 if (i > rank or i - 1 == k) and (j > rank or j - 1 == l):
                     add(n + entry, *z(i - 1, k), places[min(k, l), max(k, l)], *z(j - 1, l))
-    table = tuple((entry, float(c), row) for (entry, row), c in sorted(terms.items()))
-    return Neuron(total, n + coordinates.dimension(n, 2), table, turns=1, lowest=1)
+    return Neuron.of_products(total, n + coordinates.dimension(n, 2), products)
 
 
 @dataclass(frozen=True, eq=False)
