@@ -306,9 +306,12 @@ def test_repeated_eigenvalues_never_have_an_infinite_radius():
     assert all(p.certificate is None or np.isfinite(p.certificate.radius) for p in chart.critical)
 
 
-@pytest.mark.parametrize("target", [np.zeros((2, 2)), np.array([[1.0, 0, 0], [0, 0, -2], [0, -2, -3]])])
-def test_no_family_of_networks_that_are_zero_or_of_lower_rank(target):
+@pytest.mark.parametrize(
+    ("target", "count"), [(np.zeros((2, 2)), 0), (np.array([[1.0, 0, 0], [0, 0, -2], [0, -2, -3]]), 1)]
+)
+def test_no_family_of_networks_that_are_zero_or_of_lower_rank(target, count):
     chart = sh.chart(sh.Problem(target, sh.Gaussian(len(target)), width=len(target)))
+    assert len(chart.families) == count
     for family in chart.families:
         assert np.linalg.matrix_rank(family.tensor.to_matrix(), tol=1e-9) == family.rank
 

@@ -110,6 +110,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     blocked.write_text("in the way")
     monkeypatch.setenv("SHALLOWS_CACHE_DIR", str(blocked))
     keep_member(QUARTIC, None, solved(QUARTIC, None))
+    assert blocked.read_text() == "in the way"
 
 
 def _write(seed):
