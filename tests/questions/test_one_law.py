@@ -140,6 +140,41 @@ def test_discriminants_are_the_same(name):
     assert repr(other.factor()) == repr(one.factor())
 
 
+PLANE = {
+    "quadratic": (np.array([[2.0, 0.3], [0.3, 1.0]]), {}),
+    "bias": (sh.Network([[1.0, 0.4]], bias=[0.5]), {"bias": True}),
+    "outputs": (sh.Network(np.eye(2) + 0.1, [[1.0, 2.0], [0.5, -1.0]], sh.Power(2)), {}),
+    "norm neuron": (np.diag([2.0, 1.0]), {"norm_neuron": True}),
+    "penalty": (np.array([[2.0, 0.3], [0.3, 1.0]]), {"orthogonality": 0.1}),
+    "polynomial": (sh.Network(np.eye(2) + 0.2, activation=sh.Polynomial([0, 0.5, 1])), {}),
+    "cubic": (sh.SymmetricTensor(np.array([1.0, 0.3, -0.2, 2.0]), 2, 3), {}),
+}
+
+
+@pytest.mark.parametrize("kind", PLANE)
+@pytest.mark.parametrize("name", ["normal", "mixture", "radial"])
+def test_charts_of_every_kind_are_the_same(name, kind):
+    target, options = PLANE[kind]
+    width = 1 if kind in ("bias", "norm neuron") else 2
+    one, other = (sh.chart(sh.Problem(target, names(2)[key], width, **options)) for key in ("gaussian", name))
+    assert (other.method, other.completeness) == (one.method, one.completeness)
+    assert (other.complex_count, other.expected_source) == (one.complex_count, one.expected_source)
+    assert [(p.kind, p.signature) for p in other.points] == [(p.kind, p.signature) for p in one.points]
+    np.testing.assert_allclose(other.losses, one.losses, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", PLANE)
+@pytest.mark.parametrize("name", ["normal", "mixture", "radial"])
+def test_proofs_and_nearest_points_are_the_same(name, kind):
+    target, options = PLANE[kind]
+    problems = [sh.Problem(target, names(2)[key], 2, **options) for key in ("gaussian", name)]
+    starts = [problem.unpack(sh.starts(problem, 1, rng=1)[0]) for problem in problems]
+    one, other = (sh.nearest_critical(*pair) for pair in zip(problems, starts, strict=True))
+    assert (other.kind, other.signature) == (one.kind, one.signature)
+    assert (other.certificate is None) == (one.certificate is None)
+    np.testing.assert_allclose(other.loss, one.loss, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", SAME)
 def test_exact_moments_are_the_same(name):
     np.testing.assert_array_equal(names(N)[name].exact_gram(3), sh.Gaussian(N).exact_gram(3))

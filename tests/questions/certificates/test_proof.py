@@ -97,6 +97,26 @@ def test_several_outputs(rng):
     assert np.abs(mid - in_doubles(problem, theta)).max() <= 1e-10 + rad.max()
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("activation", [sh.Power(2), CUBIC], ids=repr)
+@pytest.mark.parametrize("data", [sh.Sphere(2), sh.IID.uniform(2), COLOURED, "samples"], ids=str)
+def test_several_outputs_of_polynomials(data, activation, bias, rng):
+    """Under every law with moments: against doubles, and the teacher itself is proved to be a minimum."""
+    b = 0.3 * rng.normal(size=2) if bias else None
+    net = sh.Network(rng.normal(size=(2, 2)), rng.normal(size=(3, 2)), activation, bias=b)
+    samples = isinstance(data, str)
+    X = rng.normal(size=(20, 2))
+    law = sh.Samples(X, net(X)) if samples else data
+    problem = sh.Problem(None if samples else net, law, width=2, activation=activation, bias=bias)
+    theta = problem.pack(net) + 0.3 * rng.normal(size=problem.size)
+    with precision(128):
+        balls = FeatureBalls(problem, Monomials(problem))
+    mid, rad = enclosed(balls, theta)
+    value = in_doubles(problem, theta)
+    assert np.abs(mid - value).max() <= 1e-10 * (1 + np.abs(value).max()) + rad.max() and rad.max() < 1e-6
+    assert critical_proof(problem, net).how == "exact moments"
+
+
 SQUARES = (
     sh.Power(2), sh.Power(3), sh.ReLU(), sh.Polynomial([0, 0, 3.0]), sh.Polynomial([0.2, 1.0, 1.0]),
     sh.Polynomial([1.0, 2.0, 1.0]), sh.Polynomial([1.0, 0.0, 1.0]), CUBIC, TANH,

@@ -23,6 +23,7 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.objective.build import labels_of
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
+from shallows.model.single_outputs import single_outputs
 from shallows.questions.certificates.hermite_balls import required
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -58,26 +59,37 @@ class Monomials:
     """ψ(u)_I = g_i(b) w^I of degree i = |I|, g_i(b) = Σ_j c_j C(j, i) b^(j−i), for u = (b, w) or w."""
 
     def __init__(self, problem: Problem) -> None:
-        activation = problem.activation
+        activation, count = problem.activation, self.needed(problem)
         assert isinstance(activation, PolynomialActivation)
-        count = comb(problem.n + activation.degree, activation.degree)
         if count > MONOMIALS:
             raise InvalidProblem(
                 f"Nothing is proved here: polynomials of degree {activation.degree} in {problem.n} inputs have "
                 f"{count:,} coefficients; proofs are for up to {MONOMIALS}."
             )
-        degrees, exact, energy = _quadratic(problem)
+        spaces = (
+            [_quadratic(one) for one in single_outputs(problem)]
+            if problem.outputs > 1
+            else [_quadratic(problem)]
+        )
+        degrees, exact, _ = spaces[0]
         self.bias, self.n = problem.bias, problem.n
         self.c = [arb(float(x)) for x in activation.coefficients]
         self.count = len(exact.right)
         self.G = arb_mat([[arb(rational(x)) for x in row] for row in exact.gram.tolist()])
-        self.right = arb_mat([[arb(rational(x))] for x in exact.right.tolist()])
-        self.energy = arb(rational(energy))
+        rights = zip(*(space.right.tolist() for _, space, _ in spaces), strict=True)
+        self.right = arb_mat([[arb(rational(x)) for x in row] for row in rights])
+        self.energy = arb(rational(sum((energy for *_, energy in spaces), Fraction(0))))
         self.exponents = [
             (i, [int(x) for x in row])
             for i in degrees
             for row in (coordinates.exponents(self.n, i) if i else np.zeros((1, self.n), int))
         ]
+
+    @staticmethod
+    def needed(problem: Problem) -> int:
+        """How many monomials polynomials of the activation's degree have."""
+        assert isinstance(problem.activation, PolynomialActivation)
+        return comb(problem.n + problem.activation.degree, problem.n)
 
     def gram(self, table: arb_mat) -> arb_mat:
         """The exact G times a table."""

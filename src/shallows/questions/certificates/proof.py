@@ -17,7 +17,7 @@ from shallows.mathematics.balls.systems import BITS, precision
 from shallows.model.activations import PolynomialActivation, ReLU
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.certificates.features import FeatureBalls, Monomials, SampleValues
+from shallows.questions.certificates.features import MONOMIALS, FeatureBalls, Monomials, SampleValues
 from shallows.questions.certificates.moves import moves
 from shallows.questions.certificates.pairs import PairBalls
 from shallows.questions.charts.points.point import Certificate
@@ -110,8 +110,7 @@ def _is_standard(problem: Problem) -> bool:
 
 def _enclosed(problem: Problem, theta: Array, bits: int) -> tuple[Any, str]:
     """The balls of loss, gradient and Hessian, and what they are made of."""
-    polynomial = isinstance(problem.activation, PolynomialActivation)
-    if polynomial and problem.outputs == 1 and _is_polynomial(problem):
+    if _is_polynomial(problem) and (problem.outputs == 1 or Monomials.needed(problem) <= MONOMIALS):
         return FeatureBalls(problem, Monomials(problem)), "exact moments"
     if problem.data.as_samples() is not None:
         return FeatureBalls(problem, SampleValues(problem)), "sample by sample"
@@ -121,7 +120,10 @@ def _enclosed(problem: Problem, theta: Array, bits: int) -> tuple[Any, str]:
 
 def _is_polynomial(problem: Problem) -> bool:
     target = problem.target
-    return not isinstance(target, Network) or isinstance(target.activation, PolynomialActivation)
+    student = isinstance(problem.activation, PolynomialActivation)
+    return student and (
+        not isinstance(target, Network) or isinstance(target.activation, PolynomialActivation)
+    )
 
 
 def _required(found: CriticalBox | None) -> CriticalBox:

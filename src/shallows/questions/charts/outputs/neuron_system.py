@@ -9,11 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from shallows.mathematics.exact.rational_arrays import fractions
-from shallows.model.data.samples import Samples
 from shallows.model.exact_loss import ExactLoss
-from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
+from shallows.model.single_outputs import single_outputs
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -91,21 +90,6 @@ class OutputSpaces:
             exact = ExactLoss(gram, right)
             moved.append(PolynomialSpace(space.n, space.degree, space.degrees, exact, energy))
         return OutputSpaces(tuple(moved))
-
-
-def single_outputs(problem: Problem) -> list[Problem]:
-    """The problem of each output alone, with trained outer weights."""
-    made = []
-    for m in range(problem.outputs):
-        target, data = problem.target, problem.data
-        if isinstance(target, Network):
-            target = target.output(m)
-        elif target is None:
-            samples = data.as_samples()
-            assert samples is not None and samples.y is not None
-            data = Samples(samples.X, samples.y.reshape(samples.count, -1)[:, m], samples.given)
-        made.append(Problem(target, data, problem.width, problem.activation, bias=problem.bias))
-    return made
 
 
 def network_system(
