@@ -215,7 +215,7 @@ def test_parameter_space_signature_is_explained_by_the_fiber():
         signature = point.parameter_signature
         assert signature.positive + signature.zero + signature.negative == problem.size
         if point.rank == 2:
-            assert signature.fiber == signature.zero == 3
+            assert signature.fiber == signature.zero == 3 and signature.unexplained == 0
             assert (signature.positive, signature.negative) == (point.signature[0], point.signature[2])
 
 

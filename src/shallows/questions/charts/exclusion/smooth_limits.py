@@ -36,7 +36,7 @@ def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: S
         proof = Certificate(0.0, True, True, "exact")
         zero = Network(np.zeros((1, problem.n)), [0.0], problem.activation)
         return [Listed(zero, (0.0, 0.0), 0, (0, 0, 0), proof)]
-    place = np.zeros(problem.n) if form.at_zero else _where_c_vanishes(problem, form, target)
+    place = np.zeros(problem.n) if form.at_zero else _where_c_vanishes(form, target)
     if place is None:
         return []
     level = energy(form, target)
@@ -57,9 +57,7 @@ def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: S
     ]
 
 
-def _where_c_vanishes(
-    problem: Problem, form: SmoothForm | PolynomialForm, target: SmoothTarget
-) -> np.ndarray | None:
+def _where_c_vanishes(form: SmoothForm | PolynomialForm, target: SmoothTarget) -> np.ndarray | None:
     """A neuron on the segment between two where c has proved signs; None where all that are tried have one sign."""
     outside = target.codimension > 0
     system = SmoothSystem(form, target, 1.0, outside=outside)

@@ -159,7 +159,7 @@ def _trained(
     for r in range(1, problem.width + 1):
         with status_line(f"rank {r} of {problem.width}", progress) as tell:
             stratum = engine(problem, space, r, None, certify, seed, tell)
-        _add(problem, space, stratum, r, None, found, certify)
+        _add(problem, space, stratum, r, None, found)
         if r == 1:
             _add_constant(problem, space, found)
 
@@ -201,7 +201,6 @@ def _add(
     rank: int,
     item: Arrangement | None,
     found: Found,
-    certify: bool,
 ) -> None:
     """Take over a stratum's points and families."""
     found.notes += stratum.notes
@@ -250,7 +249,7 @@ def _fixed(
             continue
         with status_line(f"{rank} different neurons", progress) as tell:
             stratum = engine(problem, own, rank, np.array(item.weights), certify, seed, tell)
-        _add(problem, own, stratum, rank, item, found, certify)
+        _add(problem, own, stratum, rank, item, found)
 
 
 def assembled(
