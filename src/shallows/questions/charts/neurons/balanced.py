@@ -98,14 +98,14 @@ def _without_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
     B = _whitening(_second_moments(problem)[1])
     c = problem.activation.coefficients[space.at]
-    T = c[:, None] * _blocks(B, space.degrees)
+    T = c[:, None] * blocks_of_degrees(B, space.degrees)
     stretch = _stretch(problem, space, T)
     frame = stretch * B
     neuron = Neuron.of_degrees(space.degrees, problem.n)
     return neuron, T * stretch**space.at, frame, stretch, 0.0, np.zeros(problem.n)
 
 
-def _blocks(B: Array, degrees: tuple[int, ...]) -> Array:
+def blocks_of_degrees(B: Array, degrees: tuple[int, ...]) -> Array:
     """How w ↦ Bw acts on the monomials of these degrees."""
     sizes = [coordinates.dimension(len(B), j) for j in degrees]
     result = np.zeros((sum(sizes), sum(sizes)))

@@ -26,6 +26,13 @@ from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
+from shallows.questions.charts.neurons.on_one_line import (
+    APART,
+    has_line_stratum,
+    leaves_lines_out,
+    line_kind,
+    line_stratum,
+)
 from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
@@ -162,6 +169,22 @@ def _trained(
         _add(problem, space, stratum, r, None, found)
         if r == 1:
             _add_constant(problem, space, found)
+    if engine is neuron_stratum and has_line_stratum(problem, 1):
+        _add_lines(problem, space, certify, seed, progress, found)
+
+
+def _add_lines(
+    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: Found
+) -> None:
+    """Critical networks of two neurons with parallel weights, where paths of two neurons do not lead to them."""
+    with status_line("parallel weights", progress) as tell:
+        lines = line_stratum(problem, space, space, space.exact, np.eye(1), certify, seed, tell)
+    found.notes += lines.notes
+    found.levels.append(lines.completeness)
+    found.complex[2] += lines.count
+    for item in lines.found:
+        net = network(problem, item.W, item.A[0])
+        found.placed.append(Placed(item.point, net, item.family, kind=line_kind(problem, item, net)))
 
 
 def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> None:
@@ -304,7 +327,7 @@ def assembled(
         expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
         attained=True if (least & ~limit).any() else False if least.any() and closed else None,
-        scope="" if closed else SCOPE,
+        scope="; ".join([SCOPE] * (not closed) + [APART] * leaves_lines_out(problem)),
         seed=seed,
         title=f"{problem!r}",
         problem=problem,

@@ -55,7 +55,7 @@ def one_neuron_limits(
 ) -> Limits:
     """The limits of a problem of one trained neuron; `charted` makes charts of powers."""
     assert isinstance(problem.activation, PolynomialActivation)
-    p, shift = _moved(problem)
+    p, shift = centred_activation(problem)
     support = [j for j, c in enumerate(p) if c]
     placed: list[Placed] = []
     notes: list[str] = []
@@ -72,7 +72,7 @@ def one_neuron_limits(
     return Limits(placed, weakest(levels), notes, closed)
 
 
-def _moved(problem: Problem) -> tuple[Array, float]:
+def centred_activation(problem: Problem) -> tuple[Array, float]:
     """The coefficients of p, with a bias about −shift, where the power d − 1 vanishes."""
     assert isinstance(problem.activation, PolynomialActivation)
     c = problem.activation.coefficients

@@ -31,6 +31,8 @@ from shallows.questions.charts.neurons.constants import ConstantNeuron, constant
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_kind, line_stratum
+from shallows.questions.charts.neurons.one_neuron_limits import centred_activation
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
@@ -48,8 +50,8 @@ from shallows.support.tolerances import TINY
 
 #: What is left out where weights can run away.
 SCOPE = "networks, not limits of networks whose weights grow without bound"
-#: And with two and more neurons of several powers: a ⊗ p(w·x) + b ⊗ p(cw·x) has fewer dimensions than weights.
-APART = "networks no two of whose neurons are polynomials of one w·x"
+#: And where p ⊗ q with q of two neurons has fewer dimensions than weights: quadratic neurons, and powers with a constant.
+OWN_OUTER = "networks no two of whose neurons have parallel outer weights"
 #: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
 UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
@@ -82,6 +84,7 @@ class _Found:
     complex: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     levels: list[str] = field(default_factory=lambda: ["proved"])
+    lines: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +144,31 @@ def _trained(
         _take(found, r, part, partial(_network, problem))
         if r == 1:
             _best_constant(problem, spaces, found)
+    _add_lines(problem, spaces, certify_points, seed, progress, found)
+
+
+def _add_lines(
+    problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
+) -> None:
+    """Critical networks of two neurons with parallel weights, where paths of two neurons do not lead to them."""
+    turn = _independent(spaces.rights)
+    if not has_line_stratum(problem, turn.shape[1]):
+        return
+    with status_line("parallel weights", progress) as tell:
+        lines = line_stratum(
+            problem, spaces.first, spaces, spaces.exact, turn, certify_points, seed, tell
+        )
+    found.notes += lines.notes
+    found.levels.append(lines.completeness)
+    found.complex[2] += lines.count
+    found.lines = True
+    for item in lines.found:
+        net = _network(problem, item.A, item.W)
+        dimension, text = (0, "") if item.family is None else (item.family.dimension, item.family.description)
+        point, kind = item.point, line_kind(problem, item, net)
+        found.rows.append(
+            Listed(point.entries, net, 2, point.signature, point.certificate, dimension, text, kind)
+        )
 
 
 def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> None:
@@ -328,10 +356,18 @@ def _is_closed(problem: Problem) -> bool:
     return (problem.width == 1 and bool(problem.outer.any())) or (degree % 2 == 0 and bool(one_sign.any()))
 
 
-def _scope(problem: Problem, closed: bool) -> str:
+def _scope(problem: Problem, closed: bool, lines: bool) -> str:
     """What the list is complete among."""
     several = problem.width > 1 and (problem.bias or not isinstance(problem.activation, Power))
-    return "; ".join(([] if closed else [SCOPE]) + ([APART] if several else []))
+    left_out = [APART] if several and not lines else []
+    left_out += [OWN_OUTER] if several and problem.outer is None and _bends_once(problem) else []
+    return "; ".join(([] if closed else [SCOPE]) + left_out)
+
+
+def _bends_once(problem: Problem) -> bool:
+    """Whether p is quadratic, or a power and a constant (about any point with a bias)."""
+    p, _ = centred_activation(problem)
+    return len(p) == 3 or not np.any(p[1:-1])
 
 
 def _kind(problem: Problem, row: Listed, flat: bool) -> str:
@@ -352,6 +388,7 @@ def _kind(problem: Problem, row: Listed, flat: bool) -> str:
 
 def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
     rows, completeness, closed = found.rows, weakest(found.levels), _is_closed(problem)
+    scope = _scope(problem, closed, found.lines)
     gap = np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)) - spaces.target
     excess = np.maximum(np.einsum("ij,jk,ik->i", gap, spaces.gram, gap), 0.0)
     levels = Levels(excess, spaces.energy)
@@ -359,7 +396,7 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
     kind = np.array(
         [_kind(problem, row, bool(low)) for row, low in zip(rows, flat, strict=True)], dtype="<U14"
     )
-    if closed and completeness != "sampled" and APART not in _scope(problem, closed):
+    if closed and completeness != "sampled" and APART not in scope:
         kind[(kind == "local minimum") & levels.same(float(excess.min(initial=np.inf)))] = "global minimum"
     families: dict[int, tuple[str, tuple[SymmetricTensor, ...]]] = {
         i: (row.description, ()) for i, row in enumerate(rows) if row.dimension
@@ -373,7 +410,7 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
         expected_count=dict.fromkeys(found.complex),
         expected_source=dict.fromkeys(found.complex, "not known beforehand for several outputs"),
         notes=tuple(found.notes),
-        scope=_scope(problem, closed),
+        scope=scope,
         seed=seed,
         title=f"{problem!r}",
         problem=problem,
