@@ -28,9 +28,9 @@ from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
 from shallows.questions.charts.neurons.on_one_line import (
     APART,
+    apart_kind,
     has_line_stratum,
     leaves_lines_out,
-    line_kind,
     line_stratum,
 )
 from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
@@ -43,6 +43,7 @@ from shallows.questions.charts.neurons.stratum import (
     shifted_space,
 )
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
+from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
@@ -98,7 +99,7 @@ def neurons_chart(
         found.limits = limits.closed
     elif engine is neuron_stratum and has_two_neuron_limits(problem) and space.right.any():
         limits = two_neuron_limits(problem, space, certify, seed, progress)
-        found.placed += limits.placed
+        found.placed = _beside_networks(found.placed, limits.placed)
         found.notes += limits.notes
         found.levels.append(limits.completeness)
         found.limits = limits.closed
@@ -178,13 +179,13 @@ def _add_lines(
 ) -> None:
     """Critical networks of two neurons with parallel weights, where paths of two neurons do not lead to them."""
     with status_line("parallel weights", progress) as tell:
-        lines = line_stratum(problem, space, space, space.exact, np.eye(1), certify, seed, tell)
+        lines = line_stratum(problem, OutputSpaces((space,)), np.eye(1), certify, seed, tell)
     found.notes += lines.notes
     found.levels.append(lines.completeness)
     found.complex[2] += lines.count
-    for item in lines.found:
+    for item in lines.beside([item.point.entries for item in found.placed]):
         net = network(problem, item.W, item.A[0])
-        found.placed.append(Placed(item.point, net, item.family, kind=line_kind(problem, item, net)))
+        found.placed.append(Placed(item.point, net, item.family, kind=apart_kind(problem, item, net)))
 
 
 def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> None:

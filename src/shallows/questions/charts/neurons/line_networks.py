@@ -5,9 +5,9 @@ slopes of the neurons across u: with K_mj(y) = j e_m(z^(j−1) y) for y ⟂ u an
 
     Σ_j c_j t₁^(j−1) a·K_j(y) = 0 = Σ_j c_j t₂^(j−1) b·K_j(y),      C_j = c_j (a t₁^j + b t₂^j).
 
-- *Two powers j < k, C of rank two*: a and b are determined by s_i = t_i^(k−j), and both equations are one, linear in s₁s₂
-  and s₁ + s₂:  c_k² (C_j·K_k) s₁s₂ − c_j c_k (C_k·K_k)(s₁ + s₂) − c_j² (C_k·K_j) = 0 for each y. In two inputs a curve of
-  networks has this function, in three a pair; with j = 0 a constant beside a neuron always does.
+- *Two powers j < k, C of rank two*: a and b are determined by s_i = t_i^(k−j), and both equations are one, linear in
+  s₁s₂ and s₁ + s₂:  c_k² (C_j·K_k) s₁s₂ − c_j c_k (C_k·K_k)(s₁ + s₂) − c_j² (C_k·K_j) = 0 for each y. In two inputs a
+  curve of networks has this function, in three a pair; with j = 0 a constant beside a neuron always does.
 - *One output*: t₁ and t₂ are common zeros of Σ c_j K_j(y) t^(j−1), and C is a combination of their powers.
 
 Networks beside these have the same function and a slope unless all K vanish: critical ones are saddles then.
@@ -16,7 +16,7 @@ Networks beside these have the same function and a slope unless all K vanish: cr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def _on_line(row: Array, even: bool) -> list[tuple[float, float]]:
     turns = np.roots([alpha, 2 * beta, gamma]) if abs(alpha) > TINY else np.zeros(0)
     breaks += [float(z.real) for z in turns if abs(z.imag) <= REAL_ROOT * abs(z)]
     edges = sorted(breaks)
-    middles = [(a + b) / 2 for a, b in zip(edges, edges[1:], strict=False)]
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
     found = []
     for s in [*middles, edges[-1] + 1.0, edges[0] - 1.0]:
         below = alpha * s + beta

@@ -1,7 +1,7 @@
 """Critical networks of two trained neurons with parallel weights: functions of one direction, solved, sorted, proved.
 
 Where the powers of p leave such a network more weights than its function has dimensions, paths from generic neurons do
-not lead to it: the pairs of a target and such a critical network are a component of their own. That is so for two powers
+not lead to it: pairs of a target and such a critical network are a component apart. That is so for two powers
 and several outputs (two weights more), and for three powers and one output (one more). For two powers and one output
 functions are those of one neuron, real or not: two real ones compute αz + βz³ where one would need an imaginary weight.
 `line_networks` says which critical functions are networks, and why these are saddles unless none of them has a slope.
@@ -9,12 +9,13 @@ functions are those of one neuron, real or not: two real ones compute αz + βz�
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import PointSet, is_among
 from shallows.model.activations import PolynomialActivation
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
@@ -33,7 +34,7 @@ from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic, examine_ends
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import REAL
+from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -43,9 +44,23 @@ APART = "networks no two of whose neurons are polynomials of one w·x"
 PROOF = "Krawczyk, on functions of one direction"
 
 
+class Whole(Quadratic, Protocol):
+    """The loss of all outputs, exactly."""
+
+    @property
+    def exact(self) -> ExactLoss:
+        """I ⊗ G and all b_m."""
+        ...
+
+    @property
+    def first(self) -> PolynomialSpace:
+        """The space of output 0."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class OnOneLine:
-    """A critical network with parallel weights: outer weights (M, 2), neurons (2, n), its function; `still` if no
+class ApartNetwork:
+    """A critical network of a component apart: outer weights (M, 2), neurons (2, n), its function; `still` if no
     network of the function has a slope."""
 
     A: Array
@@ -56,13 +71,21 @@ class OnOneLine:
 
 
 @dataclass
-class LineStratum:
-    """What was found."""
+class ApartStratum:
+    """What was found on a component apart."""
 
-    found: list[OnOneLine] = field(default_factory=list)
+    found: list[ApartNetwork] = field(default_factory=list)
     count: int = 0
     completeness: str = "proved"
     notes: list[str] = field(default_factory=list)
+
+    def beside(self, known: Sequence[Array]) -> list[ApartNetwork]:
+        """Those whose functions are none of these."""
+
+        def is_new(entries: Array) -> bool:
+            return not is_among(entries, list(known), POINT_ERROR * float(np.abs(entries).max()))
+
+        return [item for item in self.found if is_new(item.point.entries)]
 
 
 def has_line_stratum(problem: Problem, outputs: int) -> bool:
@@ -76,7 +99,7 @@ def has_line_stratum(problem: Problem, outputs: int) -> bool:
 def leaves_lines_out(problem: Problem) -> bool:
     """Whether one output's networks with parallel weights have more weights than dimensions and are not charted.
 
-    r of them have 2r weights, 3r with a bias, their functions J powers; with two powers they are one neuron's, or special.
+    r of them have 2r weights, 3r with a bias, their functions J powers; with two powers they are one neuron's.
     """
     assert isinstance(problem.activation, PolynomialActivation)
     if problem.outer is not None or problem.width < 2 or problem.n < 2 or has_line_stratum(problem, 1):
@@ -88,25 +111,18 @@ def leaves_lines_out(problem: Problem) -> bool:
 
 
 def line_stratum(
-    problem: Problem,
-    space: PolynomialSpace,
-    whole: Quadratic,
-    exact: ExactLoss,
-    turn: Array,
-    certify_points: bool,
-    seed: int,
-    tell: Shown = False,
-) -> LineStratum:
+    problem: Problem, whole: Whole, turn: Array, certify_points: bool, seed: int, tell: Shown = False
+) -> ApartStratum:
     """All critical networks of two neurons with parallel weights.
 
-    `space` is that of the first output, `whole` and `exact` the loss of all; `turn` (M, M′) are orthonormal combinations
-    of outputs that have a target.
+    `whole` is the loss of all outputs; `turn` (M, M′) are orthonormal combinations of outputs that have a target.
     """
+    space, exact = whole.first, whole.exact
     setting = _Setting.of(problem, space, whole, turn, seed)
     equations = LineEquations(problem.n, space.degrees, turn.shape[1])
     run = settle(Detours(equations, generic_member(equations, tell), setting.member, seed, tell))
     points = PointSet(run.finite.points, invariants=equations.tensors).points
-    result = LineStratum(count=len(points), completeness=run.completeness)
+    result = ApartStratum(count=len(points), completeness=run.completeness)
     for chart, ends, singular in setting.by_chart(equations, points, run.singular.points):
         map_ = LineMap(problem.n, space.degrees, len(turn), chart)
         system = NeuronSystem(NeuronEquations(map_.neuron, 1, outer=((1.0,),)), exact)
@@ -172,7 +188,7 @@ class _Setting:
             made = [np.array(rows, np.complex128).reshape(-1, unknowns) for rows in (ends, others)]
             yield chart, made[0], made[1]
 
-    def network(self, map_: LineMap, point: NeuronPoint, family: NeuronFamily | None) -> OnOneLine | None:
+    def network(self, map_: LineMap, point: NeuronPoint, family: NeuronFamily | None) -> ApartNetwork | None:
         """The network of a critical function, if it has one that is critical."""
         u, C = (np.real(part) for part in map_.split(point.W[0].astype(np.complex128)))
         length = float(np.linalg.norm(u))
@@ -182,8 +198,9 @@ class _Setting:
         across = np.linalg.svd(u[None])[2][1:] @ slopes.reshape(self.problem.n, -1)
         places = [self.space.at == j for j in self.space.degrees]
         K = np.stack([across[:, at] @ gradient[:, at].T for at in places], axis=-1)
-        sizes = np.abs(self.whole.right).reshape(len(self.turn), -1)
-        size = float(max((np.abs(across[:, at]) @ sizes[:, at].T).max() for at in places))
+        if np.abs(point.entries).max() <= REAL * np.abs(self.whole.target).max():
+            return None  # the zero function
+        size = float(np.abs(self.whole.right).max()) * max(self.space.degrees)
         pair = critical_pair(self.coefficients, self.space.degrees, C, K, size)
         if pair is None:
             return None
@@ -191,10 +208,10 @@ class _Setting:
         W = np.outer(pair.scales, u)
         a = pair.outer[0]
         seen = NeuronPoint(W, a, point.entries, point.signature, proof)
-        return OnOneLine(pair.outer, W, seen, family, pair.still)
+        return ApartNetwork(pair.outer, W, seen, family, pair.still)
 
 
-def line_kind(problem: Problem, item: OnOneLine, net: Network) -> str:
+def apart_kind(problem: Problem, item: ApartNetwork, net: Network) -> str:
     """A saddle where networks of the same function have a slope, or the loss bends down."""
     if not item.still:
         return "saddle"

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
+
 import numpy as np
 
+from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.closure.closure import IN_ONE_PLACE, strata
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
+from shallows.questions.charts.neurons.on_one_line import apart_kind
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.exact import exact_stratum
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.limits import output_limits
-from shallows.questions.charts.outputs.point import OutputPoint
+from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
+from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.outputs.stratum import output_stratum
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import Counts
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
 from shallows.support.errors import InvalidProblem
-from shallows.support.progress import status_line
+from shallows.support.progress import Shown, status_line
 
 #: What is left out where not all limits are charted.
 SCOPE = (
@@ -60,6 +66,15 @@ def outputs_chart(
         counts[rank] = stratum.counts
         notes += stratum.notes
         levels.append(stratum.completeness)
+    apart = [OWN_OUTER] if problem.degree == 2 and top > 1 and loss.rank > 1 else []
+    if apart and method == "homotopy" and has_shared_stratum(problem, loss.rank):
+        with status_line("parallel outer weights", progress) as tell:
+            part = _shared(problem, loss, found, certify, seed, tell)
+        found += part.found
+        counts[2] = replace(counts[2], complex=(counts[2].complex or 0) + (part.counts.complex or 0))
+        notes += part.notes
+        levels.append(part.completeness)
+        apart = []
     kinds, scope = _limits(problem, loss, top)
     for blocks in kinds if method == "homotopy" else []:
         with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
@@ -71,7 +86,35 @@ def outputs_chart(
             scope = scope or SCOPE.format(width=problem.width, which="no others meet")
     level = weakest(levels)
     closed = not scope and level != "sampled"
+    scope = "; ".join([*([scope] if scope else []), *apart])
     return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed, scope=scope)
+
+
+def _shared(
+    problem: Problem, loss: OutputsLoss, known: list[OutputPoint], certify: bool, seed: int, tell: Shown
+) -> OutputStratum:
+    """Critical networks of two neurons that share their outer weights, which paths of two neurons do not lead to."""
+    spaces = loss.spaces(problem)
+    part = shared_stratum(problem, spaces, spaces.independent, certify, seed, tell)
+    found = []
+    for item in part.beside([point.entries for point in known if not point.limit]):
+        point, family = item.point, item.family
+        net = Network(item.W, item.A, problem.activation)
+        inward = -inf if apart_kind(problem, item, net) == "saddle" else 0.0
+        dimension, text = (0, "") if family is None else (family.dimension, family.description)
+        found.append(
+            OutputPoint(
+                item.A,
+                item.W,
+                point.entries,
+                point.signature,
+                point.certificate,
+                dimension,
+                text,
+                inward=inward,
+            )
+        )
+    return OutputStratum(found, Counts(part.count, None, ""), part.notes, part.completeness)
 
 
 def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[int, ...]], str]:

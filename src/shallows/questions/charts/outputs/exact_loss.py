@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from shallows.model.data.samples import exact_means
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.objective.build import is_form, labels_of
+from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import Reduction
+from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,18 @@ class OutputsLoss:
             right = np.array([change.right(gram, row) for row in right], dtype=object)
             gram = change.gram(gram)
         return cls(gram, right)
+
+    def spaces(self, problem: Problem) -> OutputSpaces:
+        """The same as polynomials of one degree, the energy of what is seen of the target."""
+        made = []
+        for row in self.right:
+            exact = ExactLoss(self.gram, row)
+            made.append(
+                PolynomialSpace(
+                    problem.n, problem.degree, (problem.degree,), exact, Fraction(row @ exact.target)
+                )
+            )
+        return OutputSpaces(tuple(made))
 
     @property
     def rank(self) -> int:

@@ -18,7 +18,10 @@ from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.support.checks import Array
+from shallows.support.tolerances import TINY
 
+#: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
+DEPENDENT = 1e-12
 Outer = tuple[tuple[float, ...], ...]
 
 
@@ -57,6 +60,11 @@ class OutputSpaces:
         """b_m, one a row."""
         return np.array([space.right for space in self.spaces])
 
+    @cached_property
+    def independent(self) -> Array:
+        """An orthonormal basis (columns) of the outputs that have a target of their own."""
+        return independent(self.rights)
+
     @property
     def right(self) -> Array:
         """All of them."""
@@ -90,6 +98,12 @@ class OutputSpaces:
             exact = ExactLoss(gram, right)
             moved.append(PolynomialSpace(space.n, space.degree, space.degrees, exact, energy))
         return OutputSpaces(tuple(moved))
+
+
+def independent(rights: Array) -> Array:
+    """An orthonormal basis (columns) of the outputs whose b, one a row, are no combinations of others."""
+    U, values, _ = np.linalg.svd(rights, full_matrices=False)
+    return np.asarray(U[:, values > DEPENDENT * max(float(values.max(initial=0.0)), TINY)])
 
 
 def network_system(

@@ -17,7 +17,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet, is_among
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
@@ -31,13 +31,25 @@ from shallows.questions.charts.neurons.constants import ConstantNeuron, constant
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_kind, line_stratum
-from shallows.questions.charts.neurons.one_neuron_limits import centred_activation
+from shallows.questions.charts.neurons.on_one_line import (
+    APART,
+    ApartStratum,
+    apart_kind,
+    has_line_stratum,
+    line_stratum,
+)
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.outputs.arranged import Arranged, arranged, shifted
-from shallows.questions.charts.outputs.neuron_system import OutputSpaces, made_real, network_system
+from shallows.questions.charts.outputs.neuron_system import (
+    OutputSpaces,
+    independent,
+    made_real,
+    network_system,
+)
+from shallows.questions.charts.outputs.scope import is_closed, scope_of
+from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import isolated, points_of_rows
@@ -48,16 +60,10 @@ from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown, status_line
 from shallows.support.tolerances import TINY
 
-#: What is left out where weights can run away.
-SCOPE = "networks, not limits of networks whose weights grow without bound"
-#: And where p ⊗ q with q of two neurons has fewer dimensions than weights: quadratic neurons, and powers with a constant.
-OWN_OUTER = "networks no two of whose neurons have parallel outer weights"
 #: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
 UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
-#: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
-DEPENDENT = 1e-12
 #: Least squares stop at a residual of this share: E[p(w·x + b) y_m] = 0 for all outputs, known to rounding.
 VANISHES = 1e-12
 #: From how many random neurons such a w is looked for.
@@ -84,7 +90,7 @@ class _Found:
     complex: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     levels: list[str] = field(default_factory=lambda: ["proved"])
-    lines: bool = False
+    charted: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,28 +150,26 @@ def _trained(
         _take(found, r, part, partial(_network, problem))
         if r == 1:
             _best_constant(problem, spaces, found)
-    _add_lines(problem, spaces, certify_points, seed, progress, found)
+    turn = spaces.independent
+    if has_line_stratum(problem, turn.shape[1]):
+        with status_line("parallel weights", progress) as tell:
+            found.charted.append(APART)
+            _add_apart(problem, found, line_stratum(problem, spaces, turn, certify_points, seed, tell))
+    if has_shared_stratum(problem, turn.shape[1]):
+        with status_line("parallel outer weights", progress) as tell:
+            found.charted.append(OWN_OUTER)
+            _add_apart(problem, found, shared_stratum(problem, spaces, turn, certify_points, seed, tell))
 
 
-def _add_lines(
-    problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
-) -> None:
-    """Critical networks of two neurons with parallel weights, where paths of two neurons do not lead to them."""
-    turn = _independent(spaces.rights)
-    if not has_line_stratum(problem, turn.shape[1]):
-        return
-    with status_line("parallel weights", progress) as tell:
-        lines = line_stratum(
-            problem, spaces.first, spaces, spaces.exact, turn, certify_points, seed, tell
-        )
-    found.notes += lines.notes
-    found.levels.append(lines.completeness)
-    found.complex[2] += lines.count
-    found.lines = True
-    for item in lines.found:
+def _add_apart(problem: Problem, found: _Found, part: ApartStratum) -> None:
+    """Critical networks of two neurons that paths of two neurons do not lead to."""
+    found.notes += part.notes
+    found.levels.append(part.completeness)
+    found.complex[2] += part.count
+    for item in part.beside([row.entries for row in found.rows]):
         net = _network(problem, item.A, item.W)
         dimension, text = (0, "") if item.family is None else (item.family.dimension, item.family.description)
-        point, kind = item.point, line_kind(problem, item, net)
+        point, kind = item.point, apart_kind(problem, item, net)
         found.rows.append(
             Listed(point.entries, net, 2, point.signature, point.certificate, dimension, text, kind)
         )
@@ -253,7 +257,7 @@ def _stratum(
     neuron, M = _neuron(problem), problem.outputs
     moved = np.zeros(len(spaces.target)) if way is None else shifted(spaces, problem, way)
     rights = spaces.less(moved).rights
-    turn = np.eye(M) if way is not None else _independent(rights)
+    turn = np.eye(M) if way is not None else independent(rights)
     if not turn.shape[1]:
         return _Part([], 0, [], "proved")
     even = BalancedNeurons.of(problem, spaces.first, rights=turn.T @ rights)
@@ -299,12 +303,6 @@ def _start(equations: NeuronEquations, even: BalancedNeurons, tell: Shown) -> So
     return starting_member(equations, even.special, Detours, tell)
 
 
-def _independent(rights: Array) -> Array:
-    """An orthonormal basis (columns) of the outputs that have a target of their own."""
-    U, values, _ = np.linalg.svd(rights, full_matrices=False)
-    return np.asarray(U[:, values > DEPENDENT * max(float(values.max(initial=0.0)), TINY)])
-
-
 def _whole(own: NeuronEquations, points: Complex) -> Complex:
     """Those whose neurons all add something to the function."""
     if not len(points) or own.outer is not None:
@@ -346,30 +344,6 @@ def _require_isolated(problem: Problem, tried: list[NeuronEquations]) -> None:
             )
 
 
-def _is_closed(problem: Problem) -> bool:
-    """Whether limits are networks: a fixed, and one neuron, or an even degree and one output of one sign."""
-    if problem.outer is None:
-        return False
-    assert isinstance(problem.activation, PolynomialActivation)
-    degree = len(problem.activation.coefficients) - 1
-    one_sign = (problem.outer > 0).all(axis=1) | (problem.outer < 0).all(axis=1)
-    return (problem.width == 1 and bool(problem.outer.any())) or (degree % 2 == 0 and bool(one_sign.any()))
-
-
-def _scope(problem: Problem, closed: bool, lines: bool) -> str:
-    """What the list is complete among."""
-    several = problem.width > 1 and (problem.bias or not isinstance(problem.activation, Power))
-    left_out = [APART] if several and not lines else []
-    left_out += [OWN_OUTER] if several and problem.outer is None and _bends_once(problem) else []
-    return "; ".join(([] if closed else [SCOPE]) + left_out)
-
-
-def _bends_once(problem: Problem) -> bool:
-    """Whether p is quadratic, or a power and a constant (about any point with a bias)."""
-    p, _ = centred_activation(problem)
-    return len(p) == 3 or not np.any(p[1:-1])
-
-
 def _kind(problem: Problem, row: Listed, flat: bool) -> str:
     if flat:
         return "global minimum"
@@ -387,8 +361,8 @@ def _kind(problem: Problem, row: Listed, flat: bool) -> str:
 
 
 def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
-    rows, completeness, closed = found.rows, weakest(found.levels), _is_closed(problem)
-    scope = _scope(problem, closed, found.lines)
+    rows, completeness, closed = found.rows, weakest(found.levels), is_closed(problem)
+    scope = scope_of(problem, closed, found.charted)
     gap = np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)) - spaces.target
     excess = np.maximum(np.einsum("ij,jk,ik->i", gap, spaces.gram, gap), 0.0)
     levels = Levels(excess, spaces.energy)

@@ -1,0 +1,208 @@
+"""Networks whose neurons share one direction of the outputs: p ⊗ q, q a polynomial of two linear forms, degree ≤ 2.
+
+Coordinates are p_l = 1 for one output, U = (u₁ u₂) with two rows the identity, and the coefficients of q on
+u₁^(j−k)u₂^k, degree by degree: all are determined then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.closure.equations import TermEquations
+from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
+from shallows.questions.charts.continuation.metrics import Complex
+from shallows.questions.charts.neurons.neuron import Neuron
+
+Vector = NDArray[np.inexact]
+#: Where a parameter stands, for numbers that are none.
+ZERO, ONE = -1, -2
+
+
+@dataclass(frozen=True)
+class Shared:
+    """p (M), U (n, 2), and the coefficients of q: of each degree j, j + 1 of them."""
+
+    p: Vector
+    U: Vector
+    q: tuple[Vector, ...]
+
+
+@dataclass(frozen=True)
+class SharedMap(TermMap):
+    """x ↦ s, one output after the other; entries are multiplied by the `factors`, if there are any.
+
+    >>> SharedMap(2, (2,), 2).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))      # (1, 10) ⊗ (x² + 2xy + 3y²)
+    array([[ 1.,  1.,  3., 10., 10., 30.]])
+    """
+
+    n: int
+    degrees: tuple[int, ...]
+    outputs: int
+    rows: tuple[int, int] = (0, 1)
+    lead: int = 0
+    factors: tuple[float, ...] = ()
+
+    @property
+    def degree(self) -> int:  # type: ignore[override]
+        """The highest power of a parameter."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """The entries of one output."""
+        return sum(coordinates.dimension(self.n, j) for j in self.degrees)
+
+    @property
+    def entries(self) -> int:
+        """M N."""
+        return self.outputs * self.size
+
+    @property
+    def unknowns(self) -> int:
+        """M − 1, 2(n − 2), and j + 1 for each degree."""
+        return self.outputs - 1 + 2 * (self.n - 2) + sum(j + 1 for j in self.degrees)
+
+    @cached_property
+    def layout(self) -> tuple[list[int], list[list[int]], list[list[int]]]:
+        """The places of p, of u₁ and u₂, and of q among the parameters."""
+        p = [ONE if m == self.lead else -1 for m in range(self.outputs)]
+        start = 0
+        for m in (m for m in range(self.outputs) if m != self.lead):
+            p[m], start = start, start + 1
+        U = [[ONE if x == self.rows[k] else ZERO for x in range(self.n)] for k in range(2)]
+        for column in U:
+            for x in (x for x in range(self.n) if x not in self.rows):
+                column[x], start = start, start + 1
+        q = []
+        for j in self.degrees:
+            q.append(list(range(start, start + j + 1)))
+            start += j + 1
+        return p, U, q
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """All summands of all entries."""
+        p, U, q = self.layout
+        found: dict[tuple[int, Factors], Fraction] = {}
+        place = 0
+        for j, own in zip(self.degrees, q, strict=True):
+            for index in combinations_with_replacement(range(self.n), j):
+                for k, coefficient in enumerate(own):
+                    for chosen, share in _products(U, index, k):
+                        if ZERO in chosen:
+                            continue
+                        for m, lead in enumerate(p):
+                            kept = sorted(x for x in (*chosen, coefficient, lead) if x >= 0)
+                            key = m * self.size + place, _powers(kept)
+                            factor = Fraction(self.factors[place]) if self.factors else Fraction(1)
+                            found[key] = found.get(key, Fraction(0)) + share * factor
+                place += 1
+        return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
+
+    def split(self, x: Vector) -> Shared:
+        """The parts of x."""
+        p, U, q = self.layout
+
+        def vector(row: list[int]) -> Vector:
+            return np.array([x[place] if place >= 0 else float(place == ONE) for place in row])
+
+        return Shared(vector(p), np.array([vector(row) for row in U]).T, tuple(x[row] for row in q))
+
+    def join(self, given: Shared) -> Complex:
+        """The x of p ⊗ q, brought to p_l = 1 and U with two rows the identity."""
+        B = given.U[list(self.rows)]
+        U = given.U @ np.linalg.inv(B)
+        p, scale = given.p / given.p[self.lead], given.p[self.lead]
+        x = np.zeros(self.unknowns, np.complex128)
+        places = self.layout
+        q = [scale * _turned(row, B) for row in given.q]
+        for row, values in [
+            (places[0], p),
+            *zip(places[1], U.T, strict=True),
+            *zip(places[2], q, strict=True),
+        ]:
+            for where, value in zip(row, values, strict=True):
+                if where >= 0:
+                    x[where] = value
+        return x
+
+    @property
+    def neuron(self) -> Neuron:
+        """The same map, for proofs."""
+        terms = []
+        for term in self.terms:
+            powers = [0] * self.unknowns
+            for where, e in term.factors:
+                powers[where] = e
+            terms.append((term.entry, float(term.coefficient), tuple(powers)))
+        return Neuron(self.unknowns, self.entries, tuple(terms), turns=1, lowest=1)
+
+
+def _products(U: list[list[int]], index: Sequence[int], k: int) -> list[tuple[tuple[int, ...], Fraction]]:
+    """The entry of u₁^(j−k)u₂^k at an index: which parameters are multiplied, with their shares."""
+    if len(index) < 2:
+        return [(tuple(U[k][x] for x in index), Fraction(1))]
+    x, y = index
+    if k != 1:
+        return [((U[k // 2][x], U[k // 2][y]), Fraction(1))]
+    return [((U[0][x], U[1][y]), Fraction(1, 2)), ((U[0][y], U[1][x]), Fraction(1, 2))]
+
+
+def _powers(places: list[int]) -> Factors:
+    return tuple((place, places.count(place)) for place in sorted(set(places)))
+
+
+def quadratic(q: Vector) -> Vector:
+    """The symmetric 2×2 matrix of q₀u₁² + q₁u₁u₂ + q₂u₂²."""
+    return np.array([[q[0], q[1] / 2], [q[1] / 2, q[2]]])
+
+
+def _turned(q: Vector, B: Vector) -> Vector:
+    """Coefficients on the columns of U B⁻¹ in place of U."""
+    if len(q) == 1:
+        return q
+    if len(q) == 2:
+        return np.asarray(B @ q)
+    s = B @ quadratic(q) @ B.T
+    return np.array([s[0, 0], 2 * s[0, 1], s[1, 1]])
+
+
+@dataclass(frozen=True)
+class SharedEquations(TermEquations):
+    """The critical equations of p ⊗ q with `shown` outputs."""
+
+    n: int
+    degrees: tuple[int, ...]
+    shown: int
+
+    @cached_property
+    def map(self) -> SharedMap:
+        """x ↦ s."""
+        return SharedMap(self.n, self.degrees, self.shown)
+
+    @property
+    def outputs(self) -> int:
+        """M."""
+        return self.shown
+
+    @property
+    def count(self) -> int | None:
+        """In two inputs q is anything: p ⊗ q are the pairs of singular vectors of the target, one an output."""
+        return self.shown if self.n == 2 else None
+
+    @property
+    def r(self) -> int:
+        """Two neurons."""
+        return 2
+
+    def orbit(self, x: Complex) -> Complex:
+        """No other parameters have the same function."""
+        return x[None]
