@@ -5,11 +5,11 @@ Against the loss of `test_special_networks`, which shares no code with charts: z
 
 import numpy as np
 import pytest
-from tests.questions.charts.test_special_networks import COEFFICIENTS, Case, Loss, unlisted, wrong_rows
+from tests.questions.charts.test_special_networks import MORE, Case, Loss, unlisted, wrong_rows
 
 import shallows as sh
 
-MORE = {"z + z² + z³": (0, 1, 1, 1), "1 + z² + z³": (1, 0, 1, 1)}
+OWN = {"z + z² + z³": (0, 1, 1, 1), "1 + z² + z³": (1, 0, 1, 1)}
 THOROUGH = pytest.mark.thorough
 
 
@@ -45,8 +45,8 @@ def drawn(activation, n, outputs, seed, law="gaussian", neurons=3):
     ],
 )
 def test_zeros_of_the_gradient_are_listed(request, monkeypatch, activation, n, outputs, seed, law, loss):
-    for name, coefficients in MORE.items():
-        monkeypatch.setitem(COEFFICIENTS, name, coefficients)
+    for name, coefficients in OWN.items():
+        monkeypatch.setitem(MORE, name, coefficients)
     case = drawn(activation, n, outputs, seed, law, 3 if n == 2 else 5)
     own, chart = Loss(case), sh.chart(case.problem())
     thorough = request.node.get_closest_marker("thorough") is not None

@@ -121,7 +121,10 @@ def test_two_forms_in_two_inputs_are_two_neurons_exactly():
     net = sh.Network([[1.0, 2.0], [1.0, -1.0]], [[1.0, 2.0], [3.0, -1.0]])
     chart = sh.chart(sh.Problem(net, samples(2), 2))
     assert chart.minimum.kind == "global minimum" and chart.minimum.loss < 1e-20
-    assert (chart.minimum.rank, chart.complex_count[2]) == (2, 3)  # the pair, and two that share their outer weights
+    assert (chart.minimum.rank, chart.complex_count[2]) == (
+        2,
+        3,
+    )  # the pair, and two that share their outer weights
 
 
 SPECIAL = {
