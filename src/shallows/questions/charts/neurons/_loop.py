@@ -21,14 +21,14 @@ from shallows.questions.charts.continuation._loop import (
     slope_of_monomial,
     store_powers,
 )
-from shallows.support.compiling import callback, part
+from shallows.support.compiling import callback, part, unit
 
 #: Where the terms start in `program`.
 HEAD = 7
 
 
 @part
-def _weight(point: Any, reals: Any, program: Any, i: int, m: int) -> Any:
+def weight(point: Any, reals: Any, program: Any, i: int, m: int) -> Any:
     """a_im, trained or fixed."""
     if program[4]:
         return point[i * (program[2] + program[0]) + m]
@@ -79,7 +79,7 @@ def _gaps(point: Any, complexes: Any, reals: Any, program: Any, work: Any, at_s:
         for k in range(size):
             total = 0.0 + 0.0j
             for i in range(r):
-                total += _weight(point, reals, program, i, m) * work[at_b + i * (1 + n) * size + k]
+                total += weight(point, reals, program, i, m) * work[at_b + i * (1 + n) * size + k]
             work[at_s + m * size + k] = total
     for m in range(outputs):
         for k in range(size):
@@ -114,8 +114,18 @@ def _curvature(reals: Any, program: Any, work: Any, i: int, x: int, y: int, at_e
     return total
 
 
-@callback(SIGNATURE)
-def neurons(
+@part
+def row_scale(point: Any, program: Any, i: int) -> float:
+    """What the rows of a neuron are multiplied by, `FAR` says why."""
+    lead = program[2] if program[4] else 0
+    longest = 0.0
+    for x in range(program[0]):
+        longest = max(longest, abs(point[i * (lead + program[0]) + lead + x]))
+    return (FAR / longest) ** program[5] if longest > FAR else 1.0
+
+
+@unit(SIGNATURE)
+def evaluate(
     point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
 ) -> None:
     """ψᵢ·e_m = 0 for every output m where a is trained, and Σ_m a_im ∂_xψᵢ·e_m = 0; one output has no factor aᵢ there.
@@ -135,10 +145,7 @@ def neurons(
     _gaps(point, complexes, reals, program, work, at_s)
     metric_products(work, at_b, rows, size, at_g, work, at_c, rows)
     for i in range(r):
-        longest = 0.0
-        for x in range(n):
-            longest = max(longest, abs(point[i * own + lead + x]))
-        shrink = (FAR / longest) ** program[5] if longest > FAR else 1.0
+        shrink = row_scale(point, program, i)
         for row in range(own):
             equation = i * own + row
             v = i * (1 + n) + (0 if row < lead else 1 + row - lead)
@@ -149,7 +156,7 @@ def neurons(
                     continue
                 factor = 1.0 + 0.0j
                 if row >= lead and outputs > 1:
-                    factor = _weight(point, reals, program, i, m)
+                    factor = weight(point, reals, program, i, m)
                 total += factor * _dot(work, at_b + v * size, at_e + m * size, size)
                 drift += factor * _dot(work, at_b + v * size, at_drift + m * size, size)
             value[equation] = total * shrink
@@ -165,10 +172,10 @@ def neurons(
                             continue
                         factor = 1.0 + 0.0j
                         if row >= lead and outputs > 1:
-                            factor = _weight(point, reals, program, i, m)
+                            factor = weight(point, reals, program, i, m)
                         step = 1.0 + 0.0j
                         if column >= lead:
-                            step = _weight(point, reals, program, j, m)
+                            step = weight(point, reals, program, j, m)
                         entry += factor * step * work[at_c + v * rows + w]
                         if i == j and row < lead and column >= lead:
                             entry += _dot(work, at_b + w * size, at_e + m * size, size)
@@ -179,3 +186,11 @@ def neurons(
                                 reals, program, work, i, row - lead, column - lead, at_e + m * size
                             )
                     jacobian[equation * width + j * own + column] = entry * shrink
+
+
+@callback(SIGNATURE)
+def neurons(
+    point: Any, complexes: Any, reals: Any, program: Any, work: Any, scratch: Any, value: Any, jacobian: Any
+) -> None:
+    """`evaluate`, for the tracker."""
+    evaluate(point, complexes, reals, program, work, scratch, value, jacobian)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations, product
+from math import inf
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.powers.cancellation import CANCELLING, room_for
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
 
-#: The compiled evaluator.
+#: The compiled evaluators: in doubles, and with 31 digits for long neurons, one output.
 NEURONS = ReadyCode("shallows.questions.charts.neurons._loop", "neurons")
+SHARP = ReadyCode("shallows.questions.charts.neurons._sharp_loop", "sharp_neurons")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ class NeuronEquations(CommonEquations):
     def count(self) -> int | None:
         """Not known beforehand."""
         return None
+
+    @property
+    def cancels(self) -> bool:
+        """Whether solutions lie far out, where terms cancel: they are evaluated with 31 digits, for one output."""
+        return False
 
     def split(self, points: Complex) -> tuple[Complex, Complex]:
         """Outer weights (…, r, M) and neurons (…, r, n)."""
@@ -113,15 +121,20 @@ class NeuronEquations(CommonEquations):
         table = [number for entry, _, row in terms for number in (entry, *row)]
         fixed = np.zeros(0) if self.outer is None else np.array(self.outer).ravel()
         rows = r * (1 + n)
+        numbers = segment_numbers(start, target)
+        if self.cancels:
+            (first, _), (last, _) = start, target
+            numbers = np.concatenate([numbers, last.low.ravel(), (first - last).low.ravel()])
         return Homotopy(
-            evaluate=NEURONS,
-            complexes=segment_numbers(start, target),
+            evaluate=SHARP if self.cancels else NEURONS,
+            complexes=numbers,
             reals=np.concatenate([[c for _, c, _ in terms], fixed]),
             program=np.array(head + table, np.int64),
             work=r * n * (degree + 1) + 2 * rows * size + rows**2 + 3 * self.entries + size**2,
-            scratch=1,
+            scratch=room_for(n, r, degree, size) if self.cancels else 1,
             unknowns=self.unknowns,
             noise=rounding(size),
+            sharp_beyond=CANCELLING if self.cancels else inf,
         )
 
     def conditions(self, x: Complex) -> Complex:

@@ -121,11 +121,11 @@ def _wide(equations: PenalisedEquations, tell: Shown) -> SolvedMember:
     x, g = equations.first(gram, rng)
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
-        fixed = family(equations, OneMetric(gram))
+        fixed = family(equations.rounded, OneMetric(gram))
         return linear_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
 
     result = monodromy(
-        family(equations, kind),
+        family(equations.rounded, kind),
         x[None, :],
         np.concatenate([u, g]),
         rng=0,
@@ -161,7 +161,7 @@ def _followed(
     size, upper = wide.size, np.triu_indices(wide.size)
     both = np.concatenate([gram[:size, :size][upper], gram[size:, size:][upper]])
     wanted = np.concatenate([both, pinned.full(free)[special.parameters :]])
-    kind = family(equations, wide)
+    kind = family(equations.rounded, wide)
     ends = solve_member(
         kind,
         start.points,

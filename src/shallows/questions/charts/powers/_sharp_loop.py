@@ -73,7 +73,7 @@ def _students(point: Any, program: Any, numbers: Any, spare: Any) -> None:
 
 
 @unit(types.void(COMPLEXES, FLOATS, INT, INT, INT, several(INT, INT)), rare=True)
-def _gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: Any) -> None:
+def gap(complexes: Any, numbers: Any, at_g: int, at_t: int, size: int, spare: Any) -> None:
     """e = G(t) s − g(t), its derivative in t, and G(t)."""
     square, other, here = size * size, spare[0], spare[1]
     lows = 2 * (square + size)
@@ -146,7 +146,7 @@ def sharp(
     here, there = at_t + 3 * PLACES, at_t + 4 * PLACES
     store(numbers, at_t, point[unknowns])
     _students(point, program, numbers, (other, here, there))
-    _gap(complexes, numbers, at_g, at_t, size, (other, here))
+    gap(complexes, numbers, at_g, at_t, size, (other, here))
     for v in range(unknowns):
         store(numbers, total, 0.0j)
         store(numbers, other, 0.0j)

@@ -14,3 +14,8 @@ def places(n: int, r: int, degree: int, size: int) -> int:
     """The room, in doubles, that `sharp` takes."""
     unknowns = n * r
     return PLACES * (unknowns * (degree + 1) + 2 * unknowns * size + size * size + 3 * size + 5)
+
+
+def room_for(n: int, r: int, degree: int, size: int) -> int:
+    """The room that r neurons take, n unknowns each in powers up to `degree`, without derivatives of second order."""
+    return PLACES * (r * n * (degree + 1) + r * (1 + n) * size + size * size + 3 * size + 5)
