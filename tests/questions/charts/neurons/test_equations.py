@@ -1,5 +1,7 @@
 """The critical equations of sums of neurons: against differences of the loss itself, and the numbers of the design."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,88 @@ def test_equations_are_the_gradient_of_the_loss_and_have_their_own_jacobian(outp
     ends = [(homotopy.at(point + step * e)[0], homotopy.at(point - step * e)[0]) for e in np.eye(len(point))]
     differences = np.array([(up - down) / (2 * step) for up, down in ends]).T
     assert np.abs(differences - jacobian).max() < 1e-7 * np.abs(jacobian).max()
+
+
+class Cancelling(NeuronEquations):
+    """The same equations, evaluated with 31 digits for long neurons."""
+
+    cancels = True
+
+
+def exactly(z):
+    return Fraction(float(np.real(z))), Fraction(float(np.imag(z)))
+
+
+def plus(a, b):
+    return a[0] + b[0], a[1] + b[1]
+
+
+def times(a, b):
+    return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
+
+
+def exact_value(equations, gram, g, point):
+    """ψᵢ·e for trained weights and ∂ψᵢ·e, e = Gs − g, term by term in rational numbers."""
+    neuron, r, lead = equations.neuron, equations.r, equations.lead
+    x = [exactly(z) for z in point]
+    own = lead + neuron.n
+
+    def terms(i, along):
+        found = [(Fraction(0), Fraction(0))] * neuron.size
+        for entry, coefficient, row in neuron.terms:
+            left, factor = list(row), Fraction(coefficient)
+            if along is not None:
+                factor *= left[along]
+                left[along] -= 1
+            if factor:
+                value = (factor, Fraction(0))
+                for k, power in enumerate(left):
+                    for _ in range(power):
+                        value = times(value, x[i * own + lead + k])
+                found[entry] = plus(found[entry], value)
+        return found
+
+    weights = [x[i * own] if lead else exactly(equations.outer[i][0]) for i in range(r)]
+    s = [(Fraction(0), Fraction(0))] * neuron.size
+    for i in range(r):
+        s = [plus(old, times(weights[i], new)) for old, new in zip(s, terms(i, None), strict=True)]
+    e = []
+    for k in range(neuron.size):
+        total = times((Fraction(-1), Fraction(0)), exactly(g[k]))
+        for j in range(neuron.size):
+            total = plus(total, times(exactly(gram[k, j]), s[j]))
+        e.append(total)
+    values = []
+    for i in range(r):
+        for row in ([None] if lead else []) + list(range(neuron.n)):
+            total = (Fraction(0), Fraction(0))
+            for slope, gap in zip(terms(i, row), e, strict=True):
+                total = plus(total, times(slope, gap))
+            values.append(complex(float(total[0]), float(total[1])))
+    return np.array(values)
+
+
+@pytest.mark.parametrize("outer", [None, ((1.0,), (-0.75,))])
+def test_long_neurons_are_evaluated_to_all_digits(outer):
+    """Next to null directions of the metric doubles lose digits of the value: held to rational numbers."""
+    rng = np.random.default_rng(8)
+    sharp = Cancelling(Neuron.of_degrees([2], 3), 2, outer=outer)
+    plain = NeuronEquations(sharp.neuron, 2, outer=outer)
+    gram = np.diag([1.0, 2.0, 2.0, 1.0, 2.0, 1.0]).astype(complex)  # Frobenius': w·w = 0 is null
+    g = complex_normal(rng, 6)
+    unlike = complex_normal(rng, 6, 6)
+    ends = (Pair.of(unlike + unlike.T), complex_normal(rng, 6)), (Pair.of(gram), g)
+    for size in (3.0, 300.0, 3e4):
+        long = [size * np.array([1.0, 1j, 0.0]) + complex_normal(rng, 3) for _ in range(2)]
+        parts = long if outer else [np.concatenate([complex_normal(rng, 1), w]) for w in long]
+        point = np.append(np.concatenate(parts), 0.0)
+        exact = exact_value(sharp, gram, g, point)
+        found = sharp.homotopy(*ends).at(point)[0]
+        in_doubles = plain.homotopy(*ends).at(point)[0]
+        rows = np.repeat([(2.0 / np.abs(w).max()) ** 2 if size > 2 else 1.0 for w in long], len(exact) // 2)
+        assert np.abs(found - exact * rows).max() <= 1e-14 * np.abs(exact * rows).max()
+        if size > 1e4:
+            assert np.abs(in_doubles - exact * rows).max() > 1e-13 * np.abs(exact * rows).max()
 
 
 @pytest.mark.parametrize("name", COUNTS)

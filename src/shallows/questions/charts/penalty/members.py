@@ -22,13 +22,15 @@ from shallows.mathematics.homotopy.solutions import Solutions
 from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
 from shallows.mathematics.same_points import PointSet
 from shallows.model.reduced_problem import identity
-from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.detours import FEW, Detours, Regular
 from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember, family
 from shallows.questions.charts.continuation.generic_members import DIGITS, SPECIAL_SEEDS, solved_once
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
+from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.penalty.metrics import PenalisedMetrics
+from shallows.questions.charts.penalty.mirrored import found_mirrored
 from shallows.questions.charts.penalty.students import PenalisedEquations
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
@@ -50,7 +52,7 @@ def start_for(equations: PenalisedEquations, special: PenalisedMetrics, tell: Sh
 class PinnedFamily:
     """The equations over metrics of one kind with targets (t, vI): parameters (u, g₁, v), g = (g₁, v q)."""
 
-    equations: PenalisedEquations
+    equations: NeuronEquations
     special: PenalisedMetrics
 
     @property
@@ -95,19 +97,26 @@ class PinnedDetours(Detours):
         regular: Regular,
     ) -> None:
         super().__init__(equations, known, wanted, seed, tell, regular)
-        self.pinned = PinnedFamily(equations, special)
+        self.own, self.special = equations, special
 
     def _tracked(self, way: int) -> Solutions | None:
-        """All paths to the wanted member."""
+        """All paths to the wanted member, those that are lost in other coordinates once more."""
+        points = self.known.points
+        found = self._followed(self.own, points, way)
+        return found_mirrored(self.own, points, found, lambda own, starts: self._followed(own, starts, way))
+
+    def _followed(self, equations: NeuronEquations, points: Complex, way: int) -> Solutions:
+        pinned = PinnedFamily(equations, self.special)
         return solve_member(
-            self.pinned,
-            self.known.points,
-            self.pinned.pinned(self.known.parameters).tolist(),
-            self.pinned.pinned(self.wanted.parameters).tolist(),
+            pinned,
+            points,
+            pinned.pinned(self.known.parameters).tolist(),
+            pinned.pinned(self.wanted.parameters).tolist(),
             rng=self.seed + way,
             detour=way > 0,
             on_incomplete="return",
             settings=SETTINGS,
+            give_up=FEW,
             progress=self.tell,
         )
 

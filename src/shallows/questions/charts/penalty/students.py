@@ -80,8 +80,8 @@ def places_of(n: int, groups: tuple[Group, ...]) -> list[Place]:
     return places
 
 
-def neuron_of(n: int, groups: tuple[Group, ...]) -> Neuron:
-    """All neurons as one map from the unknowns to the entries of (s, P).
+def neuron_of(n: int, groups: tuple[Group, ...], mirrored: bool = False) -> Neuron:
+    """All neurons as one map from the unknowns to the entries of (s, P); of (P, s) where `mirrored`.
 
     >>> neuron_of(1, (Group(2.0, 1),)).values(np.array([3.0]))
     array([18.,  9.])
@@ -89,6 +89,7 @@ def neuron_of(n: int, groups: tuple[Group, ...]) -> Neuron:
     frame, places = frame_of(n, groups), places_of(n, groups)
     total = places[-1].unknowns[-1] + 1
     size = coordinates.dimension(n, 2)
+    weighted, bare = (size, 0) if mirrored else (0, size)
     products: list[tuple[int, float, tuple[int, ...]]] = []
     for place in places:
         columns = frame[:, place.first :]
@@ -96,7 +97,10 @@ def neuron_of(n: int, groups: tuple[Group, ...]) -> Neuron:
         for entry, (p, q) in enumerate(coordinates.indices(n, 2).tolist()):
             for (i, x), (j, y) in product(enumerate(place.unknowns), repeat=2):
                 factor = float(columns[p, i] * columns[q, j])
-                products += [(size + entry, factor, (x, y)), (entry, factor * place.weight, (x, y, *outer))]
+                products += [
+                    (bare + entry, factor, (x, y)),
+                    (weighted + entry, factor * place.weight, (x, y, *outer)),
+                ]
     return Neuron.of_products(total, 2 * size, products)
 
 
