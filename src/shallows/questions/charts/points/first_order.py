@@ -88,20 +88,19 @@ def _splits(problem: Problem, found: RealPoint, slope: Array) -> list[Array]:
     """The extreme values of ℓ′(v^⊗(d−2)⊗w²) over unit w ⟂ v for each neuron, times its share of the target, if < 1."""
     n, d = problem.n, problem.degree
     size = float(np.max(np.abs(problem.target_tensor().entries), initial=TINY))
+    second = coordinates.gradient_matrix(coordinates.gradient_matrix(slope, n, d).T, n, d - 1)
     result: list[Array] = []
     for v in found.vectors if n > 1 else ():  # one input has no w ⟂ v
         unit = _units(v)
         basis = np.linalg.svd(unit[None])[2][1:]
-        values = np.linalg.eigvalsh(basis @ _hessian(slope, unit, n, d) @ basis.T) / (d * (d - 1))
+        values = np.linalg.eigvalsh(basis @ _hessian(second, unit, d) @ basis.T) / (d * (d - 1))
         share = float(np.max(np.abs(coordinates.monomials(v, d)))) / size
         result.append(values[[0, -1]] * min(share, 1.0))
     return result
 
 
-def _hessian(form: Array, u: Array, n: int, d: int) -> Array:
-    """The second derivatives of Σ_I c_I u^I."""
-    first = coordinates.gradient_matrix(form, n, d)
-    second = coordinates.gradient_matrix(first.T, n, d - 1)
+def _hessian(second: Array, u: Array, d: int) -> Array:
+    """The second derivatives of Σ_I c_I u^I, from the coefficients that they have as forms."""
     return np.asarray(np.einsum("m,xmy->xy", coordinates.monomials(u, d - 2), second))
 
 

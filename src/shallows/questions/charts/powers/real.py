@@ -247,6 +247,6 @@ def half_hessian(system: PowerSystem, u: Array) -> Array:
     H = D @ system.gram @ D.T
     outer = coordinates.gradient_matrix(e, n, d)
     for j, (s, w) in enumerate(zip(signs, U, strict=True)):
-        block = np.stack([coordinates.monomials_jvp(w, np.eye(n)[x], d - 1) @ outer for x in range(n)])
+        block = np.stack([slope @ outer for slope in coordinates.monomials_jvp(w, np.eye(n), d - 1)])
         H[j * n : (j + 1) * n, j * n : (j + 1) * n] += s * block
     return np.asarray((H + H.T) / 2)
