@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shallows.support.collector import all_stays
 from shallows.support.errors import InvalidProblem, ShallowsError
-from shallows.uses.explorer.fields import defaults
+from shallows.uses.explorer.fields import Field, State, defaults
 from shallows.uses.explorer.views import NAMES, view_of
 from shallows.uses.explorer.workers import computed
 
@@ -60,20 +62,29 @@ def names_of(host: str) -> tuple[str, ...]:
 
 
 def warm() -> None:
-    """Draw every view at its defaults and a step beside them (another method may serve there): compiled loops load."""
+    """Draw every view at its defaults, a step beside them (another method may serve there), and with every choice.
+
+    Compiled loops load, and what views share is made; the collector of garbage leaves it alone from then on.
+    """
     for name in NAMES:
-        fields = view_of(name).fields
-        start = defaults(fields)
-        beside = {
-            f.name: min(start[f.name] + f.step, f.high) if not f.choices else start[f.name] for f in fields
-        }
-        for state in (start, beside):
+        view = view_of(name)
+        view.seconds(defaults(view.fields))
+        for state in _first_states(view.fields):
             try:
-                computed(view_of(name).draw, state)
+                computed(view.draw, state)
             except ShallowsError:  # it will say so on its page
                 continue
             except RuntimeError:  # the threads are closed: the server stopped while this was under way
                 return
+    all_stays()
+
+
+def _first_states(fields: Sequence[Field]) -> Iterator[State]:
+    start = defaults(fields)
+    yield start
+    yield {f.name: start[f.name] if f.choices else min(start[f.name] + f.step, f.high) for f in fields}
+    for f in fields:
+        yield from ({**start, f.name: float(i)} for i in range(len(f.choices)) if i != start[f.name])
 
 
 def _listening(host: str, port: int) -> socket.socket:
