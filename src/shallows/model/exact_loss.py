@@ -13,9 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import arb_mat, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.exact.rational_arrays import (
     exact_product,
     exact_solution,
@@ -73,6 +74,11 @@ class ExactLoss:
         """From G and t as the doubles that they are."""
         exact = fractions(gram)
         return cls(exact, exact_product(exact, fractions(target)))
+
+    def balls(self, bits: int) -> tuple[arb_mat, arb_mat]:
+        """G, and b as a column, in balls of so many bits; of BITS at the least."""
+        with precision(max(bits, BITS)):
+            return arb_mat(rational_matrix(self.gram)), arb_mat(rational_matrix(self.right[:, None]))
 
     def excess(self, entries: Array) -> Array:
         """(s − t)ᵀG(s − t), t = G⁻¹b, of tensors as the doubles that they are, a row each; rounded once, at the end."""

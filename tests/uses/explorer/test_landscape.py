@@ -321,8 +321,7 @@ def test_the_table_of_symmetric_points_is_what_the_proof_finds(k):
 
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(4, 21))])
 def test_the_table_of_points_with_one_neuron_apart_is_the_rest_of_the_stored_list(k):
-    from shallows.uses.explorer.views.one_apart_points import DISTINCT, ONE_APART, TUBE
-    from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
+    from shallows.uses.explorer.views.symmetric_points import DISTINCT, ONE_APART, SYMMETRIC, TUBE
 
     chart = sh.relu.symmetric_chart(k, [1, k - 1])
     assert chart.completeness == "proved" and f"outside {TUBE} rad" in chart.scope

@@ -11,7 +11,6 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision, rational
-from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.closure.batch import MergedBatch
 from shallows.questions.charts.closure.term_map import Term, TermMap
@@ -49,9 +48,8 @@ class MergedBalls:
 
     def __init__(self, system: MergedSystem, bits: int) -> None:
         self.map, self.n = system.map, system.map.unknowns
+        self.gram, self.g = system.exact.balls(bits)
         with precision(max(bits, BITS)):
-            self.gram = arb_mat(rational_matrix(system.exact.gram))
-            self.g = arb_mat(rational_matrix(system.exact.right[:, None]))
             self.terms: list[tuple[Term, arb]] = [
                 (term, arb(rational(term.coefficient))) for term in system.map.terms
             ]

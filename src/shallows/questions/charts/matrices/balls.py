@@ -11,7 +11,6 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import BITS, made_once, precision
-from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -66,9 +65,7 @@ class LowRankBalls:
 
     def __init__(self, system: LowRankSystem, bits: int) -> None:
         self.equations, self.n = system.equations, system.equations.unknowns
-        with precision(max(bits, BITS)):
-            self.gram = arb_mat(rational_matrix(system.in_frame.gram))
-            self.g = arb_mat(rational_matrix(system.in_frame.right[:, None]))
+        self.gram, self.g = system.in_frame.balls(bits)
         indices = coordinates.indices(self.equations.n, 2)
         self.pairs = [(int(i), int(j)) for i, j in indices]
 

@@ -11,7 +11,6 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.systems import BITS, made_once, precision
-from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.neurons.batch import NeuronBatch
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -49,9 +48,7 @@ class NeuronBalls:
 
     def __init__(self, system: NeuronSystem, bits: int) -> None:
         self.equations, self.n = system.equations, system.equations.unknowns
-        with precision(max(bits, BITS)):
-            self.gram = arb_mat(rational_matrix(system.exact.gram))
-            self.right = arb_mat(rational_matrix(system.exact.right[:, None]))
+        self.gram, self.right = system.exact.balls(bits)
 
     def _psi(self, powers: list[list[Any]], along: tuple[int, ...], kind: Any) -> Any:
         """A column: ψ of one neuron, or its derivative."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision
-from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
@@ -91,9 +90,7 @@ class PowerBalls:
 
     def __init__(self, system: PowerSystem, bits: int) -> None:
         self.equations, self.n, self.signs = system.equations, system.equations.unknowns, system.signs
-        with precision(max(bits, BITS)):
-            self.gram = arb_mat(rational_matrix(system.loss.gram))
-            self.g = arb_mat(rational_matrix(system.loss.right[:, None]))
+        self.gram, self.g = system.loss.balls(bits)
         table = coordinates.exponents(self.equations.n, self.equations.degree)
         self.exponents = [[int(c) for c in row] for row in table]
 

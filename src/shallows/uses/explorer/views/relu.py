@@ -29,8 +29,7 @@ from shallows.uses.explorer.costs import TRAIN
 from shallows.uses.explorer.fields import Field, State
 from shallows.uses.explorer.scene import Report, Scene, View
 from shallows.uses.explorer.sketch import Sketch
-from shallows.uses.explorer.views.one_apart_points import DISTINCT, ONE_APART, TUBE
-from shallows.uses.explorer.views.symmetric_points import SYMMETRIC
+from shallows.uses.explorer.views.symmetric_points import DISTINCT, ONE_APART, SYMMETRIC, TUBE
 from shallows.uses.report.drawings import fitted_rows
 
 KEPT = 24
