@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from tests.questions.damped_newton import damped_newton
 
 import shallows as sh
 from shallows.questions.relu.block_system import BlockSystem
@@ -15,7 +16,7 @@ def newton_ends(sizes: list[int], starts: int, seed: int) -> np.ndarray:
 
     Without those that have a zero row or, with two blocks, all rows within 0.01 rad of each other.
     """
-    k, rng, step = sum(sizes), np.random.default_rng(seed), 1e-6
+    k, rng = sum(sizes), np.random.default_rng(seed)
     home, own = np.repeat(np.arange(len(sizes)), sizes), np.eye(k, dtype=bool)
     masks = []
     for a in range(len(sizes)):
@@ -31,12 +32,7 @@ def newton_ends(sizes: list[int], starts: int, seed: int) -> np.ndarray:
     def gradient(points: np.ndarray) -> np.ndarray:
         return np.asarray(problem.value_and_gradient(points @ basis)[1] @ basis.T)
 
-    for _ in range(60):
-        ends = [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(len(masks))]
-        inverse = np.linalg.pinv(np.stack(ends, axis=2), rcond=1e-9)
-        shift = -np.einsum("mij,mj->mi", inverse, gradient(x))
-        size, length = (np.linalg.norm(v, axis=1, keepdims=True) for v in (shift, x))
-        x = x + shift * np.minimum(1.0, 0.3 * length / np.maximum(size, 1e-300))
+    x = damped_newton(gradient, x)
     x = x[np.linalg.norm(gradient(x), axis=1) < 1e-9]
     W = (x @ basis).reshape(-1, k, k)
     lengths = np.linalg.norm(W, axis=2)

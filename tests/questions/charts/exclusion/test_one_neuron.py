@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from tests.questions.damped_newton import damped_newton
 
 import shallows as sh
 from shallows.mathematics.exclusion.result import Exclusion
@@ -28,20 +29,14 @@ def relu(V: Any, b: Any = None, covariance: Any = None, outer: Any = "free") -> 
 def newton_ends(problem: sh.Problem, starts: int, seed: int) -> np.ndarray:
     """Critical points that damped Newton iterations on the library's own gradient reach, whatever their kind."""
     rng = np.random.default_rng(seed)
-    n, step = problem.n, 1e-6
+    n = problem.n
     energy = float(problem.value(np.zeros((1, n)))[0])
     w = rng.standard_normal((starts, n)) * np.sqrt(energy)
 
     def gradient(points: np.ndarray) -> np.ndarray:
         return problem.value_and_gradient(points)[1]
 
-    for _ in range(60):
-        sides = [(gradient(w + step * e) - gradient(w - step * e)) / (2 * step) for e in np.eye(n)]
-        hessian = np.stack(sides, axis=2)
-        shift = -np.einsum("mij,mj->mi", np.linalg.pinv(hessian, rcond=1e-9), gradient(w))
-        length = np.linalg.norm(shift, axis=1, keepdims=True)
-        limit = 0.3 * np.linalg.norm(w, axis=1, keepdims=True)
-        w = w + shift * np.minimum(1.0, limit / np.maximum(length, 1e-300))
+    w = damped_newton(gradient, w)
     done = np.linalg.norm(gradient(w), axis=1) < 1e-10 * np.sqrt(energy)
     far = np.linalg.norm(w, axis=1) > 1e-4 * np.sqrt(energy)
     return w[done & far]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.questions.damped_newton import damped_newton
 
 import shallows as sh
 from shallows.mathematics.exclusion.intervals import Intervals
@@ -37,7 +38,7 @@ def problem_of(V: Any, b: Any, covariance: Any, outer: Any) -> sh.Problem:
 
 def newton_ends(problem: sh.Problem, starts: int, seed: int) -> list[sh.Network]:
     """Networks of two neurons that are not parallel, from damped Newton iterations on the library's gradient."""
-    rng, step = np.random.default_rng(seed), 1e-6
+    rng = np.random.default_rng(seed)
     size = 6 if problem.outer is None else 4
     scale = float(problem.value(np.zeros((1, size)))[0]) ** 0.5
     lengths = np.array([scale**0.5] * 6 if size == 6 else [scale] * 4)
@@ -46,13 +47,7 @@ def newton_ends(problem: sh.Problem, starts: int, seed: int) -> list[sh.Network]
     def gradient(points: np.ndarray) -> np.ndarray:
         return problem.value_and_gradient(points * lengths)[1] * lengths / scale**2
 
-    for _ in range(60):
-        sides = [(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(size)]
-        J = np.stack(sides, axis=2)
-        shift = -np.einsum("mij,mj->mi", np.linalg.pinv(J, rcond=1e-8), gradient(x))
-        length = np.linalg.norm(shift, axis=1, keepdims=True)
-        limit = 0.3 * np.linalg.norm(x, axis=1, keepdims=True)
-        x = x + shift * np.minimum(1.0, limit / np.maximum(length, 1e-300))
+    x = damped_newton(gradient, x, 1e-8)
     nets = []
     for row in (x * lengths)[np.linalg.norm(gradient(x), axis=1) < 1e-10]:
         W, a = row[:4].reshape(2, 2), row[4:] if size == 6 else problem.outer[0]
