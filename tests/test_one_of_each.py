@@ -12,6 +12,8 @@ from tests.test_house_rules import FILES, parse
 #: Linear systems that are solved: what is made of their solutions and added to a place is a step of Newton's.
 SOLVES = {"solve", "lstsq", "inv", "inverses", "pinv", "cho_solve", "lu_solve", "spsolve", "eigh"}
 NEWTON = "mathematics/newton.py"
+#: Singular values that count; those of an image, by the size of another matrix.
+RANKS = {"mathematics/numerical_rank.py", "mathematics/homotopy/sets/images.py"}
 #: Claims measure distances as part of their statements.
 PAPERS = "uses/papers/"
 
@@ -124,6 +126,7 @@ def test_the_same_point_is_asked_in_one_place() -> None:
         (r"def (lm|levenberg_marquardt)\b", {"mathematics/solvers/levenberg_marquardt.py"}),
         (r"def (cg|conjugate_gradients)\b", {"mathematics/solvers/conjugate_gradients.py"}),
         (r"134217729", {"mathematics/error_free.py"}),
+        (r"np\.(sum|count_nonzero)\(\w+ > [^)\n]+ \* [^\n]*(max|\[0\])", RANKS),
     ],
 )
 def test_plumbing_has_one_home(pattern: str, home: set[str]) -> None:

@@ -39,6 +39,7 @@ from shallows.mathematics.homotopy.close_roots import (
 from shallows.mathematics.homotopy.coefficients import GaussianRational
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.mathematics.newton import refined
+from shallows.mathematics.numerical_rank import rank_of
 
 #: The work has twice the bits of `separation_bits` and some more; equations and pivots below 2^−(this share of them)
 #: are zero: a pair at that separation leaves the square of it.
@@ -94,7 +95,7 @@ def _deflated(system: PolynomialSystem, point: NDArray[np.complex128]) -> list[A
     rng = np.random.default_rng(0)
     for _ in range(_ROUNDS):
         _, values, right = np.linalg.svd(_slope(current, x))
-        corank = current.n - int(np.count_nonzero(values > _KERNEL * max(values[0], _KERNEL)))
+        corank = current.n - rank_of(values, _KERNEL, least=_KERNEL)
         if not corank:
             return _converged(current, x, len(point))
         if corank == current.n:

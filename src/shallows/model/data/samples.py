@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation
@@ -141,7 +142,7 @@ class Samples(Distribution):
         lengths[lengths == 0] = 1.0
         _, values, vectors = np.linalg.svd(matrix / lengths, full_matrices=True)
         size = matrix.shape[1]
-        rank = int(np.sum(values > VANISHING * values[0])) if len(values) and values[0] > 0 else 0
+        rank = rank_of(values, VANISHING)
         if rank == size:
             return None
         entries = vectors[-1] / lengths

@@ -19,6 +19,7 @@ from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled,
 from shallows.mathematics.homotopy.sets.components import Component
 from shallows.mathematics.homotopy.sets.decomposition import Decomposition, decompose
 from shallows.mathematics.homotopy.sets.images import ImageComponent
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.activations import Power
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -134,4 +135,4 @@ def _rank(s: NDArray[np.complex128], n: int, pairs: Sequence[tuple[int, int]]) -
     for (i, j), value in zip(pairs, s, strict=True):
         matrix[i, j] = matrix[j, i] = value
     values = np.linalg.svd(matrix, compute_uv=False)
-    return int(np.count_nonzero(values > RANK * max(1.0, float(values[0]))))
+    return rank_of(values, RANK, least=1.0)

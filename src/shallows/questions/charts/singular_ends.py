@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.same_points import is_among
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
@@ -393,7 +394,7 @@ def spread(entries: Array, beside: Sequence[Array]) -> int:
     values = np.linalg.svd(steps / np.sqrt(len(steps)), compute_uv=False)
     if values[0] < REMAINS * MOVE * float(np.max(np.abs(entries))):
         return 0
-    return int(np.sum(values > REMAINS * values[0]))
+    return rank_of(values, REMAINS)
 
 
 def _same_tensor(student: Problem, point: RealPoint, other: RealPoint) -> bool:

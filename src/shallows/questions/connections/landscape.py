@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.problem import Problem
 from shallows.questions.charts.result import Chart
 from shallows.questions.connections.descent import Descent, descend, first_step
@@ -158,4 +159,4 @@ class Landscape:
 
 def _rank(end: Neurons) -> int:
     sizes = np.linalg.norm(end.vectors, axis=1)
-    return int(np.sum(sizes > np.sqrt(SAME_PLACE) * np.max(sizes, initial=0.0)))
+    return rank_of(sizes, np.sqrt(SAME_PLACE))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
@@ -62,7 +63,7 @@ def _rank(problem: Problem, theta: Array) -> int:
         bias=problem.bias,
     )
     values = np.linalg.eigvalsh(own.hessian(net))
-    return int(np.sum(values > RANK * max(float(values.max(initial=0.0)), 0.0)))
+    return rank_of(values, RANK)
 
 
 def _is_plane(problem: Problem, theta: Array, flat: Array, reach: float, source: np.random.Generator) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
@@ -236,7 +237,7 @@ def _size(problem: Problem, net: Network) -> float:
 
 def _rank(W: Array, size: float) -> int:
     values = np.linalg.svd(W, compute_uv=False)
-    return int(np.sum(values > RANK * max(float(values[0]), size, TINY)))
+    return rank_of(values, RANK, least=max(size, TINY))
 
 
 def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:

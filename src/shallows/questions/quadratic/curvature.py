@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.support.checks import Array
-from shallows.support.tolerances import TINY
 
 #: Singular values of QΛ, and outer weights, below this share of the largest give candidates for null vectors; each
 #: direction is then checked by its exact curvature, so that a generous number costs nothing but a try.
@@ -66,7 +66,7 @@ def _candidates(problem: Problem, net: Network, R: Array) -> Iterator[tuple[Arra
 def _along_null_vectors(problem: Problem, net: Network, R: Array) -> Iterator[tuple[Array, str]]:
     """U = uvᵀ with QΛv = 0, for the extreme eigenvectors v of Λ on the null space and u of R."""
     _, values, rows = np.linalg.svd(net.W.T * net.a, full_matrices=True)
-    rank = int(np.sum(values > NULL * max(float(np.max(values, initial=0.0)), TINY)))
+    rank = rank_of(values, NULL)
     null = rows[rank:].T
     if not null.shape[1]:
         return

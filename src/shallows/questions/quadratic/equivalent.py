@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.support.checks import Array, finite_number, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
-from shallows.support.tolerances import TINY
 
 #: Singular values of Q below this share of the largest are zero: its members have the same function to about as much.
 ZERO = 1e-9
@@ -79,5 +79,5 @@ def equivalent_set(net: Network) -> EquivalentSet:
     if net.activation != Power(2) or net.a.ndim != 1:
         raise InvalidProblem(f"M_Q is for quadratic networks with one output (Lemma C.6); given {net!r}.")
     _, values, rows = np.linalg.svd(net.W.T, full_matrices=True)
-    rank = int(np.sum(values > ZERO * max(float(np.max(values, initial=0.0)), TINY)))
+    rank = rank_of(values, ZERO)
     return EquivalentSet(net, rows[rank:].T)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.exact.linear_algebra import kernel, matrix
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors import coordinates
 from shallows.support.checks import Array, counted, finite_array, positive_integer, require_no_graph
 from shallows.support.errors import InvalidProblem
@@ -185,7 +186,7 @@ def _numerical_span(X: Array) -> Span:
     weights = np.sqrt(coordinates.multiplicities(d, 2))
     _, values, rows = np.linalg.svd(coordinates.monomials(unit, 2) * weights, full_matrices=True)
     largest = float(values[0])
-    rank = int(np.sum(values > NUMERICAL_ZERO * largest)) if largest > 0 else 0
+    rank = rank_of(values, NUMERICAL_ZERO)
     margin = float(values[rank - 1] / largest) if rank else 0.0
     dropped = float(values[rank] / largest) if rank < len(values) and largest > 0 else 0.0
     pairs = coordinates.indices(d, 2)

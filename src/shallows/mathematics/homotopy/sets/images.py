@@ -26,6 +26,7 @@ from shallows.mathematics.homotopy.sets.numeric import NumericSystem, Row
 from shallows.mathematics.homotopy.sparse import straight_line
 from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
 from shallows.mathematics.newton import gauss_newton
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.same_points import PointSet, chordal_coordinates
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Shown
@@ -238,7 +239,7 @@ def _regular_point(equations: NumericSystem, point: Vector) -> tuple[Vector, Vec
             "regular point of the solution set. Fix: give more digits, or another point"
         )
     _, values, right = np.linalg.svd(equations.jacobian(x))
-    rank = int(np.count_nonzero(values > RANK * max(float(values.max(initial=0.0)), RANK)))
+    rank = rank_of(values, RANK, least=RANK)
     return x, right[rank:].conj().T
 
 

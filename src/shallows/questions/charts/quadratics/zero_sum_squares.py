@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.given_metric import GivenMetric
 from shallows.model.network import Network
@@ -119,7 +120,7 @@ def _near(spread: ZeroSum, Q: Array) -> Network:
     for l in (up + down, up - down, up, down):
         size = float(np.linalg.norm(l))
         if size:
-            rank = int(np.sum(np.abs(values) > POINT_ERROR * np.abs(values).max()))
+            rank = rank_of(np.abs(values), POINT_ERROR)
             for beside in (rank - 2, rank - 1):
                 made = spread.network(NEAR * np.sqrt(np.abs(values).max()) * l / size, Q, max(beside, 0))
                 if made is not None:

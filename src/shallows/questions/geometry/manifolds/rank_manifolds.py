@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
@@ -81,7 +82,7 @@ class MatricesOfRank(ManifoldChart):
         order = np.argsort(-np.abs(values), kind="stable")
         values, vectors = values[order], vectors[:, order]
         sizes = np.abs(values)
-        numerical = int(np.sum(sizes > tolerance * sizes[0])) if sizes[0] > 0 else 0
+        numerical = rank_of(sizes, tolerance)
         self.rank = numerical if rank is None else positive_integer("rank", rank, 0)
         if self.rank > numerical:
             raise InvalidProblem(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.exact.linear_algebra import integer_rank
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
@@ -18,7 +19,6 @@ from shallows.model.network import Network
 from shallows.questions.geometry.ranks.widths import space_dimension
 from shallows.support.checks import Array, describe, finite_array, finite_number
 from shallows.support.errors import InvalidProblem
-from shallows.support.tolerances import TINY
 
 #: Singular values of dτ at unit neurons below this share of the largest count as zero: they are exact to N ε.
 RANK_TOLERANCE = 1e-10
@@ -124,8 +124,7 @@ def parameterization_rank(net: Network, exact: bool = False, tolerance: float = 
     if exact:
         return integer_rank(_integer_spanning_set(net, d))
     values = np.linalg.svd(_spanning_set(net, d), compute_uv=False)
-    limit = finite_number("tolerance", tolerance, minimum=0.0) * max(float(values[0]), TINY)
-    return int(np.sum(values > limit))
+    return rank_of(values, finite_number("tolerance", tolerance, minimum=0.0))
 
 
 def is_critical_parameter(net: Network, exact: bool = False, tolerance: float = RANK_TOLERANCE) -> bool:
@@ -157,7 +156,7 @@ def branch_witness(net: Network, tolerance: float = RANK_TOLERANCE) -> Symmetric
     d = require_power_network(net)
     rows = _spanning_set(net, d)
     _, values, basis = np.linalg.svd(rows, full_matrices=True)
-    rank = int(np.sum(values > finite_number("tolerance", tolerance, minimum=0.0) * max(values[0], TINY)))
+    rank = rank_of(values, finite_number("tolerance", tolerance, minimum=0.0))
     if rank == basis.shape[0]:
         return None
     entries = basis[-1] / np.sqrt(coordinates.multiplicities(net.n, d))

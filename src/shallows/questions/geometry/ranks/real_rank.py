@@ -27,6 +27,7 @@ from scipy.linalg import qr
 
 from shallows.mathematics.exact import binary_forms
 from shallows.mathematics.exact.linear_algebra import matrix, to_flint
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.questions.geometry.ranks.exact_form import ExactForm, read_exact
@@ -102,7 +103,7 @@ def _essential_variables(form: ExactForm, tolerance: float) -> list[int]:
     if form.floating:
         _, triangle, order = qr(_scaled_flattening(form, 1).T, mode="economic", pivoting=True)
         size = np.abs(np.diag(triangle))
-        return sorted(order[: int(np.sum(size > tolerance * size[0]))].tolist())
+        return sorted(order[: rank_of(size, tolerance)].tolist())
     transposed = [list(column) for column in zip(*_flattening(form, 1), strict=True)]
     reduced, rank = matrix(transposed).rref()
     return [next(j for j in range(form.n) if reduced[i, j] != 0) for i in range(rank)]

@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.support.checks import Array
 
 #: Roots closer than this may be one double root: rounding 1e-12 splits a double root by about 1e-6.
@@ -19,8 +20,7 @@ REAL = 1e-12
 
 def numerical_rank(table: Array, tolerance: float) -> int:
     """Singular values above `tolerance` times the largest."""
-    values = np.linalg.svd(table, compute_uv=False)
-    return int(np.sum(values > tolerance * values[0])) if values[0] > 0 else 0
+    return rank_of(np.linalg.svd(table, compute_uv=False), tolerance)
 
 
 def apolar_vector(entries: Array, order: int) -> Array:

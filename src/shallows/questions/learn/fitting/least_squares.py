@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack, qr, solve_triangular, svd
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.learn.fitting.frame import Frame, features
 from shallows.questions.learn.fitting.statistics import Statistics
 from shallows.support.checks import Array
-from shallows.support.tolerances import TINY
 
 #: Singular values (of features, or of their Gram matrix) below this share of the largest are undetermined directions:
 #: whitened features have others of size 1, and rounding leaves about 1e-13 of one that is zero.
@@ -138,7 +138,7 @@ def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int)
     block, right = (block - mean) * root, (Y - level) * root
     free = slice(0, -1) if affine else slice(None)
     u, values, vt = svd(block[:, free], full_matrices=False, check_finite=False)
-    rank = int(np.sum(values > REPEATED * max(float(values[0]), TINY)))
+    rank = rank_of(values, REPEATED)
     entries, share = np.zeros((block.shape[1], Y.shape[1])), np.zeros(block.shape[1])
     entries[free] = vt[:rank].T @ ((u[:, :rank].T @ right) / values[:rank, None])
     share[free] = 1 - np.sum(vt[:rank] ** 2, axis=0)
@@ -195,7 +195,7 @@ def _solve_rectangular(block: Array, right: Array) -> tuple[Array, Array]:
         if reciprocal > SAFE:
             return np.asarray(solve_triangular(r, right)), np.zeros((block.shape[1], 0))
     u, values, vt = svd(block, full_matrices=True, check_finite=False)
-    rank = int(np.sum(values > SINGULAR * max(float(values[0]), TINY))) if len(values) else 0
+    rank = rank_of(values, SINGULAR)
     solution = vt[:rank].T @ ((u[:, :rank].T @ right) / values[:rank, None])
     return np.asarray(solution), np.asarray(vt[rank:].T)
 
