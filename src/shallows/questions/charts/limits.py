@@ -13,9 +13,8 @@ from shallows.mathematics.ed_degree import (
 )
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.geometry.ranks.identifiability import is_identifiable
+from shallows.questions.charts.isolation import require_identifiable
 from shallows.support.budget import allowed_seconds, require
-from shallows.support.errors import InvalidProblem
 
 #: Seconds on one core for a complex critical point, tracked and certified: of rank one at degree 2, of rank one at
 #: higher degree, and of other ranks, which monodromy finds several times.
@@ -35,11 +34,7 @@ def require_chartable(problem: Problem, rank: int, known: int | None = None) -> 
         count = 1 if rank == n else low_rank_degree(n, rank)
         _require_few(count, f"rank {rank} at n = {n}", SQUARE_SECONDS if rank == 1 else MEMBER_SECONDS)
         return
-    if rank > 1 and (rank * n > coordinates.dimension(n, degree) or not is_identifiable(degree, n, rank)):
-        raise InvalidProblem(
-            f"Sums of {rank} powers of degree {degree} in {n} variables are not identifiable, so their critical "
-            'points are not isolated in the neurons. Use a smaller width, or method="descent".'
-        )
+    require_identifiable(degree, n, rank)
     count = known or powers_degree(degree, n, rank) or estimated_count(degree, n, rank)
     _require_few(count, f"rank {rank} at degree {degree}, n = {n}", _seconds(degree, n, rank))
 

@@ -20,6 +20,7 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
@@ -47,8 +48,7 @@ from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
-from shallows.support.errors import InvalidProblem
+from shallows.support.checks import Array, counted
 from shallows.support.progress import Shown, status_line
 
 #: Finds the networks of one number of neurons: `neuron_stratum`, or `exact_stratum`.
@@ -131,12 +131,8 @@ def require_isolated(problem: Problem) -> None:
         else [NeuronEquations(neuron, len(w), outer=tuple((float(a),) for a in w)) for w in weights if w]
     )
     for equations in tried:
-        if not equations.is_isolated():
-            raise InvalidProblem(
-                f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''} in "
-                f"{problem.n} inputs have infinitely many networks for one function, so their critical points are "
-                'not isolated in the neurons. Use a smaller width, or method="descent".'
-            )
+        which = f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''}"
+        refuse_moving(equations, f"{which} in {counted(problem.n, 'input')}")
 
 
 def _trained(

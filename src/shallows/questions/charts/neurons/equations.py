@@ -156,10 +156,14 @@ class NeuronEquations(CommonEquations):
             rows += [np.kron(factors[i], slope) for slope in slopes[i]]
         return np.array(rows, np.complex128)
 
+    def seen_weights(self) -> int:
+        """The rank of ∂s at a random point, and so at almost every one: how many weights the function determines."""
+        x = complex_normal(np.random.default_rng(0), self.unknowns)
+        return int(np.linalg.matrix_rank(self.tangents(x)))
+
     def is_isolated(self) -> bool:
         """Whether finitely many networks have the function of a generic one: ∂s has full rank at a random point."""
-        x = complex_normal(np.random.default_rng(0), self.unknowns)
-        return int(np.linalg.matrix_rank(self.tangents(x))) == self.unknowns
+        return self.seen_weights() == self.unknowns
 
     def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
         """Random neurons, a random e orthogonal to what they span, and g = G s − e."""

@@ -26,6 +26,7 @@ from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
+from shallows.questions.charts.isolation import TURNED, has_parallel, refuse_moving
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -55,7 +56,7 @@ from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import isolated, points_of_rows
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
+from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown, status_line
 from shallows.support.tolerances import TINY
@@ -336,12 +337,12 @@ def _vanishing(neuron: Neuron, rights: Array) -> Array | None:
 
 def _require_isolated(problem: Problem, tried: list[NeuronEquations]) -> None:
     for equations in tried:
-        if not equations.is_isolated():
-            raise InvalidProblem(
-                f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''} in "
-                f"{problem.n} inputs with {problem.outputs} outputs have infinitely many networks for one function, so "
-                'their critical points are not isolated. Use a smaller width, or method="descent".'
-            )
+        which = f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''}"
+        where = f"{counted(problem.n, 'input')} with {problem.outputs} outputs"
+        squares = isinstance(problem.activation, Power) and problem.degree == 2
+        turned = squares and equations.outer is not None and has_parallel(equations.outer)
+        why = TURNED if turned else ""
+        refuse_moving(equations, f"{which} in {where}", why=why)
 
 
 def _kind(problem: Problem, row: Listed, flat: bool) -> str:

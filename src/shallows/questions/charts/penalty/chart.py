@@ -20,6 +20,7 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import identity
 from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily
 from shallows.questions.charts.penalty.equal_weights import equal_weights
@@ -42,6 +43,7 @@ from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import isolated, points_of_rows
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
+from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown, status_line
 
@@ -99,10 +101,12 @@ def penalised_chart(
 def _with_bias(problem: Problem, charted: Callable[[Problem], Chart]) -> Chart:
     if problem.outer is not None:
         raise InvalidProblem(
-            "Biases, a penalty and fixed outer weights that differ: critical points are those of pairs of matrices "
-            "(Σ aᵢ(bᵢ, wᵢ)(bᵢ, wᵢ)ᵀ, WᵀW) of two sizes, for which no system of equations is solved; and neurons of "
-            "opposite signs have limits, biases growing against each other, that the penalty does not see. Fix: "
-            'outer="free", equal weights, bias=False, or method="descent".'
+            "Biases, a penalty and fixed outer weights that differ: loss and penalty see the pair "
+            "(Σ aᵢ(bᵢ, wᵢ)(bᵢ, wᵢ)ᵀ, WᵀW), and biases with Σ aᵢbᵢ² = 0 and w = 0 grow without bound while it stays "
+            "what it is. So equations of pairs have solutions at infinity for all data and targets, among complex "
+            "networks for weights of one sign too, and no trace test tells when a list is whole; with weights of both "
+            "signs the infimum may be such a limit. "
+            'Fix: outer="free", equal weights, bias=False, or method="descent" (sampled).'
         )
     bare = without_penalty(problem)
     return biased_chart(problem, plain_problem(bare), charted(bare))
@@ -168,13 +172,8 @@ def _stratum(
 
 
 def _require_isolated(problem: Problem, equations: PenalisedEquations) -> None:
-    if not equations.is_isolated():
-        used = sum(group.size for group in equations.groups)
-        raise InvalidProblem(
-            f"{used} neurons in {problem.n} inputs have infinitely many networks with the same Wᵀdiag(a)W and WᵀW, "
-            "on which loss and penalty depend, so their critical points are not isolated in the neurons. Use a smaller "
-            'width, or method="descent".'
-        )
+    used = sum(group.size for group in equations.groups)
+    refuse_moving(equations, f"{used} neurons in {counted(problem.n, 'input')}", "pair (Wᵀdiag(a)W, WᵀW)")
 
 
 def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: PenalisedStratum) -> list[Row]:
