@@ -94,3 +94,29 @@ def test_zeros_of_the_gradient_are_on_charts_with_families():
             chart = sh.chart(problem)
             assert chart.completeness != "sampled"
             on_the_chart(problem, chart, 60)
+
+
+@pytest.mark.parametrize(("tilt", "mixed"), [(1.0, True), (0.2, True), (4.0, False)])
+def test_a_family_that_is_critical_here_and_there_is_said(tilt, mixed):
+    """Beside ℓ = (1, 0, tilt) the circle of best squares (v·x)² of diag(1, 1, −0.4) has uᵀEu of both signs, or of one.
+
+    E is the slope of the loss at Q with the best linear part, here by quadrature.
+    """
+    line = np.array([1.0, 0.0, tilt])
+    W = np.concatenate([np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None], [line, -line]])
+    a = [0.5, 0.5, 0.5, 0.5, -0.2, -0.2, 0.5, -0.5]
+    chart = sh.chart(sh.Problem(sh.Network(W, a, sh.Polynomial([0.0, 1.0, 1.0])), sh.Gaussian(3), 2))
+    assert (chart.completeness == "sampled") == mixed
+    assert any("part of a family" in note for note in chart.notes) == mixed
+    nodes, weights = np.polynomial.hermite_e.hermegauss(4)
+    X = np.array(np.meshgrid(nodes, nodes, nodes)).reshape(3, -1).T
+    w = np.prod(np.meshgrid(weights, weights, weights), axis=0).ravel() / weights.sum() ** 3
+    target = (X**2) @ np.array([1.0, 1.0, -0.4])
+    signs = set()
+    for angle in np.linspace(0.0, np.pi, 60):
+        v = np.array([np.cos(angle), np.sin(angle), 0.0])
+        square = (X @ v) ** 2
+        rest = float(w @ (square * target)) / float(w @ square**2) * square - target  # ℓ is matched
+        u = line - (line @ v) * v
+        signs.add(np.sign(float(w @ (rest * (X @ u) ** 2))))
+    assert (len(signs) > 1) == mixed

@@ -53,9 +53,12 @@ def quadratics_chart(
     else:
         inner = students.matrices()
         chart = charted(inner)
-    rows, notes = [_row(students, point) for point in chart.critical], []
+    rows, notes = [_row(students, point) for point in chart.critical], list[str]()
     if elsewhere:
-        rows += linear_rows(students, elsewhere, charted)
+        linear = linear_rows(students, elsewhere, charted)
+        rows += linear.rows
+        notes += linear.notes
+        chart = replace(chart, completeness=weakest([chart.completeness, linear.completeness]))
     if students.free_constant:
         rows += _zero_function(students)
         rows, beyond = within(students, inner, rows)

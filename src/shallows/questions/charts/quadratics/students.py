@@ -143,7 +143,7 @@ class QuadraticStudents:
         law = self.problem.data.rotation_invariance(2)
         if law is None or not self.free_constant:
             return law
-        n, lead = self.problem.n, self.space.exact.gram[0, 1 + (self.problem.n if self.even else 0) :]
+        n, lead = self.problem.n, self.space.exact.gram[0, 1 + self.problem.n * (1 in self.space.degrees) :]
         if law.covariance is not None:
             rows, columns = coordinates.indices(n, 2).T
             second = law.covariance[rows, columns] * np.where(rows == columns, 1.0, 2.0)
@@ -199,7 +199,10 @@ class QuadraticStudents:
         )
         lift, best = solve @ gram[head, tail], solve @ right[head]
         schur, rest = gram[tail, tail] - gram[tail, head] @ lift, right[tail] - lift.T @ right[head]
-        data = GivenMetric(n, schur, rest)
+        invariance = (
+            None if lift.any() else self._invariance()
+        )  # ℓ and Q are orthogonal: Q has its own metric
+        data = GivenMetric(n, schur, rest, None, invariance)
         target = np.asarray(np.linalg.solve(data.gram(2), rest.astype(np.float64)), np.float64)
         squares = Problem(SymmetricTensor(target, n, 2), data, rank)
         return squares, best.astype(np.float64), lift.astype(np.float64)
