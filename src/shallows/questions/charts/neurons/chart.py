@@ -21,6 +21,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
+from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
@@ -29,7 +30,6 @@ from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
 from shallows.questions.charts.neurons.on_one_line import (
     APART,
-    apart_kind,
     has_line_stratum,
     leaves_lines_out,
     line_stratum,

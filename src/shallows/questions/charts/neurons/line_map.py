@@ -12,14 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.equations import TermEquations
-from shallows.questions.charts.closure.term_map import Term, TermMap
+from shallows.questions.charts.closure.term_map import Term
 from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.apart import ApartEquations, ApartMap
 
 
 @dataclass(frozen=True)
-class LineMap(TermMap):
+class LineMap(ApartMap):
     """(u without u_c, C) ↦ s, entries of all degrees, one output after the other.
 
     >>> LineMap(2, (1, 2), 1).tensors(np.array([[3.0, 5.0, 7.0]]))      # 5 (x + 3y) + 7 (x + 3y)²
@@ -71,25 +70,10 @@ class LineMap(TermMap):
         scaled = C * lead ** np.array(self.degrees)
         return np.concatenate([np.delete(u / lead, self.chart), scaled.ravel()])
 
-    @property
-    def neuron(self) -> Neuron:
-        """The same map, for proofs."""
-        terms = []
-        for term in self.terms:
-            powers = [0] * self.unknowns
-            for p, e in term.factors:
-                powers[p] = e
-            terms.append((term.entry, 1.0, tuple(powers)))
-        return Neuron(self.unknowns, self.entries, tuple(terms), turns=1, lowest=1)
-
 
 @dataclass(frozen=True)
-class LineEquations(TermEquations):
+class LineEquations(ApartEquations):
     """The critical equations of functions of one direction with `shown` outputs."""
-
-    n: int
-    degrees: tuple[int, ...]
-    shown: int
 
     @cached_property
     def map(self) -> LineMap:
@@ -97,20 +81,6 @@ class LineEquations(TermEquations):
         return LineMap(self.n, self.degrees, self.shown)
 
     @property
-    def outputs(self) -> int:
-        """M."""
-        return self.shown
-
-    @property
     def count(self) -> int | None:
         """In two inputs Σ_m b_mᵀG⁻¹b_m is a rational function on P¹, of degree 2Σj: it has 4Σj − 2 critical points."""
         return 4 * sum(self.degrees) - 2 if self.n == 2 else None
-
-    @property
-    def r(self) -> int:
-        """Two neurons."""
-        return 2
-
-    def orbit(self, x: Complex) -> Complex:
-        """No other parameters have the same function."""
-        return x[None]

@@ -9,32 +9,23 @@ functions are those of one neuron, real or not: two real ones compute αz + βz�
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.mathematics.same_points import PointSet, is_among
 from shallows.model.activations import PolynomialActivation
-from shallows.model.exact_loss import ExactLoss
-from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
-from shallows.questions.charts.continuation.generic_members import generic_member
-from shallows.questions.charts.continuation.lost_paths import settle
+from shallows.questions.charts.neurons.apart import ApartNetwork, ApartStratum, Whole, apart_stratum
 from shallows.questions.charts.neurons.balanced import BalancedNeurons, blocks_of_degrees
-from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.line_map import LineEquations, LineMap
 from shallows.questions.charts.neurons.line_networks import critical_pair
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
-from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic, examine_ends
+from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
+from shallows.questions.charts.points.stratum import REAL
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -42,50 +33,6 @@ from shallows.support.progress import Shown
 APART = "networks no two of whose neurons are polynomials of one w·x"
 #: How a critical function of one direction is proved.
 PROOF = "Krawczyk, on functions of one direction"
-
-
-class Whole(Quadratic, Protocol):
-    """The loss of all outputs, exactly."""
-
-    @property
-    def exact(self) -> ExactLoss:
-        """I ⊗ G and all b_m."""
-        ...
-
-    @property
-    def first(self) -> PolynomialSpace:
-        """The space of output 0."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class ApartNetwork:
-    """A critical network of a component apart: outer weights (M, 2), neurons (2, n), its function; `still` if no
-    network of the function has a slope."""
-
-    A: Array
-    W: Array
-    point: NeuronPoint
-    family: NeuronFamily | None
-    still: bool
-
-
-@dataclass
-class ApartStratum:
-    """What was found on a component apart."""
-
-    found: list[ApartNetwork] = field(default_factory=list)
-    count: int = 0
-    completeness: str = "proved"
-    notes: list[str] = field(default_factory=list)
-
-    def beside(self, known: Sequence[Array]) -> list[ApartNetwork]:
-        """Those whose functions are none of these."""
-
-        def is_new(entries: Array) -> bool:
-            return not is_among(entries, list(known), POINT_ERROR * float(np.abs(entries).max()))
-
-        return [item for item in self.found if is_new(item.point.entries)]
 
 
 def has_line_stratum(problem: Problem, outputs: int) -> bool:
@@ -117,25 +64,10 @@ def line_stratum(
 
     `whole` is the loss of all outputs; `turn` (M, M′) are orthonormal combinations of outputs that have a target.
     """
-    space, exact = whole.first, whole.exact
-    setting = _Setting.of(problem, space, whole, turn, seed)
-    equations = LineEquations(problem.n, space.degrees, turn.shape[1])
-    run = settle(Detours(equations, generic_member(equations, tell), setting.member, seed, tell))
-    points = PointSet(run.finite.points, invariants=equations.tensors).points
-    result = ApartStratum(count=len(points), completeness=run.completeness)
-    for chart, ends, singular in setting.by_chart(equations, points, run.singular.points):
-        map_ = LineMap(problem.n, space.degrees, len(turn), chart)
-        system = NeuronSystem(NeuronEquations(map_.neuron, 1, outer=((1.0,),)), exact)
-        known = sort_neurons(system, ends, certify_points, tell).found
-        examined = examine_ends(whole, system, singular, known)
-        rows: list[tuple[NeuronPoint, NeuronFamily | None]] = [(p, None) for p in [*known, *examined.points]]
-        for point, family in [*rows, *((family.point, family) for family in examined.families)]:
-            item = setting.network(map_, point, family)
-            result.found += [] if item is None else [item]
-    result.notes = run.notes(
-        "rank 2, parallel weights", f"{len(points)} complex critical functions of one direction"
-    )
-    return result
+    setting = _Setting.of(problem, whole.first, whole, turn, seed)
+    equations = LineEquations(problem.n, whole.first.degrees, turn.shape[1])
+    names = "rank 2, parallel weights", "of one direction"
+    return apart_stratum(setting, equations, whole, names, certify_points, seed, tell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,24 +101,12 @@ class _Setting:
         assert isinstance(self.problem.activation, PolynomialActivation)
         return np.asarray(self.problem.activation.coefficients[list(self.space.degrees)])
 
-    def by_chart(
-        self, equations: LineEquations, points: Complex, singular: Complex
-    ) -> Iterable[tuple[int, Complex, Complex]]:
-        """Real ends, and singular ones, in the problem's coordinates, by the largest entry of u."""
-        groups: dict[int, tuple[list[Complex], list[Complex]]] = {}
-        for k, given in enumerate((points, singular)):
-            for x in given:
-                if k == 0 and np.abs(x.imag).max() > REAL * np.abs(x).max():
-                    continue
-                u, C = equations.map.split(x)
-                u, C = self.frame @ u, self.unit * (self.turn @ C) * self.coefficients
-                chart = int(np.argmax(np.abs(u)))
-                map_ = LineMap(self.problem.n, self.space.degrees, len(self.turn), chart)
-                groups.setdefault(chart, ([], []))[k].append(map_.join(u, C))
-        for chart, (ends, others) in groups.items():
-            unknowns = LineMap(self.problem.n, self.space.degrees, len(self.turn), chart).unknowns
-            made = [np.array(rows, np.complex128).reshape(-1, unknowns) for rows in (ends, others)]
-            yield chart, made[0], made[1]
+    def moved(self, equations: LineEquations, x: Complex) -> tuple[LineMap, Complex]:
+        """In the problem's coordinates, by the largest entry of u."""
+        u, C = equations.map.split(x)
+        u, C = self.frame @ u, self.unit * (self.turn @ C) * self.coefficients
+        map_ = LineMap(self.problem.n, self.space.degrees, len(self.turn), int(np.argmax(np.abs(u))))
+        return map_, map_.join(u, C)
 
     def network(self, map_: LineMap, point: NeuronPoint, family: NeuronFamily | None) -> ApartNetwork | None:
         """The network of a critical function, if it has one that is critical."""
@@ -209,11 +129,3 @@ class _Setting:
         a = pair.outer[0]
         seen = NeuronPoint(W, a, point.entries, point.signature, proof)
         return ApartNetwork(pair.outer, W, seen, family, pair.still)
-
-
-def apart_kind(problem: Problem, item: ApartNetwork, net: Network) -> str:
-    """A saddle where networks of the same function have a slope, or the loss bends down."""
-    if not item.still:
-        return "saddle"
-    values = np.linalg.eigvalsh(problem.hessian(net))
-    return "saddle" if values[0] < -REAL * float(np.abs(values).max()) else "degenerate"

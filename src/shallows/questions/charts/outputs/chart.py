@@ -13,7 +13,7 @@ from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.closure.closure import IN_ONE_PLACE, strata
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
-from shallows.questions.charts.neurons.on_one_line import apart_kind
+from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.equations import OutputEquations

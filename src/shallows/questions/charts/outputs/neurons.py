@@ -27,18 +27,13 @@ from shallows.questions.charts.continuation.equations import Complex, SolvedMemb
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
 from shallows.questions.charts.isolation import TURNED, has_parallel, refuse_moving
+from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.on_one_line import (
-    APART,
-    ApartStratum,
-    apart_kind,
-    has_line_stratum,
-    line_stratum,
-)
+from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_stratum
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron

@@ -6,7 +6,7 @@ u₁^(j−k)u₂^k, degree by degree: all are determined then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,14 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.equations import TermEquations
-from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
+from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, read, summed, write
 from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.apart import ApartEquations, ApartMap
 
 Vector = NDArray[np.inexact]
-#: Where a parameter stands, for numbers that are none.
-ZERO, ONE = -1, -2
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class SharedMap(TermMap):
+class SharedMap(ApartMap):
     """x ↦ s, one output after the other; entries are multiplied by the `factors`, if there are any.
 
     >>> SharedMap(2, (2,), 2).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))      # (1, 10) ⊗ (x² + 2xy + 3y²)
@@ -73,7 +70,7 @@ class SharedMap(TermMap):
     @cached_property
     def layout(self) -> tuple[list[int], list[list[int]], list[list[int]]]:
         """The places of p, of u₁ and u₂, and of q among the parameters."""
-        p = [ONE if m == self.lead else -1 for m in range(self.outputs)]
+        p = [ONE if m == self.lead else ZERO for m in range(self.outputs)]
         start = 0
         for m in (m for m in range(self.outputs) if m != self.lead):
             p[m], start = start, start + 1
@@ -90,31 +87,24 @@ class SharedMap(TermMap):
     @cached_property
     def terms(self) -> list[Term]:
         """All summands of all entries."""
+        return summed(self._summands())
+
+    def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
         p, U, q = self.layout
-        found: dict[tuple[int, Factors], Fraction] = {}
         place = 0
         for j, own in zip(self.degrees, q, strict=True):
             for index in combinations_with_replacement(range(self.n), j):
+                factor = Fraction(self.factors[place]) if self.factors else Fraction(1)
                 for k, coefficient in enumerate(own):
                     for chosen, share in _products(U, index, k):
-                        if ZERO in chosen:
-                            continue
                         for m, lead in enumerate(p):
-                            kept = sorted(x for x in (*chosen, coefficient, lead) if x >= 0)
-                            key = m * self.size + place, _powers(kept)
-                            factor = Fraction(self.factors[place]) if self.factors else Fraction(1)
-                            found[key] = found.get(key, Fraction(0)) + share * factor
+                            yield m * self.size + place, share * factor, [*chosen, coefficient, lead]
                 place += 1
-        return [Term(entry, coefficient, factors) for (entry, factors), coefficient in found.items()]
 
     def split(self, x: Vector) -> Shared:
         """The parts of x."""
         p, U, q = self.layout
-
-        def vector(row: list[int]) -> Vector:
-            return np.array([x[place] if place >= 0 else float(place == ONE) for place in row])
-
-        return Shared(vector(p), np.array([vector(row) for row in U]).T, tuple(x[row] for row in q))
+        return Shared(read(x, p), np.array([read(x, row) for row in U]).T, tuple(x[row] for row in q))
 
     def join(self, given: Shared) -> Complex:
         """The x of p ⊗ q, brought to p_l = 1 and U with two rows the identity."""
@@ -129,21 +119,8 @@ class SharedMap(TermMap):
             *zip(places[1], U.T, strict=True),
             *zip(places[2], q, strict=True),
         ]:
-            for where, value in zip(row, values, strict=True):
-                if where >= 0:
-                    x[where] = value
+            write(x, row, values)
         return x
-
-    @property
-    def neuron(self) -> Neuron:
-        """The same map, for proofs."""
-        terms = []
-        for term in self.terms:
-            powers = [0] * self.unknowns
-            for where, e in term.factors:
-                powers[where] = e
-            terms.append((term.entry, float(term.coefficient), tuple(powers)))
-        return Neuron(self.unknowns, self.entries, tuple(terms), turns=1, lowest=1)
 
 
 def _products(U: list[list[int]], index: Sequence[int], k: int) -> list[tuple[tuple[int, ...], Fraction]]:
@@ -154,10 +131,6 @@ def _products(U: list[list[int]], index: Sequence[int], k: int) -> list[tuple[tu
     if k != 1:
         return [((U[k // 2][x], U[k // 2][y]), Fraction(1))]
     return [((U[0][x], U[1][y]), Fraction(1, 2)), ((U[0][y], U[1][x]), Fraction(1, 2))]
-
-
-def _powers(places: list[int]) -> Factors:
-    return tuple((place, places.count(place)) for place in sorted(set(places)))
 
 
 def quadratic(q: Vector) -> Vector:
@@ -176,12 +149,8 @@ def _turned(q: Vector, B: Vector) -> Vector:
 
 
 @dataclass(frozen=True)
-class SharedEquations(TermEquations):
+class SharedEquations(ApartEquations):
     """The critical equations of p ⊗ q with `shown` outputs."""
-
-    n: int
-    degrees: tuple[int, ...]
-    shown: int
 
     @cached_property
     def map(self) -> SharedMap:
@@ -189,20 +158,6 @@ class SharedEquations(TermEquations):
         return SharedMap(self.n, self.degrees, self.shown)
 
     @property
-    def outputs(self) -> int:
-        """M."""
-        return self.shown
-
-    @property
     def count(self) -> int | None:
         """In two inputs q is anything: p ⊗ q are the pairs of singular vectors of the target, one an output."""
         return self.shown if self.n == 2 else None
-
-    @property
-    def r(self) -> int:
-        """Two neurons."""
-        return 2
-
-    def orbit(self, x: Complex) -> Complex:
-        """No other parameters have the same function."""
-        return x[None]

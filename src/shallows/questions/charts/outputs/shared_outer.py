@@ -11,21 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.mathematics.same_points import PointSet
 from shallows.model.activations import PolynomialActivation
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame
-from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
-from shallows.questions.charts.continuation.generic_members import generic_member
-from shallows.questions.charts.continuation.lost_paths import settle
+from shallows.questions.charts.neurons.apart import ApartNetwork, ApartStratum, Whole, apart_stratum
 from shallows.questions.charts.neurons.balanced import blocks_of_degrees
-from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.on_one_line import ApartNetwork, ApartStratum, Whole
-from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
-from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic, examine_ends
+from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic
 from shallows.questions.charts.outputs.shared_map import Shared, SharedEquations, SharedMap
 from shallows.questions.charts.outputs.shared_networks import shared_pair
 from shallows.questions.charts.points.point import Certificate
@@ -58,21 +52,8 @@ def shared_stratum(
     """
     setting = _Setting.of(problem, whole, turn, seed)
     equations = SharedEquations(setting.n, setting.degrees, turn.shape[1])
-    run = settle(Detours(equations, generic_member(equations, tell), setting.member, seed, tell))
-    points = PointSet(run.finite.points, invariants=equations.tensors).points
-    result = ApartStratum(count=len(points), completeness=run.completeness)
-    for map_, ends, singular in setting.by_chart(equations, points, run.singular.points):
-        system = NeuronSystem(NeuronEquations(map_.neuron, 1, outer=((1.0,),)), whole.exact)
-        known = sort_neurons(system, ends, certify_points, tell).found
-        examined = examine_ends(whole, system, singular, known)
-        rows: list[tuple[NeuronPoint, NeuronFamily | None]] = [(p, None) for p in [*known, *examined.points]]
-        for point, family in [*rows, *((family.point, family) for family in examined.families)]:
-            item = setting.network(map_, point, family)
-            result.found += [] if item is None else [item]
-    result.notes = run.notes(
-        "rank 2, parallel outer weights", f"{len(points)} complex critical functions p ⊗ q"
-    )
-    return result
+    names = "rank 2, parallel outer weights", "p ⊗ q"
+    return apart_stratum(setting, equations, whole, names, certify_points, seed, tell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,25 +94,13 @@ class _Setting:
         member = Member.of((metric + metric.T) / 2 / scale, (g / unit).ravel())
         return cls(problem, whole, turn, n, degrees, factors, frame, shares * unit / scale, member)
 
-    def by_chart(
-        self, equations: SharedEquations, points: Complex, singular: Complex
-    ) -> list[tuple[SharedMap, Complex, Complex]]:
-        """Real ends, and singular ones, in the problem's coordinates, by the largest entries of p and U."""
-        groups: dict[SharedMap, tuple[list[Complex], list[Complex]]] = {}
-        for k, given in enumerate((points, singular)):
-            for x in given:
-                if k == 0 and np.abs(x.imag).max() > REAL * np.abs(x).max():
-                    continue
-                one = equations.map.split(x)
-                q = tuple(share * row for share, row in zip(self.shares, one.q, strict=True))
-                moved = Shared(self.turn @ one.p, self.frame @ one.U, q)
-                map_ = self._map(moved)
-                groups.setdefault(map_, ([], []))[k].append(map_.join(moved))
-
-        def table(map_: SharedMap, rows: list[Complex]) -> Complex:
-            return np.array(rows, np.complex128).reshape(-1, map_.unknowns)
-
-        return [(map_, table(map_, ends), table(map_, others)) for map_, (ends, others) in groups.items()]
+    def moved(self, equations: SharedEquations, x: Complex) -> tuple[SharedMap, Complex]:
+        """In the problem's coordinates, by the largest entries of p and U."""
+        one = equations.map.split(x)
+        q = tuple(share * row for share, row in zip(self.shares, one.q, strict=True))
+        given = Shared(self.turn @ one.p, self.frame @ one.U, q)
+        map_ = self._map(given)
+        return map_, map_.join(given)
 
     def _map(self, given: Shared) -> SharedMap:
         """That of the largest minor of U, and the largest entry of p."""
