@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.homotopy.carrying import carried
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
-from shallows.mathematics.homotopy.paths import TrackerSettings, track
+from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.start_pairs import start_pair
 from shallows.mathematics.homotopy.trace import TraceTest, trace_test
 from shallows.mathematics.same_points import Invariants, Orbit, PointSet, orbit_of
@@ -112,20 +113,10 @@ class _Graph:
     def _track(
         self, edge: tuple[int, int], starts: NDArray[np.complex128]
     ) -> tuple[Vector, NDArray[np.bool_]]:
-        """End points, and which of them arrived; a lost path gets a second try with smaller steps."""
-        segment = self.family.segment(self.parameters[edge[0]], self.parameters[edge[1]])
-        paths = track(
-            segment,
-            starts,
-            self.settings,
-            threads=self.threads,
-            endgame=False,
-            progress=self._told(edge),
-        )
-        rows = np.flatnonzero(paths.status != 0)
-        if len(rows):
-            again = track(segment, starts[rows], self.settings.tighter(), threads=self.threads, endgame=False)
-            paths = paths.with_rows(rows, again)
+        """End points, and which of them arrived."""
+        begin, end = (self.parameters[node] for node in edge)
+        told = self._told(edge)
+        paths = carried(self.family, starts, begin, end, self.settings, threads=self.threads, progress=told)
         self.paths += len(starts)
         self.lost += int(np.count_nonzero(paths.status))
         return paths.ends, paths.status == 0

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.homotopy.assembly import Run, assemble
+from shallows.mathematics.homotopy.carrying import carried
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.following import check_limit, follow_all
-from shallows.mathematics.homotopy.paths import TrackerSettings, track
+from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
@@ -106,12 +107,7 @@ def _generic_member(
     for attempt in range(_MEMBERS):
         generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
         between = random_parameters(family, generator, size)
-        segment = family.segment(begin, between)
-        found = track(segment, points, settings, threads=threads, endgame=False, progress=progress)
-        lost = np.flatnonzero(found.status != 0)
-        if len(lost):
-            again = track(segment, points[lost], settings.tighter(), threads=threads, endgame=False)
-            found = found.with_rows(lost, again)
+        found = carried(family, points, begin, between, settings, threads=threads, progress=progress)
         if not found.status.any():
             return found.ends, between
     raise IncompleteChart(

@@ -20,8 +20,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.carrying import carried
 from shallows.mathematics.homotopy.families import Family, Vector
-from shallows.mathematics.homotopy.paths import TrackerSettings, track
+from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.trace import TraceTest
 from shallows.mathematics.same_points import Invariants
 from shallows.support.seeds import complex_normal
@@ -98,9 +99,9 @@ def _sampled(
     places = np.sqrt(rng.uniform(size=(wanted, 2))) * np.exp(2j * np.pi * rng.uniform(size=(wanted, 2)))
     at, sums = [], []
     for between, place in places:
-        ends = _carried(family, points, parameters, parameters + between * direction, settings)
+        ends = _arrived(family, points, parameters, parameters + between * direction, settings)
         if ends is not None:
-            ends = _carried(
+            ends = _arrived(
                 family, ends, parameters + between * direction, parameters + place * direction, settings
             )
         if ends is not None:
@@ -109,18 +110,11 @@ def _sampled(
     return np.array(at, np.complex128), np.array(sums, np.complex128)
 
 
-def _carried(
+def _arrived(
     family: Family, points: Complex, start: Vector, end: Vector, settings: TrackerSettings
 ) -> Complex | None:
-    """Where the points arrive, lost paths tried again with smaller steps; None when some stay lost."""
-    segment = family.segment(start, end)
-    paths = track(segment, points, settings, endgame=False)
-    for _ in range(AGAIN):
-        rows = np.flatnonzero(paths.status != 0)
-        if not len(rows):
-            return paths.ends
-        settings = settings.tighter()
-        paths = paths.with_rows(rows, track(segment, points[rows], settings, endgame=False))
+    """Where the points arrive; None when some stay lost."""
+    paths = carried(family, points, start, end, settings, again=AGAIN)
     return None if paths.status.any() else paths.ends
 
 

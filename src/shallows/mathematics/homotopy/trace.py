@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import PENCIL
+from shallows.mathematics.homotopy.carrying import carried
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings, track
@@ -202,15 +203,10 @@ def _both_ways(
     settings: TrackerSettings,
     threads: int | None,
 ) -> list[NDArray[np.complex128]] | None:
-    """The solutions at p + q and at p − q, lost paths tried again with smaller steps; None when some stay lost."""
+    """The solutions at p + q and at p − q; None when some stay lost."""
     reached = []
     for way in (direction, -direction):
-        segment = family.segment(parameters, parameters + way)
-        paths = track(segment, points, settings, threads=threads, endgame=False)
-        rows = np.flatnonzero(paths.status != 0)
-        if len(rows):
-            again = track(segment, points[rows], settings.tighter(), threads=threads, endgame=False)
-            paths = paths.with_rows(rows, again)
+        paths = carried(family, points, parameters, parameters + way, settings, threads=threads)
         if (paths.status != 0).any():
             return None
         reached.append(paths.ends)

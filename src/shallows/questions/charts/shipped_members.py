@@ -48,6 +48,8 @@ def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
         yield PowerEquations(degree, n, 3), None
         for blocks in ((2, 1), (3,)):
             yield MergedEquations(degree, n, blocks), None
+            for kind in KINDS if (degree, n) in SPECIAL else ():
+                yield MergedEquations(degree, n, blocks), SpecialMetrics(kind, degree, n)
     for degree, n, r in MOVED:
         yield PowerEquations(degree, n, r), SpecialMetrics("moved Gaussian", degree, n)
     for degree, n in OUTPUTS:

@@ -15,10 +15,12 @@ import numpy as np
 
 from shallows.mathematics.ed_degree import osculating_degree, pair_beside_neuron_degree, tangential_degree
 from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.questions.charts.closure.pair_beside import PairBeside
 from shallows.questions.charts.closure.parameterization import Parameterization
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.support.checks import Array
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
 
@@ -103,8 +105,10 @@ class MergedEquations(TermEquations):
     blocks: tuple[int, ...]
 
     @cached_property
-    def map(self) -> Parameterization:
+    def map(self) -> Parameterization | PairBeside:
         """x ↦ s, with w₁ = 1."""
+        if self.blocks == (2, 1):
+            return PairBeside(self.degree, self.n)
         return Parameterization(self.degree, self.n, self.blocks)
 
     @property
@@ -119,7 +123,10 @@ class MergedEquations(TermEquations):
         return sum(self.blocks)
 
     def orbit(self, x: Complex) -> Complex:
-        """All orders of equal blocks, and both signs of v in blocks of three."""
+        """All orders of equal blocks, and both signs of v in blocks of three, or of y and ε of a pair beside a neuron."""
+        if isinstance(self.map, PairBeside):
+            signs_of_y = np.where(np.arange(self.unknowns) < 2 * self.n - 1, 1.0, -1.0)
+            return np.array([x, signs_of_y * x])
         vectors = self.map.vectors(x)
         images = []
         for order in permutations(range(len(self.blocks))):
@@ -133,3 +140,12 @@ class MergedEquations(TermEquations):
                 ]
                 images.append(self.map.parameters(moved))
         return np.array(images, np.complex128)
+
+    def turned(self, points: Complex, frame: Array) -> Complex:
+        """Points in the coordinates w = frame · w′, one a row."""
+        back = np.linalg.inv(frame)
+        moved = [
+            [[back @ part if len(part) > 1 else part for part in block] for block in self.map.vectors(x)]
+            for x in points
+        ]
+        return np.array([self.map.parameters(one) for one in moved], np.complex128).reshape(points.shape)

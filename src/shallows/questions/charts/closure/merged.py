@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from shallows.questions.charts.closure.equations import MergedEquations
 from shallows.questions.charts.closure.real import (
     SortedLimits,
     Vectors,
-    has_tangents,
+    is_proper,
     merged_tensor,
     sort_limits,
 )
 from shallows.questions.charts.closure.singular import examine_limits
+from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.generic_members import starting_member
@@ -44,6 +45,14 @@ CRITICAL = 1e-8
 FRAMES = 6
 
 
+@dataclass(frozen=True)
+class _End:
+    """A complex solution: its blocks' vectors, infinite where a neuron has come to a pair, and its tensor."""
+
+    vectors: Vectors
+    entries: Complex
+
+
 def merged_stratum(
     problem: Problem, blocks: tuple[int, ...], certify_points: bool, seed: int, tell: Shown = False
 ) -> Stratum:
@@ -56,10 +65,10 @@ def merged_stratum(
     hidden = hidden_points(equations, even, run, seed, tell)
     if hidden:
         run = run.sampled
-    points = [point for point in whole if has_tangents(point)]
+    points = [end.vectors for end in whole if is_proper(end.vectors)]
     result = sort_limits(problem, blocks, points, certify_points, tell)
     ends = [_restored(equations, even, x) for x in run.singular.points]
-    singular = examine_limits(problem, blocks, [end for end in ends if has_tangents(end)])
+    singular = examine_limits(problem, blocks, [end for end in ends if is_proper(end)])
     special = even.member.special
     bound = equations.count if special is None else None
     proved = bound is not None and len(different(result.proved)) == bound
@@ -76,25 +85,21 @@ def merged_stratum(
 
 def _followed(
     problem: Problem, equations: MergedEquations, seed: int, tell: Shown
-) -> tuple[BalancedProblem, Settled, list[Vectors]]:
-    """The coordinates and ends of the paths that went best, and the regular ends in all coordinates, each once.
-
-    Limits of three neurons in three inputs start from a generic metric under special data, too: monodromy among special
-    metrics loses a tenth of its paths there.
-    """
+) -> tuple[BalancedProblem, Settled, list[_End]]:
+    """The coordinates and ends of the paths that went best, and the regular ends in all coordinates, each once."""
     best: tuple[BalancedProblem, Settled] | None = None
-    whole: list[Vectors] = []
+    whole: list[_End] = []
     for frame in range(FRAMES):
         key = [seed, 2, frame] if frame else [seed, 2]
         turn, _ = np.linalg.qr(np.random.default_rng(key).standard_normal((problem.n, problem.n)))
-        even = BalancedProblem.turned(problem, turn, of_all=problem.n > 2 and equations.r > 2)
+        even = BalancedProblem.turned(problem, turn)
         start = starting_member(equations, even.member.special, Detours, tell)
         ways = Detours(equations, start, even.member, seed, tell, _proved_regular(equations, even))
         run = settle(ways, patient=frame + 1 == FRAMES)
-        own = [_restored(equations, even, x) for x in _distinct(equations, run.finite.points)]
+        own = _ends(equations, even, run)
         if not run.lost:
             return even, run, own
-        whole = _joined(whole + own, problem.degree)
+        whole = _joined(whole + own)
         if best is None or run.lost < best[1].lost:
             best = even, run
         if len(whole) == len(start.points):
@@ -104,12 +109,19 @@ def _followed(
     return even, replace(run, lost=max(run.lost - len(whole) + run.finite.count, 1)), whole
 
 
-def _joined(points: list[Vectors], degree: int) -> list[Vectors]:
-    """One point a tensor."""
-    tensors = np.array([merged_tensor(point, degree) for point in points], np.complex128)
+def _ends(equations: MergedEquations, even: BalancedProblem, run: Settled) -> list[_End]:
+    """The regular ends in the problem's coordinates, one a tensor."""
+    points = PointSet(run.finite.points, invariants=equations.tensors).points
+    entries = even.unit * equations.tensors(points) @ power_action(even.frame, even.degree).T
+    return [_End(_restored(equations, even, x), own) for x, own in zip(points, entries, strict=True)]
+
+
+def _joined(ends: list[_End]) -> list[_End]:
+    """One end a tensor."""
+    tensors = np.array([end.entries for end in ends])
     size = max(float(np.max(np.abs(tensors), initial=0.0)), TINY)
     numbers = PointSet(tensors[:0]).place(tensors / size)
-    return [points[k] for k in np.unique(numbers, return_index=True)[1].tolist()]
+    return [ends[k] for k in np.unique(numbers, return_index=True)[1].tolist()]
 
 
 def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
@@ -137,10 +149,6 @@ def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regula
         return ends, np.array([root is not None for root in certify(system, ends).roots])
 
     return regular
-
-
-def _distinct(equations: MergedEquations, points: Complex) -> Complex:
-    return PointSet(points, invariants=equations.tensors).points
 
 
 def _restored(equations: MergedEquations, even: BalancedProblem, x: Complex) -> Vectors:

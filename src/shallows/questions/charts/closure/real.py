@@ -172,7 +172,25 @@ def merged_tensor(point: Vectors, degree: int) -> Complex:
     return np.asarray(total, np.complex128)
 
 
-def has_tangents(point: Vectors) -> bool:
+def is_proper(point: Vectors) -> bool:
+    """Whether a solution is of its stratum and of none with fewer neurons, or with more of them in one place."""
+    return all(np.isfinite(part).all() for block in point for part in block) and (
+        _has_tangents(point) and _stand_apart(point)
+    )
+
+
+def _stand_apart(point: Vectors) -> bool:
+    """Whether no single neuron has come to a merged pair, which together are three merged neurons."""
+    pairs = [block[0] for block in point if len(block) == 2 and len(block[0]) > 1]
+    for one in (block[1] for block in point if len(block[0]) == 1):
+        for w in pairs:
+            across = one - np.vdot(w, one) / np.vdot(w, w) * w
+            if np.linalg.norm(across) <= NO_TANGENT * np.linalg.norm(one):
+                return False
+    return True
+
+
+def _has_tangents(point: Vectors) -> bool:
     """Whether all merged neurons have a direction in which they merged: v across w, against all of the block."""
     for block in point:
         if len(block[0]) == 1:

@@ -33,10 +33,9 @@ class BalancedProblem:
         return cls.in_frame(problem, balanced_frame(problem.gram(), problem.n, problem.degree))
 
     @classmethod
-    def turned(cls, problem: Problem, turn: Array, of_all: bool = False) -> BalancedProblem:
-        """As `of`, in coordinates turned by a rotation; a Gaussian moved along a line is then one of all metrics, and
-        so is any other if `of_all`."""
-        special = None if of_all else special_data(problem.data, problem.degree)
+    def turned(cls, problem: Problem, turn: Array) -> BalancedProblem:
+        """As `of`, in coordinates turned by a rotation; a Gaussian moved along a line is then one of all metrics."""
+        special = special_data(problem.data, problem.degree)
         if special is not None and special.metrics.kind != "moved Gaussian":
             return cls.in_frame(problem, special.frame @ turn, special)
         return cls.in_frame(problem, balanced_frame(problem.gram(), problem.n, problem.degree) @ turn)

@@ -11,17 +11,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.homotopy.paths import Homotopy
-from shallows.questions.charts.continuation.metrics import AllMetrics, Metrics, Pair, SpecialMetrics
+from shallows.questions.charts.continuation.balanced_coordinates import power_action
+from shallows.questions.charts.continuation.metrics import AllMetrics, Metrics, Pair, SpecialMetrics, turned
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
 Complex = NDArray[np.complex128]
+#: The seed of the rotations that lost paths are tracked again in.
+TURNS = 7
 
 
 class CriticalEquations(Hashable, Protocol):
@@ -80,6 +84,25 @@ class CriticalEquations(Hashable, Protocol):
 
     def tensors(self, points: Complex) -> Complex:
         """The student's entries, a row a point: equal exactly for points of one orbit."""
+        ...
+
+
+@runtime_checkable
+class Turnable(Protocol):
+    """Equations whose solutions can be written in turned coordinates."""
+
+    @property
+    def degree(self) -> int:
+        """d."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """How many coordinates there are."""
+        ...
+
+    def turned(self, points: Complex, frame: Array) -> Complex:
+        """Solutions in the coordinates w = frame · w′, one a row; not finite where they have none."""
         ...
 
 
@@ -191,6 +214,25 @@ class EquationFamily:
     def _at(self, parameters: Complex) -> tuple[Pair, Complex]:
         given, split = np.asarray(parameters, np.complex128), self.metrics.parameters
         return self.metrics.at(given[:split]), given[split:]
+
+    def elsewhere(self, way: int, start: Complex, target: Complex) -> Elsewhere | None:
+        """The segment in coordinates turned at random, where the equations say how their solutions turn."""
+        equations = self.equations
+        if not isinstance(equations, Turnable):
+            return None
+        n, d = equations.n, equations.degree
+        frame = np.linalg.qr(np.random.default_rng([TURNS, way]).standard_normal((n, n)))[0]
+        action = power_action(frame, d)
+        outputs = equations.entries // equations.metric_size
+        (first, g1), (last, g0) = (
+            (turned(gram, action), (g.reshape(outputs, -1) @ action).ravel())
+            for gram, g in (self._at(start), self._at(target))
+        )
+        return Elsewhere(
+            equations.homotopy((first, g1), (last, g0)),
+            lambda points: equations.turned(points, frame),
+            lambda points: equations.turned(points, frame.T),
+        )
 
     def member(self, parameters: Sequence[object]) -> None:
         """No exact system: proofs are of the problem's own equations."""

@@ -221,8 +221,12 @@ def _by_trace(
     seed: int,
     tell: Shown,
 ) -> SolvedMember | None:
-    """The member (u, g), from its solution x, when all solutions are few and the sum of all is a rational function."""
+    """The member (u, g), from its solution x, when all solutions are few and the sum of all is a rational function.
+
+    A multiple of a metric has the solutions of a multiple of g: where kinds are multiples of one metric, u stays.
+    """
     fixed = family(equations, OneMetric(special.at(u).high))
+    scaled = special.parameters == 1
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
         tensors, poles = equations.tensors, equations.poles
@@ -230,9 +234,9 @@ def _by_trace(
 
     try:
         found = monodromy(
-            family(equations, special),
+            fixed if scaled else family(equations, special),
             x[None, :],
-            np.concatenate([u, g]),
+            g if scaled else np.concatenate([u, g]),
             rng=seed,
             invariants=equations.tensors,
             limit=MOST_BY_TRACE,
@@ -245,7 +249,7 @@ def _by_trace(
         return None
     if found.completeness == "sampled":
         return None
-    return SolvedMember(found.parameters, found.points, found.completeness)
+    return SolvedMember(np.concatenate([u, g]), found.points, found.completeness)
 
 
 def solved_target(equations: CriticalEquations, metric: OneMetric, seed: int, tell: Shown) -> SolvedMember:

@@ -169,6 +169,14 @@ class Turned:
         return Pair.of(self.action.T @ self.metrics.at(u).high @ self.action)
 
 
+def turned(gram: Pair, action: Array) -> Pair:
+    """PᵀGP; G itself where that is G up to rounding, so that rotation-invariant metrics stay exact."""
+    moved = action.T @ gram.high @ action
+    if np.abs(moved - gram.high).max() <= ROUNDING * EPSILON * np.abs(gram.high).max():
+        return gram
+    return Pair.of(moved)
+
+
 @lru_cache(maxsize=64)
 def _basis(metrics: SpecialMetrics) -> Array:
     """The integer matrices A_j, shape (parameters, N, N)."""

@@ -35,7 +35,7 @@ from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.closure.closure import Closure, merging
-from shallows.questions.charts.closure.real import Vectors, has_tangents, sort_limits
+from shallows.questions.charts.closure.real import Vectors, is_proper, sort_limits
 from shallows.questions.charts.completeness import by_isolation
 from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
@@ -133,7 +133,7 @@ def _binary_limits(problem: Problem, seed: int) -> Closure:
     binary = BinaryProblem.of(problem, integer_frame(2, seed))
     roots = _isolated(real_roots(binary.limit_equations(), bits=2 * BITS, timeout=TIMEOUT))
     limits: list[Vectors] = [[list(binary.merged(x))] for x in roots.points]
-    result = sort_limits(problem, (2,), [limit for limit in limits if has_tangents(limit)], True)
+    result = sort_limits(problem, (2,), [limit for limit in limits if is_proper(limit)], True)
     head = "rank 2, limits of two merged neurons"
     notes = [f"{head}: {roots.degree} complex critical points, counted by msolve"]
     whole = roots.distinct == roots.degree
