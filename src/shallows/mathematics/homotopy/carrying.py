@@ -66,13 +66,7 @@ def carried(
     """
     segment = family.segment(start, target)
     paths = track(segment, points, settings, threads=threads, endgame=False, progress=progress)
-    if isinstance(family, OtherCoordinates):
-        for way in range(ELSEWHERE):
-            rows = np.flatnonzero(paths.status != 0)
-            other = family.elsewhere(way, start, target) if len(rows) else None
-            if other is None:
-                break
-            paths = paths.with_rows(rows, _followed(other, points[rows], settings, threads))
+    paths = found_elsewhere(family, points, start, target, paths, paths.status != 0, settings, threads)
     for _ in range(again):
         rows = np.flatnonzero(paths.status != 0)
         if not len(rows):
@@ -83,13 +77,35 @@ def carried(
     return paths
 
 
-def _followed(other: Elsewhere, points: Complex, settings: TrackerSettings, threads: int | None) -> Paths:
-    """The same paths elsewhere; ends are brought back."""
-    starts = other.there(points)
-    usable = np.isfinite(starts).all(axis=1)
-    starts[~usable] = 0.0
-    paths = track(other.segment, starts, settings, threads=threads, endgame=False)
-    ends = other.back(paths.ends)
-    bad = ~usable | ~np.isfinite(ends).all(axis=1)
-    status = np.where(bad & (paths.status == 0), int(PathStatus.STEP_TOO_SMALL), paths.status)
-    return replace(paths, ends=np.where(bad[:, None], points, ends), status=status)
+def found_elsewhere(
+    family: Family,
+    points: Complex,
+    start: Vector,
+    target: Vector,
+    paths: Paths,
+    lost: NDArray[np.bool_],
+    settings: TrackerSettings,
+    threads: int | None,
+    *,
+    endgame: bool = False,
+) -> Paths:
+    """`paths` with those of the lost ones that have a finite end in other coordinates of the family, if it has any."""
+    if not isinstance(family, OtherCoordinates):
+        return paths
+    left = np.flatnonzero(lost)
+    for way in range(ELSEWHERE):
+        other = family.elsewhere(way, start, target) if len(left) else None
+        if other is None:
+            break
+        starts = other.there(points[left])
+        usable = np.isfinite(starts).all(axis=1)
+        left, starts = np.concatenate([left[usable], left[~usable]]), starts[usable]
+        there = track(other.segment, starts, settings, threads=threads, endgame=endgame)
+        ends = other.back(there.ends)
+        good = np.isin(there.status, (PathStatus.ARRIVED, PathStatus.CONVERGED)) & np.isfinite(ends).all(
+            axis=1
+        )
+        rows = np.flatnonzero(good)
+        paths = paths.with_rows(left[rows], replace(there, ends=ends).rows(rows))
+        left = np.delete(left, rows)
+    return paths

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.homotopy.assembly import Run, assemble
-from shallows.mathematics.homotopy.carrying import carried
+from shallows.mathematics.homotopy.carrying import OtherCoordinates, carried, found_elsewhere
+from shallows.mathematics.homotopy.classify import classify
+from shallows.mathematics.homotopy.clusters import LOST
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.following import check_limit, follow_all
 from shallows.mathematics.homotopy.paths import TrackerSettings
@@ -82,6 +84,10 @@ def solve_member(
         points, begin = _generic_member(family, points, begin, size, seed, settings, threads, progress)
     homotopy = family.segment(begin, goal)
     ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)
+    lost = ends.kind == LOST
+    if lost.any() and isinstance(family, OtherCoordinates):
+        paths = found_elsewhere(family, points, begin, goal, paths, lost, settings, threads, endgame=True)
+        ends = classify(homotopy, paths, threads)
     member = _Member(family.n, family.member(wanted))
     seconds = time.perf_counter() - started
     result = assemble(member, Run.of(ends, paths), seed, seconds, resolved=False)

@@ -20,6 +20,7 @@ from shallows.questions.charts.continuation.kept_members import SHIPPED, name_of
 from shallows.questions.charts.continuation.metrics import Kind, KindOfMetrics, SpecialMetrics
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations
+from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.powers.equations import PowerEquations
 
 #: Degrees and inputs of sums of two powers, and of limits of two merged neurons, that are shipped for all metrics.
@@ -31,7 +32,7 @@ KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
 SPECIAL = ((3, 2), (3, 3), (4, 2))
 #: Degrees, inputs and ranks of powers under a Gaussian moved along a line, as (1, x) is with a bias: long to solve.
 MOVED = ((4, 3, 2),)
-#: Degrees and inputs of two neurons with two outputs, under all and under rotation-invariant metrics.
+#: Degrees and inputs of two neurons with two outputs, and of their limits, under all and under invariant metrics.
 OUTPUTS = ((2, 3), (3, 2))
 #: Sizes and ranks of matrices.
 MATRICES = ((3, 2), (4, 2), (4, 3))
@@ -45,16 +46,17 @@ def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
             for kind in KINDS if (degree, n) in SPECIAL else ():
                 yield equations, SpecialMetrics(kind, degree, n)
     for degree, n in TRIPLES:
-        yield PowerEquations(degree, n, 3), None
-        for blocks in ((2, 1), (3,)):
-            yield MergedEquations(degree, n, blocks), None
+        limits = [MergedEquations(degree, n, blocks) for blocks in ((2, 1), (3,))]
+        for three in (PowerEquations(degree, n, 3), *limits):
+            yield three, None
             for kind in KINDS if (degree, n) in SPECIAL else ():
-                yield MergedEquations(degree, n, blocks), SpecialMetrics(kind, degree, n)
+                yield three, SpecialMetrics(kind, degree, n)
     for degree, n, r in MOVED:
         yield PowerEquations(degree, n, r), SpecialMetrics("moved Gaussian", degree, n)
     for degree, n in OUTPUTS:
         for metrics in (None, InvariantMetrics(degree, n)):
             yield OutputEquations.of_powers(degree, n, 2, 2), metrics
+            yield MergedOutputEquations(degree, n, 2, (2,)), metrics
     for n, r in MATRICES:
         yield LowRankEquations(n, r), None
 

@@ -12,11 +12,12 @@ from functools import cached_property
 from itertools import permutations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.mathematics.ed_degree import osculating_degree, pair_beside_neuron_degree, tangential_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.closure.pair_beside import PairBeside
-from shallows.questions.charts.closure.parameterization import Parameterization
+from shallows.questions.charts.closure.parameterization import Parameterization, largest_coordinates
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
@@ -111,6 +112,14 @@ class MergedEquations(TermEquations):
             return PairBeside(self.degree, self.n)
         return Parameterization(self.degree, self.n, self.blocks)
 
+    def scaled_map(self, vectors: list[list[NDArray[np.inexact]]]) -> Parameterization | PairBeside:
+        """The map with w_c = 1 for coordinates c that are large for these blocks."""
+        if self.blocks == (2, 1):
+            (w, _), (_, u) = vectors
+            shares = np.minimum(np.abs(w) / np.abs(w).max(), np.abs(u) / np.abs(u).max())
+            return PairBeside(self.degree, self.n, int(np.argmax(shares)))
+        return Parameterization(self.degree, self.n, self.blocks, largest_coordinates(vectors))
+
     @property
     def count(self) -> int | None:
         """The number of solutions for a generic metric, where it is known."""
@@ -123,7 +132,7 @@ class MergedEquations(TermEquations):
         return sum(self.blocks)
 
     def orbit(self, x: Complex) -> Complex:
-        """All orders of equal blocks, and both signs of v in blocks of three, or of y and ε of a pair beside a neuron."""
+        """All orders of equal blocks, and both signs of v in blocks of three, of y and ε of a pair beside a neuron."""
         if isinstance(self.map, PairBeside):
             signs_of_y = np.where(np.arange(self.unknowns) < 2 * self.n - 1, 1.0, -1.0)
             return np.array([x, signs_of_y * x])

@@ -118,9 +118,11 @@ def _ends(equations: MergedEquations, even: BalancedProblem, run: Settled) -> li
 
 def _joined(ends: list[_End]) -> list[_End]:
     """One end a tensor."""
+    if not ends:
+        return []
     tensors = np.array([end.entries for end in ends])
-    size = max(float(np.max(np.abs(tensors), initial=0.0)), TINY)
-    numbers = PointSet(tensors[:0]).place(tensors / size)
+    size = max(float(np.max(np.abs(tensors))), TINY)
+    numbers = PointSet(tensors[:0]).place(np.asarray(tensors / size, np.complex128))
     return [ends[k] for k in np.unique(numbers, return_index=True)[1].tolist()]
 
 
@@ -142,11 +144,21 @@ def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
 
 
 def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regular:
-    """Whether an end that looks singular is regular: Krawczyk decides."""
-    system = MergedSystem(equations.map, ExactLoss.of_doubles(even.gram, even.target))
+    """Whether an end that looks singular is regular: Krawczyk decides, where w_c = 1 is a good scale."""
+    exact = ExactLoss.of_doubles(even.gram, even.target)
 
     def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        return ends, np.array([root is not None for root in certify(system, ends).roots])
+        moved, proved = ends.copy(), np.zeros(len(ends), bool)
+        for k, end in enumerate(ends):
+            vectors = equations.map.vectors(end)
+            if not is_proper(vectors):
+                continue
+            map_ = equations.scaled_map(vectors)
+            x = np.asarray(map_.parameters(vectors), np.complex128)
+            root = certify(MergedSystem(map_, exact), x[None]).roots[0]
+            if root is not None:
+                moved[k], proved[k] = equations.map.parameters(map_.vectors(root.point)), True
+        return moved, proved
 
     return regular
 

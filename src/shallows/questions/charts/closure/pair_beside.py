@@ -5,8 +5,8 @@ first two terms go into v, and with δ = εy, a C(d,2) ε² = 1, the sum is
 
     w^(d−1) v + Σ_{k≥2} C(d,k)/C(d,2) ε^(k−2) w^(d−k) y^k.
 
-At ε = 0 that is w^(d−1)v + w^(d−2)y², a limit of three neurons in one place. Scales are fixed by w₁ = u₁ = 1, so that
-y₁ = 0; (y, ε) and (−y, −ε) are the same limit.
+At ε = 0 that is w^(d−1)v + w^(d−2)y², a limit of three neurons in one place. Scales are fixed by w_c = u_c = 1 for one
+coordinate c, the `chart`, so that y_c = 0; (y, ε) and (−y, −ε) are the same limit.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
 
 @dataclass(frozen=True)
 class PairBeside(TermMap):
-    """x = (w₂ …, v, y₂ …, ε) ↦ s in n variables."""
+    """x = (w, v, y, ε) ↦ s in n variables, w_c and y_c left out."""
 
     degree: int
     n: int
+    chart: int = 0
 
     @property
     def entries(self) -> int:
@@ -46,7 +47,9 @@ class PairBeside(TermMap):
     def terms(self) -> list[Term]:
         """All summands of all entries."""
         n, d, last = self.n, self.degree, self.unknowns - 1
-        w, v, y = [-1, *range(n - 1)], list(range(n - 1, 2 * n - 1)), [-1, *range(2 * n - 1, last)]
+        w, v, y = list(range(n - 1)), list(range(n - 1, 2 * n - 1)), list(range(2 * n - 1, last))
+        w.insert(self.chart, -1)
+        y.insert(self.chart, -1)
         found: dict[tuple[int, Factors], Fraction] = {}
         for entry, index in enumerate(coordinates.indices(n, d).tolist()):
             for k in range(1, d + 1):
@@ -62,9 +65,9 @@ class PairBeside(TermMap):
 
     def vectors(self, x: NDArray[np.inexact]) -> list[list[NDArray[np.inexact]]]:
         """[w, v] and [a, u]; infinite where ε = 0."""
-        n, d, epsilon = self.n, self.degree, np.complex128(x[-1])
-        w, v = np.append(1.0, x[: n - 1]), x[n - 1 : 2 * n - 1]
-        step = epsilon * np.append(0.0, x[2 * n - 1 : -1])
+        n, d, c, epsilon = self.n, self.degree, self.chart, np.complex128(x[-1])
+        w, v = np.insert(x[: n - 1], c, 1.0), x[n - 1 : 2 * n - 1]
+        step = epsilon * np.insert(x[2 * n - 1 : -1], c, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             a = 1 / (comb(d, 2) * epsilon**2)
             return [[w, v - a * w - d * a * step], [np.array([a]), w + step]]
@@ -72,10 +75,10 @@ class PairBeside(TermMap):
     def parameters(self, vectors: list[list[NDArray[np.inexact]]]) -> NDArray[np.inexact]:
         """The x of [w, v] and [a, u]."""
         (w, v), (weight, u) = vectors
-        d = self.degree
-        a = weight[0] * u[0] ** d
-        v, w, u = v * w[0] ** (d - 1), w / w[0], u / u[0]
+        d, c = self.degree, self.chart
+        a = weight[0] * u[c] ** d
+        v, w, u = v * w[c] ** (d - 1), w / w[c], u / u[c]
         with np.errstate(divide="ignore", invalid="ignore"):
             epsilon = 1 / np.sqrt(comb(d, 2) * a + 0j)
             y, whole = (u - w) / epsilon, v + a * w + d * a * (u - w)
-        return np.concatenate([w[1:], whole, y[1:], [epsilon]])
+        return np.concatenate([np.delete(w, c), whole, np.delete(y, c), [epsilon]])

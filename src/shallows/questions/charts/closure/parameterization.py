@@ -124,6 +124,11 @@ def _summands(given: Parameterization) -> Iterator[tuple[int, Fraction, list[int
                     yield entry, (sign if len(directions) == 2 else 1) * share, [*own, *taken, *scale]
 
 
+def largest_coordinates(vectors: list[list[NDArray[np.inexact]]]) -> tuple[int, ...]:
+    """The largest coordinate of each block's w."""
+    return tuple(int(np.argmax(np.abs(block[1] if len(block[0]) == 1 else block[0]))) for block in vectors)
+
+
 @lru_cache(maxsize=4096)
 def slots(
     index: tuple[int, ...], count: int

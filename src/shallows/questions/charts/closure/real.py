@@ -23,7 +23,7 @@ from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import MergedSystem
-from shallows.questions.charts.closure.parameterization import Parameterization
+from shallows.questions.charts.closure.parameterization import Parameterization, largest_coordinates
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, shown
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
@@ -88,15 +88,14 @@ def real_form(problem: Problem, blocks: tuple[int, ...], point: Vectors) -> tupl
     The chart is the largest coordinate of each block's w. Where v is rather imaginary, iv takes its place: the block is
     −w^(d−2)v² + w^(d−1)u.
     """
-    chart = tuple(int(np.argmax(np.abs(block[1] if len(block[0]) == 1 else block[0]))) for block in point)
-    plain = Parameterization(problem.degree, problem.n, blocks, chart)
+    plain = Parameterization(problem.degree, problem.n, blocks, largest_coordinates(point))
     x = np.asarray(plain.parameters(point), np.complex128)
     signed = list(blocks)
     for k, (block, places) in enumerate(plain.layout):
         own = [p for p in places[1] if p >= 0] if block == 3 else []
         if np.linalg.norm(x[own].imag) > np.linalg.norm(x[own].real):
             signed[k], x[own] = -3, -1j * x[own]
-    return Parameterization(problem.degree, problem.n, tuple(signed), chart), x
+    return replace(plain, blocks=tuple(signed)), x
 
 
 def limit_point(

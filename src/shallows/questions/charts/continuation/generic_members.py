@@ -223,10 +223,9 @@ def _by_trace(
 ) -> SolvedMember | None:
     """The member (u, g), from its solution x, when all solutions are few and the sum of all is a rational function.
 
-    A multiple of a metric has the solutions of a multiple of g: where kinds are multiples of one metric, u stays.
+    The metric stays: solutions of all g are already one bundle, and other u, of more digits, would leave the kind.
     """
     fixed = family(equations, OneMetric(special.at(u).high))
-    scaled = special.parameters == 1
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
         tensors, poles = equations.tensors, equations.poles
@@ -234,9 +233,9 @@ def _by_trace(
 
     try:
         found = monodromy(
-            fixed if scaled else family(equations, special),
+            fixed,
             x[None, :],
-            g if scaled else np.concatenate([u, g]),
+            g,
             rng=seed,
             invariants=equations.tensors,
             limit=MOST_BY_TRACE,

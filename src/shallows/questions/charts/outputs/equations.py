@@ -13,7 +13,6 @@ import numpy as np
 
 from shallows.model.data.gaussian import Gaussian
 from shallows.model.data.metric import Frobenius
-from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -36,6 +35,19 @@ class OutputEquations(NeuronEquations):
         return self.neuron.degree
 
     @property
+    def n(self) -> int:
+        """How many coordinates (1, z) has."""
+        return self.neuron.n + 1
+
+    def turned(self, points: Complex, frame: Array) -> Complex:
+        """Points in the coordinates w = frame · w′, one a row."""
+        A, Z = self.split(points)
+        V = np.concatenate([np.ones((*Z.shape[:-1], 1)), Z], axis=-1) @ np.linalg.inv(frame).T
+        lead = V[..., :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.join(A * lead**self.degree, V[..., 1:] / lead)
+
+    @property
     def count(self) -> int | None:
         """For one neuron under a generic metric."""
         return one_neuron_count(self.degree, self.neuron.n + 1, self.outputs) if self.r == 1 else None
@@ -53,7 +65,7 @@ class OutputEquations(NeuronEquations):
 
 @dataclass(frozen=True)
 class InvariantMetrics:
-    """u₀ Frobenius + u₁ Gaussian, the rotation-invariant metrics of data, in the frame of `generic_frame`."""
+    """u₀ Frobenius + u₁ Gaussian, the rotation-invariant metrics of data."""
 
     degree: int
     n: int
@@ -77,9 +89,8 @@ class InvariantMetrics:
 
 @lru_cache(maxsize=64)
 def _basis(degree: int, n: int) -> tuple[Array, Array]:
-    P = power_action(generic_frame(n), degree)
-    grams = Frobenius(n).gram(degree), Gaussian(n).gram(degree)
-    return P.T @ grams[0] @ P, P.T @ grams[1] @ P
+    """Integer matrices, the same in every frame that is a rotation."""
+    return Frobenius(n).gram(degree), Gaussian(n).gram(degree)
 
 
 @lru_cache(maxsize=64)

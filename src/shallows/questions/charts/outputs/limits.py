@@ -27,19 +27,16 @@ from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
-from shallows.model.exact_loss import ExactLoss
+from shallows.model.exact_loss import ExactLoss, fractions
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import MergedSystem
-from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.equations import SolvedMember
-from shallows.questions.charts.continuation.generic_members import solved_target, starting_member
-from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled, settle
-from shallows.questions.charts.continuation.metrics import OneMetric
+from shallows.questions.charts.continuation.detours import Regular
+from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place, Vector
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
-from shallows.questions.charts.outputs.stratum import Wanted
+from shallows.questions.charts.outputs.stratum import Wanted, followed
 from shallows.questions.charts.points.networks import APART, THREE_APART
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import proved_signature, shown
@@ -63,10 +60,10 @@ def output_limits(
     tell: Shown = False,
 ) -> OutputStratum:
     """All critical limits that are sums of these blocks."""
-    wanted = Wanted.of(problem, loss, one_metric=True)
     equations = MergedOutputEquations(problem.degree, problem.n, loss.rank, blocks)
-    start = _start(equations, wanted, tell)
-    run = settle(Detours(equations, start, wanted.member, seed, tell))
+    wanted, run = followed(
+        problem, loss, equations, seed, tell, lambda wanted: _proved_regular(equations, wanted)
+    )
     points = PointSet(run.finite.points, invariants=equations.tensors).points
     places = [_restored(equations, wanted, x) for x in points]
     merged = [one for one in places if all(map(_has_merged, one))]
@@ -77,12 +74,25 @@ def output_limits(
     return OutputStratum(found, Counts(len(limits), None, ""), notes, run.completeness, singular)
 
 
-def _start(equations: MergedOutputEquations, wanted: Wanted, tell: Shown) -> SolvedMember:
-    """A solved member: a generic one, or under rotation-invariant data a generic target, remembered in this process."""
-    metric = wanted.member.metrics
-    if isinstance(metric, OneMetric):
-        return solved_target(equations, metric, 0, tell)
-    return starting_member(equations, None, Detours, tell)
+def _proved_regular(equations: MergedOutputEquations, wanted: Wanted) -> Regular:
+    """Whether an end that looks singular is regular: Krawczyk decides, in multiple precision and at a good scale."""
+    gram = np.kron(np.eye(equations.outputs), wanted.member.gram)
+    exact = ExactLoss(fractions(gram), fractions(np.real(wanted.member.g)))
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        moved, proved = ends.copy(), np.zeros(len(ends), bool)
+        for k, end in enumerate(ends):
+            places = equations.map.places(end)
+            if not all(map(_has_merged, places)):
+                continue
+            map_ = replace(equations.map, chart=_chart(places))
+            x = np.asarray(map_.parameters(places), np.complex128)
+            root = certify(MergedSystem(map_, exact), x[None]).roots[0]
+            if root is not None:
+                moved[k], proved[k] = equations.map.parameters(map_.places(root.point)), True
+        return moved, proved
+
+    return regular
 
 
 def _restored(equations: MergedOutputEquations, wanted: Wanted, x: Complex) -> list[Place]:

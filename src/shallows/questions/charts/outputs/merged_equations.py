@@ -10,7 +10,8 @@ import numpy as np
 
 from shallows.questions.charts.closure.equations import TermEquations
 from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.outputs.merged_map import OutputBlocks
+from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place
+from shallows.support.checks import Array
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class MergedOutputEquations(TermEquations):
         return None
 
     @property
+    def poles(self) -> int:
+        """Two, as of networks (`OutputEquations`)."""
+        return 2
+
+    @property
     def r(self) -> int:
         """How many neurons take part."""
         return sum(self.blocks)
@@ -52,3 +58,9 @@ class MergedOutputEquations(TermEquations):
         ]
         images = [self.map.parameters([places[k] for k in order]) for order in orders]
         return np.array(images, np.complex128)
+
+    def turned(self, points: Complex, frame: Array) -> Complex:
+        """Points in the coordinates w = frame · w′, one a row."""
+        back = np.linalg.inv(frame)
+        moved = [[Place(back @ one.w, back @ one.v, one.outer) for one in self.map.places(x)] for x in points]
+        return np.array([self.map.parameters(one) for one in moved], np.complex128).reshape(points.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +16,10 @@ from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
-from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.equations import Member
+from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.equations import CriticalEquations, Member
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, Settled, settle
-from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.exact.matrices import integer_frame
 from shallows.questions.charts.outputs.counts import SOURCE, moved_gaussian_count, one_neuron_count
@@ -61,9 +61,9 @@ class Wanted:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, loss: OutputsLoss, one_metric: bool = False, turn: int = 0) -> Wanted:
-        """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own, or each a
-        metric by itself. Another `turn` is another rotation of them."""
+    def of(cls, problem: Problem, loss: OutputsLoss, turn: int = 0) -> Wanted:
+        """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own. Another
+        `turn` is another rotation of them."""
         independent = loss.rank
         n, d = problem.n, problem.degree
         gram, right = loss.gram.astype(float), loss.right.astype(float)
@@ -75,13 +75,10 @@ class Wanted:
         metric, g = P.T @ gram @ P, U.T @ right @ P
         metric = (metric + metric.T) / 2
         scale, size = float(np.abs(metric).max()), float(np.abs(g).max())
-        special = None if white is None or one_metric else InvariantMetrics(d, n)
+        special = None if white is None else InvariantMetrics(d, n)
         member = Member.of(metric / scale, (g / size).ravel())
         if special is not None:
             member = Member(special, special.weights_of(metric / scale), (g / size).ravel())
-        elif white is not None:
-            own = OneMetric((metric / scale).astype(np.complex128))
-            member = Member(own, np.zeros(0), (g / size).ravel())
         return cls(member, special, U, frame, size / scale)
 
     def restored(self, equations: OutputEquations, points: Complex) -> tuple[Complex, Complex]:
@@ -108,16 +105,13 @@ def output_stratum(
 ) -> OutputStratum:
     """All critical networks of `rank` neurons."""
     equations = OutputEquations.of_powers(problem.degree, problem.n, rank, loss.rank)
-    wanted, run = _followed(problem, loss, equations, seed, tell)
+    wanted, run = followed(
+        problem, loss, equations, seed, tell, lambda to: _proved_regular(problem, loss, equations, to, seed)
+    )
     A, W = wanted.restored(equations, np.concatenate([run.finite.points, run.singular.points]))
     regular = np.arange(len(A)) < run.finite.count
     whole = _whole(A, W, problem.degree)
-    system = OutputSystem(
-        OutputEquations.of_powers(problem.degree, problem.n, rank, problem.outputs),
-        loss,
-        clear_frame(W[whole], seed),
-    )
-    points = system.unknowns(A[whole], W[whole]).reshape(-1, system.equations.unknowns)
+    system, points = _in_clear_frame(problem, loss, A[whole], W[whole], seed)
     points, singular = _told_apart(system, points, regular[whole], certify_points)
     found, proved, notes = sorted_points(system, points, certify_points, tell)
     ends, examined = examine_output_ends(system, singular, found)
@@ -131,16 +125,47 @@ def output_stratum(
     )
 
 
-def _followed(
-    problem: Problem, loss: OutputsLoss, equations: OutputEquations, seed: int, tell: Shown
+def _in_clear_frame(
+    problem: Problem, loss: OutputsLoss, A: Complex, W: Complex, seed: int
+) -> tuple[OutputSystem, Complex]:
+    """The problem's own equations in a frame that suits these networks, and their unknowns in it."""
+    equations = OutputEquations.of_powers(problem.degree, problem.n, W.shape[1], problem.outputs)
+    system = OutputSystem(equations, loss, clear_frame(W, seed))
+    return system, system.unknowns(A, W).reshape(-1, equations.unknowns)
+
+
+def _proved_regular(
+    problem: Problem, loss: OutputsLoss, equations: OutputEquations, wanted: Wanted, seed: int
+) -> Regular:
+    """Whether an end that looks singular is regular: Krawczyk decides."""
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        A, W = wanted.restored(equations, ends)
+        proved = _whole(A, W, problem.degree)
+        if proved.any():
+            system, points = _in_clear_frame(problem, loss, A[proved], W[proved], seed)
+            proved[proved] = [root is not None for root in certify(system.system, points).roots]
+        return ends, proved
+
+    return regular
+
+
+def followed(
+    problem: Problem,
+    loss: OutputsLoss,
+    equations: CriticalEquations,
+    seed: int,
+    tell: Shown,
+    regular: Callable[[Wanted], Regular] | None = None,
 ) -> tuple[Wanted, Settled]:
     """The ends of all paths, in the first coordinates in which none is lost: where w₁ = 1 is a bad scale for a neuron,
-    it is not in others."""
+    it is not in others. `regular` gives ends that look singular a second chance."""
     runs = []
     for turn in range(TURNS):
         wanted = Wanted.of(problem, loss, turn=turn)
         start = starting_member(equations, wanted.special, Detours, tell)
-        runs.append((wanted, settle(Detours(equations, start, wanted.member, seed, tell))))
+        chance = None if regular is None else regular(wanted)
+        runs.append((wanted, settle(Detours(equations, start, wanted.member, seed, tell, chance))))
         if not runs[-1][1].lost:
             return runs[-1]
     return min(runs, key=lambda each: each[1].lost)
