@@ -24,10 +24,11 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, precision
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
-from shallows.model.exact_loss import ExactLoss, fractions
+from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.continuation.detours import Regular
