@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.point import Points, PointTable, Stored
+from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.minima import Minimum
@@ -28,28 +26,26 @@ def descent_chart(problem: Problem, seed: int) -> Chart:
             f"None of {RUNS} descents converged: {runs!r}. Use sh.ensemble with other settings."
         )
     scale = max(float(runs.losses.max()), 1.0)
-    table = PointTable(
-        np.array([minimum.loss for minimum in minima]),
-        np.array(
-            [problem.width if minimum.rank is None else minimum.rank for minimum in minima], dtype=np.intp
-        ),
-        np.array([minimum.signature for minimum in minima], dtype=np.intp),
-        np.array([_kind(minimum, scale) for minimum in minima], dtype="<U14"),
-        np.zeros(len(minima), dtype=np.intp),
-    )
-    maker = Stored(
-        [_tensor(problem, minimum) for minimum in minima],
-        [minimum.network for minimum in minima],
-        [None] * len(minima),
-        [None] * len(minima),
-    )
-    ranks = sorted(set(table.rank.tolist()))
+    rows = [
+        ChartRow(
+            minimum.network,
+            minimum.loss,
+            problem.width if minimum.rank is None else minimum.rank,
+            minimum.signature,
+            _kind(minimum, scale),
+            tensor=_tensor(problem, minimum),
+        )
+        for minimum in runs.minima
+        if minimum.signature is not None
+    ]
+    critical = points_in_order(problem, rows)
+    ranks = sorted({row.rank for row in rows})
     return Chart(
-        critical=Points(table, maker, problem),
+        critical=critical,
         completeness="sampled",
         method="descent",
         complex_count={},
-        real_count={rank: int(np.sum(table.rank == rank)) for rank in ranks},
+        real_count=isolated(rows, ranks),
         expected_count=dict.fromkeys(ranks),
         expected_source=dict.fromkeys(ranks, ""),
         notes=(

@@ -11,7 +11,7 @@ import numpy as np
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem, as_problem
-from shallows.questions.charts.points.point import Points, PointTable, Stored
+from shallows.questions.charts.points.rows import ChartRow, points_in_order
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.sampled import ZERO_LOSS
 from shallows.questions.connections.deep_layers import DeepLayers
@@ -181,23 +181,21 @@ class Search:
 
 def _chart(loss: Searched, items: list[Stationary]) -> Chart:
     """What was found as a sampled chart, by ascending loss."""
-    networks = [loss.unpack(item.theta) for item in items]
-    tensors = [loss.tensor(item.theta) for item in items]
     bottom = loss.floor + ZERO_LOSS * loss.energy
-    kinds = [
-        "saddle" if item.signature[2] else "global minimum" if item.loss <= bottom else "local minimum"
+    rows = [
+        ChartRow(
+            loss.unpack(item.theta),
+            item.loss,
+            loss.width,
+            item.signature,
+            "saddle" if item.signature[2] else "global minimum" if item.loss <= bottom else "local minimum",
+            item.certificate,
+            tensor=loss.tensor(item.theta),
+        )
         for item in items
     ]
-    table = PointTable(
-        np.array([item.loss for item in items]),
-        np.full(len(items), loss.width, dtype=np.intp),
-        np.array([item.signature for item in items], dtype=np.intp),
-        np.array(kinds, dtype="<U14"),
-        np.zeros(len(items), dtype=np.intp),
-    )
-    maker = Stored(tensors, networks, [item.certificate for item in items], [None] * len(items))
     return Chart(
-        critical=Points(table, maker, loss.problem),
+        critical=points_in_order(loss.problem, rows),
         completeness="sampled",
         method="connect",
         complex_count={},

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
 from shallows.questions.charts.result import Chart
 
 
@@ -112,29 +111,27 @@ def chart_of_listed(
     attained = attained and (searched or min(item.loss[0] for item in listed) <= 0)
     order = sorted(range(len(listed)), key=lambda i: (listed[i].middle, listed[i].rank))
     items = [listed[i] for i in order]
-    table = PointTable(
-        np.array([item.middle for item in items]),
-        np.array([item.rank for item in items], dtype=np.intp),
-        np.array([item.signature for item in items], dtype=np.intp),
-        np.array([item.kind(lowest, attained) for item in items], dtype="<U14"),
-        np.array([item.dimension for item in items], dtype=np.intp),
-        np.array([item.limit for item in items], dtype=bool),
-    )
-    maker = Stored(
-        [None] * len(items),
-        _Networks([item.network for item in items]),
-        [item.certificate if certify else None for item in items],
-        [None] * len(items),
-        {row: (item.description, ()) for row, item in enumerate(items) if item.dimension},
-    )
+    rows = [
+        ChartRow(
+            item.network,
+            item.middle,
+            item.rank,
+            item.signature,
+            item.kind(lowest, attained),
+            item.certificate if certify else None,
+            item.dimension,
+            item.limit,
+            family=(item.description, ()) if item.dimension else None,
+        )
+        for item in items
+    ]
     ranks = sorted({item.rank for item in items})
-    isolated = table.rank[table.dimension == 0]
     return Chart(
-        critical=Points(table, maker, problem),
+        critical=points_in_order(problem, rows, _Networks),
         completeness="proved" if searched else "sampled",
         method="exclusion",
         complex_count={},
-        real_count={rank: int(np.sum(isolated == rank)) for rank in ranks},
+        real_count=isolated(rows, ranks),
         expected_count=dict.fromkeys(ranks),
         expected_source=dict.fromkeys(ranks, "interval exclusion"),
         notes=tuple(notes),

@@ -36,7 +36,7 @@ from shallows.questions.charts.neurons.on_one_line import (
 )
 from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
 from shallows.questions.charts.neurons.real import NeuronPoint
-from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
+from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import (
     NeuronStratum,
     neuron_stratum,
@@ -45,7 +45,8 @@ from shallows.questions.charts.neurons.stratum import (
 )
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
-from shallows.questions.charts.points.point import Certificate, Points, PointTable, Stored
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
@@ -286,40 +287,34 @@ def assembled(
     full = [item.entries(space) for item in placed]
     gap = np.array(full).reshape(-1, len(space.right)) - space.target
     excess = np.maximum(np.einsum("ij,jk,ik->i", gap, space.gram, gap), 0.0)
-    rank = np.array([item.point.rank for item in placed], dtype=np.intp)
-    signature = np.array([item.point.signature for item in placed], dtype=np.intp).reshape(-1, 3)
-    dimension = np.array([item.dimension for item in placed], dtype=np.intp)
     completeness = weakest(found.levels)
     closed = is_closed(problem) or found.limits
     kind = kinds_of(problem, space, placed, excess, of_their_own, closed and completeness != "sampled")
     limit = np.array([item.point.limit for item in placed], dtype=bool)
-    order = np.lexsort((rank, excess))
-    families: dict[int, NeuronFamily] = {
-        row: family for row, i in enumerate(order) if (family := placed[i].family) is not None
-    }
-    maker = Stored(
-        [space.tensor(full[i]) for i in order],
-        [placed[i].network for i in order],
-        [placed[i].point.certificate for i in order],
-        [None] * len(order),
-        {row: (f.description, tuple(space.tensor(s) for s in f.samples)) for row, f in families.items()},
-    )
-    table = PointTable(
-        (excess + space.floor)[order],
-        rank[order],
-        signature[order],
-        kind[order],
-        dimension[order],
-        limit[order],
-    )
-    isolated = rank[order][(dimension[order] == 0) & ~limit[order]]
+    rows = [
+        ChartRow(
+            placed[i].network,
+            float(excess[i] + space.floor),
+            placed[i].point.rank,
+            placed[i].point.signature,
+            str(kind[i]),
+            placed[i].point.certificate,
+            placed[i].dimension,
+            placed[i].point.limit,
+            space.tensor(full[i]),
+            family=None
+            if (f := placed[i].family) is None
+            else (f.description, tuple(map(space.tensor, f.samples))),
+        )
+        for i in np.lexsort(([item.point.rank for item in placed], excess))
+    ]
     least = kind == "global minimum"
     return Chart(
-        critical=Points(table, maker, problem),
+        critical=points_in_order(problem, rows),
         completeness=completeness,
         method=method,
         complex_count=found.complex,
-        real_count={r: int(np.sum(isolated == r)) for r in found.complex},
+        real_count=isolated([row for row in rows if not row.limit], found.complex),
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),

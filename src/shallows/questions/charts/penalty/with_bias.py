@@ -26,19 +26,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.penalty.students import zero_diagonal
 from shallows.questions.charts.points.point import (
-    Certificate,
     CriticalFamily,
     CriticalPoint,
-    Points,
-    PointTable,
-    Stored,
 )
+from shallows.questions.charts.points.rows import ChartRow, points_in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
@@ -51,20 +47,6 @@ FREE = 1e-4
 NEAR = 1e-3
 EQUAL = "networks in which neurons of equal outer weights are orthonormal: all others are saddles"
 GROWING = "the constant is in the range of the lowest point: orthonormal weights need a bias without bound"
-
-
-@dataclass(frozen=True, eq=False)
-class _Row:
-    tensor: SymmetricTensor
-    network: Network
-    loss: float
-    rank: int
-    signature: tuple[int, int, int]
-    kind: str
-    certificate: Certificate | None = None
-    dimension: int = 0
-    about: tuple[str, tuple[SymmetricTensor, ...]] | None = None
-    limit: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +85,7 @@ class _Setting:
 
 def biased_chart(problem: Problem, plain: Problem, chart: Chart) -> Chart:
     """The chart with penalty from the `chart` without it; `plain` is that problem on (1, x), reduced."""
-    setting, rows = _Setting(problem, plain), list[_Row]()
+    setting, rows = _Setting(problem, plain), list[ChartRow]()
     for point in chart.critical:
         rows.append(_orthonormal(setting, point))
         rows += _with_zero_weights(setting, point, rows[-1])
@@ -114,25 +96,10 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart) -> Chart:
         rows.append(_limit(setting, lowest))
     order = sorted(range(len(rows)), key=lambda i: (rows[i].loss, rows[i].rank))
     rows = [rows[i] for i in order]
-    table = PointTable(
-        np.array([row.loss for row in rows]),
-        np.array([row.rank for row in rows], np.intp),
-        np.array([row.signature for row in rows], np.intp),
-        np.array([row.kind for row in rows], dtype="<U14"),
-        np.array([row.dimension for row in rows], np.intp),
-        np.array([row.limit for row in rows], bool),
-    )
-    maker = Stored(
-        [row.tensor for row in rows],
-        [row.network for row in rows],
-        [row.certificate for row in rows],
-        [None] * len(rows),
-        {i: row.about for i, row in enumerate(rows) if row.about is not None},
-    )
     best = rows[0]
     return replace(
         chart,
-        critical=Points(table, maker, problem),
+        critical=points_in_order(problem, rows),
         attained=not best.limit if best.kind == "global minimum" else None,
         scope=EQUAL if problem.width > 1 else "",
         notes=(*chart.notes, GROWING) if growing else chart.notes,
@@ -161,11 +128,10 @@ def _factored(S: Array, rank: int) -> tuple[Array, Array, int]:
     return a, np.asarray(O.T @ np.linalg.inv(root) @ U.T), rank - int(none.sum())
 
 
-def _orthonormal(setting: _Setting, point: CriticalPoint) -> _Row:
+def _orthonormal(setting: _Setting, point: CriticalPoint) -> ChartRow:
     a, V, spanned = _factored(_student(point.network), point.rank)
     positive, zero, negative = point.signature
-    return _Row(
-        point.tensor,
+    return ChartRow(
         setting.network(a, V, float(point.network.norm)),
         point.loss + setting.penalty(spanned),
         point.rank,
@@ -173,11 +139,12 @@ def _orthonormal(setting: _Setting, point: CriticalPoint) -> _Row:
         point.kind if spanned == setting.top else "saddle",
         point.certificate,
         point.dimension,
-        (point.description, point.samples) if isinstance(point, CriticalFamily) else None,
+        tensor=point.tensor,
+        family=(point.description, point.samples) if isinstance(point, CriticalFamily) else None,
     )
 
 
-def _with_zero_weights(setting: _Setting, point: CriticalPoint, row: _Row) -> Iterator[_Row]:
+def _with_zero_weights(setting: _Setting, point: CriticalPoint, row: ChartRow) -> Iterator[ChartRow]:
     """Families, or points, with m neurons of outer weight zero beside a point."""
     a, V, spanned = _factored(_student(point.network), point.rank)
     free = np.linalg.svd(V[:, 1:])[2][spanned:] if spanned else np.eye(setting.problem.n)
@@ -192,8 +159,7 @@ def _with_zero_weights(setting: _Setting, point: CriticalPoint, row: _Row) -> It
         inside = spanned * m + m * (m + 1) // 2
         text = f"{counted(m, 'neuron')} of outer weight 0 beside rank {point.rank}, on almost any span"
         samples = (point.tensor,)
-        yield _Row(
-            point.tensor,
+        yield ChartRow(
             setting.network(np.append(a, np.zeros(m)), np.concatenate([V, added]), float(point.network.norm)),
             point.loss + setting.penalty(spanned + m),
             point.rank + m,
@@ -201,7 +167,8 @@ def _with_zero_weights(setting: _Setting, point: CriticalPoint, row: _Row) -> It
             "global minimum" if flat and spanned + m == setting.top else "saddle",
             None,
             dimension,
-            (text, samples) if dimension else None,
+            tensor=point.tensor,
+            family=(text, samples) if dimension else None,
         )
 
 
@@ -252,7 +219,7 @@ def _between(form: Array, first: Array, last: Array) -> Array:
     return span(float(brentq(lambda t: float(np.trace(span(t).T @ form @ span(t))), 0.0, 1.0)))
 
 
-def _limit(setting: _Setting, point: CriticalPoint) -> _Row:
+def _limit(setting: _Setting, point: CriticalPoint) -> ChartRow:
     """The lowest point with weights that span one dimension more."""
     S = _student(point.network)
     _, V, spanned = _factored(S, point.rank)
@@ -261,8 +228,7 @@ def _limit(setting: _Setting, point: CriticalPoint) -> _Row:
     shear[1:, 0] = NEAR * aside
     a, near, _ = _factored(shear @ S @ shear.T, point.rank)
     positive, zero, negative = point.signature
-    return _Row(
-        point.tensor,
+    return ChartRow(
         setting.network(a, near, float(point.network.norm)),
         point.loss + setting.penalty(spanned + 1),
         point.rank,
@@ -270,8 +236,9 @@ def _limit(setting: _Setting, point: CriticalPoint) -> _Row:
         "global minimum",
         point.certificate,
         point.dimension,
-        (point.description, point.samples) if isinstance(point, CriticalFamily) else None,
         True,
+        point.tensor,
+        family=(point.description, point.samples) if isinstance(point, CriticalFamily) else None,
     )
 
 

@@ -18,10 +18,8 @@ from shallows.questions.charts.points.point import (
     Certificate,
     CriticalFamily,
     CriticalPoint,
-    Points,
-    PointTable,
-    Stored,
 )
+from shallows.questions.charts.points.rows import ChartRow, points_in_order
 from shallows.questions.charts.quadratics.linear_neurons import linear_rows
 from shallows.questions.charts.quadratics.one_sided import BEYOND, boundary, within
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
@@ -213,27 +211,32 @@ def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes
         kind[(kind == "local minimum") & lowest] = "global minimum"
     rank = np.array([row.rank for row in rows], dtype=np.intp)
     order = np.lexsort((rank, excess))
-    maker = Stored(
-        [space.tensor(rows[i].entries) for i in order],
-        [rows[i].network for i in order],
-        [rows[i].certificate for i in order],
-        [rows[i].escape for i in order],
-        {place: about for place, i in enumerate(order) if (about := rows[i].family) is not None},
+    critical = points_in_order(
+        students.problem,
+        [
+            ChartRow(
+                rows[i].network,
+                float(excess[i] + space.floor),
+                rows[i].rank,
+                rows[i].signature,
+                str(kind[i]),
+                rows[i].certificate,
+                rows[i].dimension,
+                rows[i].limit,
+                space.tensor(rows[i].entries),
+                rows[i].escape,
+                rows[i].family,
+            )
+            for i in order
+        ],
     )
-    table = PointTable(
-        (excess + space.floor)[order],
-        rank[order],
-        np.array([rows[i].signature for i in order], dtype=np.intp),
-        kind[order],
-        np.array([rows[i].dimension for i in order], dtype=np.intp),
-        np.array([rows[i].limit for i in order], dtype=bool),
-    )
+    table = critical.table
     isolated = table.rank[(table.dimension == 0) & ~table.limit]
     least = table.kind == "global minimum"
     attained = bool((least & ~table.limit).any()) if least.any() else None
     return replace(
         chart,
-        critical=Points(table, maker, students.problem),
+        critical=critical,
         real_count={r: int(np.sum(isolated == r)) for r in chart.complex_count},
         notes=(*chart.notes, *notes),
         attained=attained,
