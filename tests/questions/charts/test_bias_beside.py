@@ -137,7 +137,7 @@ def test_wide_trained_networks_are_within_their_scope():
 
 
 def test_fixed_weights_that_differ_are_refused():
-    with pytest.raises(sh.InvalidProblem, match="two sizes"):
+    with pytest.raises(sh.InvalidProblem, match="grow without bound"):
         sh.chart(sampled(2, orthogonality=0.5, outer=[1.0, 2.0]))
 
 

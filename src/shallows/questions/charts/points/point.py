@@ -120,9 +120,7 @@ class Stored:
         """The point in Sym^d(R^n)."""
         tensor = self.tensors[i]
         if tensor is None:
-            raise InvalidProblem(
-                "The point is not one tensor (several outputs, or no power). Fix: point.network."
-            )
+            raise InvalidProblem("The point is no tensor, or several: use point.network.")
         return tensor
 
     def network(self, i: int) -> Any:
