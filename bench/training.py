@@ -18,6 +18,8 @@ from shallows.questions.descent.stopping import Stopping
 from shallows.support.checks import Array
 
 RUNS, N, WIDTH, ITERATIONS, STEP = 1000, 10, 10, 40, 1e-3
+#: Polishing looks for saddles besides, and plain descent of ten weights in compiled lanes takes no longer than that.
+PROMISED_POLISHED = {"ReLU, n=k=10": 2.0, "quadratic, n=4, width 2": 0.8}
 Gradient = Callable[[Array], tuple[float, Array]]
 
 
@@ -161,11 +163,14 @@ def polishing() -> list[Row]:
         times, ends = [], []
         for polish in (True, False):
             ensemble(problem, 8, cores=1, polish=polish)
-            begin = time.perf_counter()
+            begin = time.process_time()
             ends.append(ensemble(problem, 250, cores=1, polish=polish))
-            times.append(time.perf_counter() - begin)
+            times.append(time.process_time() - begin)
         same = int(np.sum(np.abs(ends[0].losses - ends[1].losses) < 1e-9))
         note = f"the same end point in {same} of 250 runs"
         question = f"polished against plain descent to 1e-12: {name}"
-        rows.append(Row(question, show_time(times[0]), show_time(times[1]), times[1] / times[0], 1, note))
+        promised = PROMISED_POLISHED[name]
+        rows.append(
+            Row(question, show_time(times[0]), show_time(times[1]), times[1] / times[0], promised, note)
+        )
     return rows

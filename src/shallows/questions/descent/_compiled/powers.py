@@ -21,19 +21,23 @@ BLOCK = 32  # lanes: long enough for vector loops, small enough for the cache
 
 
 class _Rooms(threading.local):
-    """The records of a thread's last call: one network takes less time than making them."""
+    """The records of a thread's last model, for each number of lanes: one network takes less time than making them."""
 
     def __init__(self) -> None:
-        self.kept: tuple[Model, int, Held, Room] | None = None
+        self.model: Model | None = None
+        self.held: Held | None = None
+        self.rooms: dict[int, Room] = {}
 
     def of(self, model: Model, lanes: int) -> tuple[Held, Room]:
         """The model in memory, and work arrays; their contents are of no account."""
-        if self.kept is None or self.kept[0] is not model or self.kept[1] != lanes:
-            from shallows.questions.descent._compiled.power_losses import MODEL, work_space
-            from shallows.support.in_memory import Held
+        from shallows.questions.descent._compiled.power_losses import MODEL, work_space
+        from shallows.support.in_memory import Held
 
-            self.kept = model, lanes, Held(MODEL, model), work_space(model, lanes)
-        return self.kept[2:]
+        if self.held is None or self.model is not model:
+            self.model, self.held, self.rooms = model, Held(MODEL, model), {}
+        if lanes not in self.rooms:
+            self.rooms[lanes] = work_space(model, lanes)
+        return self.held, self.rooms[lanes]
 
 
 _rooms = _Rooms()
