@@ -7,24 +7,26 @@ from math import inf
 
 import numpy as np
 
+from shallows.mathematics.same_points import is_among
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
+from shallows.questions.charts.closed_form.wide_binary import NO_LIMITS
 from shallows.questions.charts.closure.closure import IN_ONE_PLACE, strata
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
 from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
-from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.exact import exact_stratum
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.limits import output_limits
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.outputs.stratum import output_stratum
+from shallows.questions.charts.outputs.wide_binary import charted_rank, wide_stratum
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import Counts
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
 from shallows.support.errors import InvalidProblem
@@ -36,13 +38,18 @@ SCOPE = (
     "this width, are not charted, so no minimum is called global"
 )
 
+#: What is left out where three and more neurons can be in special position.
+REGULAR = (
+    "networks near which functions have as many dimensions as weights, up to scales: paths do not lead to neurons in "
+    "special position"
+)
+
 
 def outputs_chart(
     problem: Problem, certify: bool, seed: int, progress: bool = False, method: str = "homotopy"
 ) -> Chart:
     """The strata of 0, …, width neurons, a trained; `method` is "homotopy" or, for one neuron, "exact"."""
-    _require_chartable(problem)
-    loss = OutputsLoss.of(problem)
+    loss, charted = _chartable(problem)
     size = problem.outputs * len(loss.gram)
     zero = OutputPoint(
         np.zeros((problem.outputs, 0)),
@@ -53,7 +60,7 @@ def outputs_chart(
     )
     found, counts = [zero], {0: Counts(1, 1, "the zero tensors")}
     notes, levels = [], ["proved"]
-    top = problem.width if loss.rank else 0
+    top = charted if loss.rank else 0
     if not top:
         notes.append(NO_TARGET)
     for rank in range(1, top + 1):
@@ -67,7 +74,7 @@ def outputs_chart(
         notes += stratum.notes
         levels.append(stratum.completeness)
     apart = [OWN_OUTER] if problem.degree == 2 and top > 1 and loss.rank > 1 else []
-    if apart and method == "homotopy" and has_shared_stratum(problem, loss.rank):
+    if apart and method == "homotopy" and has_shared_stratum(problem, loss.rank, top):
         with status_line("parallel outer weights", progress) as tell:
             part = _shared(problem, loss, found, certify, seed, tell)
         found += part.found
@@ -76,6 +83,12 @@ def outputs_chart(
         levels.append(part.completeness)
         apart = []
     kinds, scope = _limits(problem, loss, top)
+    if top and charted < problem.width:
+        stratum = wide_stratum(problem, loss, charted)
+        found += _new(problem, stratum, found)
+        notes += stratum.notes
+        levels.append(stratum.completeness)
+        kinds, scope = [], NO_LIMITS
     for blocks in kinds if method == "homotopy" else []:
         with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
             stratum = output_limits(problem, loss, blocks, certify, seed, tell)
@@ -84,6 +97,7 @@ def outputs_chart(
         levels.append(stratum.completeness)
         if stratum.singular:
             scope = scope or SCOPE.format(width=problem.width, which="no others meet")
+    apart += [REGULAR] if _is_open(problem, loss, top) else []
     level = weakest(levels)
     closed = not scope and level != "sampled"
     scope = "; ".join([*([scope] if scope else []), *apart])
@@ -117,6 +131,22 @@ def _shared(
     return OutputStratum(found, Counts(part.count, None, ""), part.notes, part.completeness)
 
 
+def _new(problem: Problem, stratum: OutputStratum, found: list[OutputPoint]) -> list[OutputPoint]:
+    """Those of a stratum whose functions are not among the found ones."""
+    known = [point.entries for point in found]
+    near = POINT_ERROR * float(np.abs(problem._optimum[0]).max())
+    return [point for point in stratum.found if not is_among(point.entries, known, near)]
+
+
+def _is_open(problem: Problem, loss: OutputsLoss, top: int) -> bool:
+    """Whether three and more neurons can be in special position, where no path leads, for generic targets.
+
+    Two are in none but that of parallel outer weights, at degree 2; in two inputs slopes have common roots, and that is
+    all (`wide_binary`).
+    """
+    return top > 2 and loss.rank > 1 and problem.n > 2
+
+
 def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[int, ...]], str]:
     """The kinds of limits that are charted, and what is said where there are others.
 
@@ -132,8 +162,8 @@ def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[i
     return kinds, "" if top <= most else SCOPE.format(width=problem.width, which=which)
 
 
-def _require_chartable(problem: Problem) -> None:
-    """Refuse what has no finite list of critical networks, or too long a one."""
+def _chartable(problem: Problem) -> tuple[OutputsLoss, int]:
+    """The exact loss, and up to how many neurons there are equations; refused without a finite list, or a short one."""
     n, d, M = problem.n, problem.degree, problem.outputs
     if problem.outer is not None:
         raise InvalidProblem(
@@ -146,16 +176,18 @@ def _require_chartable(problem: Problem) -> None:
             'Fix: orthogonality=0, or method="descent".'
         )
     require_invisible(problem, problem.gram())
-    if problem.norm_neuron and problem.width >= n - problem.constants:
+    require_few(one_neuron_count(d, n, M), f"one neuron of degree {d} with {M} outputs at n = {n}")
+    loss = OutputsLoss.of(problem)
+    charted = charted_rank(problem, loss)
+    if charted is None and problem.norm_neuron:
         n -= problem.constants
         raise InvalidProblem(
             f"Networks of {n} neurons and more see the norm ‖x‖² themselves, so that with a norm neuron their critical "
             f'points are not isolated. Use a width below {n}, or method="descent".'
         )
-    for rank in range(1, problem.width + 1):
-        if rank > 1 and not OutputEquations.of_powers(d, n, rank, M).is_isolated():
-            raise InvalidProblem(
-                f"Infinitely many networks of {rank} neurons of degree {d} with {n} inputs and {M} outputs have the "
-                'same function, so their critical points are not isolated. Use a smaller width, or method="descent".'
-            )
-    require_few(one_neuron_count(d, n, M), f"one neuron of degree {d} with {M} outputs at n = {n}")
+    if charted is None:
+        raise InvalidProblem(
+            f"Infinitely many networks of {problem.width} neurons of degree {d} with {n} inputs and {M} outputs have "
+            'the same function, so their critical points are not isolated. Use a smaller width, or method="descent".'
+        )
+    return loss, charted

@@ -35,11 +35,18 @@ PROOF = "Krawczyk, on functions of one direction of the outputs"
 DEGREES = {(2,): (2,), (1, 2): (1, 2), (0, 2): (0, 2), (0, 1, 2): (2,)}
 
 
-def has_shared_stratum(problem: Problem, outputs: int) -> bool:
-    """Whether two neurons can share outer weights in this way, and such networks are charted here."""
+def has_shared_stratum(problem: Problem, outputs: int, neurons: int | None = None) -> bool:
+    """Whether two neurons can share outer weights in this way, and such networks are charted here.
+
+    `neurons` is how many have to be looked at, the width unless told.
+    """
     assert isinstance(problem.activation, PolynomialActivation)
     powers = tuple(np.flatnonzero(problem.activation.coefficients).tolist())
-    plain = problem.outer is None and problem.width == 2 and not (problem.bias or problem.norm_neuron)
+    plain = (
+        problem.outer is None
+        and (neurons or problem.width) == 2
+        and not (problem.bias or problem.norm_neuron)
+    )
     return bool(plain and problem.n > 1 and outputs > 1 and powers in DEGREES)
 
 
