@@ -23,8 +23,8 @@ def case(activation, n, width, law="laplace", seed=0, count=2, norm=False):
 
 CASES = [
     ("z²", 2, 2, "laplace", 0, 2),
-    ("z²", 2, 3, "laplace", 1, 2),
-    ("z³", 2, 3, "laplace", 0, 2),
+    pytest.param("z²", 2, 3, "laplace", 1, 2, marks=pytest.mark.thorough),
+    pytest.param("z³", 2, 3, "laplace", 0, 2, marks=pytest.mark.thorough),
     pytest.param("z²", 3, 2, "laplace", 0, 2, marks=pytest.mark.thorough),
     pytest.param("z²", 3, 2, "gaussian", 1, 2, marks=pytest.mark.thorough),
     pytest.param("z²", 3, 3, "laplace", 0, 2, marks=pytest.mark.thorough),
@@ -64,9 +64,9 @@ def test_two_squares_of_two_inputs_leave_one_singular_value_out(seed):
 
 def test_without_them_zeros_are_missing(monkeypatch):
     given = case("z²", 2, 2)
-    monkeypatch.setattr(outputs, "group_ranks", lambda width, n: [])
+    monkeypatch.setattr(outputs, "has_shared_stratum", lambda *_: False)
     chart = sh.chart(given.problem())
-    assert list(unlisted(Loss(given), chart, 80, np.random.default_rng(0)))
+    assert list(unlisted(Loss(given), chart, 12, np.random.default_rng(0)))
 
 
 def test_norm_neuron_beside_more_neurons_than_inputs():
@@ -75,5 +75,5 @@ def test_norm_neuron_beside_more_neurons_than_inputs():
     assert chart.attained and chart.infimum < ROUNDING
     assert not [
         *wrong_rows(Loss(given), chart),
-        *unlisted(Loss(given), chart, 60, np.random.default_rng(1)),
+        *unlisted(Loss(given), chart, 6, np.random.default_rng(1)),
     ]
