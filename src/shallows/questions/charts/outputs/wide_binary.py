@@ -88,7 +88,8 @@ def wide_stratum(problem: Problem, loss: OutputsLoss, charted: int) -> OutputStr
         return OutputStratum(found, Counts(None, None, SOURCE), [*notes, NO_NETWORK], level)
     beside = identity(target.shape[1])[None] if problem.norm_neuron else np.zeros((0, target.shape[1]))
     powers = coordinates.monomials(W, problem.degree)
-    A = np.linalg.lstsq(np.concatenate([powers, beside]).T, target.T, rcond=None)[0][: len(W)].T
+    solved = np.linalg.lstsq(np.concatenate([powers, beside]).T, target.T, rcond=None)[0]
+    A = np.asarray(solved[: len(W)].T, np.float64)
     size = problem.outputs * (target.shape[1] - problem.norm_neuron)
     found.append(OutputPoint(A, W, (A @ powers).ravel(), (size, 0, 0)))
     return OutputStratum(found, Counts(None, None, SOURCE), notes, level)
@@ -110,7 +111,9 @@ def _all_but_one(problem: Problem, loss: OutputsLoss, target: Array) -> tuple[li
 
 
 def _point(problem: Problem, loss: OutputsLoss, entries: Array, W: Array) -> OutputPoint:
-    A = np.linalg.lstsq(coordinates.monomials(W, problem.degree).T, entries.T, rcond=None)[0].T
+    A = np.asarray(
+        np.linalg.lstsq(coordinates.monomials(W, problem.degree).T, entries.T, rcond=None)[0].T, np.float64
+    )
     equations = OutputEquations.of_powers(problem.degree, problem.n, len(W), problem.outputs)
     system = OutputSystem(equations, loss, clear_frame(W[None].astype(np.complex128), 0))
     x = system.unknowns(A.T[None].astype(np.complex128), W[None].astype(np.complex128))[0].real
@@ -125,7 +128,8 @@ def _real_roots(form: Array, degree: int) -> Array | None:
     size = float(np.abs(values).max())
     if size <= TINY:
         return None
-    roots = np.polynomial.Polynomial.fit(nodes[:, 1], values / size, degree, domain=[-1, 1]).roots()
+    fitted = np.polynomial.Polynomial.fit(nodes[:, 1], values / size, degree, domain=[-1, 1])
+    roots = np.asarray(fitted.roots(), np.complex128)
     scale = 1 + np.abs(roots)
     gaps = np.abs(roots[:, None] - roots)[~np.eye(len(roots), dtype=bool)]
     if (
