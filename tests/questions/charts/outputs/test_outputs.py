@@ -204,15 +204,15 @@ def test_charts_of_several_outputs_are_stored_and_reported(tmp_path):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"width": 3}, "Infinitely many networks"),
-        ({"width": 1, "outer": [[1.0], [2.0]], "norm_neuron": True}, "without norm neuron"),
+        ({"width": 4}, "Infinitely many networks"),
+        ({"width": 2, "outer": [[1.0, 1.0], [2.0, 1.0]], "norm_neuron": True}, "without norm neuron"),
         ({"width": 1, "orthogonality": 1.0}, "WᵀW"),
-        ({"width": 2, "norm_neuron": True}, "see the norm"),
+        ({"width": 3, "norm_neuron": True}, "see the norm"),
     ],
 )
 def test_refusals_say_why(options, reason):
     with pytest.raises(sh.InvalidProblem, match=reason):
-        sh.chart(sh.Problem(teacher(2, 2, 2, 0), samples(2), **options))
+        sh.chart(sh.Problem(teacher(3, 2, 2, 0), samples(3), **options))
 
 
 @needs_msolve

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.questions.charts.gradient_zeros import gradient_zeros
+from tests.questions.charts.test_special_networks import Case, Loss, unlisted, wrong_rows
 
 import shallows as sh
 
@@ -51,3 +52,21 @@ def test_weights_that_are_not_parallel_are_another_matter():
 
     assert one_output(labelled(sh.Power(2), [[1.0, 1.0], [1.0, -1.0]], {})) is None
     assert one_output(labelled(sh.Power(2), [[1.0], [2.0]], {"norm_neuron": True})) is None
+
+
+@pytest.mark.parametrize(("n", "penalty", "bias"), [(2, 0.0, False), (2, 0.5, False), (1, 0.0, True)])
+def test_norm_neurons_beside_parallel_weights(n, penalty, bias):
+    """Against a quadrature and zeros of its gradient; these problems were refused."""
+    rng = np.random.default_rng(n)
+    teacher = (
+        rng.standard_normal((3, n)),
+        rng.standard_normal((2, 3)),
+        np.array([1.0, 0, -1]) if bias else None,
+    )
+    given = Case("z²", n, 2, 1, bias, "laplace", True, penalty, np.array([[1.0], [-2.0]]), teacher)
+    chart = sh.chart(given.problem())
+    assert {point.signature[0] for point in chart.points if point.rank == 0} == {2}
+    assert not [
+        *wrong_rows(Loss(given), chart),
+        *unlisted(Loss(given), chart, 5, np.random.default_rng(0)),
+    ]

@@ -5,7 +5,8 @@ Let a_mi = p_m cᵢ. A network is p f, f = Σ cᵢ σ(wᵢ·x + bᵢ), whatever 
     E‖p f − y‖² = ‖p‖² E(f − ŷ)² + E‖y‖² − ‖p‖² Eŷ²,      ŷ = Σ p_m y_m / ‖p‖²:
 
 the loss of f against one label, in other units; an orthogonality penalty γ becomes γ/‖p‖². Critical networks, kinds,
-signatures and limits are those of f, with infinitely many networks for one function or not.
+signatures and limits are those of f, with infinitely many networks for one function or not. Norm neurons ν‖x‖² are one
+beside f, p·ν/‖p‖², and across p the best ones of the labels there, whatever f is.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class OneOutput:
 def one_output(problem: Problem) -> OneOutput | None:
     """The problem of one output that stands for several; None where outer weights are not all parallel, or trained."""
     outer = problem.outer
-    if problem.outputs == 1 or outer is None or problem.norm_neuron or not outer.any():
+    if problem.outputs == 1 or outer is None or not outer.any():
         return None
     lead = int(np.argmax(np.abs(outer).max(axis=0)))
     p = outer[:, lead]
@@ -58,6 +59,7 @@ def one_output(problem: Problem) -> OneOutput | None:
         problem.width,
         problem.activation,
         c * square,
+        problem.norm_neuron,
         orthogonality=problem.orthogonality * square,
         bias=problem.bias,
     )
@@ -88,13 +90,19 @@ class Seen(Reread):
     """A maker of the points of f, whose networks have all outputs."""
 
     problem: Problem
-    square: float
-    exact: bool
+    found: OneOutput
+    across: Array
+
+    @property
+    def square(self) -> float:
+        """‖p‖²."""
+        return float(self.found.factors @ self.found.factors)
 
     def network(self, i: int) -> Network:
         """The same neurons with the problem's outer weights."""
         net = self.inner.network(i)
-        return Network(net.W, self.problem.outer, net.activation, bias=net.bias)
+        norm = self.found.factors * net.norm / self.square + self.across
+        return Network(net.W, self.problem.outer, net.activation, norm, net.bias)
 
     def tensor(self, i: int) -> SymmetricTensor:
         """Several outputs have no one tensor."""
@@ -105,7 +113,7 @@ class Seen(Reread):
     def certificate(self, i: int) -> Certificate | None:
         """That of ‖p‖² f, whose entries are at least as large as those of the outputs where ‖p‖ ≥ 1."""
         proof = self.inner.certificate(i)
-        if proof is None or not self.exact:
+        if proof is None or not self.found.exact:
             return None
         return replace(proof, radius=proof.radius * max(1.0, 1 / self.square))
 
@@ -121,18 +129,33 @@ class Seen(Reread):
 def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
     """The chart of a problem with parallel outer weights from that of f."""
     square = float(found.factors @ found.factors)
-    zero = problem.unpack(np.zeros(problem.size))
+    across = _norms_across(problem, found.factors)
+    zero = problem.unpack(np.concatenate([np.zeros(problem.size - len(across)), across]))
     start = found.single.loss(found.single.unpack(np.zeros(found.single.size)))
     table = chart.critical.table
     loss = problem.loss(zero) + (table.loss - start) / square
-    maker = Seen(chart.critical.maker, problem, square, found.exact)
+    maker = Seen(chart.critical.maker, problem, found, across if len(across) else np.zeros(problem.outputs))
+    signature = table.signature + np.array([max(len(across) - 1, 0), 0, 0])
     level = chart.completeness
     rounded = level == "proved" and not found.exact
     return replace(
         chart,
-        critical=Points(replace(table, loss=np.asarray(loss)), maker, problem, chart.critical.places),
+        critical=Points(
+            replace(table, loss=np.asarray(loss), signature=signature), maker, problem, chart.critical.places
+        ),
         completeness="count-matched" if rounded else level,
         notes=(*chart.notes, ROUNDED) if not found.exact else chart.notes,
         problem=problem,
         title=f"{problem!r}",
     )
+
+
+def _norms_across(problem: Problem, p: Array) -> Array:
+    """The best norm neurons across p, which no f changes; none without norm neurons."""
+    if not problem.norm_neuron:
+        return np.zeros(0)
+    theta = np.zeros(problem.size)
+    slope = problem.gradient(problem.unpack(theta))[-len(p) :]
+    theta[-len(p) :] = 1.0
+    best = -slope / (problem.gradient(problem.unpack(theta))[-len(p) :] - slope)
+    return np.asarray(best - p * (p @ best) / (p @ p))

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
@@ -150,7 +151,7 @@ def _neurons_of(target: Array, problem: Problem) -> Array | None:
         angles = np.pi * (FIRST + np.arange(needed)) / (degree + 1)
         return np.column_stack([np.cos(angles), np.sin(angles)])
     values, basis = np.linalg.svd(target)[1:]
-    across = basis[int(np.sum(values > EQUAL * values[0])) :]
+    across = basis[rank_of(values, EQUAL) :]
     rng = np.random.default_rng(degree)
     for _ in range(TRIED if problem.width == degree and len(across) else 0):
         W = _real_roots(rng.standard_normal(len(across)) @ across, degree)
