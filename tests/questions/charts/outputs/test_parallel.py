@@ -51,7 +51,6 @@ def test_weights_that_are_not_parallel_are_another_matter():
     from shallows.questions.charts.outputs.parallel import one_output
 
     assert one_output(labelled(sh.Power(2), [[1.0, 1.0], [1.0, -1.0]], {})) is None
-    assert one_output(labelled(sh.Power(2), [[1.0], [2.0]], {"norm_neuron": True})) is None
 
 
 @pytest.mark.parametrize(("n", "penalty", "bias"), [(2, 0.0, False), (2, 0.5, False), (1, 0.0, True)])
