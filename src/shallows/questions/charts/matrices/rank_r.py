@@ -61,8 +61,12 @@ def stratum_by_frames(
     certify_points: bool,
     seed: int,
     tell: Shown = False,
+    known: Counts | None = None,
 ) -> FoundStratum:
-    """All critical points of these equations, `even` being their member in coordinates of comparable size."""
+    """All critical points of these equations, `even` being their member in coordinates of comparable size.
+
+    `known` is what a theorem says of the problem's own metric, if one does.
+    """
     rank = equations.r
     turn = equations.frame(np.random.default_rng([seed, rank]))
     start = starting_member(equations, even.member.special, Frames, tell)
@@ -81,6 +85,7 @@ def stratum_by_frames(
     size = POINT_ERROR * float(np.abs(problem.target_tensor().entries).max())
     found = [p for p in real_points(system, points, roots, certify_points) if _is_of_rank(p, size)]
     counts = _counts(equations, len(points), even.member.special)
+    counts = counts if known is None else replace(known, complex=len(points))
     whole = proof is not None and proof.count == counts.bound
     far = even.member.special is not None and run.at_infinity > 0
     run = run.sampled if far else run

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from shallows.mathematics.one_neuron_degree import NEURON_SOURCE
 from shallows.mathematics.same_points import is_among
 from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
@@ -194,7 +195,8 @@ def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> Non
     value = float(space.exact.right[place] / space.exact.gram[place, place])
     if not value:
         return  # the zero function
-    found.complex[1] += 1
+    bound = found.bounds.get(1)
+    found.complex[1], found.bounds[1] = found.complex[1] + 1, None if bound is None else bound + 1
     entries = np.zeros(len(space.right))
     entries[place] = value
     made = partial(_constant, problem, value)
@@ -330,5 +332,5 @@ def _source(problem: Problem, rank: int, bound: int | None) -> str:
     if not rank:
         return "the zero function, or constants"
     if bound is not None and problem.outer is None:
-        return "generic ED degree of quadrics modulo constants, by Bott's residue formula"
+        return NEURON_SOURCE
     return "not known beforehand" if bound is None else "Bézout's bound, w = 0 and symmetries taken off"

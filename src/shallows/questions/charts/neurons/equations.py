@@ -13,14 +13,17 @@ fixed: take `Neuron.of_degrees(range(d + 1), n − 1)`, w = R(1, z) in a random 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations, product
 from math import inf
 
 import numpy as np
 
 from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.mathematics.one_neuron_degree import one_neuron_degree
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
-from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
+from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.powers.cancellation import CANCELLING, room_for
 from shallows.support.ready_code import ReadyCode
@@ -29,6 +32,26 @@ from shallows.support.seeds import complex_normal
 #: The compiled evaluators: in doubles, and with 31 digits for long neurons, one output.
 NEURONS = ReadyCode("shallows.questions.charts.neurons._loop", "neurons")
 SHARP = ReadyCode("shallows.questions.charts.neurons._sharp_loop", "sharp_neurons")
+
+
+@lru_cache(maxsize=256)
+def one_neuron_powers(neuron: Neuron) -> tuple[tuple[int, ...], int] | None:
+    """The powers and inputs of neurons Σ c_j z^j that have the critical points of this one; None for other maps.
+
+    A quadratic one with a bias, (b + w·x)² + c with c ≠ 0, is any constant beside (ℓ, Q) = (2bw, ww): powers 1 and 2.
+
+    >>> one_neuron_powers(Neuron.of_degrees([1, 3], 2)), one_neuron_powers(Neuron.affine([0.5, 0.0, 1.0], 2))
+    (((1, 3), 2), ((1, 2), 2))
+    """
+    powers = tuple(sorted({sum(row) for _, _, row in neuron.terms}))
+    plain = Neuron.of_degrees(powers, neuron.n)
+    if neuron.terms == plain.terms:
+        return powers, neuron.n
+    still = [c for _, c, row in neuron.terms if not any(row)]
+    if powers == (0, 2) and len(still) == 1 and neuron.n > 1:
+        affine = Neuron.affine([still[0], 0.0, 1.0], neuron.n - 1)
+        return ((1, 2), neuron.n - 1) if neuron.terms == affine.terms else None
+    return None
 
 
 @dataclass(frozen=True)
@@ -62,8 +85,18 @@ class NeuronEquations(CommonEquations):
 
     @property
     def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
+        """For one neuron with one trained outer weight, by `one_neuron_degree`; otherwise not known beforehand."""
+        return self._count(False)
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """The same for rotation-invariant metrics."""
+        return self._count(True) if isinstance(metrics, RotationInvariantMetrics) else None
+
+    def _count(self, invariant: bool) -> int | None:
+        if self.r > 1 or self.outputs > 1 or self.outer is not None:
+            return None
+        powers = one_neuron_powers(self.neuron)
+        return None if powers is None else one_neuron_degree(*powers, invariant)
 
     @property
     def cancels(self) -> bool:

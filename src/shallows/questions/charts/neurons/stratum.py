@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.ed_degree import modulo_square_degree
 from shallows.mathematics.same_points import PointSet
 from shallows.model.activations import PolynomialActivation
 from shallows.model.exact_loss import ExactLoss
@@ -96,8 +95,8 @@ def neuron_stratum(
     points = PointSet(points, invariants=own.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
     bound = bezout(equations, problem.bias)
-    if even.special is None and bound is None:
-        bound = bott(equations, problem)
+    if bound is None:
+        bound = equations.count if even.special is None else equations.special_count(even.special)
     whole = bound is not None and result.proved == bound and not run.singular.count
     return NeuronStratum(
         system,
@@ -122,19 +121,6 @@ def bezout(equations: NeuronEquations, bias: bool) -> int | None:
         return None
     whole = (2 * neuron.degree - 1) ** neuron.n
     return int((whole - still_solutions(equations, bias)) // len(equations.turns))
-
-
-def bott(equations: NeuronEquations, problem: Problem) -> int | None:
-    """How many functions one trained neuron a(αz² + βz) without bias can have.
-
-    They are the quadrics (ℓ, Q) = (βaw, αaww) of rank (ℓ Q) = 1 modulo constants, whose number of critical points under
-    a generic metric Bott's residue formula gives; a special one has at most as many isolated points.
-    """
-    assert isinstance(problem.activation, PolynomialActivation)
-    degrees = np.flatnonzero(problem.activation.coefficients)
-    if equations.outer is not None or equations.r > 1 or problem.bias or degrees.tolist() != [1, 2]:
-        return None
-    return modulo_square_degree(problem.n, 1)
 
 
 def still_solutions(equations: NeuronEquations, bias: bool) -> int:

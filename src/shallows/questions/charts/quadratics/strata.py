@@ -8,6 +8,7 @@ import numpy as np
 
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
+from shallows.mathematics.one_neuron_degree import NEURON_SOURCE, one_neuron_degree
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.exact_loss import ExactLoss
@@ -49,7 +50,10 @@ def modulo_chart(
                 part = _exact(problem, rank, seed)
             else:
                 equations = ModuloSquareEquations(problem.n, rank)
-                part = stratum_by_frames(problem, equations, _even(problem, students), certify, seed, tell)
+                known = _known(students, inputs) if rank == 1 else None
+                part = stratum_by_frames(
+                    problem, equations, _even(problem, students), certify, seed, tell, known
+                )
         stratum = part.stratum
         found += stratum.found
         families += stratum.families
@@ -68,6 +72,15 @@ def modulo_chart(
         seed=seed,
     )
     return chart, elsewhere
+
+
+def _known(students: QuadraticStudents, n: int) -> Counts | None:
+    """How many points rank one has under rotation-invariant data: those of a neuron with the powers 1 and 2."""
+    data = students.problem.data
+    if any(data.rotation_invariance(j) is None for j in (1, 2)):
+        return None
+    count = one_neuron_degree((1, 2), n, True)
+    return None if count is None else Counts(count, count, NEURON_SOURCE, bound=count)
 
 
 def _even(problem: Problem, students: QuadraticStudents) -> BalancedProblem:
