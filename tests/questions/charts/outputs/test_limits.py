@@ -118,17 +118,20 @@ def test_with_bias_limits_are_those_on_one_more_input():
 
 
 def flag_loss(angles, problem):
-    """In three inputs, degree 2: the least loss over p and q of p ⊗ w² + q ⊗ wv, by projection of every output."""
+    """In three inputs, degree 2: the least loss over p and q of p ⊗ w² + q ⊗ wv, with ‖x‖² beside it where there is a
+    norm neuron, by projection of every output."""
     a, b, c = angles
     w = np.array([np.cos(a) * np.cos(b), np.sin(a) * np.cos(b), np.sin(b)])
     first = np.array([-np.sin(a), np.cos(a), 0])
     v = np.cos(c) * first + np.sin(c) * np.cross(w, first)
     pairs = [(i, j) for i in range(3) for j in range(i, 3)]
-    basis = np.array([[w[i] * w[j], (w[i] * v[j] + w[j] * v[i]) / 2] for i, j in pairs])
-    root, target = np.linalg.cholesky(problem.gram()).T, problem._optimum[0]
+    columns = [[w[i] * w[j], (w[i] * v[j] + w[j] * v[i]) / 2, float(i == j)] for i, j in pairs]
+    basis = np.array(columns)[:, : 3 if problem.norm_neuron else 2]
+    root = np.linalg.cholesky(problem.data.gram(2)).T
+    target = np.array([problem.target.output(m).tensor().entries for m in range(2)])
     Q = np.linalg.qr(root @ basis)[0]
     given = root @ target.T
-    return float(np.sum(given**2) - np.sum((Q.T @ given) ** 2) + problem.floor)
+    return float(np.sum(given**2) - np.sum((Q.T @ given) ** 2))
 
 
 def flag_levels(problem, starts, seed):
@@ -165,6 +168,25 @@ def test_limits_of_two_outputs_in_three_inputs_under_gaussian_data(seed):
     assert gaps.max() < 1e-6 * chart.losses.max()
     lowest = sh.ensemble(problem, runs=20, method="lm", rng=seed).losses.min()
     assert chart.infimum * (1 - 1e-9) <= lowest <= chart.infimum * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("invariant", [True, pytest.param(False, marks=SLOW)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in (1, 2, 3))])
+def test_limits_beside_a_norm_neuron(seed, invariant):
+    rng = np.random.default_rng([seed, 9])
+    data = sh.Gaussian(3) if invariant else sh.Samples(rng.standard_normal((60, 3)))
+    teacher = sh.Network(rng.standard_normal((7, 3)), rng.standard_normal((2, 7)), activation=sh.Power(2))
+    problem = sh.Problem(teacher, data, 2, norm_neuron=True)
+    chart = sh.chart(problem)
+    assert "limit" not in chart.scope and chart.completeness == "trace-tested"
+    assert any(f"limits of 2 merged neurons: {45 if invariant else 211} complex" in x for x in chart.notes)
+    limits = [point for point in chart.points if point.limit]
+    assert limits and all(point.certificate is not None for point in limits)
+    for point in limits:
+        assert problem.loss(point.network) == pytest.approx(point.loss, rel=1e-3, abs=1e-6)
+    levels = flag_levels(problem, 60 if seed else 8, seed)
+    assert len(levels) > 3
+    assert np.abs(levels[:, None] - chart.losses).min(axis=1).max() < 1e-6 * chart.losses.max()
 
 
 @pytest.mark.thorough

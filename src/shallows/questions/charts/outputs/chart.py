@@ -150,11 +150,12 @@ def _is_open(problem: Problem, loss: OutputsLoss, top: int) -> bool:
 def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[int, ...]], str]:
     """The kinds of limits that are charted, and what is said where there are others.
 
-    Of one independent output at degree 2 there are none: networks are the forms of a rank and less.
+    Of one independent output at degree 2 there are none: networks are the forms of a rank and less. Beside a norm
+    neuron limits are those under the quotient metric: no function of width below n is a multiple of ‖x‖².
     """
     if top < 2 or (problem.degree == 2 and loss.rank == 1):
         return [], ""
-    if problem.norm_neuron:
+    if problem.norm_neuron and problem.constants:
         return [], SCOPE.format(width=problem.width, which="no neurons merge")
     kinds: list[tuple[int, ...]] = strata(top, 2) if problem.n == 2 else [(2,)]
     most = IN_ONE_PLACE if problem.n == 2 else 2

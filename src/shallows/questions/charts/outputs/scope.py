@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.on_one_line import APART
@@ -15,13 +19,35 @@ SCOPE = "networks, not limits of networks whose weights grow without bound"
 
 
 def is_closed(problem: Problem) -> bool:
-    """Whether limits are networks: a fixed, and one neuron, or an even degree and one output of one sign."""
+    """Whether limits are networks. With fixed outer weights aᵢ in R^M, zero ones left out, they are
+
+    - where the aᵢ are linearly independent: with bᵢ · aⱼ = δᵢⱼ every p(wᵢ·x + cᵢ) is bᵢ · f, so that bounded functions
+      have bounded neurons;
+    - at even degree where c · aᵢ > 0 for some c and all i: c · f is a sum of functions that are bounded below, and each
+      of them is large where its neuron is.
+
+    Otherwise they are not: Σ λᵢ aᵢ = 0 with λ ≠ 0, λ ≥ 0 at even degree (Gordan's theorem), and neurons
+    λᵢ^(1/d) (t w + t^(1−d) vᵢ) have the limit d Σ λᵢ aᵢ ⊗ w^(d−1) vᵢ of terms of the highest degree.
+    """
     if problem.outer is None:
         return False
     assert isinstance(problem.activation, PolynomialActivation)
-    degree = len(problem.activation.coefficients) - 1
-    one_sign = (problem.outer > 0).all(axis=1) | (problem.outer < 0).all(axis=1)
-    return (problem.width == 1 and bool(problem.outer.any())) or (degree % 2 == 0 and bool(one_sign.any()))
+    outer = fractions(problem.outer[:, problem.outer.any(axis=0)])
+    if rational_matrix(outer).rank() == outer.shape[1]:
+        return bool(outer.size)
+    return len(problem.activation.coefficients) % 2 == 1 and _on_one_side(outer)
+
+
+def _on_one_side(vectors: NDArray[Any]) -> bool:
+    """Whether some c has a positive product with every column: found in doubles, and checked as fractions."""
+    from scipy.optimize import linprog
+
+    table = vectors.astype(float)
+    table /= np.linalg.norm(table, axis=0)
+    rows = np.concatenate([-table.T, np.ones((table.shape[1], 1))], axis=1)
+    objective = np.append(np.zeros(len(table)), -1.0)
+    found = linprog(objective, rows, np.zeros(len(rows)), bounds=[(-1.0, 1.0)] * len(objective))
+    return bool(found.success and (fractions(found.x[:-1]) @ vectors > 0).all())
 
 
 def scope_of(problem: Problem, closed: bool, charted: list[str]) -> str:
