@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,6 @@ class Network(Constructed):
                 f"({len(weights)},) for one output or (M, {len(weights)}) for M outputs.{fix}"
             )
         activation = Power(2) if activation is None else checked_activation(activation)
-        scale = finite_array("norm", norm, (0, 1))
-        if scale.ndim == 1 and (outer.ndim == 1 or len(scale) != len(outer)):
-            raise InvalidProblem(f"norm has shape {scale.shape}; expected a number, or one for each output.")
         moved = None if bias is None else finite_array("bias", bias, 1)
         if moved is not None and len(moved) != len(weights):
             raise InvalidProblem(
@@ -77,7 +75,7 @@ class Network(Constructed):
         object.__setattr__(self, "W", weights)
         object.__setattr__(self, "a", outer)
         object.__setattr__(self, "activation", activation)
-        object.__setattr__(self, "norm", float(scale) if scale.ndim == 0 else scale)
+        object.__setattr__(self, "norm", _norm_weights(norm, outer))
         object.__setattr__(self, "bias", moved)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -243,3 +241,15 @@ class Network(Constructed):
         if self.bias is not None:
             parts += ", with bias"
         return f"Network({parts})"
+
+
+def _norm_weights(norm: float | ArrayLike, outer: Array) -> float | Array:
+    """The norm neuron's outer weights, checked: a number, or one for each output."""
+    if type(norm) is float and isfinite(
+        norm
+    ):  # what most give: paths and training make networks by the thousand
+        return norm
+    scale = finite_array("norm", norm, (0, 1))
+    if scale.ndim == 1 and (outer.ndim == 1 or len(scale) != len(outer)):
+        raise InvalidProblem(f"norm has shape {scale.shape}; expected a number, or one for each output.")
+    return float(scale) if scale.ndim == 0 else scale
