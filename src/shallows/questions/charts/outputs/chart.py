@@ -168,8 +168,10 @@ def _chartable(problem: Problem) -> tuple[OutputsLoss, int]:
     n, d, M = problem.n, problem.degree, problem.outputs
     if problem.outer is not None:
         raise InvalidProblem(
-            "Several outputs with fixed outer weights have charts without norm neuron and penalty only. Fix: "
-            'outer="free", norm_neuron=False, or method="descent".'
+            "Several outputs with fixed outer weights that are not all parallel have charts without norm neuron and "
+            "penalty only: with them the loss is one of the outputs and of WᵀW, or of outputs up to ‖x‖², and these "
+            "equations are not solved here. "
+            'Fix: parallel weights, outer="free", norm_neuron=False, orthogonality=0, or method="descent" (sampled).'
         )
     if problem.orthogonality:
         raise InvalidProblem(
