@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import shallows as sh
+from shallows.questions.charts.quadratics import fixed_slope as module
 from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart
 
 
@@ -49,3 +50,24 @@ def test_odd_degrees_are_not_closed():
         None, problem_of(2, (1.0,), 0).data, 2, sh.Polynomial([0, 1.0, 0, 1.0]), outer=[1.0, 1.0]
     )
     assert not is_closed(cubic)
+
+
+def test_only_roots_are_called_regular_ends(monkeypatch):
+    """What far ends that look singular are asked: proved roots are regular, other places are not."""
+    asked, ends, honest, settled = [], [], module.Detours, module.settle
+
+    def watched(*given):
+        asked.append(given[-1])
+        return honest(*given)
+
+    def noted(ways):
+        run = settled(ways)
+        ends.append(run.finite.points)
+        return run
+
+    monkeypatch.setattr(module, "Detours", watched)
+    monkeypatch.setattr(module, "settle", noted)
+    sh.chart(problem_of(2, (1.0, 1.0, 1.0), 5))
+    assert len(asked) == len(ends) > 0
+    for regular, points in zip(asked, ends, strict=True):
+        assert len(points) and regular(points)[1].all() and not regular(points + 0.1)[1].any()
