@@ -131,9 +131,32 @@ def test_a_constant_target_needs_biases_without_bound():
 
 
 def test_wide_trained_networks_are_within_their_scope():
-    chart = sh.chart(sampled(2, 1, orthogonality=0.5))
+    chart = sh.chart(form(FORM, 2, orthogonality=0.5))
     assert "equal outer weights" in chart.scope and chart.minimum.kind == "global minimum"
     holds_together(chart)
+
+
+@pytest.mark.parametrize(
+    ("n", "norm"), [(1, False), (2, False), pytest.param(2, True, marks=pytest.mark.thorough)]
+)
+def test_two_trained_neurons_of_one_weight_are_listed(n, norm):
+    """Zeros of the gradient, which know no strata, end on rows only; some on those of equal weights."""
+    own = np.random.default_rng(3 if norm else 1)
+    T = own.standard_normal((n + 1, n + 1))
+    data = sh.Samples(own.standard_normal((40, n)) + 0.3)
+    problem = sh.Problem(T + T.T, data, 2, orthogonality=0.5, norm_neuron=norm, bias=True)
+    chart = sh.chart(problem)
+    assert (chart.completeness, chart.scope) == ("trace-tested", "")
+    holds_together(chart)
+    rng = np.random.default_rng(0)
+    for net in gradient_zeros(problem, 20, rng, (0.3, 1.0, 2.0), evaluations=200):
+        loss = problem.loss(net)
+        assert np.abs(chart.losses - loss).min() < 1e-6 * (1 + loss)
+    if n == 2 and not norm:
+        one = [p for p in chart.points if p.rank == 2 and abs(np.diff(p.network.a)[0]) < SAME]
+        assert one and all(p.kind == "saddle" for p in one)
+        for point in one:  # neither orthonormal nor critical without penalty
+            assert np.abs(point.network.W @ point.network.W.T - np.eye(2)).max() > NEAR
 
 
 def test_fixed_weights_that_differ_are_refused():

@@ -23,6 +23,7 @@ from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily
+from shallows.questions.charts.penalty.equal_biased import equal_pairs
 from shallows.questions.charts.penalty.equal_weights import equal_weights
 from shallows.questions.charts.penalty.loss import PenalisedLoss, without_penalty
 from shallows.questions.charts.penalty.rows import Row
@@ -84,7 +85,7 @@ def penalised_chart(
     `charted` makes charts without penalty.
     """
     if problem.bias:
-        return _with_bias(problem, charted)
+        return _with_bias(problem, charted, certify, seed, progress)
     if method not in ("auto", "homotopy") and (problem.outer is not None or problem.width > 1):
         raise InvalidProblem(
             "With an orthogonality penalty and outer weights that differ or are trained, critical points are those of "
@@ -98,18 +99,20 @@ def penalised_chart(
     return _chart(loss, found, seed, method)
 
 
-def _with_bias(problem: Problem, charted: Callable[[Problem], Chart]) -> Chart:
+def _with_bias(
+    problem: Problem, charted: Callable[[Problem], Chart], certify: bool, seed: int, progress: bool
+) -> Chart:
     if problem.outer is not None:
         raise InvalidProblem(
-            "Biases, a penalty and fixed outer weights that differ: loss and penalty see the pair "
-            "(Σ aᵢ(bᵢ, wᵢ)(bᵢ, wᵢ)ᵀ, WᵀW), and biases with Σ aᵢbᵢ² = 0 and w = 0 grow without bound while it stays "
-            "what it is. So equations of pairs have solutions at infinity for all data and targets, among complex "
-            "networks for weights of one sign too, and no trace test tells when a list is whole; with weights of both "
-            "signs the infimum may be such a limit. "
+            "Biases, a penalty and fixed outer weights that differ: loss and penalty see pairs of matrices "
+            "(Σ aᵢ(bᵢ, wᵢ)(bᵢ, wᵢ)ᵀ, WᵀW) of two sizes, and weights of opposite signs have limits, such as two neurons "
+            "a = 1, −1 with w = 0 and biases that grow alike: their pair is zero at any size, unseen by the penalty. "
+            "No list of points and limits is made. "
             'Fix: outer="free", equal weights, bias=False, or method="descent" (sampled).'
         )
     bare = without_penalty(problem)
-    return biased_chart(problem, plain_problem(bare), charted(bare))
+    equal = equal_pairs(problem, certify, seed, progress)
+    return biased_chart(problem, plain_problem(bare), charted(bare), equal)
 
 
 def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> _Found:

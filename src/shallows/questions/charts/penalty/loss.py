@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.tensors import coordinates
 from shallows.model.data.metric import Frobenius
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -47,8 +48,8 @@ class PairLoss:
 
     @property
     def size(self) -> int:
-        """The entries of one matrix."""
-        return len(self.target) // 2
+        """The entries of s."""
+        return coordinates.dimension(self.n, 2)
 
     @property
     def energy(self) -> float:
@@ -79,14 +80,15 @@ class PenalisedLoss(PairLoss):
     @classmethod
     def of(cls, problem: Problem) -> PenalisedLoss:
         """That of a problem with a penalty."""
-        plain = reduced(without_penalty(problem))
+        plain = _plain(problem)
         own = ExactLoss.of(plain)
-        target = np.concatenate([plain.target_tensor().entries, identity(len(own.right))])
+        seen = coordinates.dimension(problem.n, 2)
+        target = np.concatenate([plain.target_tensor().entries, identity(seen)])
         gamma, gram = float(problem.orthogonality), own.gram.astype(np.float64)
         return cls(
-            problem.n,
+            plain.n,
             gamma,
-            _isotropic(problem, gram),
+            not problem.bias and _isotropic(problem, gram),
             problem.outer is not None,
             with_penalty(own, problem.n, gamma),
             target,
@@ -103,9 +105,9 @@ class PenalisedLoss(PairLoss):
 
 
 def with_penalty(own: ExactLoss, n: int, gamma: float) -> ExactLoss:
-    """The blocks (G, γF) and (b, γI)."""
-    size, q = len(own.right), fractions(identity(len(own.right)))
-    gram = np.full((2 * size, 2 * size), Fraction(0), dtype=object)
+    """The blocks (G, γF) and (b, γI), P of n inputs."""
+    size, q = len(own.right), fractions(identity(coordinates.dimension(n, 2)))
+    gram = np.full((size + len(q), size + len(q)), Fraction(0), dtype=object)
     gram[:size, :size] = own.gram
     gram[size:, size:] = fractions(Frobenius(n).gram(2)) * Fraction(gamma)
     return ExactLoss(gram, np.concatenate([own.right, q * Fraction(gamma)]))
@@ -118,6 +120,15 @@ def _isotropic(problem: Problem, gram: Array) -> bool:
     kind = PenalisedMetrics(problem.n, "isotropic")
     near = kind.at(kind.of(gram, 1.0).astype(np.complex128)).high[: len(gram), : len(gram)].real
     return bool(np.abs(near - gram).max() <= SAME * np.abs(gram).max())
+
+
+def _plain(problem: Problem) -> Problem:
+    """Without penalty, on (1, x) where there is a bias, a norm neuron's weight eliminated."""
+    bare = without_penalty(problem)
+    if not problem.bias:
+        return reduced(bare)
+    twin = bare.homogeneous()
+    return ReducedProblem(twin) if problem.norm_neuron else twin
 
 
 def without_penalty(problem: Problem) -> Problem:

@@ -11,19 +11,25 @@ with w·w = 0 stay so over all real problems, and are never real. Monodromy then
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shallows.mathematics.homotopy.monodromy import monodromy
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.paths import Homotopy, track
-from shallows.mathematics.homotopy.solutions import Solutions
+from shallows.mathematics.homotopy.solutions import Solutions, SolutionSet
 from shallows.mathematics.homotopy.trace import TraceTest, linear_trace_test
 from shallows.mathematics.same_points import PointSet
 from shallows.model.reduced_problem import identity
 from shallows.questions.charts.continuation.detours import FEW, Detours, Regular
-from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember, family
+from shallows.questions.charts.continuation.equations import (
+    Complex,
+    EquationFamily,
+    Member,
+    SolvedMember,
+    family,
+)
 from shallows.questions.charts.continuation.generic_members import DIGITS, SPECIAL_SEEDS, solved_once
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
@@ -67,7 +73,7 @@ class PinnedFamily:
 
     def full(self, parameters: Complex) -> Complex:
         """(u, g)."""
-        return np.concatenate([parameters[:-1], parameters[-1] * identity(self.special.size)])
+        return np.concatenate([parameters[:-1], parameters[-1] * identity(self.special.second)])
 
     def pinned(self, parameters: Complex) -> Complex:
         """(u, g₁, v) from (u, g)."""
@@ -123,7 +129,7 @@ class PinnedDetours(Detours):
 
 def _wide(equations: PenalisedEquations, tell: Shown) -> SolvedMember:
     """A generic member among all pairs of metrics."""
-    kind = PenalisedMetrics(equations.inputs, "wide")
+    kind = PenalisedMetrics(equations.inputs, "wide", equations.constants)
     rng = np.random.default_rng([0, equations.unknowns, equations.entries])
     u = complex_normal(rng, kind.parameters)
     gram = kind.at(u).high
@@ -148,7 +154,7 @@ def _wide(equations: PenalisedEquations, tell: Shown) -> SolvedMember:
 
 
 def _special(equations: PenalisedEquations, special: PenalisedMetrics, tell: Shown) -> SolvedMember:
-    wide = PenalisedMetrics(equations.inputs, "wide")
+    wide = PenalisedMetrics(equations.inputs, "wide", equations.constants)
     start = solved_once(equations, wide, lambda: _wide(equations, tell))
     found = [_followed(equations, special, start, SPECIAL_SEEDS[0], tell)]
     for seed in SPECIAL_SEEDS[1:]:
@@ -166,24 +172,11 @@ def _followed(
     u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
     pinned, gram = PinnedFamily(equations, special), special.at(u).high
     free = np.concatenate([u, complex_normal(rng, special.size + 1)])
-    wide = PenalisedMetrics(equations.inputs, "wide")
-    size, upper = wide.size, np.triu_indices(wide.size)
-    both = np.concatenate([gram[:size, :size][upper], gram[size:, size:][upper]])
+    wide = PenalisedMetrics(equations.inputs, "wide", equations.constants)
+    blocks = gram[: wide.size, : wide.size], gram[wide.size :, wide.size :]
+    both = np.concatenate([block[np.triu_indices(len(block))] for block in blocks])
     wanted = np.concatenate([both, pinned.full(free)[special.parameters :]])
-    kind = family(equations.rounded, wide)
-    ends = solve_member(
-        kind,
-        start.points,
-        start.parameters.tolist(),
-        wanted.tolist(),
-        rng=seed,
-        detour=False,
-        on_incomplete="return",
-        settings=SETTINGS,
-        progress=tell,
-    )
-    segment = kind.segment(start.parameters, wanted)
-    settled = all(_diverges(segment, start.points[end.path]) for end in ends.failed)
+    ends, settled = _ends(equations, wide, start, wanted, seed, tell)
     points = PointSet(ends.finite.points, invariants=equations.tensors).points
     unreal = all(
         equations.of_no_use(end.point) or equations.has_zero_weight(end.point) for end in ends.singular
@@ -202,6 +195,44 @@ def _followed(
         )
         known, points = known and found.count == len(points), found.points
     return SolvedMember(pinned.full(free), points, start.completeness if known else "sampled")
+
+
+def _ends(
+    equations: PenalisedEquations,
+    wide: PenalisedMetrics,
+    start: SolvedMember,
+    wanted: Complex,
+    seed: int,
+    tell: Shown,
+) -> tuple[Solutions, bool]:
+    """The ends of all paths, and whether each has one; lost ones are followed with 31 digits, or grow like t^−v."""
+
+    def followed(kind: EquationFamily, points: Complex) -> tuple[Solutions, list[int]]:
+        ends = solve_member(
+            kind,
+            points,
+            start.parameters.tolist(),
+            wanted.tolist(),
+            rng=seed,
+            detour=False,
+            on_incomplete="return",
+            settings=SETTINGS,
+            progress=tell,
+        )
+        segment = kind.segment(start.parameters, wanted)
+        return ends, [end.path for end in ends.failed if not _diverges(segment, points[end.path])]
+
+    ends, lost = followed(family(equations.rounded, wide), start.points)
+    if not lost:
+        return ends, True
+    more, still = followed(family(equations, wide), start.points[lost])
+    n = ends.finite.n
+    joined = replace(
+        ends,
+        finite=SolutionSet((*ends.finite, *more.finite), n),
+        singular=SolutionSet((*ends.singular, *more.singular), n),
+    )
+    return joined, not still
 
 
 def _diverges(segment: Homotopy, start: Complex) -> bool:

@@ -20,11 +20,13 @@ Law = Literal["any", "isotropic", "wide"]
 class PenalisedMetrics:
     """Blocks (G, γF), F that of Frobenius: G any metric, or u₁‖S‖² + u₂(tr S)² where rotations leave the data alone.
 
-    "wide" has any metric on P too: no critical point of a generic one is at infinity.
+    "wide" has any metric on P too: no critical point of a generic one is at infinity. P is of the inputs behind the
+    first ones, if these are `constants`.
     """
 
     n: int
     law: Law
+    constants: int = 0
 
     @property
     def kind(self) -> str:
@@ -33,8 +35,13 @@ class PenalisedMetrics:
 
     @property
     def size(self) -> int:
-        """N, the entries of one matrix."""
+        """N, the entries of s."""
         return coordinates.dimension(self.n, 2)
+
+    @property
+    def second(self) -> int:
+        """Those of P."""
+        return coordinates.dimension(self.n - self.constants, 2)
 
     @property
     def _first(self) -> int:
@@ -44,20 +51,21 @@ class PenalisedMetrics:
     @property
     def parameters(self) -> int:
         """Those of G, and γ or all of the second metric."""
-        return self._first + (AllMetrics(self.size).parameters if self.law == "wide" else 1)
+        return self._first + (AllMetrics(self.second).parameters if self.law == "wide" else 1)
 
     def at(self, u: Complex) -> Pair:
         """The block matrix."""
         own, rest = u[: self._first], u[self._first :]
-        F = Frobenius(self.n).gram(2)
+        F = Frobenius(self.n - self.constants).gram(2)
         q = identity(self.size)
         G = (
             own[0] * F + own[1] * np.outer(q, q)
             if self.law == "isotropic"
             else AllMetrics(self.size).at(own).high
         )
-        second = AllMetrics(self.size).at(rest).high if self.law == "wide" else rest[0] * F
-        return Pair.of(np.block([[G, np.zeros_like(G)], [np.zeros_like(G), second]]))
+        second = AllMetrics(self.second).at(rest).high if self.law == "wide" else rest[0] * F
+        across = np.zeros((self.size, self.second))
+        return Pair.of(np.block([[G, across], [across.T, second]]))
 
     def of(self, gram: Array, penalty: float) -> Array:
         """The parameters u of a G of this kind, and γ."""
@@ -67,4 +75,5 @@ class PenalisedMetrics:
         upper = np.triu_indices(self.size)
         if self.law == "any":
             return np.append(gram[upper], penalty)
-        return np.concatenate([gram[upper], penalty * Frobenius(self.n).gram(2)[upper]])
+        inner = Frobenius(self.n - self.constants).gram(2)
+        return np.concatenate([gram[upper], penalty * inner[np.triu_indices(self.second)]])

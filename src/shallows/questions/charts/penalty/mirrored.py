@@ -31,7 +31,7 @@ class MirroredEquations(NeuronEquations):
     @classmethod
     def of(cls, own: PenalisedEquations) -> MirroredEquations:
         """Those of the same stratum."""
-        neuron = neuron_of(own.inputs, own.groups, mirrored=True)
+        neuron = neuron_of(own.inputs, own.groups, mirrored=True, constants=own.constants)
         return cls(neuron, 1, outer=own.outer, inputs=own.inputs, groups=own.groups)
 
     @property

@@ -17,7 +17,7 @@ from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, s
 from shallows.questions.charts.neurons.singular import ExaminedEnds, NeuronFamily, examine_ends
 from shallows.questions.charts.penalty.loss import PairLoss
 from shallows.questions.charts.penalty.members import PinnedDetours, start_for
-from shallows.questions.charts.penalty.metrics import PenalisedMetrics
+from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
 from shallows.questions.charts.penalty.students import Group, PenalisedEquations
 from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
@@ -58,13 +58,14 @@ class _Even:
         unit = next((w for w in weights if w), 1.0) if loss.fixed else scale or 1.0
         groups = tuple(Group(None if g.weight is None else g.weight / unit, g.size) for g in own.groups)
         square = max(1.0, scale / abs(unit))
-        special = PenalisedMetrics(loss.n, "isotropic" if loss.isotropic and loss.n > 1 else "any")
+        law: Law = "isotropic" if loss.isotropic and loss.n > 1 else "any"
+        special = PenalisedMetrics(loss.n, law, own.constants)
         # s = unit stretch² s′ and P = stretch² P′, divided by the larger block
         first, second = unit**2 * square * G, gamma * square
         whole = max(float(np.abs(first).max()), second)
         u = special.of(first / whole, second / whole)
         g = np.concatenate([unit * right[:size], right[size:]]) / whole
-        equations = PenalisedEquations.of(loss.n, groups)
+        equations = PenalisedEquations.of(loss.n, groups, own.constants)
         return cls(equations, Member(special, u, g), special, unit, float(np.sqrt(square)))
 
     def restored(self, points: Complex) -> Complex:
@@ -86,8 +87,12 @@ def penalised_stratum(
     certify_points: bool,
     seed: int,
     tell: Shown = False,
+    patient: bool = True,
 ) -> PenalisedStratum:
-    """All critical networks whose neurons in use are in these groups, trained weights of zero left out."""
+    """All critical networks whose neurons in use are in these groups, trained weights of zero left out.
+
+    Without patience "sampled" as soon as a path is lost.
+    """
     system = NeuronSystem(own, loss.exact)
     even = _Even.of(loss, own)
 
@@ -96,7 +101,8 @@ def penalised_stratum(
         return ends, np.array([root is not None for root in certify(system, even.restored(ends)).roots])
 
     start = start_for(even.equations, even.special, tell)
-    run = settle(PinnedDetours(even.equations, start, even.member, even.special, seed, tell, regular))
+    ways = PinnedDetours(even.equations, start, even.member, even.special, seed, tell, regular)
+    run = settle(ways, patient)
     ends = _in_use(own, even.restored(_weighted(even.equations, run.finite.points)))
     points = PointSet(ends, invariants=own.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
@@ -104,7 +110,7 @@ def penalised_stratum(
     singular = _weighted(even.equations, singular.reshape(-1, own.unknowns))
     examined = examine_ends(loss, system, even.restored(singular), result.found, own.real_starts)
     notes = _notes(own, run, result, examined)
-    families = [_orbit(loss, family) for family in examined.families]
+    families = examined.families if own.constants else [_orbit(loss, family) for family in examined.families]
     return PenalisedStratum(
         result.found + examined.points, len(points) + examined.regular, notes, run.completeness, families
     )

@@ -80,28 +80,29 @@ def places_of(n: int, groups: tuple[Group, ...]) -> list[Place]:
     return places
 
 
-def neuron_of(n: int, groups: tuple[Group, ...], mirrored: bool = False) -> Neuron:
-    """All neurons as one map from the unknowns to the entries of (s, P); of (P, s) where `mirrored`.
+def neuron_of(n: int, groups: tuple[Group, ...], mirrored: bool = False, constants: int = 0) -> Neuron:
+    """All neurons as one map from the unknowns to the entries of (s, P), outer weights in P where it is `mirrored`.
+
+    P is of the inputs behind the first ones, if these are `constants`.
 
     >>> neuron_of(1, (Group(2.0, 1),)).values(np.array([3.0]))
     array([18.,  9.])
     """
     frame, places = frame_of(n, groups), places_of(n, groups)
     total = places[-1].unknowns[-1] + 1
-    size = coordinates.dimension(n, 2)
-    weighted, bare = (size, 0) if mirrored else (0, size)
+    size, rest = coordinates.dimension(n, 2), coordinates.dimension(n - constants, 2)
+    both = [(k, p, q, not mirrored) for k, (p, q) in enumerate(coordinates.indices(n, 2).tolist())]
+    inner = coordinates.indices(n - constants, 2) + constants
+    both += [(size + k, p, q, mirrored) for k, (p, q) in enumerate(inner.tolist())]
     products: list[tuple[int, float, tuple[int, ...]]] = []
     for place in places:
         columns = frame[:, place.first :]
         outer = () if place.trained is None else (place.trained,)
-        for entry, (p, q) in enumerate(coordinates.indices(n, 2).tolist()):
+        for entry, p, q, weighted in both:
             for (i, x), (j, y) in product(enumerate(place.unknowns), repeat=2):
-                factor = float(columns[p, i] * columns[q, j])
-                products += [
-                    (bare + entry, factor, (x, y)),
-                    (weighted + entry, factor * place.weight, (x, y, *outer)),
-                ]
-    return Neuron.of_products(total, 2 * size, products)
+                factor = float(columns[p, i] * columns[q, j]) * (place.weight if weighted else 1.0)
+                products.append((entry, factor, (x, y, *outer) if weighted else (x, y)))
+    return Neuron.of_products(total, size + rest, products)
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,11 +111,13 @@ class PenalisedEquations(NeuronEquations):
 
     inputs: int = 0
     groups: tuple[Group, ...] = ()
+    constants: int = 0
 
     @classmethod
-    def of(cls, n: int, groups: tuple[Group, ...]) -> PenalisedEquations:
-        """For networks in n inputs."""
-        return cls(neuron_of(n, groups), 1, outer=((1.0,),), inputs=n, groups=groups)
+    def of(cls, n: int, groups: tuple[Group, ...], constants: int = 0) -> PenalisedEquations:
+        """For networks in n inputs, the first of which may be a constant, that P does not see."""
+        neuron = neuron_of(n, groups, constants=constants)
+        return cls(neuron, 1, outer=((1.0,),), inputs=n, groups=groups, constants=constants)
 
     @property
     def cancels(self) -> bool:
@@ -161,6 +164,8 @@ class PenalisedEquations(NeuronEquations):
 
         Turns of a network, complex ones too, leave inner products and outer weights what they are.
         """
+        if self.constants:
+            return [x.real]
         a, W = self.network(x)
         values, vectors = np.linalg.eigh((W @ W.T).real)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
@@ -179,15 +184,17 @@ class PenalisedEquations(NeuronEquations):
         """Whether a neuron is zero, or has w·w = 0 and is not real, to the accuracy of a singular end."""
         frame = frame_of(self.inputs, self.groups)
         for place in places_of(self.inputs, self.groups):
-            w = frame[:, place.first :] @ x[list(place.unknowns)]
+            v = frame[:, place.first :] @ x[list(place.unknowns)]
+            w = v[self.constants :]
             size = float(np.sum(np.abs(w) ** 2))
-            if size <= ISOTROPIC**2 or abs(np.sum(w**2)) <= ISOTROPIC * size:
+            if np.sum(np.abs(v) ** 2) <= ISOTROPIC**2 or abs(np.sum(w**2)) <= ISOTROPIC * size:
                 return True
         return False
 
     def __repr__(self) -> str:
         groups = ", ".join(f"{'free' if g.weight is None else repr(g.weight)} {g.size}" for g in self.groups)
-        return f"PenalisedEquations(n={self.inputs}, groups={groups})"
+        constants = f", constants={self.constants}" if self.constants else ""
+        return f"PenalisedEquations(n={self.inputs}, groups={groups}{constants})"
 
 
 def grouped(a: Array, W: Array) -> tuple[tuple[Group, ...], Array]:

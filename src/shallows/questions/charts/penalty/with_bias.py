@@ -11,8 +11,8 @@ follows from them there holds here.
 2. *Outer weights zero*: m neurons (b, w) with w ⟂ the others, orthonormal, and vᵀEv = 0 for each. Their biases are
    seen by nothing else, so that almost any m-dimensional span will do: where E₀₀ ≠ 0 those on which the trace of
    E₁₁ − E₀₁ᵀE₀₁/E₀₀ does not have the sign of E₀₀. Weight and bias together descend: saddles, unless E = 0.
-3. *Equal outer weights* whose neurons are not orthonormal (`trained`): saddles, at width two and more. Not listed; the
-   chart's scope says so.
+3. *Equal outer weights* whose neurons are not orthonormal (`trained`): saddles, at width two and more. Listed at width
+   two in up to two inputs on samples, where no path is lost (`equal_biased`); else the chart's scope says they are not.
 
 The infimum is that without penalty plus γ(n − k), or no penalty at width k ≥ n. It is attained but where the constant
 is in the range of each best S, k ≤ n: then wᵢ that span one dimension more need biases without bound.
@@ -29,6 +29,8 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.penalty.equal_biased import EqualPair, EqualPairs
 from shallows.questions.charts.penalty.students import zero_diagonal
 from shallows.questions.charts.points.point import (
     CriticalFamily,
@@ -46,6 +48,7 @@ FREE = 1e-4
 #: How far the network that stands for a limit is tilted from it.
 NEAR = 1e-3
 EQUAL = "networks in which neurons of equal outer weights are orthonormal: all others are saddles"
+COUNTED = "not known beforehand; with those of equal outer weights"
 GROWING = "the constant is in the range of the lowest point: orthonormal weights need a bias without bound"
 
 
@@ -83,7 +86,7 @@ class _Setting:
         return Network(neurons[:, 1:], weights, problem.activation, norm, neurons[:, 0])
 
 
-def biased_chart(problem: Problem, plain: Problem, chart: Chart) -> Chart:
+def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: EqualPairs | None) -> Chart:
     """The chart with penalty from the `chart` without it; `plain` is that problem on (1, x), reduced."""
     setting, rows = _Setting(problem, plain), list[ChartRow]()
     for point in chart.critical:
@@ -94,6 +97,9 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart) -> Chart:
     growing = lowest.kind == "global minimum" and found.kind == "saddle" and found.rank == setting.top
     if growing:
         rows.append(_limit(setting, lowest))
+    if equal is not None:
+        rows += [_of_equal(setting, row) for row in equal.rows]
+        chart = _with_equal(chart, equal)
     order = sorted(range(len(rows)), key=lambda i: (rows[i].loss, rows[i].rank))
     rows = [rows[i] for i in order]
     best = rows[0]
@@ -101,10 +107,29 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart) -> Chart:
         chart,
         critical=points_in_order(problem, rows),
         attained=not best.limit if best.kind == "global minimum" else None,
-        scope=EQUAL if problem.width > 1 else "",
+        scope=EQUAL if problem.width > 1 and equal is None else "",
         notes=(*chart.notes, GROWING) if growing else chart.notes,
         problem=problem,
         title=f"{problem!r}",
+    )
+
+
+def _of_equal(setting: _Setting, row: EqualPair) -> _Row:
+    net = setting.network(row.a, row.V, row.norm)
+    about = (row.description, (row.tensor,)) if row.dimension else None
+    loss = setting.problem.loss(net)
+    return _Row(row.tensor, net, loss, 2, row.signature, "saddle", row.certificate, row.dimension, about)
+
+
+def _with_equal(chart: Chart, equal: EqualPairs) -> Chart:
+    """The counts and notes of both."""
+    return replace(
+        chart,
+        completeness=weakest([chart.completeness, equal.completeness]),
+        complex_count=chart.complex_count | {2: chart.complex_count.get(2, 0) + equal.count},
+        expected_count=chart.expected_count | {2: None},
+        expected_source=chart.expected_source | {2: COUNTED},
+        notes=(*chart.notes, *equal.notes),
     )
 
 
