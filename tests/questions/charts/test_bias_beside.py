@@ -137,7 +137,8 @@ def test_wide_trained_networks_are_within_their_scope():
 
 
 @pytest.mark.parametrize(
-    ("n", "norm"), [(1, False), (2, False), pytest.param(2, True, marks=pytest.mark.thorough)]
+    ("n", "norm"),
+    [(1, False), *(pytest.param(2, norm, marks=pytest.mark.thorough) for norm in (False, True))],
 )
 def test_two_trained_neurons_of_one_weight_are_listed(n, norm):
     """Zeros of the gradient, which know no strata, end on rows only; some on those of equal weights."""
