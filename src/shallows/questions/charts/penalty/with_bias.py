@@ -114,11 +114,19 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: EqualPai
     )
 
 
-def _of_equal(setting: _Setting, row: EqualPair) -> _Row:
+def _of_equal(setting: _Setting, row: EqualPair) -> ChartRow:
     net = setting.network(row.a, row.V, row.norm)
-    about = (row.description, (row.tensor,)) if row.dimension else None
-    loss = setting.problem.loss(net)
-    return _Row(row.tensor, net, loss, 2, row.signature, "saddle", row.certificate, row.dimension, about)
+    return ChartRow(
+        net,
+        setting.problem.loss(net),
+        2,
+        row.signature,
+        "saddle",
+        row.certificate,
+        row.dimension,
+        tensor=row.tensor,
+        family=(row.description, (row.tensor,)) if row.dimension else None,
+    )
 
 
 def _with_equal(chart: Chart, equal: EqualPairs) -> Chart:
