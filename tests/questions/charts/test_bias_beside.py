@@ -161,8 +161,13 @@ def test_two_trained_neurons_of_one_weight_are_listed(n, norm):
 
 
 def test_fixed_weights_that_differ_are_refused():
-    with pytest.raises(sh.InvalidProblem, match="grow without bound"):
+    with pytest.raises(sh.InvalidProblem, match="two sizes"):
         sh.chart(sampled(2, orthogonality=0.5, outer=[1.0, 2.0]))
+    problem = sampled(2, orthogonality=0.5, outer=[1.0, -1.0])
+    with pytest.raises(sh.InvalidProblem, match="biases that grow alike"):
+        sh.chart(problem)
+    grown = [problem.loss(sh.Network(np.zeros((2, 2)), [1.0, -1.0], bias=[t, t])) for t in (0.0, 1.0, 1e3)]
+    assert np.ptp(grown) < SAME  # what the refusal says: one pair at any size
 
 
 @pytest.mark.thorough
