@@ -361,3 +361,10 @@ def test_data_are_read_as_the_fractions_they_stand_for():
         m0000="9/5", m1111="9/5", m0011=1, m0101=1, m0001=0, m0111=0
     ).terms  # fmt: skip
     assert max(abs(v) for v in P.terms.values()) < 10**9
+
+
+@pytest.mark.parametrize("name", ["landscape_at", "focal_curve", "critical_students", "vertex_curve"])
+def test_a_problem_is_no_discriminant(name):
+    problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), 1)
+    with pytest.raises(sh.InvalidProblem, match=r"expected a Discriminant. Fix: sh.discriminants.rank_one"):
+        getattr(sh.discriminants, name)(problem)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exact import binary_forms
 from shallows.questions.discriminants.curves import EllipseCurve, RankOneCurve, StudentCurve, integral
-from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.polynomial import Discriminant, as_discriminant
 from shallows.questions.discriminants.signs import joint_tables, table_values
 from shallows.support.checks import Array
 from shallows.support.tolerances import UNIT_ROUNDOFF
@@ -68,7 +68,7 @@ def landscape_at(discriminant: Discriminant, **values: object) -> LandscapeCount
     >>> landscape_at(rank_one(2), data=IID.laplace(2), t00=1, t01=0, t11=1)
     LandscapeCount(real_count=4, local_minima=2, on_discriminant=False, at_vertex=0, infinite=False)
     """
-    gram, target = discriminant.numbers(**values)  # type: ignore[arg-type]
+    gram, target = as_discriminant(discriminant).numbers(**values)  # type: ignore[arg-type]
     return count_at(discriminant.curve, gram, target)
 
 

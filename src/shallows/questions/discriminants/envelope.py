@@ -16,7 +16,7 @@ from flint import fmpq_mpoly
 
 from shallows.questions.discriminants.curves import EllipseCurve, ReducedRankOneCurve, StudentCurve
 from shallows.questions.discriminants.metrics import number
-from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.polynomial import Discriminant, as_discriminant
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
@@ -60,7 +60,7 @@ def focal_curve(discriminant: Discriminant, samples: int = 4000, **values: objec
     True
     """
     samples = positive_integer("samples", samples, 8)
-    slice_ = discriminant.specialize(**values)  # type: ignore[arg-type]
+    slice_ = as_discriminant(discriminant).specialize(**values)  # type: ignore[arg-type]
     if len(slice_.variables) != 2 or slice_.metric:
         raise InvalidProblem(
             f"The variables without a value are {', '.join(slice_.variables)}; a focal curve needs exactly two teacher "

@@ -21,6 +21,7 @@ from shallows.questions.discriminants.metrics import metric_values, number, requ
 from shallows.questions.discriminants.render import to_latex, to_text
 from shallows.questions.discriminants.signs import SignSlice, sign_slice
 from shallows.questions.discriminants.values import over_rationals, rational, ring, substitution
+from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
 
 #: A polynomial is expanded when it can have at most this many terms; the generic one of degree 2 has 5938.
@@ -335,6 +336,16 @@ def generic(curve: StudentCurve) -> Discriminant:
     )
     target = tuple(symbol[name] for name in curve.teacher)
     return make(curve, curve.teacher, curve.metric, target, gram)
+
+
+def as_discriminant(value: object) -> Discriminant:
+    """The value if it is a discriminant; a sentence that says how to make one otherwise."""
+    if isinstance(value, Discriminant):
+        return value
+    raise InvalidProblem(
+        f"discriminant is {describe(value)}; expected a Discriminant. Fix: sh.discriminants.rank_one(2), for example, "
+        "with values for its variables (data=, t00=, …)."
+    )
 
 
 def load(path: str | Path) -> Discriminant:

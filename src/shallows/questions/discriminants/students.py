@@ -13,7 +13,7 @@ from shallows.mathematics.newton import zeros
 from shallows.mathematics.same_points import classes
 from shallows.questions.discriminants.counting import count_at
 from shallows.questions.discriminants.curves import EllipseCurve, RankOneCurve
-from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.polynomial import Discriminant, as_discriminant
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
@@ -57,7 +57,7 @@ def critical_students(discriminant: Discriminant, **values: object) -> list[Crit
     >>> critical_students(ellipse(4, 1), m11=1, m12=0, m22=1, x=5, y=0)[0]
     CriticalStudent([2, 0], loss=9, local minimum)
     """
-    gram, target = discriminant.numbers(**values)  # type: ignore[arg-type]
+    gram, target = as_discriminant(discriminant).numbers(**values)  # type: ignore[arg-type]
     expected = count_at(discriminant.curve, gram, target)
     if expected.on_discriminant or expected.at_vertex:
         raise InvalidProblem(

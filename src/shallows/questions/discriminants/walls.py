@@ -6,7 +6,7 @@ import numpy as np
 
 from shallows.questions.discriminants.curves import RankOneCurve, power_rows
 from shallows.questions.discriminants.envelope import FocalCurve, affine, envelope, gram_array
-from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.polynomial import Discriminant, as_discriminant
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -25,7 +25,7 @@ def vertex_curve(discriminant: Discriminant, samples: int = 4000, **values: obje
     True
     """
     samples = positive_integer("samples", samples, 8)
-    slice_ = discriminant.specialize(**values)  # type: ignore[arg-type]
+    slice_ = as_discriminant(discriminant).specialize(**values)  # type: ignore[arg-type]
     if not isinstance(slice_.curve, RankOneCurve) or len(slice_.variables) != 2 or slice_.metric:
         raise InvalidProblem(
             f"The vertex wall is a curve for rank-one tensors with two teacher entries left; the variables of this "
