@@ -73,6 +73,16 @@ def test_charts_of_other_teachers_are_saved_and_joined(tmp_path):
     assert len(chart.connections().edges) == chart.count("local minimum") + chart.count("global minimum") - 1
 
 
+@pytest.mark.parametrize("bias", [[0.5, 0.0], None])
+def test_training_ends_on_the_chart(bias, tmp_path):
+    teacher = sh.Network([[1.0, 0.5], [0.0, 1.0]], [1.0, -1.0], sh.Power(4), bias=bias)
+    problem = sh.Problem(teacher, sh.IID.laplace(2), width=1, activation=sh.Power(2))
+    chart = sh.chart(problem)
+    match = sh.ensemble(problem, 30, rng=0).match(chart)
+    assert not len(match.unmatched) and match.ended == 30
+    assert chart.report(tmp_path / "report.html", train=5).exists()
+
+
 def test_teachers_that_are_no_polynomials_need_a_kernel():
     teacher = sh.Network([[1.0, 0.0]], activation=sh.ReLU())
     with pytest.raises(sh.InvalidProblem, match="no kernel for"):

@@ -75,7 +75,7 @@ def tensors_of(problem: Problem, thetas: Array) -> Array:
     """s = Σ aᵢ wᵢ^⊗d (plus the norm neuron) for each θ, shape (batch, M, N)."""
     W, A, norm = problem._students(thetas)
     U, outer = problem._expand(W, A, norm)
-    return np.asarray(outer @ coordinates.monomials(U, problem.degree))
+    return np.asarray(outer @ coordinates.monomials(U[..., problem._padding :], problem.degree))
 
 
 class NeuronView:
