@@ -7,6 +7,7 @@ the outer weight of a single neuron). Real tensors whose blocks come in conjugat
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import comb
 from typing import Any
 
@@ -88,14 +89,22 @@ def real_form(problem: Problem, blocks: tuple[int, ...], point: Vectors) -> tupl
     The chart is the largest coordinate of each block's w. Where v is rather imaginary, iv takes its place: the block is
     −w^(d−2)v² + w^(d−1)u.
     """
-    plain = Parameterization(problem.degree, problem.n, blocks, largest_coordinates(point))
+    plain = _parameterization(problem.degree, problem.n, blocks, largest_coordinates(point))
     x = np.asarray(plain.parameters(point), np.complex128)
     signed = list(blocks)
     for k, (block, places) in enumerate(plain.layout):
         own = [p for p in places[1] if p >= 0] if block == 3 else []
         if np.linalg.norm(x[own].imag) > np.linalg.norm(x[own].real):
             signed[k], x[own] = -3, -1j * x[own]
-    return replace(plain, blocks=tuple(signed)), x
+    return (plain if tuple(signed) == blocks else replace(plain, blocks=tuple(signed))), x
+
+
+@lru_cache(maxsize=256)
+def _parameterization(
+    degree: int, n: int, blocks: tuple[int, ...], charts: tuple[int, ...]
+) -> Parameterization:
+    """Made once for all limits that have their largest coordinates there."""
+    return Parameterization(degree, n, blocks, charts)
 
 
 def limit_point(

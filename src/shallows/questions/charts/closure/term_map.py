@@ -100,6 +100,8 @@ class TermMap(ABC):
         for p in range(m):
             for q in range(p, m):
                 factor = exponents[:, p] * (exponents[:, q] - (p == q))
+                if not factor.any():
+                    continue
                 lower = exponents - (np.arange(m) == p) - (np.arange(m) == q)
                 H[p, q] = H[q, p] = np.sum(weight * factor * np.prod(x ** np.maximum(lower, 0), axis=1))
         return H
