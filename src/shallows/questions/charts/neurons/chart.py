@@ -44,6 +44,7 @@ from shallows.questions.charts.neurons.stratum import (
     own_neuron,
     shifted_space,
 )
+from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
@@ -63,7 +64,8 @@ SCOPE = "networks, not limits of networks whose weights grow without bound"
 
 @dataclass
 class Found:
-    """What the strata have brought so far; `limits` says that all limits that can be lowest are among it."""
+    """What the strata have brought so far; `limits` says that all limits that can be lowest are among it, `escaped` how
+    many paths ran to infinity or have no end."""
 
     placed: list[Placed] = field(default_factory=list)
     complex: dict[int, int] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class Found:
     notes: list[str] = field(default_factory=list)
     levels: list[str] = field(default_factory=lambda: ["proved"])
     limits: bool = False
+    escaped: int = 0
 
 
 def neurons_chart(
@@ -99,6 +102,13 @@ def neurons_chart(
         found.notes += limits.notes
         found.levels.append(limits.completeness)
         found.limits = limits.closed
+    elif engine is neuron_stratum and has_tangent_limits(problem) and space.right.any():
+        with status_line("limits: two merged neurons", progress) as tell:
+            limits = tangent_limits(problem, space, certify, seed, tell)
+        found.placed = _beside_networks(found.placed, limits.placed)
+        found.notes += limits.notes
+        found.limits = limits.closed and not found.escaped
+        found.levels += [limits.completeness] if found.limits else []  # the others are out of scope
     elif engine is neuron_stratum and has_two_neuron_limits(problem) and space.right.any():
         limits = two_neuron_limits(problem, space, certify, seed, progress)
         found.placed = _beside_networks(found.placed, limits.placed)
@@ -228,6 +238,7 @@ def _add(
     """Take over a stratum's points and families."""
     found.notes += stratum.notes
     found.levels.append(stratum.completeness)
+    found.escaped += stratum.escaped
     found.complex[rank] = found.complex.get(rank, 0) + stratum.count
     found.bounds[rank] = stratum.bound if rank not in found.bounds else None
     examined = examine_ends(space, stratum.system, stratum.singular, stratum.found)

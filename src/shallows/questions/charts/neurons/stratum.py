@@ -42,6 +42,7 @@ class NeuronStratum:
     notes: list[str]
     completeness: str
     singular: Complex = field(default_factory=lambda: np.zeros((0, 0), np.complex128))
+    escaped: int = 0
 
 
 def own_neuron(problem: Problem) -> Neuron:
@@ -106,6 +107,7 @@ def neuron_stratum(
         _notes(r, even, run, result),
         "proved" if whole else run.completeness,
         _restored(even, equations, own, run.singular.points),
+        run.at_infinity + run.lost,
     )
 
 
