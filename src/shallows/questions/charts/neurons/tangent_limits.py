@@ -28,10 +28,9 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.closure.equations import TermEquations
 from shallows.questions.charts.closure.term_map import Term, TermMap
 from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember
-from shallows.questions.charts.continuation.generic_members import generic_member, solved_target
+from shallows.questions.charts.continuation.equations import Complex, Member
+from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import Settled, settle
-from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -52,14 +51,18 @@ NO_TANGENT = 1e-8
 
 
 def has_tangent_limits(problem: Problem) -> bool:
-    """Whether all limits of a problem are those of merged neurons."""
+    """Whether all limits of a problem are those of merged neurons, and are charted here.
+
+    Rotation-invariant data have fewer, and paths that run to infinity do not tell limits there from their metric.
+    """
     activation = problem.activation
     if not isinstance(activation, PolynomialActivation) or problem.outer is not None or problem.bias:
         return False
     powers = np.flatnonzero(activation.coefficients).tolist()
     if len(powers) < 2 or not powers[0] or problem.width != 2 or problem.n < 2 or problem.outputs > 1:
         return False
-    return bool(powers[1] - powers[0] == 1 and powers[-1] - powers[-2] == 1)
+    round_ = all(problem.data.rotation_invariance(j) is not None for j in range(1, activation.degree + 1))
+    return bool(powers[1] - powers[0] == 1 and powers[-1] - powers[-2] == 1 and not round_)
 
 
 @dataclass(frozen=True)
@@ -176,22 +179,12 @@ def _followed(
         units = stretch**space.at
         gram, g = even.member.gram * np.outer(units, units), np.real(even.member.g) * units
         size = float(np.abs(gram).max())
-        member, start = _start(equations, gram / size, g / size, even.special is not None, tell)
-        run = settle(Detours(equations, start, member, seed, tell))
+        member = Member.of(gram / size, g / size)
+        run = settle(Detours(equations, generic_member(equations, tell), member, seed, tell))
         runs.append((run, stretch))
         if not (run.lost or run.at_infinity or run.singular.count):
             break
     return min(runs, key=lambda each: (each[0].completeness == "sampled", -each[0].finite.count))
-
-
-def _start(
-    equations: TangentEquations, gram: Array, g: Array, special: bool, tell: Shown
-) -> tuple[Member, SolvedMember]:
-    """A solved member: a generic one, or under rotation-invariant data a generic target for their own metric."""
-    if not special:
-        return Member.of(gram, g), generic_member(equations, tell)
-    metric = OneMetric(gram.astype(np.complex128))
-    return Member(metric, np.zeros(0), g), solved_target(equations, metric, 0, tell)
 
 
 def _restored(even: BalancedNeurons, stretch: float, n: int, x: Complex) -> Complex:
