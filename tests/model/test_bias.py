@@ -166,14 +166,17 @@ def test_splitting_keeps_the_function():
         (lambda: sh.Problem(np.eye(3), sh.Gaussian(2), 1), "must agree"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1).pack(network(sh.Power(2), 0, k=1)), "bias=True"),
         (lambda: sh.Problem(np.eye(2), sh.Gaussian(2), 1, bias=True).degree, "homogeneous"),
-        (lambda: sh.Problem(network(sh.Power(2), 0), sh.Gaussian(2), 1).homogeneous(), "bias=True"),
-        (lambda: sh.chart(sh.Problem(network(sh.Power(2), 0), sh.Gaussian(2), 1)), "bias=True"),
         (lambda: sh.Network([[1.0]]).affine(), "two inputs"),
     ],
 )
 def test_refusals_say_what_to_do(make, words):
     with pytest.raises(sh.InvalidProblem, match=words):
         make()
+
+
+def test_students_without_bias_are_homogeneous_already():
+    problem = sh.Problem(network(sh.Power(2), 0), sh.Gaussian(2), 1)
+    assert problem.homogeneous() is problem and problem.degree == 2
 
 
 def test_problems_with_bias_are_stored(tmp_path):
