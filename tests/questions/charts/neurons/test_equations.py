@@ -149,7 +149,11 @@ def test_long_neurons_are_evaluated_to_all_digits(outer):
 def test_generic_metrics_have_the_numbers_of_the_design(name):
     for n, count in enumerate(COUNTS[name], start=1):
         member = generic_member(NeuronEquations(NEURONS[name](n), 1))
-        assert (len(member.points), member.completeness) == (count, "count-matched")
+        assert len(member.points) == count
+        assert member.completeness in (
+            "count-matched",
+            "trace-tested",
+        )  # kept ones keep the word of their day
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
