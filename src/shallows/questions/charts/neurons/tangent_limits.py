@@ -26,11 +26,12 @@ from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.equations import TermEquations
-from shallows.questions.charts.closure.term_map import Term, TermMap
+from shallows.questions.charts.closure.term_map import Term
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import Settled, settle
+from shallows.questions.charts.neurons.apart import ApartMap
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -66,7 +67,7 @@ def has_tangent_limits(problem: Problem) -> bool:
 
 
 @dataclass(frozen=True)
-class TangentMap(TermMap):
+class TangentMap(ApartMap):
     """(w, α, v) ↦ α ψ(w) + Dψ(w)[v], ψ all monomials of these degrees, times `factors` of the degrees, if any.
 
     >>> TangentMap(1, (2, 3)).tensors(np.array([[2.0, 1.0, 10.0]]))      # 4 + 2·2·10 and 8 + 3·4·10
@@ -106,17 +107,6 @@ class TangentMap(TermMap):
                     found.append(Term(entry, Fraction(factor) * e, (*lower, (self.n + 1 + x, 1))))
                 entry += 1
         return found
-
-    @property
-    def neuron(self) -> Neuron:
-        """The same map, for proofs."""
-        terms = []
-        for term in self.terms:
-            powers = [0] * self.unknowns
-            for p, e in term.factors:
-                powers[p] = e
-            terms.append((term.entry, float(term.coefficient), tuple(powers)))
-        return Neuron(self.unknowns, self.entries, tuple(terms), turns=1, lowest=1)
 
 
 @dataclass(frozen=True)
