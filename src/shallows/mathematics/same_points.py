@@ -278,6 +278,20 @@ class PointSet:
         return PointSet(np.vstack([self.orbit(x) for x in self.points])).points
 
 
+def most_real(points: NDArray[np.complex128], invariants: Invariants) -> NDArray[np.complex128]:
+    """One point of each value of the invariants, one with the least imaginary parts: where real and complex points
+    share a value, a real one.
+
+    >>> most_real(np.array([[-0.5 + 0.866j], [1.0], [-0.5 - 0.866j]]), lambda x: np.round(x**3, 2)).real.tolist()
+    [[1.0]]
+    """
+    kept = PointSet(points, invariants=invariants).points
+    if len(kept) == len(points):
+        return kept
+    order = np.argsort(np.abs(points.imag).max(axis=1, initial=0.0), kind="stable")
+    return PointSet(points[order], invariants=invariants).points
+
+
 def orbit_of(group: Orbit | Sequence[ArrayLike] | None) -> Orbit | None:
     """A group as a function x ↦ its orbit: given so, or as matrices (all of them, not generators)."""
     if group is None or callable(group):

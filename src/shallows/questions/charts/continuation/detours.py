@@ -75,10 +75,10 @@ class Detours:
         return self._settled(max(self._joined(), key=lambda run: (run.finite.count, -run.failed.count)))
 
     def _settled(self, solutions: Solutions, other: Solutions | None = None) -> Settled:
-        tensors = self.equations.tensors
+        marks = self.equations.marks
         isolated = np.zeros(solutions.singular.count, bool)
         if other is not None:
-            isolated = _found_again(tensors(solutions.singular.points), tensors(other.singular.points))
+            isolated = _found_again(marks(solutions.singular.points), marks(other.singular.points))
         return Settled(
             solutions.finite,
             solutions.singular,
@@ -108,10 +108,10 @@ class Detours:
 
     def _joined(self) -> list[Solutions]:
         """Every way with the regular ends of all of them; those it lost and others found are no longer lost."""
-        tensors = self.equations.tensors
+        marks = self.equations.marks
         finite = self.runs[0].finite
         for other in self.runs[1:]:
-            again = _found_again(tensors(other.finite.points), tensors(finite.points))
+            again = _found_again(marks(other.finite.points), marks(finite.points))
             fresh = [s for s, old in zip(other.finite, again, strict=True) if not old]
             finite = SolutionSet((*finite, *fresh), finite.n)
         return [_with_finite(run, finite) for run in self.runs]
@@ -133,7 +133,7 @@ def _regular_after_all(equations: CriticalEquations, solutions: Solutions, regul
     if not simple:
         return solutions
     ends, proved = regular(np.array([s.point for s in simple]))
-    fresh = ~_found_again(equations.tensors(ends), equations.tensors(solutions.finite.points))
+    fresh = ~_found_again(equations.marks(ends), equations.marks(solutions.finite.points))
     moved = {s.path: x for s, x, good in zip(simple, ends, proved & fresh, strict=True) if good}
     n = solutions.finite.n
     stay = tuple(s for s in solutions.singular if s.path not in moved)
@@ -146,7 +146,7 @@ def _regular_after_all(equations: CriticalEquations, solutions: Solutions, regul
 def _met(equations: CriticalEquations, solutions: Solutions) -> Solutions:
     """Regular ends that are images of one another are one end: all but one of the paths jumped there, and are lost."""
     finite = solutions.finite
-    first, second = close_pairs(equations.tensors(finite.points), np.full(finite.count, SAME / 2))
+    first, second = close_pairs(equations.marks(finite.points), np.full(finite.count, SAME / 2))
     jumped = {
         int(j)
         for i, j in zip(first.tolist(), second.tolist(), strict=True)
@@ -170,7 +170,7 @@ def _agree(first: Solutions, second: Solutions) -> bool:
     return sum(first.singular.multiplicities) == sum(second.singular.multiplicities)
 
 
-def _found_again(tensors: Complex, others: Complex) -> NDArray[np.bool_]:
-    """Which of the tensors (or points) are, to the accuracy of a multiple root, among the others."""
-    _, gaps = nearest(tensors, others)
-    return np.asarray(gaps <= AGREE * np.abs(tensors).max(axis=1, initial=0.0))
+def _found_again(marks: Complex, others: Complex) -> NDArray[np.bool_]:
+    """Which of the marks (or points) are, to the accuracy of a multiple root, among the others."""
+    _, gaps = nearest(marks, others)
+    return np.asarray(gaps <= AGREE * np.abs(marks).max(axis=1, initial=0.0))

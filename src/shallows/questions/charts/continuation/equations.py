@@ -83,7 +83,16 @@ class CriticalEquations(Hashable, Protocol):
         ...
 
     def tensors(self, points: Complex) -> Complex:
-        """The student's entries, a row a point: equal exactly for points of one orbit."""
+        """The student's entries, a row a point."""
+        ...
+
+    @property
+    def repeats(self) -> bool:
+        """Whether points that are not in one orbit may have one student."""
+        ...
+
+    def marks(self, points: Complex) -> Complex:
+        """Numbers that are equal exactly for points of one orbit: the student's entries, unless it `repeats`."""
         ...
 
 
@@ -128,6 +137,19 @@ class CommonEquations(ABC):
     def poles(self) -> int:
         """One."""
         return 1
+
+    @property
+    def repeats(self) -> bool:
+        """No."""
+        return False
+
+    @abstractmethod
+    def tensors(self, points: Complex) -> Complex:
+        """The student's entries, a row a point."""
+
+    def marks(self, points: Complex) -> Complex:
+        """The student's entries."""
+        return self.tensors(points)
 
     def special_count(self, metrics: Metrics) -> int | None:
         """Not known beforehand."""

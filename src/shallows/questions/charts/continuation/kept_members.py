@@ -41,6 +41,7 @@ def name_of(equations: CriticalEquations, special: KindOfMetrics | None) -> str:
     'PowerEquations-degree3-n3-r2-generic'
     """
     shown = [repr(equations), "generic" if special is None else repr(special)]
+    shown += ["networks"] if equations.repeats else []
     name = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", text.replace("=", "")).strip("-") for text in shown)
     exact = " ".join(shown)
     if len(name) <= LONGEST and not re.search(r"[^A-Za-z0-9_ ()\[\],=']", exact):
@@ -111,7 +112,7 @@ def is_solved(equations: CriticalEquations, special: KindOfMetrics | None, membe
         return False
     if not np.all(np.abs(steps).max(axis=1) <= SOLVED * np.abs(points).max(axis=1)):
         return False
-    return len(PointSet(points, invariants=equations.tensors)) == len(points)
+    return len(PointSet(points, invariants=equations.marks)) == len(points)
 
 
 def contents() -> tuple[int, int]:

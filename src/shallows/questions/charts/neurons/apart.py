@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from shallows.mathematics.same_points import PointSet, is_among
+from shallows.mathematics.same_points import is_among, most_real
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
@@ -150,7 +150,7 @@ def apart_stratum(
 ) -> ApartStratum:
     """All critical networks of one kind; `names` are those of the stratum and of its functions, for notes."""
     run = settle(Detours(equations, generic_member(equations, tell), setting.member, seed, tell))
-    points = PointSet(run.finite.points, invariants=equations.tensors).points
+    points = most_real(run.finite.points, equations.tensors)
     result = ApartStratum(count=len(points), completeness=run.completeness)
     for map_, ends, singular in _by_map(setting, equations, points, run.singular.points):
         system = NeuronSystem(NeuronEquations(map_.neuron, 1, outer=((1.0,),)), whole.exact)

@@ -13,7 +13,7 @@ fixed: take `Neuron.of_degrees(range(d + 1), n − 1)`, w = R(1, z) in a random 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import permutations, product
 from math import inf
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.one_neuron_degree import one_neuron_degree
+from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
@@ -117,10 +118,29 @@ class NeuronEquations(CommonEquations):
         return np.asarray(table.reshape(*table.shape[:-2], self.unknowns))
 
     def tensors(self, points: Complex) -> Complex:
-        """Σᵢ a_im ψ(wᵢ), all outputs of a point in one row: equal exactly for points with one function."""
+        """Σᵢ a_im ψ(wᵢ), all outputs of a point in one row."""
         A, W = self.split(points)
         s = np.swapaxes(A, -1, -2) @ self.neuron.values(W)
         return np.asarray(s.reshape(len(points), self.entries))
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether functions fill their space, so that one may have several networks: 2 of the 4 points in which a line
+        meets a quartic curve are a network each. Below that generic functions are taken to have one."""
+        return self.r > 1 and self.unknowns == self.entries == self.seen_weights()
+
+    def marks(self, points: Complex) -> Complex:
+        """The functions, and where these repeat Σᵢ cᵢ wᵢ^⊗k beside them, k the number of turns and c a mark of aᵢ."""
+        functions = self.tensors(points)
+        if not self.repeats:
+            return functions
+        W = self.split(points)[1]
+        shares = np.ones(self.r)
+        if self.outer is not None:
+            shares = np.array(self.outer) @ np.cos(1.0 + np.arange(self.outputs))
+        rows = coordinates.exponents(self.neuron.n, len(self.turns))
+        powers = np.prod(W[..., None, :] ** rows, axis=-1)
+        return np.concatenate([functions, np.einsum("i,pik->pk", shares, powers)], axis=1)
 
     def orbit(self, x: Complex) -> Complex:
         """All permutations and turns of the neurons that leave the student, and fixed outer weights, unchanged."""

@@ -22,6 +22,7 @@ from shallows.questions.charts.continuation.generic_members import (
     MOST_BY_TRACE,
     SPECIAL_SEEDS,
     generic_member,
+    marked_trace_test,
     solved_once,
     special_member,
 )
@@ -73,6 +74,8 @@ def _by_monodromy(
         if len(found) > MOST_BY_TRACE:
             return TraceTest(False, np.inf, len(found), 0, found.points[:0])
         fixed = family(equations, OneMetric(gram))
+        if equations.repeats:
+            return marked_trace_test(equations, fixed, found.points, g, generator)
         return rational_trace_test(fixed, found.points, g, equations.tensors, generator, settings=SETTINGS)
 
     found = monodromy(
@@ -81,7 +84,7 @@ def _by_monodromy(
         np.concatenate([u, g]),
         rng=seed,
         group=equations.orbit if count is None else None,
-        invariants=None if count is None else equations.tensors,
+        invariants=None if count is None else equations.marks,
         target=count,
         trace=count is None if equations.r <= PENCIL_NEURONS else count is None and test,
         max_members=MOST if count is not None else NODES,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import most_real
 from shallows.model.activations import PolynomialActivation
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.polynomial_space import PolynomialSpace
@@ -93,7 +93,7 @@ def neuron_stratum(
     start = start_for(equations, even.special, tell)
     run = settle(Detours(equations, start, even.member, seed, tell, regular))
     points = _restored(even, equations, own, _whole(equations, run.finite.points))
-    points = _functions(own, points)
+    points = most_real(points, own.tensors)  # p(b) = c has real and complex b for one constant
     result = sort_neurons(system, points, certify_points, tell)
     bound = bezout(equations, problem.bias)
     if bound is None:
@@ -149,15 +149,6 @@ def _whole(equations: NeuronEquations, points: Complex) -> Complex:
         return points  # w = 0 is a neuron like any other
     terms = np.abs(equations.neuron.values(W)).max(axis=-1) * np.abs(A).max(axis=-1)
     return np.asarray(points[terms.min(axis=1, initial=np.inf) > NO_NEURON * terms.max(axis=1, initial=0.0)])
-
-
-def _functions(own: NeuronEquations, points: Complex) -> Complex:
-    """One point of each function, a real one where there is one: p(b) = c has real and complex b for one constant."""
-    kept = PointSet(points, invariants=own.tensors).points
-    if len(kept) == len(points):
-        return kept
-    order = np.argsort(np.abs(points.imag).max(axis=1, initial=0.0), kind="stable")
-    return PointSet(points[order], invariants=own.tensors).points
 
 
 def _notes(r: int, even: BalancedNeurons, run: Settled, result: SortedNeurons) -> list[str]:

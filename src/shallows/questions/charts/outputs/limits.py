@@ -25,7 +25,7 @@ from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.exact.rational_arrays import fractions
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import most_real
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
@@ -65,7 +65,7 @@ def output_limits(
     wanted, run = followed(
         problem, loss, equations, seed, tell, lambda wanted: _proved_regular(equations, wanted)
     )
-    points = PointSet(run.finite.points, invariants=equations.tensors).points
+    points = most_real(run.finite.points, equations.tensors)
     places = [_restored(equations, wanted, x) for x in points]
     merged = [one for one in places if all(map(_has_merged, one))]
     limits = [one for one in merged if problem.degree > 2 or not any(map(_is_form, one))]

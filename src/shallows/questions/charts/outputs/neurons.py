@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.same_points import PointSet, is_among
+from shallows.mathematics.same_points import is_among, most_real
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
@@ -273,7 +273,7 @@ def _stratum(
 
     run = settle(Detours(equations, _start(equations, even, tell), even.member, seed, tell, regular))
     points = restored(run.finite.points)
-    points = made_real(own, _whole(own, PointSet(points, invariants=own.tensors).points))
+    points = most_real(made_real(own, _whole(own, points)), own.tensors)
     result = sort_neurons(system, points, certify_points, tell)
     singular = _whole(own, restored(run.singular.points))
     examined = examine_ends(left, system, singular, result.found)

@@ -12,7 +12,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, ball_evaluator
-from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.same_points import most_real
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
@@ -198,9 +198,9 @@ def _told_apart(
 
 
 def different(system: OutputSystem, points: Complex) -> Complex:
-    """One point of each function."""
+    """One point of each function, a real one where there is one."""
     unit = float(np.abs(system.equations.tensors(points)).max(initial=0.0)) or 1.0
-    return PointSet(points, invariants=lambda x: system.equations.tensors(x) / unit).points
+    return most_real(points, lambda x: system.equations.tensors(x) / unit)
 
 
 def _whole(A: Complex, W: Complex, degree: int) -> NDArray[np.bool_]:
