@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.support.checks import Array
 from shallows.support.tolerances import UNIT_ROUNDOFF
@@ -150,6 +151,16 @@ class Ball:
         terms = self.mid.size if axis is None else self.mid.shape[axis]
         rad = np.asarray(np.sum(gamma(terms) * np.abs(self.mid) + self.rad, axis=axis))
         return Ball(np.asarray(self.mid.sum(axis=axis)), raised(rad, terms + 3))
+
+    def segment_sums(self, starts: NDArray[np.intp]) -> Ball:
+        """The sums, along the last axis, of segments that begin there, none of them empty.
+
+        >>> Ball.exact(np.array([[1.0, 2.0, 4.0]])).segment_sums(np.array([0, 2])).mid
+        array([[3., 4.]])
+        """
+        terms = int(np.diff(starts, append=self.mid.shape[-1]).max())
+        rad = np.add.reduceat(gamma(terms) * np.abs(self.mid) + self.rad, starts, axis=-1)
+        return Ball(np.add.reduceat(self.mid, starts, axis=-1), raised(rad, terms + 3))
 
     def norm(self) -> float:
         """An upper bound on the Frobenius norm."""

@@ -35,10 +35,11 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetry import exact_algebra
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
+from shallows.questions.charts.closure.balls import TermBalls
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import boxes, distances, real_balls
 from shallows.questions.charts.points.stratum import RealPoint
-from shallows.questions.charts.powers.balls import PowerBalls, PowerSystem
+from shallows.questions.charts.powers.balls import PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.real import rank_is_proved
 from shallows.support.checks import Array
@@ -63,7 +64,7 @@ class SliceBalls:
 
     is_real = True
 
-    def __init__(self, system: SliceSystem, powers: PowerBalls) -> None:
+    def __init__(self, system: SliceSystem, powers: TermBalls) -> None:
         self.powers, self.n = powers, powers.n
         self.across, self.along = arb_mat(system.normal.T.tolist()), arb_mat(system.tangent.T.tolist())
         self.start = arb_mat([[x] for x in system.start.tolist()])

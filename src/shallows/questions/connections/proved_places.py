@@ -14,10 +14,11 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
+from shallows.questions.charts.closure.batch import TermBatch
 from shallows.questions.charts.orbits import Orbits
 from shallows.questions.charts.points.proved_signature import real_balls
 from shallows.questions.charts.points.stratum import RealPoint
-from shallows.questions.charts.powers.batch import PowerBatch
+from shallows.questions.charts.powers.balls import PowerMap
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.connections.neuron_loss import Neurons
 
@@ -45,7 +46,7 @@ class BallLoss:
     gram: Ball = field(init=False)
     target: Ball = field(init=False)
     orbits: Orbits = field(init=False)
-    _batches: dict[tuple[float, ...], PowerBatch] = field(default_factory=dict)
+    _batches: dict[tuple[float, ...], TermBatch] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.exact = ExactLoss.of(self.problem)
@@ -53,11 +54,11 @@ class BallLoss:
         self.target = Ball.of_fractions([self.exact.target.tolist()])
         self.orbits = Orbits(self.problem)
 
-    def batch(self, signs: tuple[float, ...]) -> PowerBatch:
+    def batch(self, signs: tuple[float, ...]) -> TermBatch:
         """The equations of neurons of these signs at many boxes."""
         if signs not in self._batches:
             equations = PowerEquations(self.problem.degree, self.problem.n, len(signs))
-            self._batches[signs] = PowerBatch(equations, signs, self.exact)
+            self._batches[signs] = TermBatch(PowerMap(equations, signs), self.exact)
         return self._batches[signs]
 
     def tensors(self, vectors: Ball, signs: tuple[float, ...]) -> Ball:

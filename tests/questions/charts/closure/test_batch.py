@@ -8,7 +8,7 @@ import shallows as sh
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.systems import precision
 from shallows.model.exact_loss import ExactLoss
-from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.balls import TermSystem
 from shallows.questions.charts.closure.parameterization import Parameterization
 
 
@@ -20,7 +20,7 @@ def test_boxes_hold_what_arb_computes(degree, n, blocks, radius):
     rng = np.random.default_rng([degree, n])
     size = len(sh.Gaussian(n).gram(degree))
     problem = sh.Problem(sh.SymmetricTensor(rng.standard_normal(size), n, degree), sh.Gaussian(n), width=2)
-    system = MergedSystem(Parameterization(degree, n, blocks, 0), ExactLoss.of(problem))
+    system = TermSystem(Parameterization(degree, n, blocks, 0), ExactLoss.of(problem))
     m = system.map.unknowns
     x = rng.standard_normal((4, m)) + 1j * rng.standard_normal((4, m))
     value, jacobian = system.ball_batch()(Ball(x, np.full(x.shape, radius)))

@@ -1,39 +1,47 @@
-"""The critical equations of limits in ball arithmetic, with the exact metric: existence, realness, signature."""
+"""The critical equations of students that are polynomials of their parameters, in ball arithmetic, the metric exact:
+existence, realness, signature."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from flint import acb, acb_mat, arb, arb_mat
 
+from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision, rational
 from shallows.model.exact_loss import ExactLoss
-from shallows.questions.charts.closure.batch import MergedBatch
+from shallows.questions.charts.closure.batch import TermBatch
 from shallows.questions.charts.closure.term_map import Term, TermMap
 
 
-@dataclass(frozen=True, eq=False)
-class MergedSystem:
-    """∂s · (G s − b) = 0 in the parameters of blocks of merged neurons, w_c = 1."""
+class TermSystem:
+    """∂s · (G s − b) = 0 in the parameters of a map x ↦ s: half the gradient of the loss."""
 
     map: TermMap
-    exact: ExactLoss
+    loss: ExactLoss
 
-    def ball_evaluator(self, bits: int) -> MergedBalls:
+    def __init__(self, map_: TermMap, loss: ExactLoss) -> None:
+        self.map, self.loss = map_, loss
+
+    def ball_evaluator(self, bits: int) -> TermBalls:
         """What `certify` asks for; made once for each precision."""
-        return made_once(self, MergedBalls, bits)
+        return made_once(self, TermBalls, bits)
 
-    def ball_batch(self) -> MergedBatch:
-        """What `certify` tries first."""
+    def ball_batch(self) -> TermBatch:
+        """What `certify` tries first: the same at many boxes at once."""
         return self._batch
 
     @cached_property
-    def _batch(self) -> MergedBatch:
-        return MergedBatch(self.map, self.exact)
+    def _batch(self) -> TermBatch:
+        return TermBatch(self.map, self.loss)
+
+    def inertia(self, box: list[Any]) -> Inertia:
+        """Proved inertia of the Hessian of the loss over a real box."""
+        with precision(BITS):
+            return inertia(self.ball_evaluator(BITS)(box)[1])
 
     def tensor(self, root: CertifiedRoot) -> list[acb]:
         """The entries of s over the root's box."""
@@ -41,14 +49,14 @@ class MergedSystem:
             return self.ball_evaluator(BITS).entries([acb(x) for x in root.box])
 
 
-class MergedBalls:
+class TermBalls:
     """Value D e and Jacobian D G Dᵀ + Σ_I e_I ∂∂s_I: half the Hessian of ℓ in the parameters, at a solution."""
 
     is_real = True
 
-    def __init__(self, system: MergedSystem, bits: int) -> None:
+    def __init__(self, system: TermSystem, bits: int) -> None:
         self.map, self.n = system.map, system.map.unknowns
-        self.gram, self.g = system.exact.balls(bits)
+        self.gram, self.g = system.loss.balls(bits)
         with precision(max(bits, BITS)):
             self.terms: list[tuple[Term, arb]] = [
                 (term, arb(rational(term.coefficient))) for term in system.map.terms
@@ -61,29 +69,25 @@ class MergedBalls:
             found[term.entry] = found[term.entry] + coefficient * _product(powers, term, ())
         return found
 
-    def students(self, x: Sequence[Any]) -> tuple[Any, Any]:
-        """s, N×1, and D = ∂s, unknowns × N."""
+    def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
+        """Value and Jacobian at the balls x."""
         kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
         s, D, powers = kind(self.map.entries, 1), kind(self.n, self.map.entries), self._powers(x)
         for term, coefficient in self.terms:
             s[term.entry, 0] = s[term.entry, 0] + coefficient * _product(powers, term, ())
             for p, _ in term.factors:
                 D[p, term.entry] = D[p, term.entry] + coefficient * _product(powers, term, (p,))
-        return s, D
-
-    def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
-        """Value and Jacobian at the balls x."""
-        kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
-        s, D = self.students(x)
-        powers = self._powers(x)
         e = kind(self.gram) * s - kind(self.g)
         jacobian = D * kind(self.gram) * D.transpose()
         for term, coefficient in self.terms:
             weight = coefficient * e[term.entry, 0]
-            for p, exponent in term.factors:
-                for q, _ in term.factors:
+            for k, (p, exponent) in enumerate(term.factors):
+                for q, _ in term.factors[: k + 1]:
                     if p != q or exponent > 1:
-                        jacobian[p, q] = jacobian[p, q] + weight * _product(powers, term, (p, q))
+                        curved = weight * _product(powers, term, (p, q))
+                        jacobian[p, q] = jacobian[p, q] + curved
+                        if p != q:
+                            jacobian[q, p] = jacobian[q, p] + curved
         return D * e, jacobian
 
     def _powers(self, x: Sequence[Any]) -> list[list[Any]]:
@@ -103,5 +107,6 @@ def _product(powers: list[list[Any]], term: Term, down: tuple[int, ...]) -> Any:
         for _ in range(down.count(p)):
             value = value * exponent
             exponent -= 1
-        value = value * powers[p][exponent]
+        if exponent:
+            value = value * powers[p][exponent]
     return value

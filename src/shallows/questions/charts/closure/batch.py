@@ -1,10 +1,13 @@
-"""The critical equations of limits at many boxes at once, in float64 ball arithmetic.
+"""The critical equations of students that are polynomials of their parameters, at many boxes at once, in float64 balls.
 
-s is a sum of terms c ∏ x_p^e in the parameters of merged neurons; with e = G s − b and D = ∂s the values are D e, and
-the Jacobians D G Dᵀ plus the second derivatives of the terms weighted by e.
+s is a sum of terms c ∏ x_p^e in the parameters: powers, neurons with their outer weights, or limits of merged ones.
+With e = G s − b and D = ∂s the values are D e, and the Jacobians D G Dᵀ plus the second derivatives of the terms
+weighted by e.
 """
 
 from __future__ import annotations
+
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -18,37 +21,46 @@ class _Derivatives:
     monomial, and it is added up with others in one place: an entry, or a parameter and an entry, or a pair of
     parameters."""
 
-    def __init__(self, terms: list[Term], n: int, places: list[tuple[int, ...]], by_entry: int) -> None:
-        exponents, coefficients, entry, place = [], [], [], []
-        for k, down in enumerate(places):
-            for term in terms:
-                left, factor = [0] * n, 1
-                for p, exponent in term.factors:
-                    left[p] = exponent
+    def __init__(self, terms: list[Term], places: list[tuple[int, ...]], by_entry: int) -> None:
+        found, number = [], {down: k for k, down in enumerate(places)}
+        for term in terms:
+            own = sorted((p for p, _ in term.factors), reverse=True)
+            for down in combinations_with_replacement(own, len(places[0])):
+                left, factor = dict(term.factors), 1
                 for p in down:
                     factor, left[p] = factor * left[p], left[p] - 1
                 if factor:
-                    exponents.append(left)
-                    coefficients.append(term.coefficient * factor)
-                    entry.append(term.entry)
-                    place.append(k * by_entry + term.entry if by_entry else k)
-        self.exponents = np.array(exponents, np.intp).reshape(-1, n)
-        self.coefficients = Ball.of_fractions([coefficients])
-        self.entry = np.array(entry, np.intp)
-        sums = np.zeros((len(place), len(places) * max(by_entry, 1)))
-        sums[np.arange(len(place)), place] = 1.0
-        self.sums = Ball.exact(sums)
+                    monomial = [(p, e) for p, e in left.items() if e]
+                    found.append((number[down], monomial, term.coefficient * factor, term.entry))
+        place = [k * by_entry + entry if by_entry else k for k, _, _, entry in found]
+        order = np.argsort(place, kind="stable")
+        found, self.places = [found[k] for k in order], len(places) * max(by_entry, 1)
+        self.present, self.starts = np.unique(np.array(place, np.intp)[order], return_index=True)
+        longest = max((len(row[1]) for row in found), default=0) or 1
+        self.factors = np.zeros((len(found), longest, 2), np.intp)
+        for row, (_, monomial, _, _) in zip(self.factors, found, strict=True):
+            row[: len(monomial)] = np.reshape(monomial, (-1, 2))
+        self.coefficients = Ball.of_fractions([[row[2] for row in found]])
+        self.entry = np.array([row[3] for row in found], np.intp)
 
     def at(self, powers: Ball) -> Ball:
         """All of them, coefficients and all, (m, terms)."""
         product = self.coefficients
-        for p in range(self.exponents.shape[1]):
-            if self.exponents[:, p].any():
-                product = product * powers[:, p, self.exponents[:, p]]
+        for f in range(self.factors.shape[1]):
+            product = product * powers[:, self.factors[:, f, 0], self.factors[:, f, 1]]
         return product
 
+    def summed(self, values: Ball) -> Ball:
+        """Those of each place added up, (m, places)."""
+        shape = (len(values.mid), self.places)
+        mid, rad = np.zeros(shape, values.mid.dtype), np.zeros(shape)
+        if len(self.starts):
+            sums = values.segment_sums(self.starts)
+            mid[:, self.present], rad[:, self.present] = sums.mid, sums.rad
+        return Ball(mid, rad)
 
-class MergedBatch:
+
+class TermBatch:
     """Values and Jacobians at discs (m, unknowns); the Jacobian is half the Hessian of ℓ at a solution."""
 
     is_real = True
@@ -57,9 +69,9 @@ class MergedBatch:
         self.n, self.degree, self.entries = map_.unknowns, map_.degree, map_.entries
         terms, n = list(map_.terms), self.n
         self.pairs = [(p, q) for p in range(n) for q in range(p + 1)]
-        self.plain = _Derivatives(terms, n, [()], self.entries)
-        self.first = _Derivatives(terms, n, [(p,) for p in range(n)], self.entries)
-        self.second = _Derivatives(terms, n, list(self.pairs), 0)
+        self.plain = _Derivatives(terms, [()], self.entries)
+        self.first = _Derivatives(terms, [(p,) for p in range(n)], self.entries)
+        self.second = _Derivatives(terms, list(self.pairs), 0)
         self.gram = Ball.of_fractions(exact.gram.tolist())
         self.right = Ball.of_fractions([exact.right.tolist()])
 
@@ -75,13 +87,18 @@ class MergedBatch:
         return self._tensors(self._powers(x))
 
     def _tensors(self, powers: Ball) -> Ball:
-        return self.plain.at(powers) @ self.plain.sums
+        return self.plain.summed(self.plain.at(powers))
+
+    def tangents(self, x: Ball) -> Ball:
+        """D alone, (m, unknowns, N)."""
+        return self._tangents(self._powers(x))
+
+    def _tangents(self, powers: Ball) -> Ball:
+        return self.first.summed(self.first.at(powers)).reshape(-1, self.n, self.entries)
 
     def _student(self, powers: Ball) -> tuple[Ball, Ball]:
-        """D, (m, unknowns, N), and e = G s − b, (m, N)."""
-        e = self._tensors(powers) @ self.gram - self.right
-        D = (self.first.at(powers) @ self.first.sums).reshape(-1, self.n, self.entries)
-        return D, e
+        """D and e = G s − b, (m, N)."""
+        return self._tangents(powers), self._tensors(powers) @ self.gram - self.right
 
     def values(self, x: Ball) -> Ball:
         """The values alone."""
@@ -93,7 +110,7 @@ class MergedBatch:
         powers = self._powers(x)
         D, e = self._student(powers)
         jacobian = (D @ self.gram) @ D.swapaxes(1, 2)
-        curved = (self.second.at(powers) * e[:, self.second.entry]) @ self.second.sums
+        curved = self.second.summed(self.second.at(powers) * e[:, self.second.entry])
         rows, columns = np.array(self.pairs).T
         added = jacobian[:, rows, columns] + curved
         for one, other in ((rows, columns), (columns, rows)):

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import MergedSystem
 from shallows.questions.charts.closure.equations import MergedEquations
 from shallows.questions.charts.closure.real import (
     SortedLimits,
@@ -20,6 +18,7 @@ from shallows.questions.charts.closure.real import (
     merged_tensor,
     sort_limits,
 )
+from shallows.questions.charts.closure.real_students import Scaled, proved_regular
 from shallows.questions.charts.closure.singular import examine_limits
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
@@ -145,22 +144,16 @@ def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
 
 def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regular:
     """Whether an end that looks singular is regular: Krawczyk decides, where w_c = 1 is a good scale."""
-    exact = ExactLoss.of_doubles(even.gram, even.target)
 
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        moved, proved = ends.copy(), np.zeros(len(ends), bool)
-        for k, end in enumerate(ends):
-            vectors = equations.map.vectors(end)
-            if not is_proper(vectors):
-                continue
-            map_ = equations.scaled_map(vectors)
-            x = np.asarray(map_.parameters(vectors), np.complex128)
-            root = certify(MergedSystem(map_, exact), x[None]).roots[0]
-            if root is not None:
-                moved[k], proved[k] = equations.map.parameters(map_.vectors(root.point)), True
-        return moved, proved
+    def scaled(end: Complex) -> Scaled | None:
+        vectors = equations.map.vectors(end)
+        if not is_proper(vectors):
+            return None
+        map_ = equations.scaled_map(vectors)
+        x = np.asarray(map_.parameters(vectors), np.complex128)
+        return map_, x, lambda point: np.asarray(equations.map.parameters(map_.vectors(point)), np.complex128)
 
-    return regular
+    return proved_regular(ExactLoss.of_doubles(even.gram, even.target), scaled)
 
 
 def _restored(equations: MergedEquations, even: BalancedProblem, x: Complex) -> Vectors:

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.signature import signature
@@ -23,11 +21,10 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.balls import TermSystem
 from shallows.questions.charts.closure.parameterization import Parameterization, largest_coordinates
-from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import proved_signature, shown
-from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
+from shallows.questions.charts.closure.real_students import ON_LIMITS, proved, real_ones
+from shallows.questions.charts.points.stratum import POINT_ERROR, RealPoint
 from shallows.questions.charts.powers.proved_tensors import ProvedTensor, tensors
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -64,23 +61,13 @@ def sort_limits(
         map_, x = real_form(problem, blocks, point)
         by_map.setdefault(map_, []).append(x)
     for map_, those in by_map.items():
-        system = MergedSystem(map_, exact)
+        system = TermSystem(map_, exact)
         table = np.array(those, np.complex128)
-        roots: list[CertifiedRoot | None] = [None] * len(table)
-        if certify_points:
-            roots = list(certify(system, table, progress=tell).roots)
+        real, roots = real_ones(system, table, certify_points, tell)
         result.proved += tensors(system, [root for root in roots if root is not None])
         result.undecided += roots.count(None) if certify_points else 0
-        for x, root in zip(table, roots, strict=True):
-            if _is_real(x, root):
-                result.found.append(limit_point(problem, system, x.real, root))
+        result.found += [limit_point(problem, system, x, root) for x, root in real]
     return result
-
-
-def _is_real(x: Complex, root: CertifiedRoot | None) -> bool:
-    if root is not None and root.real is not None:
-        return root.real
-    return bool(np.max(np.abs(x.imag)) <= REAL * np.max(np.abs(x)))
 
 
 def real_form(problem: Problem, blocks: tuple[int, ...], point: Vectors) -> tuple[Parameterization, Complex]:
@@ -108,12 +95,9 @@ def _parameterization(
 
 
 def limit_point(
-    problem: Problem, system: MergedSystem, x: Array, root: CertifiedRoot | None, error: float = POINT_ERROR
+    problem: Problem, system: TermSystem, x: Array, root: CertifiedRoot | None, error: float = POINT_ERROR
 ) -> RealPoint:
     """A real limit with its signature on the stratum, proved where its root is."""
-    if root is not None and root.real:
-        root = shown(root)
-        x = root.point.real
     map_ = system.map
     assert isinstance(map_, Parameterization)
     hessian = half_hessian(problem, map_, x)
@@ -138,15 +122,12 @@ def limit_point(
         triples.reshape(-1, 3, n),
         turns,
     )
-    if root is None or not root.real:
+    if root is None:
         return found
-    with precision(BITS):
-        proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
-    gaps = zip(system.tensor(root), found.entries(problem.n, problem.degree).tolist(), strict=True)
-    radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
     apart = map_.blocks == (2,) and _is_tangent(map_, root)
-    certificate = Certificate(radius, proof.certified, apart, "Krawczyk, on the limits of merged neurons")
-    return replace(found, signature=proved_signature(proof, found.signature), certificate=certificate)
+    entries = found.entries(problem.n, problem.degree)
+    seen, certificate = proved(system, root, entries, found.signature, ON_LIMITS, apart)
+    return replace(found, signature=seen, certificate=certificate)
 
 
 def _is_tangent(map_: Parameterization, root: CertifiedRoot) -> bool:

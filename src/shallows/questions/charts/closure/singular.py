@@ -17,7 +17,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.mathematics.tensors.symmetry import Symmetry, symmetry_algebra
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.balls import TermSystem
 from shallows.questions.charts.closure.parameterization import Parameterization
 from shallows.questions.charts.closure.real import Complex, Vectors, half_hessian, limit_point, real_form
 from shallows.questions.charts.points.stratum import RealFamily, RealPoint
@@ -57,7 +57,7 @@ def examine_limits(problem: Problem, blocks: tuple[int, ...], ends: Sequence[Vec
         x = _critical(problem, map_, parameters, symmetry)
         if x is None:
             continue
-        point = limit_point(problem, MergedSystem(map_, exact), x, None, FLAT)
+        point = limit_point(problem, TermSystem(map_, exact), x, None, FLAT)
         _sort_in(problem, point, symmetry, result)
     return result
 

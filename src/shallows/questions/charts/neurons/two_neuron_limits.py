@@ -21,10 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial import Polynomial as Series
 
-from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
@@ -32,7 +29,8 @@ from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.balls import TermSystem
+from shallows.questions.charts.closure.real_students import proved, real_ones
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.detours import Detours
@@ -43,8 +41,6 @@ from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.limit_map import STRATA, Block, LimitEquations, LimitMap, Vector
 from shallows.questions.charts.neurons.one_neuron_limits import Limits
 from shallows.questions.charts.neurons.real import NeuronPoint
-from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import proved_signature, shown
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array
 from shallows.support.progress import Shown, status_line
@@ -186,19 +182,10 @@ def _real(
         by_map.setdefault(map_, []).append(map_.parameters(blocks))
     placed = []
     for map_, those in by_map.items():
-        system, table = MergedSystem(map_, setting.space.exact), np.array(those)
-        roots: list[CertifiedRoot | None] = [None] * len(table)
-        if certify_points:
-            roots = list(certify(system, table, progress=tell).roots)
-        for x, root in zip(table, roots, strict=True):
-            real = bool(np.abs(x.imag).max() <= REAL * np.abs(x).max())
-            real = root.real if root is not None and root.real is not None else real
-            item = (
-                _placed(setting, system, x.real, root if root is not None and root.real else None)
-                if real
-                else None
-            )
-            placed += [] if item is None else [item]
+        system, table = TermSystem(map_, setting.space.exact), np.array(those)
+        real, _ = real_ones(system, table, certify_points, tell)
+        items = [_placed(setting, system, x, root) for x, root in real]
+        placed += [item for item in items if item is not None]
     return placed
 
 
@@ -213,10 +200,8 @@ def _chart(blocks: list[Block]) -> tuple[int, int]:
     return c, int(np.argmax(left))
 
 
-def _placed(setting: _Setting, system: MergedSystem, x: Array, root: CertifiedRoot | None) -> Placed | None:
+def _placed(setting: _Setting, system: TermSystem, x: Array, root: CertifiedRoot | None) -> Placed | None:
     """A real limit; None where signs say that it is none of real networks."""
-    root = None if root is None else shown(root)
-    x = x if root is None else root.point.real
     map_, space = system.map, setting.space
     assert isinstance(map_, LimitMap)
     blocks = map_.blocks(x)
@@ -228,12 +213,7 @@ def _placed(setting: _Setting, system: MergedSystem, x: Array, root: CertifiedRo
     seen = signature(np.linalg.eigvalsh(D @ space.gram @ D.T + map_.curvature(x, e)), POINT_ERROR)
     certificate = None
     if root is not None:
-        with precision(BITS):
-            proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
-        gaps = zip(system.tensor(root), entries.tolist(), strict=True)
-        radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
-        certificate = Certificate(radius, proof.certified, False, "Krawczyk, on the limits of two neurons")
-        seen = proved_signature(proof, seen)
+        seen, certificate = proved(system, root, entries, seen, "Krawczyk, on the limits of two neurons")
     slopes = inward_slopes(blocks, e, setting.sign, space.degree)
     size = POINT_ERROR * float(np.abs(space.right).max())
     kind = "local minimum" if min(slopes) > size else "degenerate"

@@ -20,17 +20,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
-from shallows.mathematics.balls.inertia import inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import most_real
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.balls import TermSystem
+from shallows.questions.charts.closure.real_students import (
+    ON_LIMITS,
+    Scaled,
+    proved,
+    proved_regular,
+    real_ones,
+)
 from shallows.questions.charts.continuation.detours import Regular
 from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
@@ -39,9 +43,7 @@ from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place, Ve
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.stratum import Wanted, followed
 from shallows.questions.charts.points.networks import APART, THREE_APART
-from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.proved_signature import proved_signature, shown
-from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts
+from shallows.questions.charts.points.stratum import POINT_ERROR, Counts
 from shallows.support.checks import Array, counted
 from shallows.support.progress import Shown
 
@@ -80,20 +82,15 @@ def _proved_regular(equations: MergedOutputEquations, wanted: Wanted) -> Regular
     gram = np.kron(np.eye(equations.outputs), wanted.member.gram)
     exact = ExactLoss(fractions(gram), fractions(np.real(wanted.member.g)))
 
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        moved, proved = ends.copy(), np.zeros(len(ends), bool)
-        for k, end in enumerate(ends):
-            places = equations.map.places(end)
-            if not all(map(_has_merged, places)):
-                continue
-            map_ = replace(equations.map, chart=_chart(places))
-            x = np.asarray(map_.parameters(places), np.complex128)
-            root = certify(MergedSystem(map_, exact), x[None]).roots[0]
-            if root is not None:
-                moved[k], proved[k] = equations.map.parameters(map_.places(root.point)), True
-        return moved, proved
+    def scaled(end: Complex) -> Scaled | None:
+        places = equations.map.places(end)
+        if not all(map(_has_merged, places)):
+            return None
+        map_ = replace(equations.map, chart=_chart(places))
+        x = np.asarray(map_.parameters(places), np.complex128)
+        return map_, x, lambda point: np.asarray(equations.map.parameters(map_.places(point)), np.complex128)
 
-    return regular
+    return proved_regular(exact, scaled)
 
 
 def _restored(equations: MergedOutputEquations, wanted: Wanted, x: Complex) -> list[Place]:
@@ -141,10 +138,8 @@ class _Sorter:
         exact = ExactLoss(gram, loss.right.ravel())
         return cls(problem, exact, gram.astype(float), loss.right.ravel().astype(float))
 
-    def point(self, system: MergedSystem, x: Array, root: CertifiedRoot | None) -> OutputPoint:
+    def point(self, system: TermSystem, x: Array, root: CertifiedRoot | None) -> OutputPoint:
         """A real limit, with what its root proves."""
-        root = None if root is None else shown(root)
-        x = x if root is None else root.point.real
         map_ = system.map
         assert isinstance(map_, OutputBlocks)
         entries = np.real(map_.tensors(x[None])[0])
@@ -158,12 +153,8 @@ class _Sorter:
         point = OutputPoint(A, W, entries, seen, limit=True, inward=min(gains))
         if root is None:
             return point
-        with precision(BITS):
-            proof = inertia(system.ball_evaluator(BITS)(list(root.box))[1])
-        gaps = zip(system.tensor(root), entries.tolist(), strict=True)
-        radius = max(float(abs(ball - entry).upper()) for ball, entry in gaps)
-        certificate = Certificate(radius, proof.certified, False, "Krawczyk, on the limits of merged neurons")
-        return replace(point, signature=proved_signature(proof, seen), certificate=certificate)
+        seen, certificate = proved(system, root, entries, seen, ON_LIMITS)
+        return replace(point, signature=seen, certificate=certificate)
 
 
 def _sorted(
@@ -182,17 +173,10 @@ def _sorted(
         by_map.setdefault(map_, []).append(np.asarray(map_.parameters(one), np.complex128))
     found, open_ones = [], 0
     for map_, those in by_map.items():
-        system, table = MergedSystem(map_, sorter.exact), np.array(those)
-        roots: list[CertifiedRoot | None] = [None] * len(table)
-        if certify_points:
-            roots = list(certify(system, table, progress=tell).roots)
-            open_ones += sum(root is None for root in roots)
-        for x, root in zip(table, roots, strict=True):
-            real = bool(np.abs(x.imag).max() <= REAL * np.abs(x).max())
-            if root is not None and root.real is not None:
-                real = root.real
-            if real:
-                found.append(sorter.point(system, x.real, root if root is not None and root.real else None))
+        system, table = TermSystem(map_, sorter.exact), np.array(those)
+        real, roots = real_ones(system, table, certify_points, tell)
+        open_ones += roots.count(None) if certify_points else 0
+        found += [sorter.point(system, x, root) for x, root in real]
     return found, open_ones
 
 

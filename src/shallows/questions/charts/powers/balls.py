@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from flint import acb, acb_mat, arb, arb_mat
+from flint import acb
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.inertia import Inertia, inertia
-from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.balls.systems import BITS, made_once, precision
+from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.newton import refined
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.powers.batch import PowerBatch
+from shallows.questions.charts.closure.balls import TermSystem
+from shallows.questions.charts.closure.term_map import Term, TermMap
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 
@@ -29,8 +28,51 @@ NEWTON, NEAR = 12, 1e-3
 SHARP, STILL = 1e-12, 1e-16
 
 
+@dataclass(frozen=True)
+class PowerMap(TermMap):
+    """(u₁, …, u_r) ↦ Σ ε_j u_j^⊗d.
+
+    >>> PowerMap(PowerEquations(3, 1, 1), (-1.0,)).terms
+    [Term(entry=0, coefficient=Fraction(-1, 1), factors=((0, 3),))]
+    """
+
+    equations: PowerEquations
+    signs: tuple[float, ...]
+
+    @property
+    def degree(self) -> int:  # type: ignore[override]
+        """d."""
+        return self.equations.degree
+
+    @property
+    def entries(self) -> int:
+        """N."""
+        return self.equations.entries
+
+    @property
+    def unknowns(self) -> int:
+        """r n."""
+        return self.equations.unknowns
+
+    @property
+    def terms(self) -> list[Term]:
+        """ε_j u_j^I for each neuron and monomial."""
+        n = self.equations.n
+        table = [[(x, e) for x, e in enumerate(row) if e] for row in _exponents(n, self.degree)]
+        return [
+            Term(entry, Fraction(sign), tuple((j * n + x, e) for x, e in own))
+            for j, sign in enumerate(self.signs)
+            for entry, own in enumerate(table)
+        ]
+
+
+def _exponents(n: int, degree: int) -> list[list[int]]:
+    table: list[list[int]] = coordinates.exponents(n, degree).tolist()
+    return table
+
+
 @dataclass(frozen=True, eq=False)
-class PowerSystem:
+class PowerSystem(TermSystem):
     """∇_{u_j} ℓ(Σ ε_j u_j^⊗d) / 2 = 0; `signs` are the ε_j.
 
     `gram` and `target` are G and t as doubles; where no others are given, these are the exact numbers. Others are asked
@@ -55,99 +97,14 @@ class PowerSystem:
         return cls(equations, problem.gram(), problem.target_tensor().entries, signs, exact)
 
     @cached_property
-    def loss(self) -> ExactLoss:
+    def loss(self) -> ExactLoss:  # type: ignore[override]
         """The exact G and b."""
         return self.exact() if self.exact is not None else ExactLoss.of_doubles(self.gram, self.target)
 
-    def ball_evaluator(self, bits: int) -> PowerBalls:
-        """What `certify` asks for; made once for each precision."""
-        return made_once(self, PowerBalls, bits)
-
-    def ball_batch(self) -> PowerBatch:
-        """The same at many boxes at once."""
-        return PowerBatch(self.equations, self.signs, self.loss)
-
-    def tensor(self, root: CertifiedRoot) -> list[acb]:
-        """The entries of Σ ε_j w_j^⊗d over the root's box."""
-        equations = self.equations
-        with precision(BITS):
-            entries = []
-            for index in coordinates.indices(equations.n, equations.degree).tolist():
-                total = acb(0)
-                for j, sign in enumerate(self.signs):
-                    term = acb(int(sign))
-                    for x in index:
-                        term = term * root.box[j * equations.n + x]
-                    total = total + term
-                entries.append(total)
-            return entries
-
-
-class PowerBalls:
-    """Value and Jacobian of ε_i Σ_I e_I ∂_x(u_i^I): the Jacobian is half the Hessian of ℓ in u."""
-
-    is_real = True
-
-    def __init__(self, system: PowerSystem, bits: int) -> None:
-        self.equations, self.n, self.signs = system.equations, system.equations.unknowns, system.signs
-        self.gram, self.g = system.loss.balls(bits)
-        table = coordinates.exponents(self.equations.n, self.equations.degree)
-        self.exponents = [[int(c) for c in row] for row in table]
-
-    def _monomial(self, powers: list[list[Any]], row: list[int], down: tuple[int, ...]) -> Any:
-        """∂ of w^I in the variables `down`, one after the other; None when it vanishes."""
-        left = list(row)
-        factor = 1
-        for x in down:
-            if left[x] == 0:
-                return None
-            factor *= left[x]
-            left[x] -= 1
-        term = None
-        for x, count in enumerate(left):
-            if count:
-                term = powers[x][count] if term is None else term * powers[x][count]
-        return factor if term is None else term * factor
-
-    def __call__(self, x: Sequence[Any]) -> tuple[Any, Any]:
-        """Value and Jacobian at the balls x."""
-        kind: Any = acb_mat if isinstance(x[0], acb) else arb_mat
-        scalar: Any = acb if kind is acb_mat else arb
-        n, r, size = self.equations.n, self.equations.r, self.equations.entries
-        tables = [self._powers(x[j * n : (j + 1) * n], scalar) for j in range(r)]
-        s = kind(size, 1)
-        D = kind(self.n, size)
-        for j in range(r):
-            for i, row in enumerate(self.exponents):
-                s[i, 0] = s[i, 0] + self._monomial(tables[j], row, ()) * int(self.signs[j])
-                for y in range(n):
-                    slope = self._monomial(tables[j], row, (y,))
-                    if slope is not None:
-                        D[j * n + y, i] = slope * int(self.signs[j])
-        e = kind(self.gram) * s - kind(self.g)
-        jacobian = D * kind(self.gram) * D.transpose()
-        for j in range(r):
-            for a in range(n):
-                for b in range(a, n):
-                    total = scalar(0)
-                    for i, row in enumerate(self.exponents):
-                        term = self._monomial(tables[j], row, (a, b))
-                        if term is not None:
-                            total = total + e[i, 0] * term
-                    total = total * int(self.signs[j])
-                    jacobian[j * n + a, j * n + b] = jacobian[j * n + a, j * n + b] + total
-                    if a != b:
-                        jacobian[j * n + b, j * n + a] = jacobian[j * n + b, j * n + a] + total
-        return D * e, jacobian
-
-    def _powers(self, w: Sequence[Any], scalar: Any) -> list[list[Any]]:
-        table = []
-        for entry in w:
-            row = [scalar(1)]
-            for _ in range(self.equations.degree):
-                row.append(row[-1] * entry)
-            table.append(row)
-        return table
+    @cached_property
+    def map(self) -> PowerMap:  # type: ignore[override]
+        """u ↦ Σ ε_j u_j^⊗d."""
+        return PowerMap(self.equations, self.signs)
 
 
 def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.complex128]:
@@ -161,9 +118,3 @@ def sharpened(system: PowerSystem, point: NDArray[np.complex128]) -> NDArray[np.
                 break
     near = np.abs(found - point).max() < NEAR * size
     return found if near and moved < SHARP * size else point
-
-
-def prove_signature(system: PowerSystem, box: list[Any]) -> Inertia:
-    """Proved inertia of the Hessian of ℓ in u over a real box."""
-    with precision(BITS):
-        return inertia(system.ball_evaluator(BITS)(box)[1])

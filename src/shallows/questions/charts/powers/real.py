@@ -34,7 +34,7 @@ from shallows.questions.charts.points.proved_signature import (
     signs_at_once,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
-from shallows.questions.charts.powers.balls import PowerSystem, prove_signature, sharpened
+from shallows.questions.charts.powers.balls import PowerSystem, sharpened
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.questions.charts.powers.proved_tensors import ProvedTensor, different, tensors
 from shallows.support.checks import Array
@@ -187,7 +187,7 @@ def _certified(system: PowerSystem, roots: list[CertifiedRoot]) -> list[RealPoin
     equations, batch, box = system.equations, system.ball_batch(), real_balls(roots)
     points = [real_point(system, root.point.real) for root in roots]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
-        hessians = signs_at_once(batch(box)[1], roots, lambda entries: prove_signature(system, entries))
+        hessians = signs_at_once(batch(box)[1], roots, system.inertia)
         entries = [p.signs @ coordinates.monomials(p.vectors, equations.degree) for p in points]
         radii = distances(np.array(entries), batch.tensors(box)).tolist()
     found = []
