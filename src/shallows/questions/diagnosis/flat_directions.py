@@ -18,6 +18,7 @@ import numpy as np
 from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.points.parameter_space import slope_products
 from shallows.support.checks import Array
 
 #: Singular values of f's derivative below this share of the largest are none: Hessians are known to ten digits.
@@ -51,19 +52,7 @@ def _is_fiber(
 
 def _rank(problem: Problem, theta: Array) -> int:
     """The rank of df at θ: of E[∇f ∇fᵀ], half the Hessian of the loss against the network itself."""
-    net = problem.unpack(theta)
-    outer = "free" if problem.outer is None else problem.outer
-    own = Problem(
-        net,
-        problem.data,
-        problem.width,
-        problem.activation,
-        outer,
-        norm_neuron=problem.norm_neuron,
-        bias=problem.bias,
-    )
-    values = np.linalg.eigvalsh(own.hessian(net))
-    return rank_of(values, RANK)
+    return rank_of(slope_products(problem, problem.unpack(theta)), RANK)
 
 
 def _is_plane(problem: Problem, theta: Array, flat: Array, reach: float, source: np.random.Generator) -> bool:

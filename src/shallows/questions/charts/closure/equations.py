@@ -38,6 +38,20 @@ class TermEquations(CommonEquations):
         """x ↦ s, all outputs one after the other."""
 
     @property
+    def count(self) -> int | None:
+        """Not known beforehand."""
+        return None
+
+    @property
+    def r(self) -> int:
+        """Two neurons."""
+        return 2
+
+    def orbit(self, x: Complex) -> Complex:
+        """No other parameters have the same function."""
+        return x[None]
+
+    @property
     def outputs(self) -> int:
         """M."""
         return 1

@@ -42,14 +42,13 @@ from shallows.questions.charts.continuation.special_counts import (
 )
 from shallows.questions.charts.continuation.special_data import moved_gaussian
 from shallows.questions.charts.near_orbits import near_solutions
-from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
     APART,
     distances,
-    proved_signature,
     real_balls,
     shown,
     signs_at_once,
+    with_proofs,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.equations import PowerEquations
@@ -314,9 +313,9 @@ def _found(candidates: list[_Candidate], sign: float, system: RankOneSystem) -> 
     )
     rows, columns = np.array(system.pairs).T
     radii = distances(coordinates.monomials(box.mid, 2), box[:, rows] * box[:, columns])
-    for k, hessian, radius in zip(proved, hessians, radii.tolist(), strict=True):
-        certificate = Certificate(radius, hessian.certified, True, "Krawczyk")
-        points[k] = RealPoint(points[k].vectors, signs, proved_signature(hessian, seen[k]), certificate)
+    known = with_proofs([points[k] for k in proved], hessians, radii, [True] * len(proved))
+    for k, point in zip(proved, known, strict=True):
+        points[k] = point
     return points
 
 

@@ -21,14 +21,13 @@ from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.hessian import curvatures, newton
 from shallows.questions.charts.matrices.tracking import Frames
 from shallows.questions.charts.points.networks import spectral_terms
-from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
     APART,
     distances,
-    proved_signature,
     real_balls,
     shown,
     signs_at_once,
+    with_proofs,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts, RealPoint, Stratum
 from shallows.questions.charts.singular_ends import End, examine, joined, singular_note
@@ -198,13 +197,8 @@ def _certified(system: LowRankSystem, found: list[RealPoint], roots: list[Certif
         hessians = signs_at_once(batch.hessians(box), roots, lambda entries: prove_box(system, entries)[0])
         ranks = signs_at_once(batch.split(box)[0], roots, lambda entries: prove_box(system, entries)[1])
         entries = np.array([_entries(point) for point in found])
-        radii = distances(entries, batch.tensors(box, system.frame)).tolist()
-    points = []
-    for point, hessian, rank, radius in zip(found, hessians, ranks, radii, strict=True):
-        certificate = Certificate(radius, hessian.certified, rank.certified, "Krawczyk")
-        seen = proved_signature(hessian, point.signature)
-        points.append(RealPoint(point.vectors, point.signs, seen, certificate))
-    return points
+        radii = distances(entries, batch.tensors(box, system.frame))
+    return with_proofs(found, hessians, radii, [rank.certified for rank in ranks])
 
 
 def _entries(point: RealPoint) -> Array:

@@ -7,7 +7,7 @@ determine, sorted and proved; which of these functions are critical networks eac
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -62,20 +62,6 @@ class ApartEquations(TermEquations):
     def outputs(self) -> int:
         """M."""
         return self.shown
-
-    @property
-    @abstractmethod
-    def count(self) -> int | None:
-        """How many solutions there are, where that is known."""
-
-    @property
-    def r(self) -> int:
-        """Two neurons."""
-        return 2
-
-    def orbit(self, x: Complex) -> Complex:
-        """No other parameters have the same function."""
-        return x[None]
 
 
 class Whole(Quadratic, Protocol):

@@ -160,16 +160,6 @@ class LimitEquations(TermEquations):
         """x ↦ s, u₁ = 1."""
         return LimitMap(self.degree, self.n, self.kinds)
 
-    @property
-    def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
-
-    @property
-    def r(self) -> int:
-        """Two neurons."""
-        return 2
-
     def orbit(self, x: Complex) -> Complex:
         """All orders of equal blocks."""
         blocks = self.map.blocks(x)

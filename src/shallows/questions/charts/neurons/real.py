@@ -18,9 +18,9 @@ from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
     distances,
-    proved_signature,
     real_balls,
     signs_at_once,
+    with_proofs,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array
@@ -127,16 +127,11 @@ def _certified(system: NeuronSystem, roots: list[CertifiedRoot]) -> list[NeuronP
         return []
     batch, box = system.ball_batch(), real_balls(roots)
     points = [seen_point(system, root.point.real) for root in roots]
+    ranks = [_rank_is_proved(system.equations, list(root.box)) for root in roots]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
         hessians = signs_at_once(batch(box)[1], roots, system.inertia)
-        radii = distances(np.array([p.entries for p in points]), batch.tensors(box)).tolist()
-    found = []
-    for root, point, hessian, radius in zip(roots, points, hessians, radii, strict=True):
-        rank = _rank_is_proved(system.equations, list(root.box))
-        certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
-        seen = proved_signature(hessian, point.signature)
-        found.append(NeuronPoint(point.W, point.a, point.entries, seen, certificate))
-    return found
+        radii = distances(np.array([p.entries for p in points]), batch.tensors(box))
+    return with_proofs(points, hessians, radii, ranks)
 
 
 def _rank_is_proved(equations: NeuronEquations, box: list[Any]) -> bool:

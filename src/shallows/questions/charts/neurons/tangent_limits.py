@@ -121,20 +121,6 @@ class TangentEquations(TermEquations):
         """x ↦ s."""
         return TangentMap(self.n, self.degrees)
 
-    @property
-    def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
-
-    @property
-    def r(self) -> int:
-        """Two neurons."""
-        return 2
-
-    def orbit(self, x: Complex) -> Complex:
-        """No other parameters have the same function."""
-        return x[None]
-
 
 def tangent_limits(
     problem: Problem, space: PolynomialSpace, certify_points: bool, seed: int, tell: Shown = False

@@ -34,11 +34,6 @@ class MergedOutputEquations(TermEquations):
         return self.shown
 
     @property
-    def count(self) -> int | None:
-        """Not known: the metric I ⊗ G is not generic."""
-        return None
-
-    @property
     def poles(self) -> int:
         """Two, as of networks (`OutputEquations`)."""
         return 2

@@ -29,14 +29,13 @@ from shallows.questions.charts.outputs.neurons import NO_NEURON
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.singular import examine_output_ends
 from shallows.questions.charts.outputs.system import OutputSystem
-from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
     APART,
     distances,
-    proved_signature,
     real_balls,
     shown,
     signs_at_once,
+    with_proofs,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, Counts
 from shallows.support.checks import Array
@@ -276,11 +275,8 @@ def _certified(
             proved,
             lambda entries: inertia(ball_evaluator(system.system, BITS)(entries)[1]),
         )
-        radii = distances(np.array([found[k].entries for k in places]), system.entry_balls(box)).tolist()
+        radii = distances(np.array([found[k].entries for k in places]), system.entry_balls(box))
     points = list(found)
-    for k, hessian, radius in zip(places, hessians, radii, strict=True):
-        certificate = Certificate(radius, hessian.certified, hessian.certified, "Krawczyk")
-        point = found[k]
-        seen = proved_signature(hessian, point.signature)
-        points[k] = OutputPoint(point.A, point.W, point.entries, seen, certificate)
+    for k, point in zip(places, with_proofs([found[k] for k in places], hessians, radii), strict=True):
+        points[k] = point
     return points

@@ -53,6 +53,11 @@ def _unchanged(problem: Problem, net: Network) -> int:
     """
     if isinstance(problem.activation, Power) and problem.outputs == 1 and not problem.norm_neuron:
         return problem.size - int(np.linalg.matrix_rank(differential(problem, net)))
+    return signature(slope_products(problem, net), HESSIAN_ERROR)[1]
+
+
+def slope_products(problem: Problem, net: Network) -> np.ndarray:
+    """The eigenvalues of 2 E[∇f ∇fᵀ]: of the Hessian of the loss against the network itself."""
     outer = "free" if problem.outer is None else problem.outer
     samples = problem.data.as_samples()
     data = problem.data if samples is None else Samples(samples.X, weights=samples.given)
@@ -65,7 +70,7 @@ def _unchanged(problem: Problem, net: Network) -> int:
         norm_neuron=problem.norm_neuron,
         bias=problem.bias,
     )
-    return signature(np.linalg.eigvalsh(own.hessian(net)), HESSIAN_ERROR)[1]
+    return np.linalg.eigvalsh(own.hessian(net))
 
 
 def differential(problem: Problem, net: Network) -> np.ndarray:

@@ -6,9 +6,10 @@ over one with thirty digits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import acb
@@ -17,6 +18,7 @@ from shallows.mathematics.balls.arrays import UNIT, Ball, raised, raised_number
 from shallows.mathematics.balls.contraction import Balls
 from shallows.mathematics.balls.inertia import Inertia, inertias
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
+from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 
@@ -24,6 +26,8 @@ from shallows.support.errors import NotConverged
 SHOWN, DIGITS = 10, 30
 #: What is asked of all other roots: their boxes must tell them apart, and are refined where they do not.
 APART = 1
+#: A dataclass with a signature and a certificate.
+_Point = TypeVar("_Point", bound=Any)
 
 
 def shown(root: CertifiedRoot) -> CertifiedRoot:
@@ -95,6 +99,21 @@ def distances(entries: Array, tensors: Ball) -> Array:
     """Bounds on the largest difference between entries as doubles, a row a point, and tensors in the balls."""
     gaps = tensors - Ball.exact(entries)
     return np.asarray(gaps.size.max(axis=1))
+
+
+def with_proofs(
+    points: Sequence[_Point], signs: Sequence[Inertia], radii: Array, ranks: Iterable[bool] | None = None
+) -> list[_Point]:
+    """The points with what the boxes of their roots prove; the rank where the signature is, if nothing else is said."""
+    known = [sign.certified for sign in signs] if ranks is None else list(ranks)
+    return [
+        replace(
+            point,
+            signature=proved_signature(sign, point.signature),
+            certificate=Certificate(radius, sign.certified, rank, "Krawczyk"),
+        )
+        for point, sign, radius, rank in zip(points, signs, radii.tolist(), known, strict=True)
+    ]
 
 
 def proved_signature(hessian: Inertia, seen: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -26,12 +26,11 @@ from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.proved_signature import (
     distances,
-    proved_signature,
     real_balls,
     signs_at_once,
+    with_proofs,
 )
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL, RealPoint
 from shallows.questions.charts.powers.balls import PowerSystem, sharpened
@@ -186,17 +185,11 @@ def _certified(system: PowerSystem, roots: list[CertifiedRoot]) -> list[RealPoin
         return []
     equations, batch, box = system.equations, system.ball_batch(), real_balls(roots)
     points = [real_point(system, root.point.real) for root in roots]
+    ranks = [rank_is_proved(equations, list(root.box)) for root in roots]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not proved
         hessians = signs_at_once(batch(box)[1], roots, system.inertia)
         entries = [p.signs @ coordinates.monomials(p.vectors, equations.degree) for p in points]
-        radii = distances(np.array(entries), batch.tensors(box)).tolist()
-    found = []
-    for root, point, hessian, radius in zip(roots, points, hessians, radii, strict=True):
-        rank = rank_is_proved(equations, list(root.box))
-        certificate = Certificate(radius, hessian.certified, rank, "Krawczyk")
-        seen = proved_signature(hessian, point.signature)
-        found.append(RealPoint(point.vectors, point.signs, seen, certificate))
-    return found
+        return with_proofs(points, hessians, distances(np.array(entries), batch.tensors(box)), ranks)
 
 
 def rank_is_proved(equations: PowerEquations, box: list[Any]) -> bool:
