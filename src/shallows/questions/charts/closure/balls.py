@@ -4,6 +4,7 @@ existence, realness, signature."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from flint import acb, acb_mat, arb, arb_mat
 from shallows.mathematics.balls.inertia import Inertia, inertia
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.balls.systems import BITS, made_once, precision, rational
+from shallows.mathematics.exact.polynomials import Polynomial, scaled, times, total
 from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.closure.batch import TermBatch
 from shallows.questions.charts.closure.term_map import Term, TermMap
@@ -42,6 +44,25 @@ class TermSystem:
         """Proved inertia of the Hessian of the loss over a real box."""
         with precision(BITS):
             return inertia(self.ball_evaluator(BITS)(box)[1])
+
+    def polynomials(self) -> list[Polynomial]:
+        """The equations as exact polynomials."""
+        n, N = self.map.unknowns, self.map.entries
+        table: list[list[Polynomial]] = [[{} for _ in range(N)] for _ in range(n + 1)]
+        for term in self.map.terms:
+            exponents = [0] * n
+            for p, e in term.factors:
+                exponents[p] = e
+            _add(table[n][term.entry], tuple(exponents), term.coefficient)
+            for p, e in term.factors:
+                lower = tuple(k - (q == p) for q, k in enumerate(exponents))
+                _add(table[p][term.entry], lower, e * term.coefficient)
+        *slopes, s = table
+        residual = [
+            total([*(scaled(q, g) for q, g in zip(s, row, strict=True) if g), {(0,) * n: -b}])
+            for row, b in zip(self.loss.gram.tolist(), self.loss.right.tolist(), strict=True)
+        ]
+        return [total([times(p, e) for p, e in zip(own, residual, strict=True)]) for own in slopes]
 
     def tensor(self, root: CertifiedRoot) -> list[acb]:
         """The entries of s over the root's box."""
@@ -110,3 +131,7 @@ def _product(powers: list[list[Any]], term: Term, down: tuple[int, ...]) -> Any:
         if exponent:
             value = value * powers[p][exponent]
     return value
+
+
+def _add(polynomial: Polynomial, exponents: tuple[int, ...], coefficient: Fraction) -> None:
+    polynomial[exponents] = polynomial.get(exponents, Fraction(0)) + coefficient

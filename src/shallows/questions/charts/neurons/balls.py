@@ -1,10 +1,11 @@
-"""The critical equations of Σ aᵢ ψ(wᵢ), one output, in ball arithmetic, from the exact G and b."""
+"""The critical equations of Σ aᵢ ψ(wᵢ) in ball arithmetic, from the exact G and b."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.closure.balls import TermSystem
@@ -14,7 +15,7 @@ from shallows.questions.charts.neurons.equations import NeuronEquations
 
 @dataclass(frozen=True)
 class NeuronMap(TermMap):
-    """(a₁, w₁, a₂, w₂, …) ↦ Σ aᵢ ψ(wᵢ), or (w₁, w₂, …) where a is fixed.
+    """(a₁, w₁, a₂, w₂, …) ↦ Σ aᵢ ⊗ ψ(wᵢ), outputs one after the other, or (w₁, w₂, …) where a is fixed.
 
     >>> from shallows.questions.charts.neurons.neuron import Neuron
     >>> NeuronMap(NeuronEquations(Neuron.of_degrees([2], 1), 1)).terms
@@ -30,7 +31,7 @@ class NeuronMap(TermMap):
 
     @property
     def entries(self) -> int:
-        """N."""
+        """M N."""
         return self.equations.entries
 
     @property
@@ -42,14 +43,14 @@ class NeuronMap(TermMap):
     def terms(self) -> list[Term]:
         """Those of ψ for each neuron, times its outer weight."""
         equations, found = self.equations, []
-        lead, n = equations.lead, equations.neuron.n
-        for i in range(equations.r):
+        lead, n, size = equations.lead, equations.neuron.n, equations.neuron.size
+        for i, m in product(range(equations.r), range(equations.outputs)):
             start = i * (lead + n)
-            outer = Fraction(1) if equations.outer is None else Fraction(equations.outer[i][0])
-            head = ((start, 1),) * lead
+            outer = Fraction(1) if equations.outer is None else Fraction(equations.outer[i][m])
+            head = ((start + m, 1),) if lead else ()
             for entry, coefficient, row in equations.neuron.terms:
                 own = ((start + lead + x, e) for x, e in enumerate(row) if e)
-                found.append(Term(entry, outer * Fraction(coefficient), (*head, *own)))
+                found.append(Term(m * size + entry, outer * Fraction(coefficient), (*head, *own)))
         return found
 
 

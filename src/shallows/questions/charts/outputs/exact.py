@@ -33,7 +33,7 @@ def exact_stratum(problem: Problem, loss: OutputsLoss, seed: int) -> OutputStrat
     outer, neurons = [], []
     for k in range(problem.n):
         system = OutputSystem(equations, loss, np.roll(frame, k, axis=1))
-        roots = real_roots(system.polynomials, bits=BITS, timeout=TIMEOUT)
+        roots = real_roots(system.system.polynomials(), bits=BITS, timeout=TIMEOUT)
         if roots.boxes is None:
             raise InvalidProblem(
                 "The equations have infinitely many solutions (a = 0 among them where there are fewer outputs than "

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball
-from shallows.mathematics.exact.polynomials import Polynomial
-from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.mathematics.semidefinite_root import semidefinite_root
+from shallows.model.exact_loss import ExactLoss
+from shallows.questions.charts.closure.balls import TermSystem
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
+from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.support.checks import Array
@@ -53,42 +54,11 @@ class OutputSystem:
         return (A * lengths[:, None] ** self.equations.degree).T, W / lengths[:, None]
 
     @cached_property
-    def polynomials(self) -> list[Polynomial]:
-        """Half the gradient of Σ_m (s_mᵀG s_m − 2 b_mᵀs_m)."""
-        loss = self._objective()
-        return [_half_slope(loss, k) for k in range(self.equations.unknowns)]
-
-    @cached_property
-    def system(self) -> PolynomialSystem:
-        """For `certify`."""
-        return PolynomialSystem.read(self.polynomials)
-
-    def _objective(self) -> Polynomial:
-        equations, P = self.equations, _integers(self.action)
-        gram, right = P.T @ self.loss.gram @ P, self.loss.right @ P
-        n, M, r = equations.neuron.n, equations.outputs, equations.r
-        rows = [row for _, _, row in equations.neuron.terms]
-        own = M + n
-        total: Polynomial = {}
-
-        def add(value: Fraction, *places: tuple[int, tuple[int, ...]], outer: list[int]) -> None:
-            key = [0] * equations.unknowns
-            for k in outer:
-                key[k] += 1
-            for i, row in places:
-                for x, power in enumerate(row):
-                    key[i * own + M + x] += power
-            total[tuple(key)] = total.get(tuple(key), Fraction(0)) + value
-
-        for m in range(M):
-            for i in range(r):
-                for I, row in enumerate(rows):
-                    add(-2 * right[m, I], (i, row), outer=[i * own + m])
-                    for j in range(r):
-                        for J, other in enumerate(rows):
-                            if gram[I, J]:
-                                add(gram[I, J], (i, row), (j, other), outer=[i * own + m, j * own + m])
-        return {key: value for key, value in total.items() if value}
+    def system(self) -> TermSystem:
+        """Half the gradient of Σ_m (s_mᵀG s_m − 2 b_mᵀs_m), for `certify`."""
+        P, M = _integers(self.action), self.equations.outputs
+        gram: NDArray[Any] = np.kron(_integers(np.eye(M)), P.T @ self.loss.gram @ P)
+        return NeuronSystem(self.equations, ExactLoss(gram, (self.loss.right @ P).ravel()))
 
     def hessian(self, x: Array) -> Array:
         """Half the Hessian at a real point: the Jacobian's middle at a box without width."""
@@ -111,39 +81,9 @@ class OutputSystem:
 
     def entry_balls(self, box: Ball) -> Ball:
         """The same over boxes, one a row."""
-        equations = self.equations
-        n, M, own = equations.neuron.n, equations.outputs, equations.outputs + equations.neuron.n
-        sums: list[Ball] = []
-        for m in range(M):
-            terms = []
-            for i in range(equations.r):
-                powers = [self._monomial(box, i * own + M, row, n) for _, _, row in equations.neuron.terms]
-                psi = Ball(np.stack([p.mid for p in powers], -1), np.stack([p.rad for p in powers], -1))
-                weight = box[:, i * own + m]
-                terms.append(psi * Ball(weight.mid[:, None], weight.rad[:, None]))
-            total = terms[0]
-            for term in terms[1:]:
-                total = total + term
-            sums.append(total @ Ball.exact(self.action.T))
-        return Ball(np.concatenate([s.mid for s in sums], 1), np.concatenate([s.rad for s in sums], 1))
-
-    @staticmethod
-    def _monomial(box: Ball, start: int, row: tuple[int, ...], n: int) -> Ball:
-        term = Ball.exact(np.ones(len(box.mid)))
-        for x in range(n):
-            for _ in range(row[x]):
-                term = term * box[:, start + x]
-        return term
+        s = self.system.ball_batch().tensors(box).reshape(len(box.mid), self.equations.outputs, -1)
+        return (s @ Ball.exact(self.action.T)).reshape(len(box.mid), -1)
 
 
 def _integers(action: Array) -> NDArray[Any]:
     return np.array([[Fraction(int(x)) for x in row] for row in np.rint(action).tolist()], dtype=object)
-
-
-def _half_slope(form: Polynomial, x: int) -> Polynomial:
-    """Half the derivative."""
-    return {
-        tuple(k - (i == x) for i, k in enumerate(key)): value * key[x] / 2
-        for key, value in form.items()
-        if key[x]
-    }
