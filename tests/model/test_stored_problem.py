@@ -115,8 +115,8 @@ def test_a_process_that_knows_no_law_yet_reads_them_all():
     names = ("standard", "laplace", "sphere", "frobenius")
     documents = {name: to_document(PROBLEMS[name])[0]["data"] for name in names}
     code = (
-        "import json, sys\nfrom shallows.model.stored_problem import _read\n"
-        "print([repr(_read(part, {})) for part in json.load(sys.stdin).values()])"
+        "import json, sys\nfrom shallows.model.stored_problem import made, read\n"
+        "print([repr(read(part, {}, make=made)) for part in json.load(sys.stdin).values()])"
     )
     read = subprocess.run(
         [sys.executable, "-c", code], input=json.dumps(documents), capture_output=True, text=True, check=True
