@@ -115,8 +115,12 @@ def written(value: Any, place: str, arrays: Arrays, kinds: Mapping[str, Kind] | 
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping) and kinds is not None:
-        rows = [[key, part] for key, part in value.items()]
-        return {"dict": [written(row, f"{place}.{i}", arrays, kinds) for i, row in enumerate(rows)]}
+        return {
+            "dict": [
+                [written(key, "", arrays, kinds), written(part, _inside(place, str(key)), arrays, kinds)]
+                for key, part in value.items()
+            ]
+        }
     if isinstance(value, Sequence):
         entries = [written(part, _inside(place, str(i)), arrays, kinds) for i, part in enumerate(value)]
         return {"tuple": entries} if kinds is not None and isinstance(value, tuple) else entries

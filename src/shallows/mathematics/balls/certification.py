@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.batched import batch_evaluator
 from shallows.mathematics.balls.collector import Collector
 from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, contract
-from shallows.mathematics.balls.exported import FORMAT, document
+from shallows.mathematics.balls.exported import FORMAT, document, read
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
 from shallows.support.budget import require_time
 from shallows.support.checks import counted, require_no_graph
+from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.tolerances import EPSILON, TINY
 
@@ -128,6 +129,22 @@ class Certification:
         (4, 4, 2, 4)
         """
         return FORMAT.save(path, document(self))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Certification:
+        """What `save` wrote: each root is proved again, and that they differ.
+
+        >>> proof = sh.homotopy.solve(["x^2 + y^2 - 5", "x*y - 2"]).certify()
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sh.certify.Certification.load(proof.save(f"{folder}/proof"))
+        Certification: 4 distinct roots proved (4 real, 0 not real, 0 undecided)
+          complete: no more than 4 are possible
+        """
+        found = cls(**read(path))
+        if _repeated([*found.certified], False):
+            raise InvalidProblem(f"{path} is damaged: two of its boxes hold one root.")
+        return found
 
     def __repr__(self) -> str:
         one, many = ("pair ±v", "pairs ±v") if self.sign_symmetric else ("root", "roots")

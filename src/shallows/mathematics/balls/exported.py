@@ -8,19 +8,22 @@ does it in less than 100 lines.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flint import acb, arb
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_precisely
 from shallows.mathematics.balls.systems import ball_evaluator, precision
+from shallows.mathematics.homotopy.stored_system import described, system_of
+from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.files import Format
 
 if TYPE_CHECKING:
     from shallows.mathematics.balls.certification import Certification
 
-FORMAT = Format("shallows-certificate", 1, with_arrays=False)
+FORMAT = Format("shallows-certificate", 2, with_arrays=False)
 #: Digits to which roots are refined, and bits at which their boxes are then proved again: the first that work.
 LADDER = ((30, 160), (60, 320), (120, 640), (240, 1280))
 
@@ -33,13 +36,8 @@ def document(certification: Certification) -> dict[str, Any]:
             "only certificates of polynomial systems can be exported, one root a box. "
             "Fix: solve and certify system.polynomials()"
         )
-    equations = [
-        [[list(key), str(value.real), str(value.imag)] for key, value in terms.items()]
-        for terms in system.equations
-    ]
-    return {
-        "variables": list(system.variables),
-        "equations": equations,
+    places = certification.distinct
+    return described(system) | {
         "roots": [_root(root) for root in certification.certified],
         "count": certification.count,
         "real": certification.real_count,
@@ -49,7 +47,68 @@ def document(certification: Certification) -> dict[str, Any]:
         "zeros": "excluded" if certification.nonzero else "included",
         "complete": certification.complete,
         "scope": certification.scope,
+        "points": len(certification.roots),
+        "places": list(places),
+        "repeated": [[k, _same(certification, k)] for k in certification.repeated],
     }
+
+
+def _same(certification: Certification, k: int) -> int:
+    """The place of the distinct root that point k belongs to."""
+    roots = certification.roots
+    found = (
+        place
+        for place in certification.distinct
+        if (own := roots[k]) is not None
+        and (other := roots[place]) is not None
+        and not other.is_disjoint(own)
+    )
+    return next(found)
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """The fields of a certification in a file: every root is proved again, in the box that stands there."""
+    contents = FORMAT.load(path)
+    with contents.reading():
+        given = contents.document
+        system = system_of(given)
+        found = [_proved_again(system, entry) for entry in given["roots"]]
+        places = [int(k) for k in given.get("places", range(len(found)))]
+        roots: list[CertifiedRoot | None] = [None] * int(given.get("points", len(found)))
+        for place, root in zip(places, found, strict=True):
+            roots[place] = root
+        for place, same in given.get("repeated", []):
+            roots[place] = roots[same]
+        return {
+            "roots": tuple(roots),
+            "distinct": tuple(places),
+            "repeated": tuple(int(place) for place, _ in given.get("repeated", [])),
+            "bound": given["bound"],
+            "scope": given["scope"],
+            "bound_by": given["bound_by"],
+            "nonzero": given["zeros"] == "excluded",
+            "system": system,
+        }
+
+
+def _proved_again(system: PolynomialSystem, entry: dict[str, Any]) -> CertifiedRoot:
+    """The root in a box of the file, by Krawczyk's test; a box that does not pass it is damage."""
+    bits = int(entry["bits"])
+    with precision(bits):
+        box = [acb(*(_arb(part) for part in parts)) for parts in entry["box"]]
+        root = certify_precisely(system, ball_evaluator(system, bits), [ball.mid() for ball in box], bits)
+        inside = root is not None and all(
+            mine.contains(theirs) for mine, theirs in zip(box, root.box, strict=True)
+        )
+        if root is None or not inside or root.real != entry["real"]:
+            raise ValueError("one of its boxes is not proved to hold a root")
+        return root
+
+
+def _arb(numbers: list[str]) -> arb:
+    """The ball of `_ball`."""
+    middle, places, radius, exponent = (int(number) for number in numbers)
+    return arb((middle, places), (radius, exponent))
 
 
 def _root(root: CertifiedRoot) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaus
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
+from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
@@ -59,6 +60,10 @@ class RankOneSystem:
         if any(matrix[i][j] != matrix[j][i] for i in range(self.n) for j in range(i)):
             raise InvalidProblem("B is not symmetric. Fix: give (B + Bᵀ)/2")
         self.linear = matrix
+        if not isinstance(quartic, Mapping):
+            raise InvalidProblem(
+                f"quartic is {describe(quartic)}. Fix: give {{(i, j, k, l): coefficient}}, as {{(0, 0, 1, 1): 2}}"
+            )
         self.quartic = {key: Fraction(value) for key, value in quartic.items() if value}
         keys = set(combinations_with_replacement(range(self.n), 4))
         if not set(self.quartic) <= keys:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.stored_system import SYSTEM
 from shallows.support.errors import InvalidProblem
+from shallows.support.records import Kind, Records
 from shallows.support.tolerances import TINY
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ def _point_text(point: NDArray[np.complex128], real: Realness) -> str:
     return f"({', '.join(shown)}{more})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """One solution of a square system, and how good it is.
 
@@ -86,6 +89,16 @@ class Solution:
     real: Realness = "undecided"
     note: str = ""
     path: int = -1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Solution) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.point.tobytes(), *(getattr(self, part.name) for part in fields(self)[1:])
 
     def __repr__(self) -> str:
         parts = [_point_text(self.point, self.real), self.real]
@@ -256,6 +269,27 @@ class Solutions:
             return int(bound)
         return self.paths if self.start in ("total degree", "multihomogeneous", "polyhedral") else None
 
+    def save(self, path: str | Path) -> Path:
+        """Write `path`.json and `path`.npz, the exact system included; `Solutions.load` reads them.
+
+        Returns the path of the first.
+        """
+        return RECORDS.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Solutions:
+        """What `save` wrote; it can be certified as before.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = sh.homotopy.solve(["x^3 + y^2 - 5", "x*y - 2"]).save(f"{folder}/five")
+        ...     again = sh.homotopy.Solutions.load(file)
+        >>> again.finite, again.certify().complete
+        (<5 solutions>, True)
+        """
+        solutions: Solutions = RECORDS.load(path)
+        return solutions
+
     def __repr__(self) -> str:
         isolated = self.isolated
         lines = [f"Solutions: {self.status.value} — {self.message}"]
@@ -302,3 +336,31 @@ def realness(points: NDArray[np.complex128], accuracy: NDArray[np.float64]) -> l
     )
     words: list[Realness] = answers.tolist()
     return words
+
+
+def _columns(given: SolutionSet) -> dict[str, Any]:
+    """What is written of a class: one array for each number of its solutions."""
+    names = ("multiplicity", "residual", "condition", "accuracy", "path")
+    numbers = {name: np.array([getattr(one, name) for one in given]) for name in names}
+    words = {name: [getattr(one, name) for one in given] for name in ("real", "note")}
+    points = np.array([one.point for one in given], np.complex128)
+    points = points.reshape(len(given), -1 if len(given) else given.n)
+    return {"points": points, "n": given.n, "all_real": given.real, **numbers, **words}
+
+
+def _solution_set(columns: dict[str, Any]) -> SolutionSet:
+    """The class of these columns."""
+    points, n, real = columns.pop("points"), columns.pop("n"), columns.pop("all_real")
+    rows = zip(
+        *(part.tolist() if isinstance(part, np.ndarray) else part for part in columns.values()), strict=True
+    )
+    found = [
+        Solution(point, **dict(zip(columns, row, strict=True)))
+        for point, row in zip(points, rows, strict=True)
+    ]
+    return SolutionSet(tuple(found), n, real)
+
+
+RECORDS = Records(
+    "shallows-solutions", 1, Solutions, Kind(SolutionSet, _columns, _solution_set), Status, SYSTEM
+)

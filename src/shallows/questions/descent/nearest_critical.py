@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from shallows.questions.certificates.proof import critical_proof
 from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged, NotDifferentiable
+from shallows.support.records import Records
 from shallows.support.tolerances import TINY
 
 #: Newton steps, and halvings of one that does not lower the gradient.
@@ -65,6 +67,24 @@ class NearestCritical:
         """The number of negative curvatures."""
         return self.signature[2]
 
+    def save(self, path: str | Path) -> Path:
+        """Write `path`.json and `path`.npz; `NearestCritical.load` reads them. The path of the first."""
+        return RECORDS.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> NearestCritical:
+        """What `save` wrote.
+
+        >>> import tempfile
+        >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1, outer="ones")
+        >>> found = sh.nearest_critical(problem, sh.Network([[1.6, 0.01]]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     repr(sh.NearestCritical.load(found.save(f"{folder}/end"))) == repr(found)
+        True
+        """
+        found: NearestCritical = RECORDS.load(path)
+        return found
+
     def __repr__(self) -> str:
         flat = f", {self.signature[1]} flat directions" if self.signature[1] else ""
         proof = "numerical" if self.certificate is None else repr(self.certificate)
@@ -72,6 +92,9 @@ class NearestCritical:
             f"NearestCritical({self.kind} of index {self.index}{flat}, loss {self.loss:.12g}, "
             f"{self.distance:.3g} away, gradient {self.gradient_norm:.1e}; {proof})"
         )
+
+
+RECORDS = Records("shallows-nearest-critical", 1, NearestCritical, Certificate)
 
 
 def nearest_critical(problem: Problem, net: Network) -> NearestCritical:

@@ -23,6 +23,7 @@ from shallows.questions.discriminants.signs import SignSlice, sign_slice
 from shallows.questions.discriminants.values import over_rationals, rational, ring, substitution
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
+from shallows.support.records import Kind
 
 #: A polynomial is expanded when it can have at most this many terms; the generic one of degree 2 has 5938.
 LARGEST_EXPANSION = 1_500
@@ -358,6 +359,10 @@ def load(path: str | Path) -> Discriminant:
     Discriminant(the ellipse x^2/4 + y^2/1 = 1; 152 terms, bidegree (6, 6); variables x, y, m11, m12, m22)
     """
     return Discriminant(**storage.read(path))
+
+
+#: How other results keep a discriminant.
+DISCRIMINANT = Kind(Discriminant, storage.described, lambda parts: Discriminant(**storage.fields(parts)))
 
 
 def _largest(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +24,12 @@ from shallows.questions.discriminants.curves import RankOneCurve
 from shallows.questions.discriminants.figures import slice_figure
 from shallows.questions.discriminants.known import rank_one
 from shallows.questions.discriminants.metrics import metric_values
-from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.polynomial import DISCRIMINANT, Discriminant
 from shallows.questions.discriminants.setting import problem_values
 from shallows.questions.discriminants.signs import axis
 from shallows.support.checks import Array, counted, positive_integer
 from shallows.support.errors import InvalidProblem
+from shallows.support.records import Records
 from shallows.support.seeds import generator
 
 if TYPE_CHECKING:
@@ -141,6 +143,25 @@ class LandscapeRegions:
                 points[k] = point
         return points
 
+    def save(self, path: str | Path) -> Path:
+        """Write `path`.json and `path`.npz; `LandscapeRegions.load` reads them. The path of the first."""
+        return RECORDS.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> LandscapeRegions:
+        """What `save` wrote; it still answers `at` any point, by exact arithmetic.
+
+        >>> import tempfile
+        >>> problem = sh.Problem(np.eye(2), sh.Gaussian(2), width=1)
+        >>> found = sh.landscape_regions(problem, ("t00", -2, 2), ("t11", -2, 2), resolution=11)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = sh.discriminants.LandscapeRegions.load(found.save(f"{folder}/slice"))
+        >>> again.regions == found.regions, again.at("1/2", "-1/2").local_minima
+        (True, 2)
+        """
+        regions: LandscapeRegions = RECORDS.load(path)
+        return regions
+
     def figure(self) -> Figure:
         """The slice as a Plotly figure: regions by colour, the focal curve and the vertex wall."""
         return slice_figure(self)
@@ -153,6 +174,9 @@ class LandscapeRegions:
             f"{self.exact} decided exactly",
         ]
         return "\n".join(lines + [f"  region {region}" for region in self.regions])
+
+
+RECORDS = Records("shallows-landscape-regions", 1, LandscapeRegions, Region, Wall, DISCRIMINANT)
 
 
 def landscape_regions(

@@ -26,8 +26,13 @@ FORMAT = Format("shallows discriminant", 1, with_arrays=False, indent=None)
 
 def write(discriminant: Discriminant, path: str | Path) -> Path:
     """Write the discriminant to `path`.json; numbers are text, so that no digit is lost."""
+    return FORMAT.save(path, described(discriminant))
+
+
+def described(discriminant: Discriminant) -> dict[str, Any]:
+    """What is written of it."""
     polynomial = discriminant.polynomial
-    content = {
+    return {
         "curve": _describe(discriminant.curve),
         "teacher": list(discriminant.teacher),
         "metric": list(discriminant.metric),
@@ -35,17 +40,17 @@ def write(discriminant: Discriminant, path: str | Path) -> Path:
         "gram": [[_rows(entry) for entry in row] for row in discriminant.gram],
         "terms": None if polynomial is None else _rows(polynomial),
     }
-    return FORMAT.save(path, content)
 
 
 def read(path: str | Path) -> dict[str, Any]:
     """The fields of the discriminant in a file that `write` wrote."""
     contents = FORMAT.load(path)
     with contents.reading():
-        return _fields(contents.document)
+        return fields(contents.document)
 
 
-def _fields(content: dict[str, Any]) -> dict[str, Any]:
+def fields(content: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a discriminant that was described so."""
     teacher, metric = tuple(map(str, content["teacher"])), tuple(map(str, content["metric"]))
     names = (*teacher, *metric)
     polynomial = None

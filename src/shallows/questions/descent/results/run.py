@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 
 import numpy as np
 
 from shallows.model.network import Network
 from shallows.support.checks import Array, counted
+from shallows.support.records import Records
 
 
 class Status(IntEnum):
@@ -128,11 +130,33 @@ class Run:
         """Whether the run ended at the tolerance (or at the loss it was asked for)."""
         return self.status.settled
 
+    def save(self, path: str | Path) -> Path:
+        """Write `path`.json and `path`.npz, the way there included; `Run.load` reads them. The path of the first."""
+        return RECORDS.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """What `save` wrote.
+
+        >>> import tempfile
+        >>> problem = sh.Problem(np.diag([2.0, 1.0]), sh.Frobenius(2), width=1)
+        >>> run = sh.descend(problem, sh.Network([[1.0, 0.5]]), step=0.02, record=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = sh.Run.load(run.save(f"{folder}/step-0.02"))
+        >>> again, np.array_equal(again.trajectory.thetas, run.trajectory.thetas)
+        (Run(gd: converged, loss=1, gradient norm=..., ... iterations), True)
+        """
+        run: Run = RECORDS.load(path)
+        return run
+
     def __repr__(self) -> str:
         return (
             f"Run({self.method}: {self.status.name.lower()}, loss={self.loss:.10g}, "
             f"gradient norm={self.gradient_norm:.2g}, {counted(self.iterations, 'iteration')})"
         )
+
+
+RECORDS = Records("shallows-run", 1, Run, Trajectory, Status)
 
 
 @dataclass(eq=False)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.questions.discriminants.figures import following_figure
-from shallows.questions.discriminants.polynomial import Discriminant
+from shallows.questions.discriminants.polynomial import DISCRIMINANT, Discriminant
 from shallows.support.checks import Array, counted
+from shallows.support.records import Records
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -83,6 +85,24 @@ class Following:
         """The number of real critical points at each position."""
         return np.asarray(np.sum(self.real, axis=1), dtype=np.int64)
 
+    def save(self, path: str | Path) -> Path:
+        """Write `path`.json and `path`.npz; `Following.load` reads them. The path of the first."""
+        return RECORDS.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Following:
+        """What `save` wrote.
+
+        >>> import tempfile
+        >>> start = sh.Problem(np.diag([1.0, 1.0]), sh.IID.laplace(2), width=1)
+        >>> path = sh.follow(start, sh.Problem(np.diag([3.0, 0.5]), sh.IID.laplace(2), width=1), samples=5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sh.discriminants.Following.load(path.save(f"{folder}/path")).events[0].position
+        0.518518518518518...
+        """
+        following: Following = RECORDS.load(path)
+        return following
+
     def figure(self) -> Figure:
         """Distance of every critical point to zero along the path, real ones solid, events marked."""
         return following_figure(self)
@@ -94,3 +114,6 @@ class Following:
             f"{counts[0]} real at the start, {counts[-1]} at the end, events {self.completeness}"
         ]
         return "\n".join(lines + [f"  {event!r}" for event in self.events])
+
+
+RECORDS = Records("shallows-following", 1, Following, Event, DISCRIMINANT)
