@@ -24,7 +24,7 @@ from shallows.questions.charts.closure.term_map import TermMap
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import generic_member
-from shallows.questions.charts.continuation.lost_paths import settle
+from shallows.questions.charts.continuation.lost_paths import Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -108,13 +108,8 @@ class ApartStratum:
         return [item for item in self.found if is_new(item.point.entries)]
 
 
-class ApartSetting(Protocol):
-    """A problem in coordinates of its own, and the way back."""
-
-    @property
-    def member(self) -> Member:
-        """The problem in these coordinates."""
-        ...
+class Moving(Protocol):
+    """The way back from a problem's own coordinates."""
 
     def moved(self, equations: Any, x: Complex) -> tuple[ApartMap, Complex]:
         """A solution in the problem's coordinates: the map that has good parameters for it, and these."""
@@ -122,6 +117,15 @@ class ApartSetting(Protocol):
 
     def network(self, map_: Any, point: NeuronPoint, family: NeuronFamily | None) -> ApartNetwork | None:
         """The network of a critical function, if it has one that is critical."""
+        ...
+
+
+class ApartSetting(Moving, Protocol):
+    """A problem in coordinates of its own, and the way back."""
+
+    @property
+    def member(self) -> Member:
+        """The problem in these coordinates."""
         ...
 
 
@@ -136,6 +140,19 @@ def apart_stratum(
 ) -> ApartStratum:
     """All critical networks of one kind; `names` are those of the stratum and of its functions, for notes."""
     run = settle(Detours(equations, generic_member(equations, tell), setting.member, seed, tell))
+    return listed(setting, equations, whole, names, run, certify_points, tell)
+
+
+def listed(
+    setting: Moving,
+    equations: ApartEquations,
+    whole: Whole,
+    names: tuple[str, str],
+    run: Settled,
+    certify_points: bool,
+    tell: Shown = False,
+) -> ApartStratum:
+    """What the ends of all paths are."""
     points = most_real(run.finite.points, equations.tensors)
     result = ApartStratum(count=len(points), completeness=run.completeness)
     for map_, ends, singular in _by_map(setting, equations, points, run.singular.points):
@@ -151,7 +168,7 @@ def apart_stratum(
 
 
 def _by_map(
-    setting: ApartSetting, equations: ApartEquations, points: Complex, singular: Complex
+    setting: Moving, equations: ApartEquations, points: Complex, singular: Complex
 ) -> list[tuple[ApartMap, Complex, Complex]]:
     """Real ends, and singular ones, in the problem's coordinates, by their maps."""
     groups: dict[ApartMap, tuple[list[Complex], list[Complex]]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
@@ -15,7 +16,7 @@ from shallows.questions.charts.closed_form.wide_binary import NO_LIMITS
 from shallows.questions.charts.closure.closure import IN_ONE_PLACE, strata
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
-from shallows.questions.charts.neurons.apart import apart_kind
+from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.exact import exact_stratum
@@ -23,6 +24,7 @@ from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.limits import output_limits
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
+from shallows.questions.charts.outputs.special_position import IN_A_PLANE, special_kinds, special_stratum
 from shallows.questions.charts.outputs.stratum import output_stratum
 from shallows.questions.charts.outputs.wide_binary import charted_rank, wide_stratum
 from shallows.questions.charts.points.point import Certificate
@@ -30,7 +32,7 @@ from shallows.questions.charts.points.stratum import POINT_ERROR, Counts
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
 from shallows.support.errors import InvalidProblem
-from shallows.support.progress import Shown, status_line
+from shallows.support.progress import status_line
 
 #: What is left out where not all limits are charted.
 SCOPE = (
@@ -43,6 +45,9 @@ REGULAR = (
     "networks near which functions have as many dimensions as weights, up to scales: paths do not lead to neurons in "
     "special position"
 )
+
+#: Of so many quadratic neurons all special positions are charted.
+MOST_SPECIAL = 3
 
 
 def outputs_chart(
@@ -74,14 +79,15 @@ def outputs_chart(
         notes += stratum.notes
         levels.append(stratum.completeness)
     apart = [OWN_OUTER] if problem.degree == 2 and top > 1 and loss.rank > 1 else []
-    if apart and method == "homotopy" and has_shared_stratum(problem, loss.rank, top):
-        with status_line("parallel outer weights", progress) as tell:
-            part = _shared(problem, loss, found, certify, seed, tell)
-        found += part.found
-        counts[2] = replace(counts[2], complex=(counts[2].complex or 0) + (part.counts.complex or 0))
-        notes += part.notes
-        levels.append(part.completeness)
-        apart = []
+    apart += [REGULAR] if _is_open(problem, loss, top) else []
+    if method == "homotopy":
+        for rank, part, is_new in _special(problem, loss, top, certify, seed, progress):
+            found += _apart_points(problem, part, found)
+            more = (part.count or 0) if is_new else 0
+            counts[rank] = replace(counts[rank], complex=(counts[rank].complex or 0) + more)
+            notes += part.notes
+            levels.append(part.completeness)
+            apart = apart if top > MOST_SPECIAL else []
     kinds, scope = _limits(problem, loss, top)
     if top and charted < problem.width:
         stratum = wide_stratum(problem, loss, charted)
@@ -97,19 +103,30 @@ def outputs_chart(
         levels.append(stratum.completeness)
         if stratum.singular:
             scope = scope or SCOPE.format(width=problem.width, which="no others meet")
-    apart += [REGULAR] if _is_open(problem, loss, top) else []
     level = weakest(levels)
     closed = not scope and level != "sampled"
     scope = "; ".join([*([scope] if scope else []), *apart])
     return assembled(problem, loss, found, counts, level, notes, method=method, closed=closed, scope=scope)
 
 
-def _shared(
-    problem: Problem, loss: OutputsLoss, known: list[OutputPoint], certify: bool, seed: int, tell: Shown
-) -> OutputStratum:
-    """Critical networks of two neurons that share their outer weights, which paths of two neurons do not lead to."""
+def _special(
+    problem: Problem, loss: OutputsLoss, top: int, certify: bool, seed: int, progress: bool
+) -> Iterator[tuple[int, ApartStratum, bool]]:
+    """Quadratic neurons in special position, which paths do not lead to: how many they are, what was found, and whether
+    functions are none of fewer neurons."""
+    if top < 2 or problem.degree > 2 or not has_shared_stratum(problem, loss.rank, 2):
+        return
     spaces = loss.spaces(problem)
-    part = shared_stratum(problem, spaces, spaces.independent, certify, seed, tell)
+    with status_line("parallel outer weights", progress) as tell:
+        yield 2, shared_stratum(problem, spaces, spaces.independent, certify, seed, tell), True
+    for kind in special_kinds(problem.n, loss.rank) if top > 2 else []:
+        with status_line(kind.name, progress) as tell:
+            part = special_stratum(problem, loss, kind, certify, seed, tell)
+        yield 3, part, kind is not IN_A_PLANE or loss.rank > 2
+
+
+def _apart_points(problem: Problem, part: ApartStratum, known: list[OutputPoint]) -> list[OutputPoint]:
+    """Critical networks that paths do not lead to, those whose functions are new."""
     found = []
     for item in part.beside([point.entries for point in known if not point.limit]):
         point, family = item.point, item.family
@@ -128,7 +145,7 @@ def _shared(
                 inward=inward,
             )
         )
-    return OutputStratum(found, Counts(part.count, None, ""), part.notes, part.completeness)
+    return found
 
 
 def _new(problem: Problem, stratum: OutputStratum, found: list[OutputPoint]) -> list[OutputPoint]:
@@ -141,8 +158,8 @@ def _new(problem: Problem, stratum: OutputStratum, found: list[OutputPoint]) -> 
 def _is_open(problem: Problem, loss: OutputsLoss, top: int) -> bool:
     """Whether three and more neurons can be in special position, where no path leads, for generic targets.
 
-    Two are in none but that of parallel outer weights, at degree 2; in two inputs slopes have common roots, and that is
-    all (`wide_binary`).
+    Two are in none but that of parallel outer weights, at degree 2, where those of three are known (`_special`); in two
+    inputs slopes have common roots, and that is all (`wide_binary`).
     """
     return top > 2 and loss.rank > 1 and problem.n > 2
 

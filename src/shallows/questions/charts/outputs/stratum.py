@@ -60,9 +60,9 @@ class Wanted:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, loss: OutputsLoss, turn: int = 0) -> Wanted:
+    def of(cls, problem: Problem, loss: OutputsLoss, turn: int = 0, mixed: bool = False) -> Wanted:
         """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own. Another
-        `turn` is another rotation of them."""
+        `turn` is another rotation of them; outputs are those with singular values of their own, or `mixed` ones."""
         independent = loss.rank
         n, d = problem.n, problem.degree
         gram, right = loss.gram.astype(float), loss.right.astype(float)
@@ -71,6 +71,8 @@ class Wanted:
         frame = (balanced_frame(gram, n, d) if white is None else white) @ rotation @ generic_frame(n)
         P = power_action(frame, d)
         U = np.linalg.svd(right @ P)[0][:, :independent]
+        if mixed:
+            U = U @ generic_frame(independent)
         metric, g = P.T @ gram @ P, U.T @ right @ P
         metric = (metric + metric.T) / 2
         scale, size = float(np.abs(metric).max()), float(np.abs(g).max())
@@ -156,12 +158,13 @@ def followed(
     seed: int,
     tell: Shown,
     regular: Callable[[Wanted], Regular] | None = None,
+    mixed: bool = False,
 ) -> tuple[Wanted, Settled]:
     """The ends of all paths, in the first coordinates in which none is lost: where w₁ = 1 is a bad scale for a neuron,
     it is not in others. `regular` gives ends that look singular a second chance."""
     runs = []
     for turn in range(TURNS):
-        wanted = Wanted.of(problem, loss, turn=turn)
+        wanted = Wanted.of(problem, loss, turn, mixed)
         start = starting_member(equations, wanted.special, Detours, tell)
         chance = None if regular is None else regular(wanted)
         runs.append((wanted, settle(Detours(equations, start, wanted.member, seed, tell, chance))))
