@@ -71,8 +71,8 @@ def pair_beside_neuron(given: list[Forms], slopes: Array, size: float) -> Three 
     pair = shared_pair(n, (2,), Shared(p, U, (q,)), across @ slopes, size)
     if pair is None:
         return None
-    A = np.real(np.column_stack([np.outer(p, pair.weights), a]))
-    return Three(A, np.real(np.vstack([pair.V, w])), pair.still)
+    A = np.asarray(np.column_stack([np.outer(p, pair.weights), a]), np.float64)
+    return Three(A, np.asarray(np.vstack([pair.V, w]), np.float64), pair.still)
 
 
 def three_shared(given: list[Forms], slopes: Array, size: float) -> Three | None:
@@ -93,7 +93,7 @@ def three_shared(given: list[Forms], slopes: Array, size: float) -> Three | None
     if X is None:
         return None
     weights = np.einsum("ia,a,ia->i", X, eta, X)
-    return Three(np.outer(p, weights), X @ L.T, still)
+    return Three(np.asarray(np.outer(p, weights), np.float64), X @ L.T, still)
 
 
 def _zero_frame(K: Array, eta: Array) -> Array | None:
@@ -143,7 +143,7 @@ def _zero_in_disk(K: Array) -> Array | None:
     places: list[Array] = [(1 - INSIDE) * np.array([np.cos(t), np.sin(t)]) for t in angles]
     places.append(np.zeros(2))
     if abs(np.linalg.det(K[:2, :2])) > 0:
-        y = np.linalg.solve(K[:2, :2], -K[:2, 2])
+        y = np.asarray(np.linalg.solve(K[:2, :2], -K[:2, 2]), np.float64)
         places += [y] if np.linalg.norm(y) < 1 - INSIDE else []
     low, high = min(places, key=value), max(places, key=value)
     if value(low) > 0 or value(high) < 0:
