@@ -106,7 +106,7 @@ def two_outputs():
 
 
 def test_three_squares_with_two_outputs(two_outputs):
-    loss, chart, _, _ = two_outputs
+    chart = two_outputs[1]
     assert chart.completeness == "trace-tested"
     assert chart.complex_count == {
         0: 1,
@@ -122,7 +122,7 @@ def test_three_squares_with_two_outputs(two_outputs):
 
 def test_one_form_for_all_outputs_leaves_one_singular_value_out(two_outputs):
     """p ⊗ Q: losses are squares of the singular values that are left out, of targets in an orthonormal basis."""
-    loss, chart, _, _ = two_outputs
+    loss, chart = two_outputs[:2]
     table = np.array([loss.X[:, i] * loss.X[:, j] for i in range(3) for j in range(i, 3)]).T
     best = np.linalg.lstsq(table, loss.Y, rcond=None)[0]
     floor = float(((table @ best - loss.Y) ** 2).sum(axis=1).mean())
