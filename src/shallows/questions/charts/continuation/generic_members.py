@@ -213,7 +213,7 @@ def _followed(
     starts, completeness = x[None, :], "count-matched"
     if count is None:
         member, wanted = generic_member(equations, tell), Member.of(gram, g)
-        paths = settle(ways(equations, member, wanted, seed, tell), patient=False)
+        paths = settle(ways(equations, member, wanted, seed, tell), patient=equations.ends_well)
         if len(paths.finite.points):
             starts, completeness = paths.finite.points, paths.completeness
         else:  # no path arrived: the one known solution remains

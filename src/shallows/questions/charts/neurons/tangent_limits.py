@@ -9,174 +9,143 @@ direction u, one to one also to first order. So limits of pairs of neurons that 
 2n + 1 dimensions, the boundary between pairs of real neurons and of complex ones. Weights ±1/2t + α/2 at w ± tv make
 α ψ + Dψ[v] + t²(α D²ψ[v, v]/2 + D³ψ[v, v, v]/6) + …, and e(D²ψ[v, v]) = 0 at a critical one, e the slope of the loss:
 it is a local minimum if it is one among such limits and e(D³ψ[v, v, v]) > 0.
+
+They are solved for in the coordinates of `tangent_map`, from a member among metrics of the data's kind: rotation-
+invariant data have 6 where others have 22 (z² + z³, two inputs), 60 where others have 160 (z + z² + z³). The paths of a
+generic metric that are too many run to infinity on the way to that member, u to a direction with u·u = 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
 from shallows.mathematics.same_points import PointSet
-from shallows.mathematics.tensors import coordinates
 from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.equations import TermEquations
-from shallows.questions.charts.closure.term_map import Term
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
-from shallows.questions.charts.continuation.generic_members import generic_member
-from shallows.questions.charts.continuation.lost_paths import Settled, settle
-from shallows.questions.charts.neurons.apart import ApartMap
-from shallows.questions.charts.neurons.balanced import BalancedNeurons
+from shallows.questions.charts.continuation.generic_members import starting_member
+from shallows.questions.charts.continuation.lost_paths import settle
+from shallows.questions.charts.neurons.balanced import BalancedNeurons, blocks_of_degrees
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.kinds import Placed
+from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.one_neuron_limits import Limits
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.neurons.tangent_map import MergedPairEquations, Tangent, TangentMap
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
 #: How near to its limit a network is that stands for one.
 NEARLY = 1e-3
-#: Units of w in which paths are followed, the next where some are lost or too far out to be told from infinity.
-STRETCHES = (1.0, 3.0)
-#: A tangent vector of a smaller share of the function is none: a limit of lower rank.
+#: A tangent vector of a smaller share of the function is none: a limit of lower rank. A neuron of a smaller share of
+#: the typical size is one at zero, and one that is larger by as much is one at infinity: neither is critical for
+#: targets that have all powers.
 NO_TANGENT = 1e-8
 
 
 def has_tangent_limits(problem: Problem) -> bool:
-    """Whether all limits of a problem are those of merged neurons, and are charted here.
-
-    Rotation-invariant data have fewer, and paths that run to infinity do not tell limits there from their metric.
-    """
+    """Whether all limits of a problem are those of merged neurons, and are charted here."""
     activation = problem.activation
     if not isinstance(activation, PolynomialActivation) or problem.outer is not None or problem.bias:
         return False
     powers = np.flatnonzero(activation.coefficients).tolist()
     if len(powers) < 2 or not powers[0] or problem.width != 2 or problem.n < 2 or problem.outputs > 1:
         return False
-    round_ = all(problem.data.rotation_invariance(j) is not None for j in range(1, activation.degree + 1))
-    return bool(powers[1] - powers[0] == 1 and powers[-1] - powers[-2] == 1 and not round_)
+    return bool(powers[1] - powers[0] == 1 and powers[-1] - powers[-2] == 1)
 
 
-@dataclass(frozen=True)
-class TangentMap(ApartMap):
-    """(w, α, v) ↦ α ψ(w) + Dψ(w)[v], ψ all monomials of these degrees, times `factors` of the degrees, if any.
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """A problem in balanced, turned coordinates: u = frame u′, s = unit · c_j s′."""
 
-    >>> TangentMap(1, (2, 3)).tensors(np.array([[2.0, 1.0, 10.0]]))      # 4 + 2·2·10 and 8 + 3·4·10
-    array([[ 44., 128.]])
-    """
+    problem: Problem
+    space: PolynomialSpace
+    special: RotationInvariantMetrics | None
+    frame: Array
+    unit: float
+    member: Member
 
-    n: int
-    degrees: tuple[int, ...]
-    factors: tuple[float, ...] = ()
+    @classmethod
+    def of(cls, problem: Problem, space: PolynomialSpace, seed: int) -> _Setting:
+        even = BalancedNeurons.of(problem, space)
+        turn = np.linalg.qr(np.random.default_rng([seed, 7]).standard_normal((problem.n, problem.n)))[0]
+        P = blocks_of_degrees(turn, space.degrees)
+        g = np.real(even.member.g) @ P
+        if even.special is None:
+            gram = P.T @ even.member.gram @ P
+            member = Member.of((gram + gram.T) / 2, g)
+        else:
+            member = Member(even.special, even.member.u, g)
+        return cls(problem, space, even.special, even.frame @ turn, even.unit, member)
 
     @property
-    def degree(self) -> int:  # type: ignore[override]
-        """The highest power of w."""
-        return max(self.degrees)
+    def factors(self) -> tuple[float, ...]:
+        """c_j of the powers that p has."""
+        assert isinstance(self.problem.activation, PolynomialActivation)
+        return tuple(float(self.problem.activation.coefficients[j]) for j in self.space.degrees)
 
-    @property
-    def entries(self) -> int:
-        """N."""
-        return sum(coordinates.dimension(self.n, j) for j in self.degrees)
-
-    @property
-    def unknowns(self) -> int:
-        """2n + 1."""
-        return 2 * self.n + 1
-
-    @cached_property
-    def terms(self) -> list[Term]:
-        """All summands of all entries."""
-        found, entry = [], 0
-        factors = self.factors or (1.0,) * len(self.degrees)
-        for j, factor in zip(self.degrees, factors, strict=True):
-            for row in coordinates.exponents(self.n, j).tolist():
-                own = [(x, int(e)) for x, e in enumerate(row) if e]
-                found.append(Term(entry, Fraction(factor), (*own, (self.n, 1))))
-                for x, e in own:
-                    lower = tuple((y, k - (y == x)) for y, k in own if k - (y == x))
-                    found.append(Term(entry, Fraction(factor) * e, (*lower, (self.n + 1 + x, 1))))
-                entry += 1
-        return found
-
-
-@dataclass(frozen=True)
-class TangentEquations(TermEquations):
-    """The critical equations of limits of two merged neurons."""
-
-    n: int
-    degrees: tuple[int, ...]
-
-    @cached_property
-    def map(self) -> TangentMap:
-        """x ↦ s."""
-        return TangentMap(self.n, self.degrees)
+    def moved(self, equations: MergedPairEquations, x: Complex) -> tuple[TangentMap, Complex]:
+        """In the problem's coordinates, by the largest entry of u, and r between 0 and 1 where it is real."""
+        own = equations.map.tangent(x)
+        u = self.frame @ own.u
+        tangent = Tangent(u, self.unit * (self.frame @ own.v), own.ends, self.unit * own.weights)
+        c = int(np.argmax(np.abs(u)))
+        side = -1 if float(np.real(own.ends[1] / own.ends[0] * u[c])) < 0 else 1
+        map_ = TangentMap(self.problem.n, self.space.degrees, self.factors, c, side)
+        return map_, map_.parameters(tangent)
 
 
 def tangent_limits(
     problem: Problem, space: PolynomialSpace, certify_points: bool, seed: int, tell: Shown = False
 ) -> Limits:
     """All critical limits of two merged neurons, marked, with their kinds."""
-    even = BalancedNeurons.of(problem, space)
-    equations = TangentEquations(problem.n, space.degrees)
-    run, stretch = _followed(equations, even, space, seed, tell)
+    setting = _Setting.of(problem, space, seed)
+    equations = MergedPairEquations(problem.n, space.degrees)
+    start = starting_member(equations, setting.special, Detours, tell)
+    run = settle(Detours(equations, start, setting.member, seed, tell))
     points = PointSet(run.finite.points, invariants=equations.tensors).points
-    map_ = TangentMap(problem.n, space.degrees, _factors(problem, space))
-    own = np.array([_restored(even, stretch, problem.n, x) for x in points]).reshape(-1, map_.unknowns)
-    system = NeuronSystem(NeuronEquations(map_.neuron, 1, outer=((1.0,),)), space.exact)
-    found = sort_neurons(system, own, certify_points, tell).found
-    placed = [item for point in found if (item := _placed(problem, space, point)) is not None]
+    groups: dict[TangentMap, list[Complex]] = {}
+    ends = 0
+    for x in points:
+        if np.abs(x.imag).max() <= REAL * np.abs(x).max():
+            map_, own = setting.moved(equations, x)
+            groups.setdefault(map_, []).append(own)
+    placed = []
+    for map_, those in groups.items():
+        system = NeuronSystem(NeuronEquations(map_.neuron, 1, outer=((1.0,),)), space.exact)
+        for point in sort_neurons(system, np.array(those), certify_points, tell).found:
+            tangent = map_.tangent(point.W[0])
+            if np.abs(tangent.ends).min() <= NO_TANGENT * np.abs(tangent.ends).max():
+                ends += 1
+                continue
+            item = _placed(setting, tangent, point)
+            placed += [] if item is None else [item]
     words = f"{len(points)} complex critical points"
-    notes = run.notes("limits, two merged neurons", words, (run.singular.count, "singular ends, not listed"))
-    closed = run.completeness != "sampled" and not (run.singular.count or run.at_infinity)
+    said = [
+        (run.singular.count, "singular ends, not listed"),
+        (ends, "critical limits that merge at zero or at infinity, not listed"),
+    ]
+    notes = run.notes("limits, two merged neurons", words, *said)
+    closed = run.completeness != "sampled" and not (run.singular.count or run.at_infinity or ends)
     return Limits(placed, run.completeness, notes, closed)
 
 
-def _factors(problem: Problem, space: PolynomialSpace) -> tuple[float, ...]:
-    assert isinstance(problem.activation, PolynomialActivation)
-    return tuple(float(problem.activation.coefficients[j]) for j in space.degrees)
-
-
-def _followed(
-    equations: TangentEquations, even: BalancedNeurons, space: PolynomialSpace, seed: int, tell: Shown
-) -> tuple[Settled, float]:
-    """The ends of all paths, in the first units of w in which none is lost or far out, and these units."""
-    runs = []
-    for stretch in STRETCHES:
-        units = stretch**space.at
-        gram, g = even.member.gram * np.outer(units, units), np.real(even.member.g) * units
-        size = float(np.abs(gram).max())
-        member = Member.of(gram / size, g / size)
-        run = settle(Detours(equations, generic_member(equations, tell), member, seed, tell))
-        runs.append((run, stretch))
-        if not (run.lost or run.at_infinity or run.singular.count):
-            break
-    return min(runs, key=lambda each: (each[0].completeness == "sampled", -each[0].finite.count))
-
-
-def _restored(even: BalancedNeurons, stretch: float, n: int, x: Complex) -> Complex:
-    """(w, α, v) in the problem's coordinates."""
-    frame = stretch * even.frame
-    return np.concatenate([frame @ x[:n], even.unit * x[n : n + 1], even.unit * (frame @ x[n + 1 :])])
-
-
-def _placed(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> Placed | None:
+def _placed(setting: _Setting, tangent: Tangent, point: NeuronPoint) -> Placed | None:
     """A real limit and its kind."""
-    n = problem.n
-    w, alpha, v = np.split(point.W[0], [n, n + 1])
+    problem, space, n = setting.problem, setting.space, setting.problem.n
+    w, weight, v = (np.real(part) for part in tangent.of_neuron(space.degrees))
+    alpha = float(weight)
     neuron = Neuron.of_degrees(space.degrees, n)
-    c = np.asarray(_factors(problem, space))[np.searchsorted(space.degrees, space.at)]
-    tangent = c * (v @ neuron.slopes(w))
-    if np.abs(tangent).max() <= NO_TANGENT * np.abs(point.entries).max():
+    c = np.asarray(setting.factors)[np.searchsorted(space.degrees, space.at)]
+    if np.abs(c * (v @ neuron.slopes(w))).max() <= NO_TANGENT * np.abs(point.entries).max():
         return None
     e = space.gram @ point.entries - space.right
     third = _third(neuron, w, v / np.linalg.norm(v)) * c
@@ -186,13 +155,10 @@ def _placed(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> Pla
     kind = "degenerate" if point.signature[1] else kind
     kind = "saddle" if point.signature[2] or slope < -size else kind
     t = NEARLY * float(np.linalg.norm(w) / np.linalg.norm(v))
-    W, a = (
-        np.array([w + t * v, w - t * v]),
-        np.array([alpha[0] / 2 + 1 / (2 * t), alpha[0] / 2 - 1 / (2 * t)]),
-    )
-    net = Network(W, a, problem.activation)
+    W = np.array([w + t * v, w - t * v])
+    a = np.array([alpha / 2 + 1 / (2 * t), alpha / 2 - 1 / (2 * t)])
     limit = NeuronPoint(W, a, point.entries, point.signature, point.certificate, True)
-    return Placed(limit, net, kind=kind)
+    return Placed(limit, Network(W, a, problem.activation), kind=kind)
 
 
 def _third(neuron: Neuron, w: Array, v: Array) -> Array:
