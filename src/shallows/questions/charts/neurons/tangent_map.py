@@ -116,9 +116,7 @@ class TangentMap(ApartMap):
         self, entry: int, share: Fraction, own: Factors, ends: list[tuple[int, Fraction]], weight: int
     ) -> list[Term]:
         last = self.n - 1
-        return [
-            Term(entry, share * c, (*own, *(((last, k),) if k else ()), (weight, 1))) for k, c in ends
-        ]
+        return [Term(entry, share * c, (*own, *(((last, k),) if k else ()), (weight, 1))) for k, c in ends]
 
     def tangent(self, x: Vector) -> Tangent:
         """The parts of x."""
