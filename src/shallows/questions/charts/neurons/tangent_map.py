@@ -154,21 +154,7 @@ class MergedPairEquations(TermEquations):
         return TangentMap(self.n, self.degrees)
 
     @property
-    def count(self) -> int | None:
-        """Not known beforehand."""
-        return None
-
-    @property
     def ends_well(self) -> bool:
         """Measured: from a generic metric to rotation-invariant ones all but the solutions there run to infinity (16 of
         22, 100 of 160 and 30 of 38 in two inputs, for powers 2 and 3, 1 to 3, 3 and 4), none is lost twice."""
         return True
-
-    @property
-    def r(self) -> int:
-        """Two neurons."""
-        return 2
-
-    def orbit(self, x: Complex) -> Complex:
-        """No other parameters have the same function."""
-        return x[None]
