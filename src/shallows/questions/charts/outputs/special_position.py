@@ -24,7 +24,7 @@ from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import MergedSystem
+from shallows.questions.charts.closure.balls import TermSystem
 from shallows.questions.charts.continuation.detours import Regular
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.apart import ApartNetwork, ApartStratum, Whole, listed
@@ -105,7 +105,7 @@ def _proved_regular(equations: SpecialEquations, wanted: Wanted) -> Regular:
         for k, end in enumerate(ends):
             given = equations.map.split(end)
             map_ = best_map(equations.n, equations.outputs, equations.groups, given)
-            root = certify(MergedSystem(map_, exact), map_.join(given)[None]).roots[0]
+            root = certify(TermSystem(map_, exact), map_.join(given)[None]).roots[0]
             if root is not None:
                 moved[k], proved[k] = equations.map.join(map_.split(root.point)), True
         return moved, proved
