@@ -59,11 +59,7 @@ class Reduction:
         """That of a problem; refused where the penalty is no function of the student's tensor."""
         if not problem.orthogonality:
             return cls(problem.norm_neuron, constants=problem.constants)
-        if problem.activation != Power(2):
-            raise InvalidProblem(
-                f"The orthogonality penalty is a function of the matrix WᵀW, and students with {problem.activation!r} "
-                'are no functions of that matrix. Fix: Power(2), or method="descent".'
-            )
+        require_quadratic(problem)
         weights = None if problem.outer is None else problem.outer[0]
         if weights is None or np.any(weights != weights[0]) or not weights[0]:
             given = "trained" if weights is None else f"({', '.join(f'{a:g}' for a in weights[:6])})"
@@ -95,6 +91,15 @@ class Reduction:
             image = gram @ q
             right = right - image * ((q @ right) / (q @ image))
         return np.asarray(right + self.penalty * self.outer * q)
+
+
+def require_quadratic(problem: Problem) -> None:
+    """Refuse a penalty beside other students than squares."""
+    if problem.activation != Power(2):
+        raise InvalidProblem(
+            f"The orthogonality penalty is a function of the matrix WᵀW, and students with {problem.activation!r} "
+            'are no functions of that matrix. Fix: Power(2), or method="descent".'
+        )
 
 
 def identity(size: int, constants: int = 0) -> Array:

@@ -13,7 +13,7 @@ from shallows.mathematics.homotopy.batches import on_client
 from shallows.model.activations import Polynomial, PolynomialActivation, Power, ReLU, Smooth
 from shallows.model.equivalent_power import has_equivalent_power
 from shallows.model.problem import Problem, as_problem
-from shallows.model.reduced_problem import needs_pairs, reduced
+from shallows.model.reduced_problem import needs_pairs, reduced, require_quadratic
 from shallows.questions.charts.limits import require_begun
 from shallows.questions.charts.outputs.parallel import one_output, with_outputs
 from shallows.questions.charts.points.kinds import require_doubles
@@ -195,6 +195,8 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
     from shallows.questions.charts.outputs.chart import outputs_chart
     from shallows.questions.charts.outputs.linear import linear_chart
 
+    if problem.orthogonality and problem.outer is None:
+        return _joined(problem, method, certify, seed, progress)
     one_input = problem.n == 1 and problem.outer is None and not problem.norm_neuron
     if (problem.degree == 1 or one_input) and method in ("auto", "closed-form"):
         require_invisible(problem, problem.gram())
@@ -215,6 +217,21 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
             'method="auto".'
         )
     return outputs_chart(problem, certify, seed, progress, "exact" if method == "exact" else "homotopy")
+
+
+def _joined(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
+    """Several outputs with trained weights and a penalty."""
+    from shallows.questions.charts.penalty.joined_chart import joined_chart
+
+    require_quadratic(problem)
+    if method not in ("auto", "homotopy"):
+        raise InvalidProblem(
+            "With an orthogonality penalty and trained outer weights of several outputs critical points are those of "
+            f'outputs and WᵀW together, which go by homotopy only; method is {method!r}. Fix: method="auto".'
+        )
+    require_invisible(problem, problem.gram())
+    inner = partial(chart, certify=certify, rng=seed, progress=progress)
+    return joined_chart(problem, inner, certify, seed, progress)
 
 
 def _require_polynomial(problem: Problem) -> None:

@@ -190,11 +190,6 @@ def _chartable(problem: Problem) -> tuple[OutputsLoss, int]:
             "equations are not solved here. "
             'Fix: parallel weights, outer="free", norm_neuron=False, orthogonality=0, or method="descent" (sampled).'
         )
-    if problem.orthogonality:
-        raise InvalidProblem(
-            "The penalty is a function of WᵀW, and with trained outer weights the outputs are none of that matrix. "
-            'Fix: orthogonality=0, or method="descent".'
-        )
     require_invisible(problem, problem.gram())
     require_few(one_neuron_count(d, n, M), f"one neuron of degree {d} with {M} outputs at n = {n}")
     loss = OutputsLoss.of(problem)

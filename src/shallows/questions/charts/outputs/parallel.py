@@ -52,7 +52,7 @@ def one_output(problem: Problem) -> OneOutput | None:
     if np.any(np.multiply.outer(fractions(p), fractions(c)) != fractions(outer)):
         return None
     square = float(p @ p)
-    target, data, exact = _labels(problem, p)
+    target, data, exact = labels_along(problem, p)
     single = Problem(
         target,
         data,
@@ -66,7 +66,7 @@ def one_output(problem: Problem) -> OneOutput | None:
     return OneOutput(p, single, exact and float(sum(x * x for x in fractions(p))) == square)
 
 
-def _labels(problem: Problem, p: Array) -> tuple[Network | None, InnerProduct, bool]:
+def labels_along(problem: Problem, p: Array) -> tuple[Network | None, InnerProduct, bool]:
     """Σ p_m y_m, as labels or as a teacher, and whether that is exact."""
     samples, target = problem.data.as_samples(), problem.target
     if samples is not None and target is None:
@@ -99,10 +99,11 @@ class Seen(Reread):
         return float(self.found.factors @ self.found.factors)
 
     def network(self, i: int) -> Network:
-        """The same neurons with the problem's outer weights."""
-        net = self.inner.network(i)
-        norm = self.found.factors * net.norm / self.square + self.across
-        return Network(net.W, self.problem.outer, net.activation, norm, net.bias)
+        """The same neurons with the problem's outer weights, p times those of f where they are trained."""
+        net, p = self.inner.network(i), self.found.factors
+        norm = p * net.norm / self.square + self.across
+        outer = np.outer(p, net.a) / self.square if self.problem.outer is None else self.problem.outer
+        return Network(net.W, outer, net.activation, norm, net.bias)
 
     def tensor(self, i: int) -> SymmetricTensor:
         """Several outputs have no one tensor."""

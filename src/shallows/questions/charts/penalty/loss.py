@@ -88,7 +88,7 @@ class PenalisedLoss(PairLoss):
         return cls(
             plain.n,
             gamma,
-            not problem.bias and _isotropic(problem, gram),
+            not problem.bias and is_isotropic(problem, gram),
             problem.outer is not None,
             with_penalty(own, problem.n, gamma),
             target,
@@ -113,7 +113,7 @@ def with_penalty(own: ExactLoss, n: int, gamma: float) -> ExactLoss:
     return ExactLoss(gram, np.concatenate([own.right, q * Fraction(gamma)]))
 
 
-def _isotropic(problem: Problem, gram: Array) -> bool:
+def is_isotropic(problem: Problem, gram: Array) -> bool:
     """Whether G is u₁‖S‖² + u₂(tr S)², to rounding, by the kind of law."""
     if problem.data.rotation_invariance(2) is None or problem.n == 1:
         return False

@@ -35,7 +35,7 @@ from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.penalty.metrics import PenalisedMetrics
+from shallows.questions.charts.penalty.metrics import JoinedMetrics, PenalisedMetrics
 from shallows.questions.charts.penalty.mirrored import found_mirrored
 from shallows.questions.charts.penalty.students import PenalisedEquations
 from shallows.support.progress import Shown
@@ -59,7 +59,7 @@ class PinnedFamily:
     """The equations over metrics of one kind with targets (t, vI): parameters (u, g₁, v), g = (g₁, v q)."""
 
     equations: NeuronEquations
-    special: PenalisedMetrics
+    special: PenalisedMetrics | JoinedMetrics
 
     @property
     def n(self) -> int:
@@ -94,10 +94,10 @@ class PinnedDetours(Detours):
 
     def __init__(
         self,
-        equations: PenalisedEquations,
+        equations: NeuronEquations,
         known: SolvedMember,
         wanted: Member,
-        special: PenalisedMetrics,
+        special: PenalisedMetrics | JoinedMetrics,
         seed: int,
         tell: Shown,
         regular: Regular,
@@ -106,9 +106,11 @@ class PinnedDetours(Detours):
         self.own, self.special = equations, special
 
     def _tracked(self, way: int) -> Solutions | None:
-        """All paths to the wanted member, those that are lost in other coordinates once more."""
+        """All paths to the wanted member, those of pairs that are lost in other coordinates once more."""
         points = self.known.points
         found = self._followed(self.own, points, way)
+        if not isinstance(self.own, PenalisedEquations):
+            return found
         return found_mirrored(self.own, points, found, lambda own, starts: self._followed(own, starts, way))
 
     def _followed(self, equations: NeuronEquations, points: Complex, way: int) -> Solutions:

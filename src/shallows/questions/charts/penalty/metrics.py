@@ -77,3 +77,49 @@ class PenalisedMetrics:
             return np.append(gram[upper], penalty)
         inner = Frobenius(self.n - self.constants).gram(2)
         return np.concatenate([gram[upper], penalty * inner[np.triu_indices(self.second)]])
+
+
+@dataclass(frozen=True)
+class JoinedMetrics:
+    """Blocks (G, …, G, γF): one G for each of M outputs, and the penalty's metric on P (`one_more_output`)."""
+
+    n: int
+    law: Law
+    outputs: int
+
+    @property
+    def kind(self) -> str:
+        """What they are."""
+        return self._pair.kind
+
+    @property
+    def _pair(self) -> PenalisedMetrics:
+        return PenalisedMetrics(self.n, self.law)
+
+    @property
+    def size(self) -> int:
+        """The entries of all outputs."""
+        return self.outputs * self._pair.size
+
+    @property
+    def second(self) -> int:
+        """Those of P."""
+        return self._pair.second
+
+    @property
+    def parameters(self) -> int:
+        """Those of G, and γ."""
+        return self._pair.parameters
+
+    def at(self, u: Complex) -> Pair:
+        """The block matrix."""
+        one, N = self._pair.at(u).high, self._pair.size
+        whole = np.zeros((self.size + N, self.size + N), np.complex128)
+        for m in range(self.outputs):
+            whole[m * N : (m + 1) * N, m * N : (m + 1) * N] = one[:N, :N]
+        whole[self.size :, self.size :] = one[N:, N:]
+        return Pair.of(whole)
+
+    def of(self, gram: Array, penalty: float) -> Array:
+        """The parameters u of a G of this kind, and γ."""
+        return self._pair.of(gram, penalty)

@@ -1,0 +1,111 @@
+"""The exact loss of several outputs with an orthogonality penalty, as a function of (s₁, …, s_M, P)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.model.data.metric import Frobenius
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.model.reduced_problem import identity
+from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.penalty.loss import is_isotropic
+from shallows.questions.charts.penalty.one_more_output import entries_of
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedLoss:
+    """Blocks G for every output, a norm neuron's weights eliminated, and γF, with targets t_m and I."""
+
+    problem: Problem
+    outputs: OutputsLoss
+
+    @classmethod
+    def of(cls, problem: Problem) -> JoinedLoss:
+        """That of a problem."""
+        return cls(problem, OutputsLoss.of(problem))
+
+    @property
+    def block(self) -> int:
+        """The entries N of one output."""
+        return len(self.outputs.gram)
+
+    @property
+    def size(self) -> int:
+        """Those of all outputs, without P."""
+        return self.problem.outputs * self.block
+
+    @property
+    def penalty(self) -> float:
+        """γ."""
+        return float(self.problem.orthogonality)
+
+    @cached_property
+    def exact(self) -> ExactLoss:
+        """All blocks as fractions."""
+        N, whole = self.block, self.size + self.block
+        gram, gamma = np.full((whole, whole), Fraction(0), dtype=object), Fraction(self.penalty)
+        for m in range(self.problem.outputs):
+            gram[m * N : (m + 1) * N, m * N : (m + 1) * N] = self.outputs.gram
+        gram[self.size :, self.size :] = fractions(Frobenius(self.problem.n).gram(2)) * gamma
+        right = np.concatenate([self.outputs.right.ravel(), fractions(identity(N)) * gamma])
+        return ExactLoss(gram, right)
+
+    @cached_property
+    def gram(self) -> Array:
+        """The same in doubles."""
+        return np.asarray(self.exact.gram.astype(np.float64))
+
+    @cached_property
+    def right(self) -> Array:
+        """G t_m, and γI."""
+        return np.asarray(self.exact.right.astype(np.float64))
+
+    @cached_property
+    def target(self) -> Array:
+        """The best forms, and I."""
+        best = np.asarray(self.problem._optimum[0], np.float64)
+        return np.concatenate([best.ravel(), identity(self.block)])
+
+    @property
+    def energy(self) -> float:
+        """The loss of the zero network above the floor."""
+        return float(self.target @ self.gram @ self.target)
+
+    @cached_property
+    def isotropic(self) -> bool:
+        """Whether G is u₁‖S‖² + u₂(tr S)²."""
+        return is_isotropic(self.problem, self.outputs.gram.astype(np.float64))
+
+    def excess(self, entries: Array) -> Array:
+        """The loss above the floor, one a row."""
+        gap = entries - self.target
+        return np.asarray(np.maximum(np.einsum("ij,jk,ik->i", gap, self.gram, gap), 0.0))
+
+    def slopes(self, entries: Array) -> Array:
+        """Half the slope in every output, symmetric matrices (M, n, n)."""
+        n, M = self.problem.n, self.problem.outputs
+        e = (self.gram @ (entries - self.target))[: self.size].reshape(M, -1)
+        rows, columns = np.triu_indices(n)
+        E = np.zeros((M, n, n))
+        E[:, rows, columns] = E[:, columns, rows] = e * np.where(rows == columns, 1.0, 0.5)
+        return E
+
+    def network(self, A: Array, W: Array) -> Network:
+        """These neurons, others zero, and the best norm neurons."""
+        problem = self.problem
+        weights, neurons = np.zeros((problem.outputs, problem.width)), np.zeros((problem.width, problem.n))
+        weights[:, : len(W)], neurons[: len(W)] = A, W
+        if not problem.norm_neuron:
+            return Network(neurons, weights, problem.activation)
+        image = problem.gram() @ identity(self.block)
+        gaps = (entries_of(A, W) - self.target)[: self.size].reshape(problem.outputs, -1)
+        norm = -gaps @ image / float(image @ identity(self.block))
+        return Network(neurons, weights, problem.activation, norm)
