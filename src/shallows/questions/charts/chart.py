@@ -81,6 +81,8 @@ def _of_polynomials(problem: Problem, method: str, certify: bool, seed: int, pro
     if isinstance(problem.activation, Polynomial):
         return replace(_of_polynomial(problem, method, certify, seed, progress), seed=seed)
     extended = problem.norm_neuron or bool(problem.orthogonality)
+    if problem.bias and problem.orthogonality and problem.outputs > 1 and problem.outer is None:
+        return replace(_joined(problem, method, certify, seed, progress), seed=seed)
     if problem.bias and not (extended and problem.outputs == 1):
         return with_bias(problem, chart(problem.homogeneous(), method, certify, seed, progress=progress))
     _require_polynomial(problem)
@@ -195,6 +197,8 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
     from shallows.questions.charts.outputs.chart import outputs_chart
     from shallows.questions.charts.outputs.linear import linear_chart
 
+    if problem.orthogonality:
+        require_quadratic(problem)
     if problem.orthogonality and problem.outer is None:
         return _joined(problem, method, certify, seed, progress)
     one_input = problem.n == 1 and problem.outer is None and not problem.norm_neuron
@@ -223,14 +227,17 @@ def _joined(problem: Problem, method: str, certify: bool, seed: int, progress: b
     """Several outputs with trained weights and a penalty."""
     from shallows.questions.charts.penalty.joined_chart import joined_chart
 
-    require_quadratic(problem)
     if method not in ("auto", "homotopy"):
         raise InvalidProblem(
             "With an orthogonality penalty and trained outer weights of several outputs critical points are those of "
             f'outputs and WᵀW together, which go by homotopy only; method is {method!r}. Fix: method="auto".'
         )
-    require_invisible(problem, problem.gram())
     inner = partial(chart, certify=certify, rng=seed, progress=progress)
+    if problem.bias:
+        from shallows.questions.charts.penalty.joined_biased import joined_biased_chart
+
+        return joined_biased_chart(problem, inner)
+    require_invisible(problem, problem.gram())
     return joined_chart(problem, inner, certify, seed, progress)
 
 

@@ -2,8 +2,8 @@
 
 - *One neuron*: the critical networks without penalty, of length 1.
 - *Two neurons*: by homotopy, and limits in which they merge: those without penalty, where P is the projection onto the
-  one direction that is left. Neurons û ± tv̂, v̂ orthogonal to û, have κ² = 1 − 4t² + …, so that inwards the penalty changes by
-  −2γt² beside what the loss does.
+  one direction that is left. Neurons û ± tv̂, v̂ orthogonal to û, have κ² = 1 − 4t² + …, so that inwards the penalty
+  changes by −2γt² beside what the loss does.
 - *Three and more in two inputs*: their squares span all forms, so that all slopes vanish and P = I: the target alone.
 - *Outer weights 0* (`joined_zeros`).
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import inf
 
 import numpy as np
 
@@ -24,13 +23,16 @@ from shallows.mathematics.same_points import is_among
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.real import seen_point
 from shallows.questions.charts.outputs.limits import output_limits
 from shallows.questions.charts.outputs.point import OutputPoint
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_stratum import joined_stratum
 from shallows.questions.charts.penalty.joined_zeros import SEARCHED, common_zeros
 from shallows.questions.charts.penalty.one_direction import one_direction_chart
-from shallows.questions.charts.penalty.one_more_output import entries_of
+from shallows.questions.charts.penalty.one_more_output import entries_of, network_neuron
 from shallows.questions.charts.penalty.trained import NO_LIMITS
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate, CriticalFamily
@@ -39,12 +41,14 @@ from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
-from shallows.support.progress import status_line
+from shallows.support.progress import Shown, status_line
 
 NOT_KNOWN = "not known beforehand for several outputs with a penalty"
 FLAT = "the target is zero: P is any projection, and nothing else is seen"
 ANY_PROJECTION = "P any projection of this rank"
 ZEROS = "orthonormal neurons of outer weight 0 that are common zeros of all slopes"
+#: Two neurons are charted in so many inputs: 217 complex critical points under rotation-invariant data in three.
+MOST_INPUTS = 3
 #: The directions of the target's neurons in two inputs: 60 degrees apart, none on an axis.
 FIRST, THREE = 0.25, 3
 
@@ -111,11 +115,13 @@ def _require_charted(problem: Problem, loss: JoinedLoss) -> None:
             f"neurons take back, so that critical networks are sets of dimension {problem.outputs} there. Fix: a "
             f'width below {n}, norm_neuron=False, or method="descent" (sampled).'
         )
-    if width > 2 and n > 2 and loss.outputs.rank:
+    rank = loss.outputs.rank
+    if rank and ((width > 2 and n > 2) or (width == 2 and n > MOST_INPUTS)):
         raise InvalidProblem(
-            f"Three and more neurons in {n} inputs with {problem.outputs} outputs and a penalty: every way to place "
-            "neurons beside each other is a critical point of its own, and two of them have thousands already over "
-            "the complex numbers. Fix: width=2, orthogonality=0, or method=\"descent\" (sampled)."
+            f"{width} neurons in {n} inputs with {problem.outputs} outputs and a penalty: the penalty couples the "
+            "angles of neurons, so that their complex critical points are many: two neurons with two outputs have 15 "
+            "in two inputs and 217 in three under rotation-invariant data, and they are found by monodromy. Fix: "
+            'width=1, or 2 in three inputs, orthogonality=0, or method="descent" (sampled).'
         )
 
 
@@ -160,34 +166,30 @@ def _one_neuron(loss: JoinedLoss, charted: Callable[[Problem], Chart], found: _F
         positive, zero, negative = point.signature
         kind = point.kind if full else "saddle"
         seen = (positive + 1 - norms, zero, negative)
-        found.rows.append(
-            _Row(A, W, entries_of(A, W), seen, point.certificate, point.dimension, words, kind)
-        )
+        found.rows.append(_Row(A, W, entries_of(A, W), seen, point.certificate, point.dimension, words, kind))
     found.complex[1] = plain.complex_count[1]
     found.expected[1] = plain.expected_count[1], plain.expected_source[1]
     found.notes += plain.notes
     found.levels.append(plain.completeness)
 
 
-def _two_neurons(loss: JoinedLoss, certify: bool, seed: int, tell: object, found: _Found) -> None:
+def _two_neurons(loss: JoinedLoss, certify: bool, seed: int, tell: Shown, found: _Found) -> None:
     problem = loss.problem
-    stratum = joined_stratum(loss, certify, seed, tell)  # type: ignore[arg-type]
+    stratum = joined_stratum(loss, certify, seed, tell)
     known = [row.entries for row in found.rows]
     near = POINT_ERROR * float(np.abs(loss.target).max())
     for A, W, point, family in stratum.found:
         if is_among(point.entries, known, near):
             continue
         dimension, words = (0, "") if family is None else (family.dimension, family.description)
-        found.rows.append(
-            _Row(A, W, point.entries, point.signature, point.certificate, dimension, words)
-        )
+        found.rows.append(_Row(A, W, point.entries, point.signature, point.certificate, dimension, words))
     found.complex[2], found.expected[2] = stratum.count, (None, NOT_KNOWN)
     found.notes += stratum.notes
     found.levels.append(stratum.completeness)
     if problem.width > 2:
         return
     bare = Problem(problem.target, problem.data, 2, problem.activation, norm_neuron=problem.norm_neuron)
-    limits = output_limits(bare, loss.outputs, (2,), certify, seed, tell)  # type: ignore[arg-type]
+    limits = output_limits(bare, loss.outputs, (2,), certify, seed, tell)
     found.rows += [_limit(loss, point) for point in limits.found]
     found.notes += limits.notes
     found.levels.append(limits.completeness)
@@ -262,11 +264,10 @@ def _without_weight(loss: JoinedLoss, found: _Found) -> None:
 
 
 def _seen(loss: JoinedLoss, A: Array, W: Array) -> tuple[int, int, int]:
-    """The signature in all weights of the neurons in use."""
-    from shallows.mathematics.signature import signature
-
-    net = loss.network(A, W)
-    return signature(np.linalg.eigvalsh(loss.problem.hessian(net)), POINT_ERROR)
+    """The signature in all weights of these neurons."""
+    own = NeuronEquations(network_neuron(loss.problem.n, len(W), len(A)), 1, outer=((1.0,),))
+    x = np.concatenate([A.T, W], axis=1).ravel()
+    return seen_point(NeuronSystem(own, loss.exact), x).signature
 
 
 def _judged(row: _Row, full: bool) -> str:
@@ -290,7 +291,7 @@ def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
         lowest = levels.same(float(excess.min()))
         kind[np.isin(kind, ("local minimum", "degenerate")) & lowest] = "global minimum"
     norms = problem.outputs if problem.norm_neuron else 0
-    order = np.lexsort(([row.rank for row in rows], excess)).tolist()
+    order = sorted(range(len(rows)), key=lambda i: (float(excess[i]), rows[i].rank))
     made = []
     for i in order:
         row = rows[i]

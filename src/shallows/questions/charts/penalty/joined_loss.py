@@ -92,11 +92,7 @@ class JoinedLoss:
     def slopes(self, entries: Array) -> Array:
         """Half the slope in every output, symmetric matrices (M, n, n)."""
         n, M = self.problem.n, self.problem.outputs
-        e = (self.gram @ (entries - self.target))[: self.size].reshape(M, -1)
-        rows, columns = np.triu_indices(n)
-        E = np.zeros((M, n, n))
-        E[:, rows, columns] = E[:, columns, rows] = e * np.where(rows == columns, 1.0, 0.5)
-        return E
+        return slope_matrices((self.gram @ (entries - self.target))[: self.size].reshape(M, -1), n)
 
     def network(self, A: Array, W: Array) -> Network:
         """These neurons, others zero, and the best norm neurons."""
@@ -109,3 +105,16 @@ class JoinedLoss:
         gaps = (entries_of(A, W) - self.target)[: self.size].reshape(problem.outputs, -1)
         norm = -gaps @ image / float(image @ identity(self.block))
         return Network(neurons, weights, problem.activation, norm)
+
+
+def slope_matrices(slopes: Array, n: int) -> Array:
+    """Symmetric matrices of slopes in the entries of forms, one a row; those off the diagonal are there twice.
+
+    >>> slope_matrices(np.array([[1.0, 4.0, 3.0]]), 2)
+    array([[[1., 2.],
+            [2., 3.]]])
+    """
+    rows, columns = np.triu_indices(n)
+    made = np.zeros((len(slopes), n, n))
+    made[:, rows, columns] = made[:, columns, rows] = slopes * np.where(rows == columns, 1.0, 0.5)
+    return made

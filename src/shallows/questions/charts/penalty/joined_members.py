@@ -20,7 +20,6 @@ from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import (
     DIGITS,
-    MOST_BY_TRACE,
     SPECIAL_SEEDS,
     TESTED,
     solved_once,
@@ -32,6 +31,10 @@ from shallows.questions.charts.penalty.metrics import JoinedMetrics
 from shallows.questions.charts.penalty.one_more_output import JoinedEquations
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
+
+#: Of more solutions the trace is not looked at: of 217, two neurons in three inputs under rotation-invariant data, some
+#: path is lost on almost every way (measured: 10 of 1,307), so that too few samples arrive. Such members are "sampled".
+TESTED_POINTS = 60
 
 
 def joined_start(equations: JoinedEquations, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
@@ -88,10 +91,12 @@ def _solved(equations: JoinedEquations, special: JoinedMetrics, seed: int, tell:
     moving, g = MovingTargets(pinned, u, complex(targets[-1])), targets[:-1]
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
-        if len(found) > MOST_BY_TRACE:
+        if len(found) > TESTED_POINTS:
             return TraceTest(False, np.inf, len(found), 0, found.points[:0])
         tensors, poles = equations.tensors, equations.poles
-        return rational_trace_test(moving, found.points, g, tensors, generator, poles=poles, settings=SETTINGS)
+        return rational_trace_test(
+            moving, found.points, g, tensors, generator, poles=poles, settings=SETTINGS
+        )
 
     found = monodromy(
         moving,

@@ -44,7 +44,7 @@ class JoinedStratum:
 
 @dataclass(frozen=True, eq=False)
 class _Wanted:
-    """The member of a problem: outputs turned so that those without target are left out, w = √x frame u, a = unit b/x."""
+    """The member of a problem: w = √x frame u, a = unit b/x, outputs without target turned away."""
 
     member: Member
     special: JoinedMetrics

@@ -42,8 +42,10 @@ class Zeros:
     dimension: int
 
 
-def common_zeros(slopes: Array, frame: Array, m: int) -> Iterator[Zeros]:
+def common_zeros(slopes: Array, frame: Array, m: int, constants: int = 0) -> Iterator[Zeros]:
     """m orthonormal vectors in the span of a frame's columns on which all slopes vanish: points, and one of each set.
+
+    The first inputs, if these are `constants`, are free, and not seen in projections.
 
     >>> found = list(common_zeros(np.diag([1.0, -1.0])[None], np.eye(2), 1))        # x² = y²: two lines
     >>> len(found), [zeros.dimension for zeros in found]
@@ -60,7 +62,7 @@ def common_zeros(slopes: Array, frame: Array, m: int) -> Iterator[Zeros]:
 
     def values(x: Array) -> Array:
         V = x.reshape(m, z)
-        gaps = (V @ V.T - np.eye(m))[np.triu_indices(m)]
+        gaps = (V[:, constants:] @ V[:, constants:].T - np.eye(m))[np.triu_indices(m)]
         return np.concatenate([gaps, np.einsum("ki,mij,kj->mk", V, forms, V).ravel()])
 
     def table(x: Array) -> Array:
@@ -68,13 +70,12 @@ def common_zeros(slopes: Array, frame: Array, m: int) -> Iterator[Zeros]:
 
     for _ in range(TRIES):
         start = np.linalg.qr(rng.standard_normal((z, m)))[0].T.ravel()
-        x = np.asarray(
-            least_squares(values, start, jac=table, xtol=VANISHES, ftol=VANISHES, gtol=VANISHES).x
-        )
+        x = np.asarray(least_squares(values, start, jac=table, xtol=VANISHES, ftol=VANISHES, gtol=VANISHES).x)
         if np.abs(values(x)).max() > VANISHES**0.75:
             continue
-        dimension, V = _moved(table(x), x, m, z), x.reshape(m, z)
-        projection = coordinates.monomials(V, 2).sum(axis=0)
+        V = x.reshape(m, z)
+        dimension = _moved(table(x), V, constants)
+        projection = coordinates.monomials(V[:, constants:], 2).sum(axis=0)
         seen = known.setdefault(dimension, [])
         if is_among(projection, seen, SAME) or (dimension and seen):
             continue
@@ -89,10 +90,10 @@ def _quadratic_slope(values: Callable[[Array], Array], x: Array, k: int) -> Arra
     return np.asarray(values(x + step) - values(x - step))
 
 
-def _moved(slopes: Array, x: Array, m: int, z: int) -> int:
+def _moved(slopes: Array, V: Array, constants: int) -> int:
     """The dimension of the projections VᵀV over the kernel of the equations' derivative."""
     _, sizes, rows = np.linalg.svd(slopes)
     kernel = rows[int(np.sum(sizes > RANK * max(float(sizes.max(initial=0.0)), TINY))) :]
-    V = x.reshape(m, z)
-    images = [(V.T @ one.reshape(m, z) + one.reshape(m, z).T @ V).ravel() for one in kernel]
+    halves = [V[:, constants:].T @ one.reshape(V.shape)[:, constants:] for one in kernel]
+    images = [(half + half.T).ravel() for half in halves]
     return rank_of(np.linalg.svd(np.array(images), compute_uv=False), RANK) if images else 0

@@ -1,8 +1,8 @@
 """Trained weights of several outputs whose targets are multiples p y of one: a single output, seen several times.
 
 Equations in outer weights make every output the best one on the squares of the neurons, so that outputs across p, whose
-targets are zero, vanish. What is left is the problem of one output p·f, p of length 1; outer weights across p are r(M − 1)
-more positive directions. Minima stay minima, as outputs across p add to the loss.
+targets are zero, vanish. What is left is the problem of one output p·f, p of length 1; outer weights across p are
+r(M − 1) more positive directions. Minima stay minima, as outputs across p add to the loss.
 """
 
 from __future__ import annotations

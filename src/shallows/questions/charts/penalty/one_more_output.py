@@ -8,7 +8,8 @@ a network of M + 1 outputs with outer weights (bᵢ, xᵢ), the last under a met
 target. Lengths of uᵢ are anything, so one coordinate of each is 1 in a random frame, a rotation, which Frobenius'
 metric and the identity do not see. Real networks are those with x > 0.
 
-*One neuron*, u of length 1: x = 1. The penalty is γ(n − 1) whatever a and u are, and critical points are those without it.
+*One neuron*, u of length 1: x = 1. The penalty is γ(n − 1) whatever a and u are, and critical points are those
+without it.
 *Two neurons*, κ the cosine between them: x₁ = x₂ = 1/(1 + κ²), so that lengths are positive, and the penalty is
 γ(n − 2/(1 + κ²)): neurons of critical points are orthogonal for special targets only.
 """
