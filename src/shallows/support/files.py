@@ -99,7 +99,8 @@ class Contents:
 class Format:
     """A kind of file: its name, its newest version, whether arrays lie beside it.
 
-    `earlier` are names from the time when the version was part of them.
+    `earlier` are names from the time when the version was part of them; what is older than `readable` was written for
+    people and programs only.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Format:
     with_arrays: bool = True
     indent: int | None = 1
     earlier: Mapping[str, int] = field(default_factory=dict)
+    readable: int = 1
 
     def save(self, path: str | Path, document: Mapping[str, Any], arrays: Arrays | None = None) -> Path:
         """Write the document, and the arrays if the format has them; returns the path of the JSON file."""
@@ -169,8 +171,13 @@ class Format:
             name, version = document.get("format"), document.get("version")
             if isinstance(name, str) and name in self.earlier:
                 name, version = self.name, self.earlier[name]
-        if name == self.name and isinstance(version, int) and 0 < version <= self.version:
+        if name == self.name and isinstance(version, int) and self.readable <= version <= self.version:
             return version
+        if name == self.name and isinstance(version, int) and 0 < version < self.readable:
+            raise InvalidProblem(
+                f"{file} is of version {version} of its format, which kept numbers and words and cannot be read back. "
+                "Fix: compute it again and save that."
+            )
         newer = " Fix: a newer version of shallows." if name == self.name else ""
         raise InvalidProblem(
             f"{file} has format {name!r}, version {version}; this version of shallows reads {self.name!r} up to "

@@ -63,19 +63,34 @@ class Kind:
 class Records:
     """A format of files for results of some kinds, the first of which they are about."""
 
-    def __init__(self, name: str, version: int, *kinds: type | Kind, make: Maker | None = None) -> None:
-        self.format, self._make = Format(name, version), make
+    def __init__(
+        self, name: str, version: int, *kinds: type | Kind, make: Maker | None = None, readable: int = 1
+    ) -> None:
+        self.format, self._make = Format(name, version, readable=readable), make
         self.kinds = {kind.name: kind for kind in map(_as_kind, kinds)}
         self._about = next(iter(self.kinds.values())).cls
 
-    def save(self, path: str | Path, value: Any) -> Path:
-        """Write `path`.json and `path`.npz; the path of the first."""
+    def save(self, path: str | Path, value: Any, words: Mapping[str, Any] | None = None) -> Path:
+        """Write `path`.json, `words` first, and `path`.npz; the path of the first.
+
+        What cannot be stored leaves a note beside the words, or is refused where there are none.
+        """
         arrays: Arrays = {}
-        return self.format.save(path, {"result": written(value, "", arrays, self.kinds)}, arrays)
+        try:
+            document = {"result": written(value, "", arrays, self.kinds)}
+        except InvalidProblem as error:
+            if words is None:
+                raise
+            document, arrays = {"unstored": str(error)}, {}
+        return self.format.save(path, dict(words or {}) | document, arrays)
 
     def load(self, path: str | Path) -> Any:
         """What `save` wrote; a damaged file raises `InvalidProblem`."""
         contents = self.format.load(path)
+        if "unstored" in contents.document:
+            raise InvalidProblem(
+                f"{contents.path} has numbers and words only: {contents.document['unstored']}"
+            )
         with contents.reading():
             value = read(contents.document["result"], contents.arrays, self.kinds, self._make)
             if not isinstance(value, self._about):

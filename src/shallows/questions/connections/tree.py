@@ -240,7 +240,11 @@ def load_connections(path: str | Path, problem: Problem | None = None) -> MergeT
     (Edge(loss=11, saddle of rank 0, joins 0 | 1),)
     """
     fields, tree = read_tree(path, problem)
-    chart = Chart(**fields)
+    return tree_of(Chart(**fields), tree)
+
+
+def tree_of(chart: Chart, tree: dict[str, Any]) -> MergeTree:
+    """The tree of a chart with these fields."""
     places = [leaf.pop("row") for leaf in tree["leaves"]]
     leaves = [
         Leaf(row=row, point=None if row is None else chart.critical[row], **leaf)

@@ -18,13 +18,12 @@ from shallows.questions.connections.valley import Valley
 from shallows.questions.descent.nearest_critical import NearestCritical
 from shallows.questions.diagnosis.document import diagnosis_document
 from shallows.questions.diagnosis.figure import spectrum_figure
+from shallows.questions.diagnosis.file import KINDS, MAKE, parts, together
 from shallows.questions.diagnosis.spectrum import Spectrum
 from shallows.questions.diagnosis.text import diagnosis_text
 from shallows.questions.geometry.escape.escape import Escape
-from shallows.support.files import Format
+from shallows.support.records import Kind, Records
 
-#: One JSON document, for people and scripts; nothing reads it back.
-FORMAT = Format("shallows-diagnosis", 1, with_arrays=False)
 #: The weights are at the critical point that Newton's method reaches when it is within this share of them: training to
 #: a gradient of 1e-3 at curvatures of 0.1 leaves that much.
 AT = 1e-2
@@ -94,8 +93,23 @@ class Diagnosis:
         return diagnosis_document(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write it as a JSON file; returns its path."""
-        return FORMAT.save(path, self.to_dict())
+        """Write `path`.json, `to_dict()` and all that `Diagnosis.load` needs, and `path`.npz; the path of the first."""
+        return _records(Path(path)).save(path, self, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Diagnosis:
+        """What `save` wrote.
+
+        >>> import tempfile
+        >>> problem = sh.Problem(np.diag([2.0, -1.0]), sh.Gaussian(2), width=1)
+        >>> found = sh.diagnose(problem, sh.Network([[0.001, 0.81]], a=[-0.5]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = sh.Diagnosis.load(found.save(f"{folder}/trained"))
+        >>> repr(again) == repr(found), again.valley
+        (True, Valley(Leaf(1: local minimum, loss=10.666667, rank=1), 0.3332 below the way to leaf 0))
+        """
+        found: Diagnosis = _records(Path(path)).load(path)
+        return found
 
     def figure(self) -> Any:
         """A Plotly figure: the spectrum of the Hessian at the weights."""
@@ -109,6 +123,11 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         return diagnosis_text(self)
+
+
+def _records(path: Path) -> Records:
+    kind = Kind(Diagnosis, parts, lambda found: Diagnosis(**together(found, path)))
+    return Records("shallows-diagnosis", 2, kind, *KINDS, make=MAKE, readable=2)
 
 
 def at_the_point(problem: Problem, net: Network, critical: NearestCritical) -> bool:

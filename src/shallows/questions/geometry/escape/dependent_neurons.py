@@ -72,9 +72,9 @@ def free_by_turning(trail: Trail, degree: int, rng: np.random.Generator) -> int 
     angles = np.arctan2(W @ plane[1], W @ plane[0])
     b = a * lengths**degree
     target = b @ _powers(angles, degree)
-    best: tuple[float, _Turn] | None = None
+    best: tuple[float, Turn] | None = None
     for goal, row in _goals(angles, b, rng):
-        turn = _Turn(trail.state, plane, angles, goal, target, row)
+        turn = Turn(trail.state, plane, angles, goal, target, row)
         peak = max(float(np.abs(turn.terms(t)).max()) for t in np.linspace(0, 1, LOOKS))
         if best is None or peak < best[0]:
             best = peak, turn
@@ -121,7 +121,7 @@ def _last_zero(few: Array, angles: Array, b: Array) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Turn(Segment):
+class Turn(Segment):
     """Neurons of a plane turn from `angles` to `goal`, linearly; the outer weights keep τ, and `row` ends idle."""
 
     start: State
