@@ -40,14 +40,83 @@ def _defaults(node: ast.arguments) -> list[ast.expr]:
     return [default for default in (*node.defaults, *node.kw_defaults) if default is not None]
 
 
+#: The unit of rounding, by its names; a multiple of it is a tolerance.
+ROUNDING = ("EPSILON", "UNIT_ROUNDOFF", "SQRT_EPSILON", "UNIT")
+
+
+def is_rounding(node: ast.AST) -> bool:
+    """ε by one of its names, or NumPy's way to it."""
+    return (isinstance(node, ast.Name) and node.id in ROUNDING) or (
+        isinstance(node, ast.Attribute) and node.attr == "eps"
+    )
+
+
+def is_factor(node: ast.AST, least: float) -> bool:
+    """A literal number of at least this size."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= least
+
+
+def hidden_tolerances(text: str) -> Iterator[int]:
+    """Lines of functions with a tolerance that has no name: 8 * EPSILON, x < 0.7 * y, x < 10 * y, tries by the number.
+
+    0, 1, 2, 4 and their halves are arithmetic. ε is written `EPSILON`, never np.finfo(float).eps.
+    """
+    tree = parse(text)
+    homes = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    named = {id(inner) for node in homes for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "eps":
+            yield node.lineno
+        if id(node) in named:
+            continue
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = (node.left, node.right), (node.right, node.left)
+            if any(is_factor(a, 2) and is_rounding(b) for a, b in sides):
+                yield node.lineno
+        if isinstance(node, ast.Compare) and any(_is_share(inner) for inner in _without_exponents(node)):
+            yield node.lineno
+        if isinstance(node, ast.For) and ast.unparse(node.target) == "_" and isinstance(node.iter, ast.Call):
+            yield from (node.lineno for given in node.iter.args if is_factor(given, 5))
+
+
+def _without_exponents(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for inner in (
+        [node.left]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+        else ast.iter_child_nodes(node)
+    ):
+        yield from _without_exponents(inner)
+
+
+def _is_share(node: ast.AST) -> bool:
+    """A float that is no half or quarter of a small whole number, or a factor of five and more."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return is_factor(node.left, 5) or is_factor(node.right, 5)
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, float) and abs(value) not in (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+
+
 def unreasoned(text: str) -> Iterator[str]:
-    """Named tolerances without a comment above or beside them."""
-    lines = text.split("\n")
-    for node in parse(text).body:
-        if isinstance(node, ast.Assign) and any(is_small(inner) for inner in ast.walk(node)):
+    """Named tolerances, of modules and classes, without a comment above or beside them."""
+    lines, tree = text.split("\n"), parse(text)
+    bodies = [tree.body, *(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
+    for node in (node for body in bodies for node in body):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        if any(is_small(inner) or is_rounding(inner) for inner in ast.walk(node.value)):
             above, beside = lines[node.lineno - 2], "\n".join(lines[node.lineno - 1 : node.end_lineno])
             if not above.lstrip().startswith("#") and "#" not in beside:
-                yield ast.unparse(node.targets[0])
+                yield ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+
+
+def unnamed_defaults(text: str) -> Iterator[int]:
+    """Parameters whose default is a tolerance without a name."""
+    for node in ast.walk(parse(text)):
+        for default in _defaults(node) if isinstance(node, ast.arguments) else []:
+            if any(is_small(inner) for inner in ast.walk(default)):
+                yield default.lineno
 
 
 def functions(text: str) -> Iterator[tuple[str, int]]:
@@ -60,6 +129,12 @@ def functions(text: str) -> Iterator[tuple[str, int]]:
 
 def test_every_tolerance_has_a_name() -> None:
     found = {name: list(bare_tolerances(text)) for name, text in FILES.items() if not CHECKS.match(name)}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+def test_no_tolerance_hides() -> None:
+    ours = {name: text for name, text in FILES.items() if not name.startswith("uses/papers/")}
+    found = {name: [*hidden_tolerances(text), *unnamed_defaults(text)] for name, text in ours.items()}
     assert not {name: lines for name, lines in found.items() if lines}
 
 
@@ -96,6 +171,16 @@ def test_the_rules_notice() -> None:
     assert list(bare_tolerances("SMALL = 1e-9\ndef f(x):\n    return x < SMALL")) == []
     assert list(bare_tolerances("def f(x, small=1e-9):\n    return x < small")) == []
     assert list(unreasoned("SMALL = 1e-9")) == ["SMALL"]
+    assert list(unreasoned("SMALL = 4 * EPSILON")) == ["SMALL"]
+    assert list(unreasoned("class C:\n    small: float = 1e-9")) == ["small"]
+    assert list(unreasoned("class C:\n    #: rounding\n    small: float = 1e-9")) == []
+    assert list(unnamed_defaults("def f(x, small=1e-9):\n    return x < small")) == [1]
+    for line in ("x < 0.7 * y", "x < 10 * y", "x + 8 * EPSILON", "x + eps(8) * np.finfo(float).eps"):
+        assert list(hidden_tolerances(f"def f(x, y):\n    return {line}")) == [2]
+    for line in ("x < 0.5 * y", "x < NEAR * y", "x + SLACK", "x < 2 * y", "2.0 * x"):
+        assert list(hidden_tolerances(f"def f(x, y):\n    return {line}")) == []
+    assert list(hidden_tolerances("def f(x):\n    for _ in range(50):\n        x()")) == [2]
+    assert list(hidden_tolerances("def f(x):\n    for _ in range(TRIES):\n        x()")) == []
     assert list(unreasoned("#: rounding\nSMALL = 1e-9")) == []
     assert dict(functions("def f(\n    x,\n):\n    'text'\n    y = x\n    return y\n")) == {"f": 2}
 

@@ -41,6 +41,10 @@ CLOCK = 1e-6
 #: Estimates above this are all the same, and their conversion to a float does not overflow.
 ENDLESS = 1e30
 GIGABYTE = 2.0**30
+#: In words: years that are "more than a century", and how many of a unit there must be for it to be used.
+CENTURY, IN_UNITS = 100, 1.5
+#: The yardstick: rounds of its work, a few milliseconds, and how often it is measured; the best one counts.
+WORK, TRIALS = 600, 15
 
 
 @dataclass(frozen=True)
@@ -195,10 +199,10 @@ def duration(seconds: float) -> str:
     ('0.25 s', '1.5 minutes', '2 hours', 'more than a century')
     """
     units = (("years", 365.25 * 86400), ("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0))
-    if seconds > 100 * units[0][1]:
+    if seconds > CENTURY * units[0][1]:
         return "more than a century"
     for unit, length in units:
-        if seconds >= 1.5 * length:
+        if seconds >= IN_UNITS * length:
             return f"{seconds / length:.3g} {unit}"
     return f"{seconds:.3g} s"
 
@@ -227,7 +231,7 @@ def _rounded(number: float) -> str:
 def yardstick() -> None:
     """A fixed piece of work of the kind pages and charts do: Python, small arrays, texts."""
     matrix, total = np.eye(6) + 0.1, 0.0
-    for i in range(600):
+    for i in range(WORK):
         matrix = matrix @ matrix / np.linalg.norm(matrix)
         total += float(sum(ord(letter) for letter in f"{total:.6f}{i}"))
 
@@ -236,7 +240,7 @@ def yardstick() -> None:
 def slowness() -> float:
     """This machine's time over the reference's; the best of fifteen, so that other work on it does not count."""
     times = []
-    for _ in range(15):
+    for _ in range(TRIALS):
         start = time.thread_time()
         yardstick()
         times.append(time.thread_time() - start)

@@ -28,7 +28,7 @@ y = "probability"
 WRITTEN = {
     "chart": (["p.toml", "--train", "5"], {"report.html", "chart.json", "chart.npz"}),
     "connections": (["p.toml"], {"connections.html", "connections.json", "connections.npz"}),
-    "diagnose": (["p.toml", "w.npz"], {"diagnosis.html", "diagnosis.json"}),
+    "diagnose": (["p.toml", "w.npz"], {"diagnosis.html", "diagnosis.json", "diagnosis.npz"}),
     "ensemble": (["p.toml", "--runs", "5"], {"report.html", "runs.json", "runs.npz"}),
     "discriminant": (
         ["ellipse", "--trials", "1", "--resolution", "11"],

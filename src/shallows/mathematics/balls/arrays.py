@@ -23,11 +23,13 @@ from shallows.support.tolerances import UNIT_ROUNDOFF
 UNIT = UNIT_ROUNDOFF
 #: Added to every radius: far more than underflow, 2⁻¹⁰⁷⁴ an operation, can lose in any sum that fits into a memory.
 TINY = 1e-290
+#: More than the roundings of a product or quotient of up to four factors and of their sum: (1 + u)⁷ < 1 + 8u.
+SLACK = 8 * UNIT
 
 
 def gamma(n: int) -> float:
     """γ_n = nu/(1 − nu), rounded upwards."""
-    return n * UNIT / (1 - n * UNIT) * (1 + 8 * UNIT)
+    return n * UNIT / (1 - n * UNIT) * (1 + SLACK)
 
 
 def raised(value: Array, roundings: int = 1) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.batched import batch_evaluator
-from shallows.mathematics.balls.collector import Collector
+from shallows.mathematics.balls.collector import MIDDLE, Collector
 from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, contract
 from shallows.mathematics.balls.exported import FORMAT, document, read
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
@@ -237,7 +237,7 @@ def _repeated(roots: list[CertifiedRoot | None], symmetric: bool) -> set[int]:
     found = [root for root in roots if root is not None]
     points = np.array([root.point for root in found])
     places = np.concatenate([points.real, points.imag], axis=1)
-    reaches = np.array([root.radius for root in found]) + 4 * EPSILON * np.abs(points).max(axis=1) + TINY
+    reaches = np.array([root.radius for root in found]) + MIDDLE * np.abs(points).max(axis=1) + TINY
     d = np.cos(np.arange(places.shape[1]))
     levels = places @ d
     levels = np.concatenate([levels, -levels]) if symmetric else levels

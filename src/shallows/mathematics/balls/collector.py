@@ -14,6 +14,9 @@ from shallows.support.checks import counted
 from shallows.support.errors import NotConverged
 from shallows.support.tolerances import EPSILON, TINY
 
+#: How far, relatively, the middle of a box is from its double: its two parts are rounded, and so is the radius.
+MIDDLE = 4 * EPSILON
+
 
 class Collector:
     """Roots that are pairwise proved different (up to sign, when `sign_symmetric`).
@@ -122,4 +125,4 @@ def coordinates_of(point: NDArray[np.complex128]) -> NDArray[np.float64]:
 
 def reach_of(root: CertifiedRoot) -> float:
     """Radius of the box around its double-precision midpoint, rounding of that midpoint included."""
-    return root.radius + 4 * EPSILON * float(np.abs(root.point).max()) + TINY
+    return root.radius + MIDDLE * float(np.abs(root.point).max()) + TINY

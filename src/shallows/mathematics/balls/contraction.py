@@ -24,7 +24,7 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.arrays import UNIT, Ball, raised
+from shallows.mathematics.balls.arrays import SLACK, UNIT, Ball, raised
 from shallows.mathematics.balls.batched import BatchEvaluator
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
@@ -117,7 +117,7 @@ def _contract(evaluator: BatchEvaluator, points: NDArray[np.complex128]) -> Cont
             chosen = left[passed]
             proved[chosen] = True
             radius[chosen] = raised(reach[passed, None] * weights[chosen], 2)
-            domain[chosen] = rho[passed, None] * weights[chosen] * (1 - 8 * UNIT)
+            domain[chosen] = rho[passed, None] * weights[chosen] * (1 - SLACK)
     return Contraction(x.astype(np.complex128), radius, domain, proved, real)
 
 

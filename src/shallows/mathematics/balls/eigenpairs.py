@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.systems import precision
 from shallows.mathematics.exact.linear_algebra import matrix
 from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
 
 BITS = 160
 #: How far computed eigenvectors may be from orthonormal for bounds of first order in that: rounding is 10⁻¹² of it.
 SKEW = 1e-3
+#: Operations that sums and differences of a few eigenvalues take, for each of them: at most so many roundings.
+ROUNDINGS = 8
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class EigenEnclosure:
     def margin(self, sigma: Array) -> float:
         """What sums and differences of a few σ_i can be wrong by: the enclosure plus float rounding."""
         size = len(sigma)
-        rounding = 8 * size * np.finfo(float).eps * float(np.sum(np.abs(sigma)))
+        rounding = ROUNDINGS * size * EPSILON * float(np.sum(np.abs(sigma)))
         return float(size * np.max(self.values)) + rounding
 
     def angle(self, i: int, sigma: Array, labels: NDArray[np.intp]) -> arb:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from shallows.mathematics.balls.arrays import UNIT, Ball, raised
+from shallows.mathematics.balls.arrays import SLACK, Ball, raised
 from shallows.mathematics.balls.systems import precision
 from shallows.support.errors import InvalidProblem
 
@@ -98,7 +98,7 @@ def inertias(matrices: Ball) -> list[Inertia]:
     diagonal = np.abs(np.einsum("kii->ki", turned.mid))
     radius = np.einsum("kii->ki", turned.rad)
     others = raised(turned.size.sum(axis=2) - np.einsum("kii->ki", turned.size) + radius, n + 4)
-    dominant = usable & (diagonal * (1 - 8 * UNIT) > others * (1 + 8 * UNIT)).all(axis=1)
+    dominant = usable & (diagonal * (1 - SLACK) > others * (1 + SLACK)).all(axis=1)
     positive = (np.einsum("kii->ki", turned.mid) > 0).sum(axis=1)
     return [
         Inertia(int(p), 0, n - int(p)) if d else Inertia(0, n, 0)

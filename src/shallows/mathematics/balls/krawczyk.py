@@ -47,6 +47,9 @@ _MOVES, _HELPS = 4, 0.1
 _PRECISE_BOXES, _SMALLEST_EXPONENT = (0.2, 0.35, 0.5, 0.7), 900.0
 #: Newton steps from the middle of a box: it has some digits, and each step doubles them.
 _NEWTON = 8
+#: Refining a box: bits, in multiples of those that the wanted digits need, and rounds at each: one doubles the digits,
+#: and more than a few are taken only where the box begins with a fraction of a digit.
+MOST_BITS, ROUNDS = 64, 64
 #: Krawczyk's test with room for the rounding of its norm: √2 in a complex box, 1 in a real one.
 _COMPLEX_NORM, _REAL_NORM = 1.4143, 1.0001
 
@@ -117,11 +120,11 @@ class CertifiedRoot:
         root, bits = self, self.bits
         # Newton doubles the digits: as many rounds as that takes, and the bits to hold them
         goal = int(digits * 3.33) + 40
-        while bits < 64 * goal:
+        while bits < MOST_BITS * goal:
             bits = max(2 * bits, goal) if bits < goal else 2 * bits
             evaluator = ball_evaluator(self.system, bits)
             with precision(bits):
-                for _ in range(64):
+                for _ in range(ROUNDS):
                     smaller = _contract(evaluator, root.box)
                     if smaller is None:
                         break

@@ -11,11 +11,14 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.support.tolerances import EPSILON
+
 PRIME = 2_147_483_647
 """2³¹ − 1: products of two residues fit in 64 bits."""
 
-SIMPLE_DENOMINATOR = 4096
-ROUNDING = 4 * np.finfo(np.float64).eps
+#: A float stands for p/q with q up to this, within four units in the last place: what a few operations on such numbers
+#: leave. One double in 70 million is so near to one of them by chance.
+SIMPLE_DENOMINATOR, ROUNDING = 4096, 4 * EPSILON
 
 Rational = Fraction | int | float
 

@@ -15,6 +15,9 @@ from shallows.mathematics.homotopy.systems import PolynomialSystem
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
+#: Of central differences, near ε^⅓ = 6e-6: truncation and rounding are both 1e-10 or so.
+STEP = 1e-6
+
 Vector = NDArray[np.complex128]
 
 
@@ -111,7 +114,7 @@ class CompiledFamily:
         return None if self.exact is None else self.exact(parameters)
 
 
-def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, step: float = 1e-6) -> float:
+def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, step: float = STEP) -> float:
     """How far the extended Jacobian of an evaluator is from central differences, relative to its size.
 
     For writers of evaluators: about 1e-9 is right, 1e-3 or more means that a derivative is wrong.

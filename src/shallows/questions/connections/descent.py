@@ -35,6 +35,8 @@ RUNAWAY = 100.0
 #: Newton's steps once no gain can be measured: each doubles the digits. A path has converged when the gain left by
 #: then is below this share of ‖t‖²: rounding, a few thousand ε.
 LAST_STEPS, LEFT = 3, 1e-12
+#: Roundings of ‖t‖² that a loss is off by: a quadratic form in the few entries of charts whose trees are made.
+ROUNDINGS = 64
 #: How far off a critical point a path may begin, in sizes of its neurons or of the target; the largest that descends.
 FIRST_STEPS = tuple(0.3 * 0.5**k for k in range(24))
 
@@ -143,4 +145,4 @@ def _size(loss: NeuronLoss, neurons: Neurons) -> float:
 
 def _noise(loss: NeuronLoss) -> float:
     """What a loss, and a bound on it, may be off by rounding."""
-    return 64 * EPSILON * loss.energy
+    return ROUNDINGS * EPSILON * loss.energy

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.arrays import UNIT, Ball, stacked
+from shallows.mathematics.balls.arrays import SLACK, Ball, stacked
 from shallows.questions.charts.points.kinds import Signs
 from shallows.questions.connections.landscape import SAME_LEVEL, Hop, Landscape
 from shallows.questions.connections.neuron_loss import Neurons
@@ -167,7 +167,7 @@ class Verification:
         point = self.landscape.chart.critical[row]
         assert point.certificate is not None
         gap = np.abs(end.tensor.mid - point.tensor.entries)
-        return bool(np.all(gap <= (end.tensor.rad + point.certificate.radius) * (1 + 8 * UNIT)))
+        return bool(np.all(gap <= (end.tensor.rad + point.certificate.radius) * (1 + SLACK)))
 
 
 def _busy(end: Neurons) -> NDArray[np.intp]:

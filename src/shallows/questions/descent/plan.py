@@ -41,6 +41,8 @@ ONE_BY_ONE = ("flow", "newton")
 SMALLEST_SCALE = 1e-30
 #: No tolerance is below so many roundings of a gradient of size E y²; the default is ten times that at least.
 ROUNDINGS = 4
+#: Students of ReLU networks up to so many times as wide as their teacher take the step 2.5/n; wider ones search.
+WIDEST = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +231,11 @@ def default_step(
     relu = isinstance(problem.activation, ReLU) and isinstance(teacher, Network) and problem.outer is not None
     if method in ("gd", "perturbed") and relu:
         assert isinstance(teacher, Network)
-        if teacher.width < 3 or problem.width > 1.5 * teacher.width or _far_longer(problem, starts, teacher):
+        if (
+            teacher.width < 3
+            or problem.width > WIDEST * teacher.width
+            or _far_longer(problem, starts, teacher)
+        ):
             return None if method == "gd" else 0.5 * stable_step(evaluate, starts[:16], iterations)
         return 2.5 / max(teacher.width, problem.width)
     if method == "adam":

@@ -106,7 +106,7 @@ class Diagnosis:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     again = sh.Diagnosis.load(found.save(f"{folder}/trained"))
         >>> repr(again) == repr(found), again.valley
-        (True, Valley(Leaf(1: local minimum, loss=10.666667, rank=1), 0.3332 below the way to leaf 0))
+        (True, Valley(Leaf(1: local minimum, loss=10.666667, rank=1), 0.3332... below the way to leaf 0))
         """
         found: Diagnosis = _records(Path(path)).load(path)
         return found

@@ -43,6 +43,8 @@ _NOISE = 1e-10
 _STEP, _SHORTEST = 0.02, 1e-4
 #: A chart of matrices is made anew when its parameters have moved this far from the base, where they are zero.
 _FAR = 0.5
+#: A curve is closed when it is back within this share of a step of its beginning, once it has had time to leave it.
+CLOSED, AWAY = 0.7, 5
 
 
 def focal_slice(
@@ -216,7 +218,7 @@ def _walk(system: _System, z: Array, slopes: Array, sign: float, window: Array, 
         tangent, system, z = (ahead if along > 0 else -ahead), fresh, at
         length = min(1.5 * length, _STEP * size)
         back = np.linalg.norm(z[2 * system.k :] - begin) + np.linalg.norm(row[1] - student)
-        if len(rows) > 5 and back < 0.7 * length:
+        if len(rows) > AWAY and back < CLOSED * length:
             break
     return rows
 

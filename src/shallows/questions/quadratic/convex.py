@@ -17,6 +17,7 @@ from shallows.questions.quadratic.sample_span import Span, require_span, spans_s
 from shallows.questions.quadratic.statistics import require_quadratic
 from shallows.questions.quadratic.teachers import network_of
 from shallows.support.checks import Array, positive_integer
+from shallows.support.tolerances import EPSILON
 
 #: Eigenvalues of A* below this share of the largest have no sign: least squares on well-conditioned features knows them
 #: to about 1e-12.
@@ -98,4 +99,4 @@ def _rounding(problem: Problem) -> float:
     values = np.linalg.eigvalsh(gram / np.outer(scale, scale))
     kept = values[values > RCOND * values[-1]]
     energy = float(problem.value(np.zeros(problem.size)))
-    return float((len(gram) * np.finfo(float).eps) ** 2 * kept[-1] / kept[0] * energy)
+    return float((len(gram) * EPSILON) ** 2 * kept[-1] / kept[0] * energy)

@@ -25,6 +25,8 @@ LARGEST_LIFT = 4_000
 #: Entries of two neurons are alike below this share of the largest: descent to a gradient of 1e-8 leaves about 1e-7 at
 #: a curvature of 0.1; in the published minima (k ≤ 20, measured) neurons of different blocks differ by 0.66 and more.
 SAME = 1e-6
+#: Entries of a block are alike in chains, each with the next: the first and the last may differ by so many tolerances.
+CHAINED = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +161,7 @@ def recognise(W: ArrayLike, tolerance: float = SAME) -> BlockForm | None:
     form = BlockForm(tuple(len(row) for row in rows), table)
     lifted = form.network().W
     ordered = matrix[np.ix_(np.concatenate(rows), np.concatenate(partner))]
-    return form if np.abs(lifted - ordered).max() <= 10 * tolerance * scale else None
+    return form if np.abs(lifted - ordered).max() <= CHAINED * tolerance * scale else None
 
 
 def _partners(

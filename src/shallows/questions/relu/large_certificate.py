@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.mathematics.balls.arrays import UNIT, Ball, gamma, raised, raised_number
+from shallows.mathematics.balls.arrays import SLACK, UNIT, Ball, gamma, raised, raised_number
 from shallows.mathematics.exclusion.rounding import LIBRARY
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
@@ -25,6 +25,9 @@ ROOM = 8.0
 SHIFT, LANCZOS = 0.9, 1e-4
 #: sin θ below which a student and a teacher are treated as perhaps parallel: at more, n̂ is known to eight digits.
 PARALLEL = 1e-7
+#: π as a double is off by less than 1.3e-16; a square root and the bound on it are rounded once each, and so are its
+#: middle and half its width where it may vanish.
+PI_ERROR, ROOTED, HALVED = 4 * UNIT, 2 * UNIT, 4 * UNIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,7 @@ def large_proof(W: Array, outer: Array, V: Array, b: Array) -> LargeProof:
         r = ROOM * (slope + UNIT * float(np.linalg.norm(W))) / smallest
         matrix, rest = _hessian(Ball(W, np.full(W.shape, r)), outer, V, b)
         bound = _definite(matrix, SHIFT * smallest) - raised_number(rest, 8)
-    if not bound * r * (1 - 8 * UNIT) > slope:
+    if not bound * r * (1 - SLACK) > slope:
         raise NotConverged(
             f"No minimum is proved near this network: the gradient is {slope:.2g}, eigenvalues are above {bound:.2g} "
             f"within {r:.2g}. Polish it to a gradient of about 1e-10 first."
@@ -87,7 +90,7 @@ def _angles(W: Ball, outer: Array, V: Array, b: Array) -> _Angles:
     known = Ball(rest, raised(np.where(away < 1.0, away, np.pi) + LIBRARY * np.pi, 3))
     own = np.arange(len(W.mid))
     rho.mid[own, own] = rho.rad[own, own] = 0.0
-    known.mid[own, own], known.rad[own, own] = np.pi, 4 * UNIT
+    known.mid[own, own], known.rad[own, own] = np.pi, PI_ERROR
     return _Angles(g, rho, known, s, squares, np.concatenate([outer, -b]))
 
 
@@ -107,7 +110,7 @@ def _root(square: Ball) -> Ball:
     mid = np.sqrt(np.maximum(square.mid, 0.0))
     top = raised(np.sqrt(np.maximum(square.upper, 0.0)), 2)
     under = np.where(positive, mid, 1.0)
-    rad = np.where(positive, raised(square.rad / under + 2 * UNIT * mid, 3), 0.5 * top * (1 + 4 * UNIT))
+    rad = np.where(positive, raised(square.rad / under + ROOTED * mid, 3), 0.5 * top * (1 + HALVED))
     return Ball(np.where(positive, mid, 0.5 * top), rad)
 
 

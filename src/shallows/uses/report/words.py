@@ -14,6 +14,9 @@ from shallows.questions.geometry.ranks.widths import regime
 from shallows.support.checks import counted
 from shallows.uses.report.entries import Entry
 
+#: Shares below this would be shown as 0.0%.
+SMALLEST_SHARE = 0.001
+
 
 def joined(parts: Sequence[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
@@ -22,7 +25,7 @@ def joined(parts: Sequence[str]) -> str:
 
 def percent(share: float) -> str:
     """A share for reading: few digits, and no "0%" for what happened."""
-    if 0 < share < 0.001:
+    if 0 < share < SMALLEST_SHARE:
         return "less than 0.1%"
     return f"{share:.0%}" if share in (0.0, 1.0) else f"{share:.1%}"
 

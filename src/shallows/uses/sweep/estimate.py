@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shallows.support.budget import duration
 from shallows.support.checks import counted
 from shallows.uses.sweep.cell import compute_rows
 from shallows.uses.sweep.plan import Plan
@@ -48,7 +49,7 @@ class Estimate:
             low, high = min(self.seconds), max(self.seconds)
             lines.append(
                 f"sampled {counted(len(self.seconds), 'row')}: {low:.3g} to {high:.3g} s each; about "
-                f"{_duration(self.total)} on one core, divided by the number of workers"
+                f"{duration(self.total)} on one core, divided by the number of workers"
             )
         lines += [f"a sampled row has an error: {error}" for error in self.errors]
         return "\n".join(lines)
@@ -90,10 +91,3 @@ def _chosen(plan: Plan, rows: list[int] | None) -> list[int]:
         return rows[:SAMPLED]  # they are shuffled
     rng = np.random.default_rng(plan.section.seed)
     return [int(i) for i in rng.choice(len(plan), min(SAMPLED, len(plan)), replace=False)]
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:.1f} {unit}"
-    return f"{seconds:.1f} s"

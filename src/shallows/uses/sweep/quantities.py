@@ -23,6 +23,9 @@ QUANTITIES = {
     "variant-success": "shallows.uses.sweep.quantities:variant_success",
 }
 REFERENCES = ("lowest", "chart", "floor")
+#: Gradient norms, in units of E y², to which descents of a sweep are taken: losses are then known to rounding wherever
+#: curvatures are above 1e-8 of E y², and runs that end at one minimum are counted as one.
+SETTLED = 1e-12
 
 
 def chart_counts(
@@ -74,7 +77,7 @@ def ensemble_shares(
     method: str = "gd",
     init: str = "xavier",
     step: float | None = None,
-    tolerance: float = 1e-12,
+    tolerance: float = SETTLED,
     global_loss: str | float = "lowest",
     distinct: bool = False,
     iterations: int | None = None,
@@ -155,7 +158,7 @@ def barrier(problem: Problem, seed: int, rank: int | None = None) -> dict[str, f
 
 
 def generalisation_error(
-    d: int, samples: int, seed: int, runs: int = 5, width: int | None = None, tolerance: float = 1e-12
+    d: int, samples: int, seed: int, runs: int = 5, width: int | None = None, tolerance: float = SETTLED
 ) -> dict[str, float | int]:
     """Students trained on `samples` points of a random teacher: what they miss on the whole distribution.
 

@@ -9,7 +9,7 @@ from math import inf, nan
 
 from numba import types
 
-from shallows.mathematics.balls.arrays import TINY, UNIT
+from shallows.mathematics.balls.arrays import SLACK, TINY, UNIT
 from shallows.mathematics.exclusion._compiled.operations import down, up
 from shallows.mathematics.exclusion._compiled.tapes import BOXES, REGISTERS, product
 from shallows.support.compiling import constants, entry, part
@@ -20,7 +20,7 @@ TABLES = constants(types.float64, 3)
 @part
 def gamma(n: int) -> float:
     """nu/(1 − nu), rounded upwards."""
-    return n * UNIT / (1 - n * UNIT) * (1 + 8 * UNIT)
+    return n * UNIT / (1 - n * UNIT) * (1 + SLACK)
 
 
 @part

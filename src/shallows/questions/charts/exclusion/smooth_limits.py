@@ -26,6 +26,8 @@ from shallows.questions.charts.points.point import Certificate
 
 #: Neurons that are tried for signs of c.
 TRIED = 4096
+#: Halvings of a segment: more than doubles have between two neurons.
+HALVINGS = 200
 #: Norms of networks that may be lower than their limits: by so much more each, so many, up to 80 times the ball.
 STEP, STEPS = 1.1, 46
 
@@ -68,7 +70,7 @@ def _where_c_vanishes(form: SmoothForm | PolynomialForm, target: SmoothTarget) -
     if not len(low) or not len(high):
         return None
     a, b = tried[low[0]], tried[high[0]]
-    for _ in range(200):
+    for _ in range(HALVINGS):
         middle = 0.5 * (a + b)
         below = system.state(Intervals.exact(middle[None])).c.mid[0] < 0
         a, b = (middle, b) if below else (a, middle)

@@ -26,6 +26,8 @@ from shallows.support.errors import NotConverged
 SHOWN, DIGITS = 10, 30
 #: What is asked of all other roots: their boxes must tell them apart, and are refined where they do not.
 APART = 1
+#: How far the middle of a box is from its double: one rounding, and one of the box's own ends; twice that in a disc.
+MIDDLE_REAL, MIDDLE_COMPLEX = 2 * UNIT, 4 * UNIT
 #: A dataclass with a signature and a certificate.
 _Point = TypeVar("_Point", bound=Any)
 
@@ -49,14 +51,14 @@ def real_balls(roots: Sequence[CertifiedRoot]) -> Ball:
     """The boxes of real roots, a row each, as float64 balls around `root.point`."""
     mid = np.array([root.point.real for root in roots])
     rad = np.array([_half_widths(root.box) for root in roots])
-    return Ball(mid, raised(rad + 2 * UNIT * np.abs(mid), 3) if len(roots) else rad)
+    return Ball(mid, raised(rad + MIDDLE_REAL * np.abs(mid), 3) if len(roots) else rad)
 
 
 def discs(roots: Sequence[CertifiedRoot]) -> Ball:
     """The boxes of roots, a row each, inside float64 discs around `root.point`."""
     mid = np.array([root.point for root in roots])
     rad = np.array([_disc_radii(root.box) for root in roots])
-    return Ball(mid, raised(rad + 4 * UNIT * np.abs(mid), 4))
+    return Ball(mid, raised(rad + MIDDLE_COMPLEX * np.abs(mid), 4))
 
 
 def _disc_radii(box: Sequence[Any]) -> Any:

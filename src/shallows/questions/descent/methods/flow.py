@@ -52,9 +52,13 @@ class FlowOptions:
     """
 
     integrator: str = "Radau"
+    #: The velocity can then fall to 1e-6 of its first value (STEADY); what is left is polished away.
     rtol: float = 1e-8
+    #: For parameters that go to zero: they are followed with `rtol` until they are 1e-4 of those of size one.
     atol: float = 1e-12
+    #: A hundred times what the slowest curvature takes that doubles tell from zero in ten digits, 1e-10.
     time: float = 1e12
+    #: From there on a quadratic form of θ has lost all its digits to rounding.
     farthest: float = 1e8
 
     def __post_init__(self) -> None:

@@ -29,6 +29,8 @@ _FOLD_STEP = 1e-14
 #: Newton's method on the fold equations has worked when they shrank by this factor: it takes them to rounding, many
 #: orders below their size at a bracket's middle; an iteration that wandered off does not.
 _FOLD_GAIN = 1e-3
+#: A fold farther from the bracket than so many of its widths is another one.
+NEAR = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +147,7 @@ def _event(segment: Segment, ends: tuple[float, float], points: tuple[RankOnePoi
         return Event("vertex", middle, width / 2, signs, real, minima, np.zeros(segment.targets[0].shape))
     richer = first if real[0] > real[1] else second
     position, tensor = _fold(segment, middle, richer)
-    if not abs(position - middle) <= 10 * width:  # Newton went elsewhere: the bracket is what is known
+    if not abs(position - middle) <= NEAR * width:  # Newton went elsewhere: the bracket is what is known
         position = middle
     return Event("collision", position, width, signs, real, minima, tensor)
 

@@ -26,7 +26,7 @@ FIRST_REACH, LAST_REACH, DOUBLINGS = 1e-3, 1e6, 80
 LONGEST_STEP = 2.0
 #: The zero of a slope is sought to this share of the interval, and stepped back from by as much until the slope there
 #: is not positive; brentq's smallest relative tolerance is 4ε.
-ROOT_TOLERANCE = 1e-14
+ROOT_TOLERANCE, SHARPEST = 1e-14, 4 * EPSILON
 #: Of L-BFGS for a user's loss: until the gradient is rounding, however little the value still falls.
 MINIMISER = {"maxiter": 5000, "maxfun": 50_000, "maxcor": 40, "gtol": 1e-13, "ftol": 0.0, "maxls": 60}
 
@@ -119,7 +119,7 @@ def _last_descent(slope: Callable[[float], float], upper: float) -> float:
     """The zero of an increasing slope on [0, upper], from below; 0 when the slope at 0 is not negative."""
     if slope(0.0) >= 0.0:
         return 0.0
-    root = float(brentq(slope, 0.0, upper, xtol=ROOT_TOLERANCE * upper, rtol=4 * EPSILON))
+    root = float(brentq(slope, 0.0, upper, xtol=ROOT_TOLERANCE * upper, rtol=SHARPEST))
     back = ROOT_TOLERANCE
     while slope(root) > 0.0 and back < 1.0:
         root *= 1.0 - back

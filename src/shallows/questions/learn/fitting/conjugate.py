@@ -20,6 +20,10 @@ from shallows.questions.learn.fitting.least_squares import Solution
 from shallows.support.checks import Array
 from shallows.support.progress import Progress
 
+#: The relative residual of the normal equations: the prediction is then off by a millionth of ‖y‖ at most where their
+#: smallest curvature is 1e-12 of the largest, and rounding in a pass over the data is below it.
+RESIDUAL = 1e-12
+
 
 class Pass:
     """The operator A ↦ Σ w (f − f̄) zzᵀ + αWA with f = zᵀAz, as one pass over the rows."""
@@ -80,7 +84,7 @@ def conjugate(
     weights: Array,
     frame: Frame,
     alpha: float,
-    tolerance: float = 1e-12,
+    tolerance: float = RESIDUAL,
     limit: int = 500,
     progress: bool = True,
 ) -> Solution:

@@ -12,13 +12,14 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from shallows.mathematics.balls.arrays import UNIT, gamma, raised, raised_number
+from shallows.mathematics.balls.arrays import gamma, raised, raised_number
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.metric import Metric
 from shallows.questions.learn.fitting.frame import Frame, chunks, features
 from shallows.questions.learn.proofs.form import transformed
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
+from shallows.support.tolerances import EPSILON
 
 #: Features of the largest Gram matrix: half a gigabyte.
 LARGEST = 8000
@@ -165,6 +166,6 @@ def _product_rounding(
 
 
 def _sum_rounding(trace: float, energy: float, weight: float) -> Rounding:
-    """One more rounding of each sum; ‖|G|‖ ≤ ‖P‖²_F = tr G and ‖|b|‖ ≤ √(tr G · Σ w y²), doubled for their rounding."""
+    """One more rounding, u, of each sum: ‖|G|‖ ≤ ‖P‖²_F = tr G, ‖|b|‖ ≤ √(tr G · Σ w y²), ε = 2u for their rounding."""
     mixed = float(np.sqrt(trace * energy))
-    return Rounding(2 * UNIT * trace, 2 * UNIT * mixed, 2 * UNIT * energy, 2 * UNIT * weight)
+    return Rounding(EPSILON * trace, EPSILON * mixed, EPSILON * energy, EPSILON * weight)

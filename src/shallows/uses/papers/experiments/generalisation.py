@@ -25,6 +25,8 @@ from shallows.support.seeds import generator, seed_text
 #: Errors below this, of E y², are zero: students of n* samples have at most 6e-16, the worst of fewer at least 0.006
 #: (d = 3 to 8, measured).
 GENERALISES = 1e-6
+#: Empirical risk is minimised to gradients of this size: a risk of zero is then below 1e-20 of E y².
+SETTLED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ def generalisation_jump(
     *,
     runs: int = 5,
     width: int | None = None,
-    tolerance: float = 1e-12,
+    tolerance: float = SETTLED,
     rng: int | np.random.Generator = 0,
 ) -> Jump:
     """Train students of width d (or `width`) with outer weights 1 on n Gaussian samples of a random teacher.
