@@ -10,6 +10,7 @@ import shallows as sh
 from shallows.questions.charts.closed_form.spectrum import spectrum_of
 from shallows.questions.charts.continuation.special_data import special_data
 from shallows.questions.descent.evaluate import evaluator
+from shallows.uses.report.mathematics import data_formula
 
 N = 3
 
@@ -203,3 +204,31 @@ def test_charts_with_bias_are_as_complete(name):
 def test_a_law_with_one_odd_moment_is_no_gaussian():
     one = sh.Problem(np.diag([2.0, 1.0]), sh.IID(2, [1, 0, 1, 0.5, 3]), 1, bias=True)
     assert one.homogeneous().data.as_gaussian() is None
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_reports_write_the_same_formula(name):
+    """Of a law that is given by a few moments they say so: it need not be normal."""
+    same = data_formula(names(N)[name]) == data_formula(sh.Gaussian(N))
+    assert same == (name in WHOLE) == ("𝒩" in data_formula(names(N)[name]))
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_regions_and_paths_of_teachers_are_the_same(name):
+    one, other = (sh.Problem(np.diag([2.0, 1.0]), names(2)[key], 1) for key in ("gaussian", name))
+    slices = [sh.landscape_regions(p, ("t00", -2, 2), ("t11", -2, 2), resolution=11) for p in (one, other)]
+    assert slices[0].regions == slices[1].regions and slices[0].walls == slices[1].walls
+    ends = [sh.Problem(np.diag([2.0, -1.0]), p.data, 1) for p in (one, other)]
+    first, second = (sh.follow(p, end, samples=3) for p, end in zip((one, other), ends, strict=True))
+    assert repr(first) == repr(second)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_trees_and_diagnoses_are_the_same(name):
+    one, other = (sh.Problem(np.diag([2.0, -1.0]), names(2)[key], 1) for key in ("gaussian", name))
+    trees = [sh.chart(problem).connections() for problem in (one, other)]
+    assert repr(trees[0].edges) == repr(trees[1].edges) and repr(trees[0].leaves) == repr(trees[1].leaves)
+    net = sh.Network([[0.001, 0.81]], a=[-0.5])
+    first, second = (sh.diagnose(problem, net).to_dict() for problem in (one, other))
+    del first["problem"], second["problem"]
+    assert first == second

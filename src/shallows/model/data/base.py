@@ -46,6 +46,14 @@ class InnerProduct(Constructed, ABC):
         """A few words for headings: "Gaussian data"; the name of the class for those that say nothing of themselves."""
         return type(self).__name__
 
+    def sentence(self) -> str:
+        """What x is, or the norm, for readers; the printed form for those that say nothing of themselves."""
+        return f"{self!r}"
+
+    def telling_moments(self) -> dict[int, float]:
+        """E x_i^k for the k that tell the law of one coordinate from others; none where coordinates have no law."""
+        return {}
+
     def cross_gram(self, left: int, right: int) -> Array:
         """G with ⟨S, T⟩ = sᵀ G t for S of degree `left` and T of degree `right`: distributions have it for all."""
         if left != right:

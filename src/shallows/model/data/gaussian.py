@@ -20,7 +20,7 @@ from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
 from shallows.model.kernels.price import PriceKernel
 from shallows.model.kernels.relu import ReLUKernel
 from shallows.support.budget import require
-from shallows.support.checks import Array, finite_array, positive_integer, symmetric_matrix
+from shallows.support.checks import Array, counted, finite_array, positive_integer, symmetric_matrix
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -89,6 +89,11 @@ class Gaussian(Distribution):
     def in_words(self) -> str:
         """Gaussian data, or correlated ones."""
         return "Gaussian data" if self.white and self.centred else "correlated Gaussian data"
+
+    def sentence(self) -> str:
+        """Standard normal, or not."""
+        law = "standard normal" if self.white and self.centred else "normal with a given mean and covariance"
+        return f"x is {law} in {counted(self.n, 'dimension')}."
 
     @property
     def centred(self) -> bool:

@@ -27,6 +27,14 @@ from shallows.support.seeds import generator
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
 Moment = Callable[[int], Fraction]
+#: What follows "independent and identically distributed".
+TITLES = {
+    "normal": ", standard normal",
+    "uniform": ", uniform",
+    "laplace": ", Laplace",
+    "rademacher": ", Rademacher (±1)",
+    "student": ", Student’s t",
+}
 WORDS = {"normal": "standard normal inputs", "uniform": "uniform inputs", "laplace": "Laplace inputs",
          "rademacher": "inputs ±1", "student": "Student inputs"}  # fmt: skip
 
@@ -146,6 +154,17 @@ class IID(Distribution):
             )
         except InvalidProblem:  # no fourth moment is known
             return "independent inputs"
+
+    def sentence(self) -> str:
+        """The law of a coordinate, if it has a name."""
+        title = TITLES.get(self.construction().name.removeprefix("IID."), "")
+        return f"The {self.n} coordinates of x are independent and identically distributed{title}, with"
+
+    def telling_moments(self) -> dict[int, float]:
+        """The second and the fourth, or all that were given; odd ones that vanish are left out."""
+        given = self.construction().arguments.get("moments")
+        orders = (2, 4) if given is None else range(1, len(given))
+        return {k: self.moment(k) for k in orders if not k % 2 or self.moment(k) != 0}
 
     def moment(self, order: int) -> float:
         """E[xᵢ^order]."""

@@ -40,6 +40,10 @@ class Frobenius(InnerProduct):
         """The Frobenius norm."""
         return "the Frobenius norm"
 
+    def sentence(self) -> str:
+        """What the norm is."""
+        return "‖·‖ is the Frobenius norm of tensors; no distribution of data induces it."
+
     def gram(self, degree: int) -> Array:
         """The diagonal of multiplicities."""
         degree = positive_integer("degree", degree)
@@ -128,6 +132,10 @@ class Metric(Semidefinite):
     def in_words(self) -> str:
         """A given metric."""
         return "a given metric"
+
+    def sentence(self) -> str:
+        """Where the norm is."""
+        return f"‖·‖ is the norm of a given Gram matrix on Sym^{self.degree}(ℝ^{self.n})."
 
     def moment_defect(self, degree: int | None = None) -> float:
         """How far the Gram matrix is from a matrix of moments; zero if it is one (see `moment_defect`)."""

@@ -64,6 +64,11 @@ class Mixture(Distribution):
         """A mixture of laws."""
         return "a mixture of laws"
 
+    def sentence(self) -> str:
+        """Its parts."""
+        parts = (f"{weight:.3g} × {part!r}" for weight, part in zip(self.weights, self.parts, strict=True))
+        return f"x is a mixture: {', '.join(parts)}."
+
     def moments(self, degree: int) -> Array:
         """Σ γᵢ E_{Dᵢ}[x^I]."""
         return np.asarray(

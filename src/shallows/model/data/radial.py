@@ -19,7 +19,7 @@ from shallows.model.kernels.base import Kernel, no_kernel
 from shallows.model.kernels.gaussian import GaussianCumulants
 from shallows.model.kernels.polynomial import PolynomialExpectations, mixing
 from shallows.model.kernels.price import PriceKernel
-from shallows.support.checks import Array, positive_integer
+from shallows.support.checks import Array, counted, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -47,6 +47,11 @@ class Radial(Distribution):
     def in_words(self) -> str:
         """Rotation-invariant data."""
         return "rotation-invariant data"
+
+    def sentence(self) -> str:
+        """How the law is given."""
+        dimensions = counted(self.n, "dimension")
+        return f"x has a rotation-invariant law in {dimensions}, given by its radial moments."
 
     def radial_moment(self, order: int) -> float:
         """E ρ^order."""
@@ -132,6 +137,10 @@ class Sphere(Radial):
     def in_words(self) -> str:
         """Data on the sphere."""
         return "data on the sphere"
+
+    def sentence(self) -> str:
+        """Which sphere."""
+        return f"x is uniform on the unit sphere of ℝ^{self.n}."
 
     def radial_moment(self, order: int) -> float:
         """1, at any order."""

@@ -16,7 +16,7 @@ from shallows.model.activations import Activation
 from shallows.model.data.base import Distribution
 from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.empirical import EmpiricalKernel
-from shallows.support.checks import Array, counted, finite_array, positive_integer
+from shallows.support.checks import Array, counted, finite_array, noun_for, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -71,6 +71,11 @@ class Samples(Distribution):
     def in_words(self) -> str:
         """How many there are."""
         return counted(self.count, "sample")
+
+    def sentence(self) -> str:
+        """How many there are, and where."""
+        samples = f"{self.count:,} {noun_for(self.count, 'sample')}"
+        return f"x runs over {samples} in {counted(self.n, 'dimension')}."
 
     def as_samples(self) -> Samples:
         """Itself."""

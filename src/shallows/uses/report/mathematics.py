@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+import re
 from html import escape
 
 import numpy as np
@@ -11,26 +11,13 @@ from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Activation, Polynomial, Power, ReLU
 from shallows.model.data.base import Distribution, InnerProduct
-from shallows.model.data.gaussian import Gaussian
-from shallows.model.data.iid import IID
-from shallows.model.data.metric import Frobenius, Metric
-from shallows.model.data.mixture import Mixture
-from shallows.model.data.radial import Radial, Sphere
-from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.support.checks import Array, counted, noun_for
+from shallows.support.checks import Array, counted
 
 #: Larger matrices are described in words.
 LARGEST_SHOWN = 7
 LONGEST_FORM = 12
-LAW_TITLES = {
-    "IID.normal": ", standard normal",
-    "IID.uniform": ", uniform",
-    "IID.laplace": ", Laplace",
-    "IID.rademacher": ", Rademacher (±1)",
-    "IID.student": ", Student’s t",
-}
 #: Larger numbers are written with an exponent.
 PLAIN = 1e4
 
@@ -198,73 +185,21 @@ def _weights(target: Network) -> str:
     return f"<p>The teacher has {neurons} with {inputs}; it is drawn below.</p>"
 
 
-@singledispatch
 def data_formula(data: InnerProduct) -> str:
-    """The law of x, or the norm; a law without a formula here is shown as it is printed."""
-    return f"<p>{escape(repr(data))}</p>"
-
-
-@data_formula.register
-def _gaussian(data: Gaussian) -> str:
-    if data.n > LARGEST_SHOWN:
-        law = "standard normal" if data.white and data.centred else "normal with a given mean and covariance"
-        return f"<p>x is {law} in {counted(data.n, 'dimension')}.</p>"
-    mean = "<mn>0</mn>" if data.centred else matrix(data.mean[:, None])
-    spread = sub(name("I"), f"<mn>{data.n}</mn>") if data.white else matrix(data.covariance)
-    return math(row(name("x"), sign("∼"), name("𝒩"), fenced(row(mean, sign(","), spread))))
-
-
-@data_formula.register
-def _iid(data: IID) -> str:
-    made = data.construction()
-    title = LAW_TITLES.get(made.name, "")
-    orders = range(1, len(made.arguments["moments"])) if "moments" in made.arguments else (2, 4)
-    shown = []
-    for order in orders:
-        if order % 2 and data.moment(order) == 0:
-            continue
-        exponent = f"<mn>{order}</mn>"
-        moment = row(name("𝔼"), f"<msubsup>{name('x')}{name('i')}{exponent}</msubsup>", sign("="))
-        shown += [moment, number(data.moment(order)), sign(","), "<mspace width='0.6em'/>"]
-    return (
-        f"<p>The {data.n} coordinates of x are independent and identically distributed{title}, with</p>"
-        + math(row(*shown[:-2]))
+    """The law of x, or the norm, as it says itself; one that is Gaussian, by whatever name, as 𝒩(m, Σ)."""
+    gaussian = data.as_gaussian()
+    if gaussian is not None and data.n <= LARGEST_SHOWN:
+        mean = "<mn>0</mn>" if gaussian.centred else matrix(gaussian.mean[:, None])
+        spread = sub(name("I"), f"<mn>{data.n}</mn>") if gaussian.white else matrix(gaussian.covariance)
+        return math(row(name("x"), sign("∼"), name("𝒩"), fenced(row(mean, sign(","), spread))))
+    sentence = re.sub(
+        r"\^(\d+)", r"<sup>\1</sup>", escape((data if gaussian is None else gaussian).sentence())
     )
-
-
-@data_formula.register
-def _samples(data: Samples) -> str:
-    return f"<p>x runs over {data.count:,} {noun_for(data.count, 'sample')} in {counted(data.n, 'dimension')}.</p>"
-
-
-@data_formula.register
-def _frobenius(data: Frobenius) -> str:
-    return "<p>‖·‖ is the Frobenius norm of tensors; no distribution of data induces it.</p>"
-
-
-@data_formula.register
-def _metric(data: Metric) -> str:
-    return (
-        f"<p>‖·‖ is the norm of a given Gram matrix on Sym<sup>{data.degree}</sup>(ℝ<sup>{data.n}</sup>).</p>"
-    )
-
-
-@data_formula.register
-def _radial(data: Radial) -> str:
-    return f"<p>x has a rotation-invariant law in {counted(data.n, 'dimension')}, given by its radial moments.</p>"
-
-
-@data_formula.register
-def _sphere(data: Sphere) -> str:
-    return f"<p>x is uniform on the unit sphere of ℝ<sup>{data.n}</sup>.</p>"
-
-
-@data_formula.register
-def _mixture(data: Mixture) -> str:
-    parts = ", ".join(
-        f"{weight:.3g} × {escape(repr(part))}" for weight, part in zip(data.weights, data.parts, strict=True)
-    )
-    return f"<p>x is a mixture: {parts}.</p>"
+    shown: list[str] = []
+    for order, value in data.telling_moments().items() if gaussian is None else ():
+        moment = f"<msubsup>{name('x')}{name('i')}<mn>{order}</mn></msubsup>"
+        shown += [row(name("𝔼"), moment, sign("=")), number(value), sign(","), "<mspace width='0.6em'/>"]
+    return f"<p>{sentence}</p>" + (math(row(*shown[:-2])) if shown else "")
 
 
 def activation_formula(activation: Activation) -> str:
