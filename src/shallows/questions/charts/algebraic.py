@@ -11,8 +11,10 @@ from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.norm_neuron import fills_at, norm_neuron_stratum
 from shallows.questions.charts.closed_form.wide_binary import (
-    NO_LIMITS,
     OUT_OF_REACH,
+    UNDECIDED,
+    beside_target,
+    is_out_of_reach,
     isolated_rank,
     target_stratum,
 )
@@ -40,15 +42,19 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
             strata[rank] = _stratum(units.problem, rank, certify, seed, tell)
-    limits = closure_of(units.problem, top, certify, seed, progress)
+    wide = top > 0 and isolated_rank(problem) < problem.width
+    limits = closure_of(units.problem, problem.width if wide else top, certify, seed, progress)
     settled = {r: s.with_lost_at(limits.critical_inward.get(r, 0)) for r, s in strata.items()}
-    if top and isolated_rank(problem) < problem.width:
-        limits = replace(limits, found=[], families=[], notes=[], scope=NO_LIMITS, closed=False)
+    if wide:
         extra = target_stratum(units.problem, strata[top].found, certify)
         if extra is not None and extra[0]:
             settled[extra[0]] = extra[1]
-        elif extra is None:
+        if extra is not None:
+            limits = replace(limits, found=beside_target(units.problem, limits.found))
+        elif is_out_of_reach(units.problem):
             notes = [*notes, OUT_OF_REACH]
+        else:
+            limits = replace(limits, scope=limits.scope or UNDECIDED)
     return chart_of_strata(
         problem,
         {rank: units.restored_part(stratum) for rank, stratum in settled.items()},

@@ -31,6 +31,7 @@ from shallows.support.tolerances import EPSILON, SAME_LOSS
 
 #: ‖s − t‖² that is less than this share of its terms' sizes loses four of sixteen digits in doubles: twelve must stay.
 CANCELLING = 1e-4
+GLOBAL = "global minimum"
 
 
 def chart_of_points(
@@ -81,16 +82,20 @@ def chart_of_points(
         inward[kept],
     )
     rank = np.array([f.rank for f in found], dtype=np.intp)
+    # another network with the function of a limit is critical where the slope is zero, and only there
+    attainable = [
+        kind[i] == GLOBAL and are_networks(f, problem.degree, signs.total - f.rank)
+        for i, f in enumerate(found)
+    ]
     order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
     maker = Stored(
         [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
-        [_network(problem, found[i], int(signs.total)) for i in order],
+        [_network(problem, found[i], attainable[i]) for i in order],
         [found[i].certificate for i in order],
         [escape(problem, slopes[i], idle[i], found[i], float(errors[i])) for i in order],
         {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
     )
     loss = levels.excess + problem.floor
-    attainable = [are_networks(f, problem.degree, signs.total - f.rank) for f in found]
     limit = np.array([found[i].limit and not attainable[i] for i in order], dtype=bool)
     table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order], limit)
     isolated = rank[order][(dimension[order] == 0) & ~limit]
@@ -111,11 +116,9 @@ def chart_of_points(
     )
 
 
-def _network(problem: Problem, found: RealPoint, total: int) -> Network:
+def _network(problem: Problem, found: RealPoint, attainable: bool) -> Network:
     """The point's network, or one near a limit."""
-    if are_networks(found, problem.degree, total - found.rank):
-        return realise(problem, *with_idle(found))
-    return realise(problem, *nearly(found, problem.degree))
+    return realise(problem, *(with_idle(found) if attainable else nearly(found, problem.degree)))
 
 
 def _attained(
@@ -123,7 +126,7 @@ def _attained(
 ) -> bool | None:
     """False where only limits have the lowest level; else None: a network that has it says so by its kind."""
     whole = closed and completeness != "sampled"
-    return False if whole and np.all(limit) and np.any(kind == "global minimum") else None
+    return False if whole and np.all(limit) and np.any(kind == GLOBAL) else None
 
 
 def _numerical_kinds(problem: Problem, kind: NDArray[np.str_], idle: NDArray[np.bool_]) -> list[str]:

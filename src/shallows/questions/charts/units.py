@@ -61,6 +61,10 @@ class Units:
             vectors=np.ldexp(point.vectors, self.exponent),
             merged=np.ldexp(point.merged, self.exponent),
             triples=np.ldexp(point.triples, self.exponent),
+            jets=tuple(
+                replace(jet, w=np.ldexp(jet.w, self.exponent), v=np.ldexp(jet.v, self.exponent))
+                for jet in point.jets
+            ),
             certificate=None
             if proof is None
             else replace(proof, radius=float(np.ldexp(proof.radius, scale))),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.merged import merged_stratum
+from shallows.questions.charts.closure.one_place import one_place_stratum
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import too_many_limits
 from shallows.questions.charts.points.kinds import Signs
@@ -47,21 +48,40 @@ def merging(problem: Problem) -> int:
     return signs.total if signs.total > 1 and signs.positive and signs.negative else 0
 
 
-#: At most so many neurons in one place are charted: limits of more are further derivatives of powers.
+#: At most so many neurons in one place are charted beside others, or in three and more inputs: limits of more are
+#: further derivatives of powers.
 IN_ONE_PLACE = 3
 #: In three and more inputs limits of so many neurons: of four there are many thousands already among cubics.
 MOST_NEURONS = 3
 
 
-def strata(width: int, n: int) -> list[tuple[int, ...]]:
-    """The kinds of limits that are charted for a width, by how many neurons merge in each place.
+def strata(width: int, n: int, degree: int) -> list[tuple[int, ...]]:
+    """The kinds of limits that there are for a width, by how many neurons merge in each place; n ≥ 3: that are charted.
 
-    >>> strata(3, 2), strata(4, 5), strata(4, 2)[3:]
-    ([(2,), (2, 1), (3,)], [(2,), (2, 1), (3,)], [(2, 1, 1), (2, 2), (3, 1)])
+    In two inputs the slope at a critical limit has a zero of order m + 1 where m neurons merge: a form of degree d that
+    is not zero has no more than d. Where it is zero the limit is the target.
+
+    >>> strata(3, 2, 5), strata(4, 5, 3), strata(4, 2, 6)[2:]
+    ([(2,), (2, 1), (3,)], [(2,), (2, 1), (3,)], [(3,), (2, 2), (3, 1), (4,)])
     """
-    most = width if n == 2 else min(width, MOST_NEURONS)
-    kinds = [blocks for total in range(2, most + 1) for blocks in _partitions(total, IN_ONE_PLACE)]
+    if n > 2:
+        return merging_kinds(min(width, MOST_NEURONS), IN_ONE_PLACE)
+    return [blocks for blocks in merging_kinds(width, width) if sum(blocks) + len(blocks) <= degree]
+
+
+def merging_kinds(most: int, largest: int) -> list[tuple[int, ...]]:
+    """All ways in which up to `most` neurons merge, some of them, at most `largest` in one place.
+
+    >>> merging_kinds(4, 3)[3:]
+    [(2, 1, 1), (2, 2), (3, 1)]
+    """
+    kinds = [blocks for total in range(2, most + 1) for blocks in _partitions(total, largest)]
     return sorted((blocks for blocks in kinds if blocks[0] > 1), key=lambda blocks: (sum(blocks), blocks))
+
+
+def is_charted(blocks: tuple[int, ...]) -> bool:
+    """Whether limits of a kind are charted: more than three neurons in one place have no others beside them."""
+    return blocks[0] <= IN_ONE_PLACE or len(blocks) == 1
 
 
 def _partitions(total: int, largest: int) -> list[tuple[int, ...]]:
@@ -76,15 +96,20 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
     """The limits of networks with up to `top` neurons (0: the target is zero, and nothing but zero is critical)."""
     result = Closure()
     width = min(merging(problem), top)
-    kinds = strata(width, problem.n)
+    kinds = strata(width, problem.n, problem.degree)
     skipped = (
         []
         if problem.n == 2
         else [blocks for blocks in kinds if too_many_limits(problem.degree, problem.n, blocks)]
     )
     for blocks in kinds if not skipped else [blocks for blocks in kinds if sum(blocks) < IN_ONE_PLACE]:
+        if not is_charted(blocks):
+            continue
         with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
-            stratum = merged_stratum(problem, blocks, certify, seed, tell)
+            if problem.n == 2 and len(blocks) == 1 and blocks[0] > 2:
+                stratum = one_place_stratum(problem, blocks[0], certify)
+            else:
+                stratum = merged_stratum(problem, blocks, certify, seed, tell)
         result.closed = False
         result.found += stratum.found
         result.families += stratum.families
@@ -92,7 +117,7 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
         inward = result.critical_inward
         inward[sum(blocks)] = inward.get(sum(blocks), 0) + stratum.critical_inward
         result.completeness = weakest([result.completeness, stratum.completeness])
-    which = _left_out(width, problem, skipped)
+    which = _left_out(width, problem, kinds, skipped)
     if which:
         result.scope = (
             f"networks of width {problem.width}, and limits in which {which}; other limits are not charted, so no "
@@ -101,14 +126,13 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
     return result
 
 
-def _left_out(width: int, problem: Problem, skipped: list[tuple[int, ...]]) -> str:
+def _left_out(
+    width: int, problem: Problem, kinds: list[tuple[int, ...]], skipped: list[tuple[int, ...]]
+) -> str:
     """Which limits are charted, in words, where some are not; empty where all are."""
     if skipped:
         return "two neurons merge and no others are left"
-    if width <= IN_ONE_PLACE:
-        return ""
-    return (
-        "up to three merge in each place"
-        if problem.n == 2
-        else "two or three neurons take part and no others"
-    )
+    if problem.n == 2:
+        whole = all(is_charted(blocks) for blocks in kinds)
+        return "" if whole else "up to three merge in each place, or all in one"
+    return "" if width <= IN_ONE_PLACE else "two or three neurons take part and no others"

@@ -24,6 +24,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import TermSystem
 from shallows.questions.charts.closure.parameterization import Parameterization, largest_coordinates
 from shallows.questions.charts.closure.real_students import ON_LIMITS, proved, real_ones
+from shallows.questions.charts.closure.term_map import TermMap
 from shallows.questions.charts.points.stratum import POINT_ERROR, RealPoint
 from shallows.questions.charts.powers.proved_tensors import ProvedTensor, tensors
 from shallows.support.checks import Array
@@ -139,7 +140,7 @@ def _is_tangent(map_: Parameterization, root: CertifiedRoot) -> bool:
         return any(not gap.contains(0) for gap in gaps)
 
 
-def half_hessian(problem: Problem, map_: Parameterization, x: Array) -> Array:
+def half_hessian(problem: Problem, map_: TermMap, x: Array) -> Array:
     """Half the Hessian of the loss in the parameters."""
     gram = problem.gram()
     e = gram @ (np.real(map_.tensors(x[None])[0]) - problem.target_tensor().entries)

@@ -13,7 +13,7 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.closed_form.wide_binary import NO_LIMITS
-from shallows.questions.charts.closure.closure import IN_ONE_PLACE, strata
+from shallows.questions.charts.closure.closure import IN_ONE_PLACE, merging_kinds
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
 from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
@@ -174,7 +174,7 @@ def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[i
         return [], ""
     if problem.norm_neuron and problem.constants:
         return [], SCOPE.format(width=problem.width, which="no neurons merge")
-    kinds: list[tuple[int, ...]] = strata(top, 2) if problem.n == 2 else [(2,)]
+    kinds: list[tuple[int, ...]] = merging_kinds(top, IN_ONE_PLACE) if problem.n == 2 else [(2,)]
     most = IN_ONE_PLACE if problem.n == 2 else 2
     which = "up to three merge in each place" if problem.n == 2 else "two merge and no others are left"
     return kinds, "" if top <= most else SCOPE.format(width=problem.width, which=which)

@@ -50,8 +50,9 @@ def triple_direction(turn: float, w: Array, v: Array, u: Array, degree: int) -> 
 
 
 def inward_slope(found: RealPoint, slope: Array, degree: int) -> float:
-    """The least ℓ′ into the networks over the point's merged pairs and triples; ∞ where none has merged."""
+    """The least ℓ′ into the networks over the point's merged pairs, triples and jets; ∞ where none has merged."""
     slopes = [float(slope @ inward_direction(w, v, degree)) for w, v in found.merged]
     for turn, (w, v, u) in zip(found.turns.tolist(), found.triples, strict=True):
         slopes.append(float(slope @ triple_direction(turn, w, v, u, degree)))
+    slopes += [float(slope @ jet.inward(degree)) for jet in found.jets]
     return min(slopes, default=inf)

@@ -81,6 +81,9 @@ def nearly(found: RealPoint, degree: int) -> tuple[Array, Array]:
         t = THREE_APART / bend
         for side, share in ((1.0, 1.0), (0.0, -2.0), (-1.0, 1.0)):
             add(turn * share / (degree * (degree - 1) * t * t), w + side * t * v + side * side * t * t * z)
+    for jet in found.jets:
+        for direction, weight in zip(*jet.neurons(), strict=True):
+            add(float(weight), direction)
     shape = (len(vectors), found.vectors.shape[1])
     return np.array(vectors).reshape(shape), np.array(signs)
 

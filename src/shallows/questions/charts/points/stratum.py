@@ -12,6 +12,7 @@ from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.lost_paths import LOST
+from shallows.questions.charts.points.jet import Jet
 from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array, counted
 
@@ -28,8 +29,8 @@ class RealPoint:
     """A real critical tensor Σ signsᵢ vectorsᵢ^⊗d + Σⱼ wⱼ^(d−1)vⱼ + … with its signature on its stratum.
 
     `merged` holds the (w, v), (m, 2, n): pairs of neurons that have merged; `triples` the (w, v, u), (m, 3, n), of
-    three that have, turnⱼ wⱼ^(d−2)vⱼ² + wⱼ^(d−1)uⱼ with `turns` ±1. With any, the tensor is a limit of networks and no
-    network of this width.
+    three that have, turnⱼ wⱼ^(d−2)vⱼ² + wⱼ^(d−1)uⱼ with `turns` ±1; `jets` are three and more in one place, in two
+    inputs. With any, the tensor is a limit of networks.
     """
 
     vectors: Array
@@ -39,23 +40,28 @@ class RealPoint:
     merged: Array = field(default_factory=lambda: np.zeros((0, 2, 0)))
     triples: Array = field(default_factory=lambda: np.zeros((0, 3, 0)))
     turns: Array = field(default_factory=lambda: np.zeros(0))
+    jets: tuple[Jet, ...] = ()
 
     @property
     def rank(self) -> int:
         """The number of neurons: a merged pair is two."""
-        return len(self.vectors) + 2 * len(self.merged) + 3 * len(self.triples)
+        in_jets = sum(jet.size for jet in self.jets)
+        return len(self.vectors) + 2 * len(self.merged) + 3 * len(self.triples) + in_jets
 
     @property
     def limit(self) -> bool:
         """Whether neurons have merged."""
-        return len(self.merged) + len(self.triples) > 0
+        return len(self.merged) + len(self.triples) + len(self.jets) > 0
 
     @property
     def signed(self) -> tuple[int, int]:
         """How many neurons have positive and negative outer weights: a pair one of each, a triple ± ∓ ±."""
         pairs, up, down = len(self.merged), int(np.sum(self.turns > 0)), int(np.sum(self.turns < 0))
         positive = int(np.sum(self.signs > 0)) + pairs + 2 * up + down
-        return positive, int(np.sum(self.signs < 0)) + pairs + up + 2 * down
+        negative = int(np.sum(self.signs < 0)) + pairs + up + 2 * down
+        return positive + sum(jet.signed[0] for jet in self.jets), negative + sum(
+            jet.signed[1] for jet in self.jets
+        )
 
     def entries(self, n: int, degree: int) -> Array:
         """The tensor's entries."""
@@ -67,6 +73,8 @@ class RealPoint:
         for turn, (w, v, u) in zip(self.turns, self.triples, strict=True):
             square = curve_coefficients(w, v, 0 * v, degree)[2] / comb(degree, 2)
             total += turn * square + coordinates.monomials_jvp(w, u, degree) / degree
+        for jet in self.jets:
+            total += jet.entries(degree)
         return total
 
 
