@@ -162,7 +162,7 @@ def _point(
     found = RealPoint(np.zeros((0, 2)), np.zeros(0), own, jets=(map_.jet(x),))
     if root is None:
         return found
-    own, certificate = proved(system, root, found.entries(2, problem.degree), own, ON_LIMITS, apart=False)
+    own, certificate = proved(system, root, found.entries(2, problem.degree), own, ON_LIMITS)
     return replace(found, signature=own, certificate=certificate)
 
 
