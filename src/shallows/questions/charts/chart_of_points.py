@@ -82,11 +82,7 @@ def chart_of_points(
         inward[kept],
     )
     rank = np.array([f.rank for f in found], dtype=np.intp)
-    # another network with the function of a limit is critical where the slope is zero, and only there
-    attainable = [
-        kind[i] == GLOBAL and are_networks(f, problem.degree, signs.total - f.rank)
-        for i, f in enumerate(found)
-    ]
+    attainable = _attainable(problem, found, kind, signs)
     order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
     maker = Stored(
         [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
@@ -114,6 +110,17 @@ def chart_of_points(
         scope=scope,
         problem=problem,
     )
+
+
+def _attainable(
+    problem: Problem, found: Sequence[RealPoint], kind: NDArray[np.str_], signs: Signs
+) -> list[bool]:
+    """Which limits are networks: another one with a limit's function is critical where the slope is zero, only there."""
+    idle = [signs.total - point.rank for point in found]
+    return [
+        bool(own == GLOBAL) and are_networks(point, problem.degree, room)
+        for point, own, room in zip(found, kind, idle, strict=True)
+    ]
 
 
 def _network(problem: Problem, found: RealPoint, attainable: bool) -> Network:

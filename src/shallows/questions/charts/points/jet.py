@@ -54,7 +54,7 @@ class Jet:
         about as large as what the distance leaves.
         """
         nodes = EPSILON ** (1 / (self.size + 1)) * np.linspace(-1.0, 1.0, self.size)
-        weights = np.linalg.solve(np.vander(nodes, increasing=True).T, self.c)
+        weights = np.asarray(np.linalg.solve(np.vander(nodes, increasing=True).T, self.c), np.float64)
         return self.w + nodes[:, None] * self.v, weights
 
     def moved(self, M: Array) -> Jet:
