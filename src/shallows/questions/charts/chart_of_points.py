@@ -115,7 +115,7 @@ def chart_of_points(
 def _attainable(
     problem: Problem, found: Sequence[RealPoint], kind: NDArray[np.str_], signs: Signs
 ) -> list[bool]:
-    """Which limits are networks: another one with a limit's function is critical where the slope is zero, only there."""
+    """Which limits are networks: another one with their function is critical where the slope is zero, only there."""
     idle = [signs.total - point.rank for point in found]
     return [
         bool(own == GLOBAL) and are_networks(point, problem.degree, room)
