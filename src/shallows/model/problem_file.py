@@ -33,6 +33,7 @@ from shallows.model.data.samples import Samples
 from shallows.model.laws import activations, laws
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.tables import Section, checked, require_one, tables_of, text_of
@@ -193,6 +194,7 @@ def parse_written(text: str, source: str = "problem file", folder: Path | None =
     return WrittenProblem(section.title, section.build(_beside(folder or Path())), section.seed)
 
 
+@typed
 def load_problem(path: str | Path) -> Problem:
     """The problem written in a TOML file; `examples/` has one of each kind.
 

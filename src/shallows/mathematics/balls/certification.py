@@ -15,8 +15,9 @@ from shallows.mathematics.balls.contraction import NEARLY_REAL, Contraction, con
 from shallows.mathematics.balls.exported import FORMAT, document, read
 from shallows.mathematics.balls.krawczyk import CertifiedRoot, certify_point
 from shallows.mathematics.balls.systems import ball_evaluator, precision
+from shallows.support.arguments import typed
 from shallows.support.budget import require_time
-from shallows.support.checks import counted, require_no_graph
+from shallows.support.checks import counted, describe, require_no_graph
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.tolerances import EPSILON, TINY
@@ -170,6 +171,7 @@ class Certification:
         return "\n".join(lines)
 
 
+@typed
 def certify(
     system: Any,
     points: NDArray[np.complex128],
@@ -195,7 +197,13 @@ def certify(
       complete: no more than 4 are possible
     """
     require_no_graph("points", points)
+    _require_system(system)
     table = np.atleast_2d(np.asarray(points, dtype=np.complex128))
+    wanted: int = getattr(system, "n", None) or table.shape[-1]
+    if table.ndim != 2 or table.shape[1] != wanted:
+        raise InvalidProblem(
+            f"points is {describe(points)}; expected one point a row: {counted(wanted, 'coordinate')}."
+        )
     symmetric = bool(getattr(system, "sign_symmetric", False))
     roots = _proved_at_once(system, table)
     roots = _on_the_real_axis(system, roots)
@@ -219,6 +227,15 @@ def certify(
     return Certification(
         tuple(roots), tuple(distinct), tuple(sorted(repeated)), bound, symmetric, system=system
     )
+
+
+def _require_system(system: Any) -> None:
+    if hasattr(system, "ball_evaluator") or hasattr(system, "equations"):
+        return
+    fix = "sh.homotopy.PolynomialSystem.read([…])"
+    if hasattr(system, "certify"):  # Solutions
+        fix = "solutions.certify(), which knows its system"
+    raise InvalidProblem(f"system is {describe(system)}; expected an exact system. Fix: {fix}.")
 
 
 def _is_pair(root: CertifiedRoot) -> bool:

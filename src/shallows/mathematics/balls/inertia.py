@@ -11,6 +11,7 @@ from flint import arb, arb_mat
 
 from shallows.mathematics.balls.arrays import SLACK, Ball, raised
 from shallows.mathematics.balls.systems import precision
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem
 
 
@@ -33,6 +34,7 @@ class Inertia:
         return self.undecided == 0
 
 
+@typed
 def inertia(matrix: arb_mat | Sequence[Sequence[Any]], bits: int = 128) -> Inertia:
     """Signs of the eigenvalues of every symmetric matrix within the given balls.
 

@@ -14,6 +14,7 @@ from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.newton import ROOMS, Round, examine, whole
 from shallows.mathematics.exclusion.result import Exclusion, volumes
 from shallows.mathematics.exclusion.system import Polynomials, System, check_enclosure
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Progress, Shown
@@ -71,6 +72,7 @@ class _State:
         return Exclusion(self.region, box, domain, undecided, excused, pending, self.boxes, self.split)
 
 
+@typed
 def exclude(
     system: System | Sequence[str],
     region: Intervals | tuple[Any, Any],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 from shallows.support.errors import NotConverged
 from shallows.support.seeds import generator
@@ -93,6 +94,7 @@ class Polynomials(Plain):
     Intervals([-1, -0.5])
     """
 
+    @typed
     def __init__(self, equations: list[dict[tuple[int, ...], Any]]) -> None:
         self.n = len(equations)
         self.equations = [[(key, _enclosed(value)) for key, value in terms.items()] for terms in equations]

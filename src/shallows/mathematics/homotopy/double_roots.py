@@ -29,6 +29,7 @@ from shallows.mathematics.homotopy.sets.numeric import NumericSystem, partial
 from shallows.mathematics.homotopy.solutions import Solution
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
 from shallows.mathematics.newton import settled
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem, NotConverged
 
 #: Coefficients of ℓ are multiples of this: any ℓ will do that is not nearly zero on v.
@@ -71,6 +72,7 @@ class DoubleRoot:
         )
 
 
+@typed
 def double_root(polynomials: Any, point: Solution | ArrayLike, digits: int = 30) -> DoubleRoot:
     """Prove that there is a double root near a point, of the system or of one that differs by a tiny constant.
 

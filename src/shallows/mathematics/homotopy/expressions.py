@@ -11,6 +11,7 @@ from typing import Any
 from shallows.mathematics.homotopy.coefficients import ONE, GaussianRational, to_gaussian
 from shallows.mathematics.homotopy.parser import MANY, MAX_DEGREE, TERM_BYTES, TERM_SECONDS
 from shallows.mathematics.homotopy.terms import Polynomial, add_to, product
+from shallows.support.arguments import typed
 from shallows.support.budget import READING, require
 from shallows.support.errors import InvalidProblem
 
@@ -168,6 +169,7 @@ def _expression(value: object) -> Expression | None:
     return Expression({(): number} if number else {})
 
 
+@typed
 def variables(names: str | Collection[str]) -> tuple[Expression, ...]:
     """Variables by their names, given as text ("x y z" or "x, y, z") or as a list.
 

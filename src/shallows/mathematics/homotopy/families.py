@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.sparse import straight_line
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
 
@@ -114,6 +115,7 @@ class CompiledFamily:
         return None if self.exact is None else self.exact(parameters)
 
 
+@typed
 def check_homotopy(homotopy: Homotopy, point: Vector, t: complex = 0.3 + 0.2j, step: float = STEP) -> float:
     """How far the extended Jacobian of an evaluator is from central differences, relative to its size.
 

@@ -15,6 +15,7 @@ from shallows.mathematics.homotopy.parameter import random_parameters, solve_mem
 from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.mathematics.homotopy.solve import solve
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Progress, Shown
@@ -109,6 +110,7 @@ def generic_member(
     return GenericMember(solutions.finite.points, parameters, "every path accounted for")
 
 
+@typed
 def solve_many(
     family: Family,
     parameters: ArrayLike,

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.homotopy._compiled.codes import DONE, FULL, SPENT, TIED, TOO_LARGE
 from shallows.support import cores
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem, NotConverged
 
 Whole = NDArray[np.int64]
@@ -200,7 +201,8 @@ class _Regeneration:
         return True
 
 
-def mixed_volume(supports: Sequence[Any], rng: np.random.Generator | int = 0) -> int:
+@typed
+def mixed_volume(supports: Sequence[ArrayLike], rng: np.random.Generator | int = 0) -> int:
     """The mixed volume of n supports in Zⁿ, exactly: n!·vol for n equal ones.
 
     >>> sh.homotopy.mixed_volume([[[0, 0], [2, 0], [0, 2]], [[0, 0], [3, 0], [0, 3]]])     # Bézout: 2·3

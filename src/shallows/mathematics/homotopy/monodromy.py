@@ -24,6 +24,7 @@ from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.start_pairs import start_pair
 from shallows.mathematics.homotopy.trace import TraceTest, trace_test
 from shallows.mathematics.same_points import Invariants, Orbit, PointSet, orbit_of
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
@@ -130,6 +131,7 @@ class _Graph:
         return lambda text: tell(f"{known}: {text}")
 
 
+@typed
 def monodromy(
     family: Family,
     solutions: ArrayLike | None = None,

@@ -24,6 +24,7 @@ from shallows.mathematics.homotopy.fat_points import local_multiplicity, monomia
 from shallows.mathematics.homotopy.quotient_algebra import ExactSolution, exact_solutions
 from shallows.mathematics.homotopy.solutions import Solution
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 
@@ -81,6 +82,7 @@ class Multiplicity:
         return f"Multiplicity({self.multiplicity}, {where}{paths})"
 
 
+@typed
 def multiplicity(
     polynomials: Any,
     point: ArrayLike | Solution,

@@ -17,6 +17,7 @@ from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.following import check_limit, follow_all
 from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.solutions import Solutions, Status
+from shallows.support.arguments import typed
 from shallows.support.errors import IncompleteChart, InvalidProblem
 from shallows.support.progress import Shown
 from shallows.support.seeds import seed_of
@@ -40,6 +41,7 @@ class _Member:
         return points
 
 
+@typed
 def solve_member(
     family: Family,
     solutions: ArrayLike,

@@ -17,6 +17,7 @@ from shallows.mathematics.homotopy._compiled.codes import AFFINE, PROJECTIVE, Pa
 from shallows.mathematics.homotopy._compiled.records import room
 from shallows.mathematics.homotopy.batches import COLUMNS, current
 from shallows.support import cores
+from shallows.support.arguments import typed
 from shallows.support.progress import Progress, Shown
 from shallows.support.ready_code import ReadyCode
 from shallows.support.tolerances import EPSILON
@@ -213,6 +214,7 @@ class Paths:
         return Paths(**fresh)
 
 
+@typed
 def track(
     homotopy: Homotopy,
     starts: NDArray[np.complex128],

@@ -25,6 +25,7 @@ from shallows.mathematics.homotopy.coefficients import GaussianRational, to_gaus
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.start_systems import unit
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
+from shallows.support.arguments import typed
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import TINY
@@ -52,6 +53,7 @@ class RankOneSystem:
     start = "rank one"
     _mirror: RankOneSystem | None = None
 
+    @typed
     def __init__(self, quartic: Quartic, linear: ArrayLike) -> None:
         matrix = [[_rational(entry) for entry in row] for row in np.asarray(linear, dtype=object)]
         self.n = len(matrix)
@@ -247,6 +249,7 @@ def start_points(n: int) -> NDArray[np.complex128]:
     return np.ascontiguousarray(grid[first == 1])
 
 
+@typed
 def random_rank_one(n: int, rng: np.random.Generator) -> RankOneSystem:
     """A generic `RankOneSystem`: K from a random positive-definite Gram matrix on Sym²(Rⁿ), a random symmetric B.
 

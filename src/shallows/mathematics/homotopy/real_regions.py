@@ -19,6 +19,7 @@ from shallows.mathematics.homotopy.many_members import (
 )
 from shallows.mathematics.homotopy.paths import TrackerSettings
 from shallows.mathematics.homotopy.region_figures import region_figure
+from shallows.support.arguments import typed
 from shallows.support.checks import counted, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown
@@ -76,6 +77,7 @@ class RealCounts:
         )
 
 
+@typed
 def real_counts(
     family: Family,
     grid: Sequence[ArrayLike],

@@ -23,6 +23,7 @@ from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.parameter import random_parameters
 from shallows.mathematics.homotopy.paths import Paths, TrackerSettings, track
 from shallows.mathematics.same_points import Invariants, PointSet
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.tolerances import TINY
 
@@ -71,6 +72,7 @@ class TraceTest:
         )
 
 
+@typed
 def trace_test(
     family: Family,
     points: NDArray[np.complex128],
@@ -151,6 +153,7 @@ def trace_test(
     return TraceTest(False, defect, len(found.points), loops, nothing)
 
 
+@typed
 def linear_trace_test(
     family: Family,
     points: NDArray[np.complex128],

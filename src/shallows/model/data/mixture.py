@@ -15,6 +15,7 @@ from shallows.model.data.rotation_invariance import RotationInvariance, mixed
 from shallows.model.data.with_constant import with_constant
 from shallows.model.kernels.base import Kernel
 from shallows.model.kernels.mixture import MixtureKernel
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_array, positive_integer
 from shallows.support.construction import Construction
 from shallows.support.errors import InvalidProblem
@@ -37,6 +38,7 @@ class Mixture(Distribution):
     array([5., 0., 1.])
     """
 
+    @typed
     def __init__(self, weights: ArrayLike, parts: Sequence[Distribution]) -> None:
         self.weights = finite_array("weights", weights, 1)
         self.parts = tuple(parts)

@@ -29,6 +29,7 @@ from shallows.model.problem import Problem
 from shallows.model.reduced_problem import Reduction, frobenius_weights, identity
 from shallows.questions.charts.critical_sets import CriticalSet
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Shown
@@ -49,6 +50,7 @@ class ParameterEquations:
     neurons: int
 
 
+@typed
 def critical_set(problem: Problem, network: Network, rng: int = 0, *, progress: Shown = False) -> CriticalSet:
     """The irreducible set of complex critical points that a critical network is one of: dimension and degree.
 

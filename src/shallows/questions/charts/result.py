@@ -16,6 +16,7 @@ import numpy as np
 from shallows.questions.charts.points.kinds import KINDS
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint, Points
 from shallows.questions.charts.text import chart_text
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 from shallows.support.errors import IncompleteChart, InvalidProblem, MissingExtra
 
@@ -220,6 +221,7 @@ class Chart:
         return chart_text(self)
 
 
+@typed
 def load_chart(path: str | Path, problem: Problem | None = None) -> Chart:
     """A chart written by `chart.save(path)`, with its problem; `problem` stands for one that could not be stored.
 

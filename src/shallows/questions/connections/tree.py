@@ -15,6 +15,7 @@ from shallows.questions.connections.file import read_tree, save_tree
 from shallows.questions.connections.sublevels import sublevel_figure
 from shallows.questions.connections.text import tree_text
 from shallows.questions.connections.valley import Valley, valley
+from shallows.support.arguments import typed
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem, MissingExtra
 
@@ -229,6 +230,7 @@ class MergeTree:
         return tree_text(self)
 
 
+@typed
 def load_connections(path: str | Path, problem: Problem | None = None) -> MergeTree:
     """A tree written by `tree.save(path)`, with its chart; `problem` stands for one that could not be stored.
 

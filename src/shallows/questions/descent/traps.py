@@ -14,6 +14,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -21,6 +22,7 @@ from shallows.support.errors import InvalidProblem
 REAL_ROOT = 1e-9
 
 
+@typed
 def flow_invariants(net: Network) -> Array:
     """δᵢ = aᵢ² − ‖wᵢ‖²/d, constant along the gradient flow (paper 000, Proposition 16).
 
@@ -35,6 +37,7 @@ def flow_invariants(net: Network) -> Array:
     return np.asarray(squares - np.sum(net.W**2, axis=1) / net.activation.degree)
 
 
+@typed
 def is_trapped(problem: Problem, net: Network) -> bool:
     """Whether paper 000, Corollary 17, keeps the gradient flow from `net` off the target for ever.
 

@@ -25,6 +25,7 @@ from shallows.questions.discriminants.loci import (
 from shallows.questions.discriminants.setting import require_power
 from shallows.questions.geometry.manifolds.local_geometry import LocalGeometry
 from shallows.questions.geometry.manifolds.rank_manifolds import ManifoldChart, MatricesOfRank, SumsOfPowers
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -47,6 +48,7 @@ _FAR = 0.5
 CLOSED, AWAY = 0.7, 5
 
 
+@typed
 def focal_slice(
     problem: Problem,
     horizontal: tuple[str, float, float],

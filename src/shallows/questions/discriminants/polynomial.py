@@ -21,6 +21,7 @@ from shallows.questions.discriminants.metrics import metric_values, number, requ
 from shallows.questions.discriminants.render import to_latex, to_text
 from shallows.questions.discriminants.signs import SignSlice, sign_slice
 from shallows.questions.discriminants.values import over_rationals, rational, ring, substitution
+from shallows.support.arguments import typed
 from shallows.support.checks import describe
 from shallows.support.errors import InvalidProblem
 from shallows.support.records import Kind
@@ -349,6 +350,7 @@ def as_discriminant(value: object) -> Discriminant:
     )
 
 
+@typed
 def load(path: str | Path) -> Discriminant:
     """Read a file that `Discriminant.save` wrote.
 

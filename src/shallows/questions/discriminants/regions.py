@@ -27,6 +27,7 @@ from shallows.questions.discriminants.metrics import metric_values
 from shallows.questions.discriminants.polynomial import DISCRIMINANT, Discriminant
 from shallows.questions.discriminants.setting import problem_values
 from shallows.questions.discriminants.signs import axis
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, counted, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.records import Records
@@ -179,6 +180,7 @@ class LandscapeRegions:
 RECORDS = Records("shallows-landscape-regions", 1, LandscapeRegions, Region, Wall, DISCRIMINANT)
 
 
+@typed
 def landscape_regions(
     subject: Problem | Discriminant,
     horizontal: Axis,

@@ -19,6 +19,7 @@ import numpy as np
 
 from shallows.model.activations import Activation
 from shallows.model.network import Network
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, counted, describe, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -130,6 +131,7 @@ class Path:
     ([[2.0, 0.0]], 2.0)
     """
 
+    @typed
     def __init__(
         self,
         segments: Sequence[Segment],
@@ -240,6 +242,7 @@ class Path:
         return f"Path(width={len(a)}, n={W.shape[1]}, {parts}, length={self.length:.4g}: {names})"
 
 
+@typed
 def energy(net: Network) -> float:
     """Σᵢ |aᵢ|‖wᵢ‖^d, the size of the terms whose sum is τ: the yardstick for rounding errors in τ.
 

@@ -27,6 +27,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.lowest import lowest_loss
 from shallows.questions.quadratic.curvature import Descent, descent_direction
 from shallows.questions.quadratic.statistics import require_quadratic
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
@@ -114,6 +115,7 @@ class Inspection:
         return text + (f", {self.direction})" if self.direction else ")")
 
 
+@typed
 def residual_matrices(problem: Problem, net: Network) -> Array:
     """R = E[r xxᵀ] of each output, r = y − f(x), shape (M, d, d).
 
@@ -148,6 +150,7 @@ def energy(problem: Problem) -> float:
     return float(np.sum((s @ problem.gram()) * s)) + problem.floor
 
 
+@typed
 def inspect(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> Inspection:
     """Whether a point is global, a trap or a strict saddle (paper 002, appendix C); `tolerance` is relative to E y².
 
@@ -240,6 +243,7 @@ def _rank(W: Array, size: float) -> int:
     return rank_of(values, RANK, least=max(size, TINY))
 
 
+@typed
 def full_rank_optimality(problem: Problem, net: Network, tolerance: float = TOLERANCE) -> bool | None:
     """Whether W is stationary of rank d, and so has zero loss (paper 001, Theorem 2.3).
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from shallows.mathematics.numerical_rank import rank_of
 from shallows.model.activations import Power
 from shallows.model.network import Network
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number, symmetric_matrix
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -70,6 +71,7 @@ class EquivalentSet:
         return f"EquivalentSet(dimension {self.dimension}: {self.network!r}, rank Q {rank})"
 
 
+@typed
 def equivalent_set(net: Network) -> EquivalentSet:
     """The set M_Q of a quadratic network with one output, all with the same Q and function (paper 002, Definition C.1).
 

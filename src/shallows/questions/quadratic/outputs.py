@@ -24,6 +24,7 @@ from shallows.questions.descent.starts import _haar as haar
 from shallows.questions.descent.stopping import Stopping
 from shallows.questions.quadratic.certificates import energy, residual_matrices
 from shallows.questions.quadratic.sample_span import require_span
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -68,6 +69,7 @@ class BlockFit:
         )
 
 
+@typed
 def sufficient_width(outputs: int, d: int) -> int:
     """The width min(Md, d(d+1)/2), enough for any M quadratic outputs (paper 002, Theorem E.1, Lemma E.1).
 
@@ -86,6 +88,7 @@ def basis_neurons(d: int) -> Array:
     return W
 
 
+@typed
 def basis_network(problem: Problem) -> Network:
     """The global minimum of all outputs at once, by linear regression on fixed neurons (paper 002, Lemma E.1).
 
@@ -130,6 +133,7 @@ def block_penalty(problem: Problem, W: Array) -> tuple[Array, Array]:
     return np.asarray(np.sum(defect**2, axis=(-1, -2, -3))), slope
 
 
+@typed
 def fit_blocks(
     problem: Problem,
     gamma: float | None = None,

@@ -16,6 +16,7 @@ from shallows.model.problem import Problem
 from shallows.questions.descent.starts import starts
 from shallows.questions.quadratic.statistics import Statistics, statistics_of
 from shallows.support import cache_lines
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Progress
@@ -90,6 +91,7 @@ class Training:
         )
 
 
+@typed
 def uniform_starts(problem: Problem, runs: int, rng: int | np.random.Generator = 0) -> Array:
     """The starts of the released code of paper 002.
 
@@ -100,12 +102,13 @@ def uniform_starts(problem: Problem, runs: int, rng: int | np.random.Generator =
     >>> thetas.shape, f"{abs(thetas[:, :36]).max():.3f}", f"{abs(thetas[:, 36:]).max():.3f}"   # 1/√d, 1/√k
     ((1000, 45), '0.500', '0.333')
     """
-    source = generator(rng)
+    source, runs = generator(rng), positive_integer("runs", runs)
     W = source.uniform(-1, 1, (runs, problem.width, problem.n)) / np.sqrt(problem.n)
     a = source.uniform(-1, 1, (runs, problem.outputs, problem.width)) / np.sqrt(problem.width)
     return problem.layout.join(W, a, source.standard_normal((runs, problem.outputs)))
 
 
+@typed
 def identity_start(problem: Problem) -> Array:
     """The start (λ, Q) = (0, I) of paper 002, Theorem D.1(2).
 

@@ -20,6 +20,7 @@ from shallows.questions.relu.block_orbits import images
 from shallows.questions.relu.reduced import coordinates
 from shallows.questions.relu.symmetric import ReducedBalls
 from shallows.questions.relu.symmetric_point import EQUAL, SymmetricPoint, parallel_point, point_near
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -80,6 +81,7 @@ class Followed:
         )
 
 
+@typed
 def follow(point: SymmetricPoint, to: int = 100) -> Followed:
     """The point for larger and larger k, up to `to`: the last block grows, the others stay.
 

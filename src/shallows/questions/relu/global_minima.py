@@ -14,6 +14,7 @@ from shallows.model.activations import ReLU
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.relu.setting import orthonormal_teacher, student_of
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -59,6 +60,7 @@ class GlobalMinimum:
         return f"GlobalMinimum(neurons by teacher neuron: {groups}, deviation {self.deviation:.1g})"
 
 
+@typed
 def global_minimum(problem: Problem, net: Network, tolerance: float = AT_A_MINIMUM) -> GlobalMinimum | None:
     """The form of paper 003, Theorem 1, when `net` has it to the tolerance, else None.
 
@@ -85,6 +87,7 @@ def global_minimum(problem: Problem, net: Network, tolerance: float = AT_A_MINIM
     return GlobalMinimum(net, owners, weights, deviation) if deviation <= tolerance else None
 
 
+@typed
 def sample_global_minima(
     problem: Problem, count: int = 1, rng: int | np.random.Generator = 0
 ) -> list[GlobalMinimum]:

@@ -21,6 +21,7 @@ from shallows.model.activations import ReLU
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.relu.setting import orthonormal_teacher, relu_problem, student_of
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -92,6 +93,7 @@ def even_global_minimum(problem: Problem) -> Network:
     return Network(np.repeat(V / m, m, axis=0), activation=ReLU())
 
 
+@typed
 def directional_curvature(problem: Problem, net: Network) -> DirectionalCurvature:
     """Both sides of Theorem 6 at `net`, measured from the global minimum w̃ = vᵢ/m with neurons in that order.
 

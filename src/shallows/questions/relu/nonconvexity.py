@@ -18,6 +18,7 @@ import numpy as np
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.relu.global_minima import off_direction, shared_pair
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 
@@ -47,6 +48,7 @@ class NegativeCurvature:
         )
 
 
+@typed
 def negative_curvature(problem: Problem, net: Network, distance: float = 0.001) -> NegativeCurvature:
     """A point within `distance` of the global minimum `net` (n > k) where the Hessian has a negative eigenvalue.
 

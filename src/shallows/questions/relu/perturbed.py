@@ -25,6 +25,7 @@ import numpy as np
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.relu.setting import student_of, teacher_of
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -111,6 +112,7 @@ def perturbed_plan(curvature: float, lipschitz: float, delta: float, neurons: in
     return PerturbedPlan(lam, bound, target, neurons, step, target / (4 * neurons), iterations)
 
 
+@typed
 def perturbed_runs(
     problem: Problem,
     minimum: Network,

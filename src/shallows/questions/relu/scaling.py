@@ -17,6 +17,7 @@ from shallows.model.kernels.relu import ReLUKernel
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.relu.setting import orthonormal_teacher, student_of, teacher_of
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem
 
 
@@ -59,6 +60,7 @@ class Ray:
         return f"Ray(t*={self.best_scale:.10g}, loss {self.loss(1.0):.8g} → {self.best_loss:.8g})"
 
 
+@typed
 def ray(problem: Problem, net: Network) -> Ray:
     """The loss along the ray t ↦ tW through `net`, a parabola (paper 003, equation 66); any ReLU teacher under N(0, I).
 
@@ -91,6 +93,7 @@ def slope_at_origin(problem: Problem, net: Network) -> float:
     return -ray(problem, net).slope
 
 
+@typed
 def norm_sum(net: Network) -> float:
     """Σ |aᵢ| ‖wᵢ‖, which Theorem 8 of paper 003 assumes to be at most k.
 
@@ -103,6 +106,7 @@ def norm_sum(net: Network) -> float:
     return float(np.abs(np.atleast_2d(net.a)[0]) @ np.linalg.norm(net.W, axis=1))
 
 
+@typed
 def norm_sum_bound(problem: Problem) -> int:
     """The bound kn on Σ‖wᵢ‖ at every local minimum (paper 003, Proposition 1).
 

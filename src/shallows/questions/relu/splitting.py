@@ -25,6 +25,7 @@ from shallows.questions.descent.descend import descend
 from shallows.questions.descent.results.run import Run
 from shallows.questions.relu.scaling import norm_sum
 from shallows.questions.relu.setting import orthonormal_teacher, student_of
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 
@@ -116,6 +117,7 @@ class Splits:
         )
 
 
+@typed
 def splits(problem: Problem, net: Network) -> Splits:
     """H′ᵢᵢ = Hᵢᵢ − I of every neuron, outer weights one and an orthonormal teacher (paper 003, section 4.1).
 
@@ -135,6 +137,7 @@ def splits(problem: Problem, net: Network) -> Splits:
     return Splits(problem, net, blocks, turns / (np.pi * own.w_norm))
 
 
+@typed
 def wider(problem: Problem) -> Problem:
     """The same problem for a student with one more neuron.
 
@@ -174,6 +177,7 @@ def split_hessian(problem: Problem, net: Network, i: int, alpha: float) -> Array
     return np.asarray(big.reshape((k + 1) * n, (k + 1) * n))
 
 
+@typed
 def descend_from_split(
     problem: Problem, net: Network, i: int | None = None, alpha: float = 0.5, push: float = PUSH
 ) -> Run:

@@ -24,6 +24,7 @@ from shallows.model.network import Network
 from shallows.questions.relu.block_form import BlockForm, checked_sizes
 from shallows.questions.relu.isotypic import Isotype, isotypes, lower_bound
 from shallows.questions.relu.reduced import Table, Variation, coordinates, unit_directions, variation
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, describe, positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -126,6 +127,7 @@ class SymmetricMinimum:
         )
 
 
+@typed
 def symmetric_minimum(
     k: int, blocks: Sequence[int], start: str | ArrayLike | BlockForm = "across", bits: int = BITS
 ) -> SymmetricMinimum:

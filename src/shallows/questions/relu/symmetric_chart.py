@@ -32,6 +32,7 @@ from shallows.questions.relu.parallel_rows import parallel_directions
 from shallows.questions.relu.setting import relu_problem
 from shallows.questions.relu.symmetric_lists import StoredList, stored_list
 from shallows.questions.relu.symmetric_point import SymmetricPoint, parallel_point, point_near
+from shallows.support.arguments import typed
 from shallows.support.checks import positive_integer
 from shallows.support.errors import InvalidProblem, NotConverged
 
@@ -105,6 +106,7 @@ class SymmetricChart(Chart):
         return cls(**fields, symmetric=points)
 
 
+@typed
 def symmetric_chart(
     k: int,
     blocks: Sequence[int],

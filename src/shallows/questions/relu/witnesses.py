@@ -19,6 +19,7 @@ import numpy as np
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.relu.global_minima import off_direction, shared_pair
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_array, finite_number
 from shallows.support.errors import InvalidProblem
 
@@ -72,6 +73,7 @@ class WitnessTable:
         return "\n".join(["WitnessTable (Theorems 4 and 5)", *lines, f"  orders: {orders}"])
 
 
+@typed
 def witness(problem: Problem, net: Network, epsilon: float = 0.001) -> Witness:
     """The point of the proofs of paper 003, Theorems 4 and 5, next to the global minimum `net` (n > k).
 
@@ -108,6 +110,7 @@ def witness(problem: Problem, net: Network, epsilon: float = 0.001) -> Witness:
     )
 
 
+@typed
 def witness_orders(
     problem: Problem, net: Network, epsilons: Array | tuple[float, ...] = (0.03, 0.01, 0.003, 0.001)
 ) -> WitnessTable:

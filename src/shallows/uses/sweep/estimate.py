@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shallows.support.arguments import typed
 from shallows.support.budget import duration
 from shallows.support.checks import counted
 from shallows.uses.sweep.cell import compute_rows
@@ -55,6 +56,7 @@ class Estimate:
         return "\n".join(lines)
 
 
+@typed
 def estimate_sweep(sweep: str | Path | Plan, out: str | Path | None = None) -> Estimate:
     """The number of rows, those missing in `out`, and the time of up to three random ones; nothing is written.
 

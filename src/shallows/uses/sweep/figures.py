@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem
 from shallows.support.theme import CYCLE, DIVERGING, SEQUENTIAL, titled, untitled
 from shallows.uses.report.page import Picture, Section, render, write
@@ -21,6 +22,7 @@ HEIGHT = 520
 LEAD = "The figures of a sweep, from the rows that it has so far."
 
 
+@typed
 def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None = None) -> Any:
     """y against x, a line for each value of `by`; bars are 95% intervals over repeats (binomial with `trials`).
 
@@ -56,6 +58,7 @@ def line(frame: Any, x: str, y: str, by: str | None = None, trials: str | None =
     return figure
 
 
+@typed
 def heat_map(frame: Any, x: str, y: str, value: str) -> Any:
     """The mean of a value over the grid of two axes; cells without a row stay empty.
 
@@ -74,6 +77,7 @@ def heat_map(frame: Any, x: str, y: str, value: str) -> Any:
     return figure
 
 
+@typed
 def phase_diagram(frame: Any, x: str, y: str, value: str, trials: str | None = None) -> Any:
     """A share over the grid of two axes, each cell with its 95% binomial interval; `trials` is the share's denominator.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shallows.support.arguments import typed
 from shallows.uses.sweep.cell import DONE, FAILED, SET_ASIDE
 from shallows.uses.sweep.extra import need
 from shallows.uses.sweep.file import RESERVED, TURN
@@ -18,6 +19,7 @@ from shallows.uses.sweep.store import load_plan, read_table
 SHOWN = 8
 
 
+@typed
 def load_sweep(path: str | Path, everything: bool = False) -> Any:
     """The rows of a sweep as a pandas DataFrame, in the order of the grid, whatever order they were computed in.
 
@@ -131,6 +133,7 @@ class SweepStatus:
         return "\n".join(lines)
 
 
+@typed
 def sweep_status(path: str | Path) -> SweepStatus:
     """How far the sweep in a folder is, also while it runs.
 

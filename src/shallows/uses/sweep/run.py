@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Progress
@@ -61,6 +62,7 @@ class SweepRun:
         return "\n".join(lines)
 
 
+@typed
 def run_sweep(
     sweep: str | Path | Plan,
     out: str | Path,

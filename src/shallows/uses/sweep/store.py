@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import TEMPORARY, whole
 from shallows.uses.sweep.cell import Row
@@ -174,6 +175,7 @@ class Store:
             del self._parts[name]
 
 
+@typed
 def load_plan(path: str | Path) -> Plan:
     """The plan of the last run in a folder of results: its rows can be built again.
 

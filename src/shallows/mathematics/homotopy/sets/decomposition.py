@@ -22,6 +22,7 @@ from shallows.mathematics.homotopy.sets.multiplicity import component_multiplici
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, degree
 from shallows.mathematics.homotopy.sets.slicing import linear_system, random_slice
 from shallows.mathematics.homotopy.systems import PolynomialSystem
+from shallows.support.arguments import typed
 from shallows.support.checks import counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Format
@@ -244,6 +245,7 @@ def _component(part: Part, system: PolynomialSystem, systems: LocalSystems) -> C
     return Component(witness.dimension, len(witness.places), many, part.whole, part.defect, witness, systems)
 
 
+@typed
 def load_decomposition(path: str | Path) -> Decomposition:
     """What `Decomposition.save` wrote; a damaged file raises `InvalidProblem`.
 

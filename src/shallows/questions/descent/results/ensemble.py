@@ -14,6 +14,7 @@ from shallows.model.stored_problem import problem_with, stored_with
 from shallows.questions.descent.results.matching import Match, match
 from shallows.questions.descent.results.minima import Minimum, distinct
 from shallows.questions.descent.results.run import Status
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 from shallows.support.files import Format
@@ -147,6 +148,7 @@ class Ensemble:
         return FORMAT.save(path, document, arrays | {name: getattr(self, name) for name in ARRAYS})
 
 
+@typed
 def load_ensemble(path: str | Path, problem: Problem | None = None) -> Ensemble:
     """Read what `Ensemble.save` wrote, with its problem; one that is given must be the same one.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shallows.questions.descent.results.run import Run, Trajectory
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, counted, finite_array
 from shallows.support.errors import InvalidProblem
 from shallows.support.theme import (
@@ -77,6 +78,7 @@ def losses(runs: Ensemble) -> Any:
     return figure
 
 
+@typed
 def loss_curves(runs: Sequence[Run], quantiles: Sequence[float] = (0.1, 0.5, 0.9)) -> Any:
     """Losses against iterations of recorded runs, thin, and their quantiles, thick.
 
@@ -141,6 +143,7 @@ class Plane:
         return np.asarray((thetas - self.origin) @ self.axes.T)
 
 
+@typed
 def principal_plane(trajectories: Sequence[Trajectory]) -> Plane:
     """The first two principal directions of all recorded points, with the variance they explain.
 
@@ -150,6 +153,10 @@ def principal_plane(trajectories: Sequence[Trajectory]) -> Plane:
     >>> f"{sum(plane.explained):.0%}"
     '99%'
     """
+    if not trajectories:
+        raise InvalidProblem(
+            "there are no trajectories; expected those of one run at least, made with record=1."
+        )
     points = np.concatenate([trajectory.thetas for trajectory in trajectories])
     if len(points) < 3 or points.shape[1] < 2:
         raise InvalidProblem(
@@ -162,6 +169,7 @@ def principal_plane(trajectories: Sequence[Trajectory]) -> Plane:
     return Plane(origin, vectors[:2], (float(values[0] ** 2 / total), float(values[1] ** 2 / total)))
 
 
+@typed
 def slice_plane(origin: ArrayLike, first: ArrayLike, second: ArrayLike) -> Plane:
     """The plane through `origin` spanned by two directions, made orthonormal.
 
@@ -176,6 +184,7 @@ def slice_plane(origin: ArrayLike, first: ArrayLike, second: ArrayLike) -> Plane
     return Plane(base, (q * np.sign(np.diag(r))).T, None)
 
 
+@typed
 def trajectories(problem: Problem, runs: Sequence[Run], plane: Plane | None = None) -> Any:
     """Recorded runs over the loss on a plane: a given slice, or their first two principal directions.
 

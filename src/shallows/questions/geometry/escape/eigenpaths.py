@@ -26,6 +26,7 @@ from shallows.questions.geometry.escape.pencils import Eigenpairs, eigenpairs
 from shallows.questions.geometry.fibers.components import Spectrum, invariant_of
 from shallows.questions.geometry.fibers.motions import Rows
 from shallows.questions.geometry.paths import Segment, State, quadratic_energy
+from shallows.support.arguments import typed
 from shallows.support.checks import Array
 
 #: Positions b on the line at which S(b) is tried as the matrix B: the middle, one in no special position, and others.
@@ -107,6 +108,7 @@ class EigenPath(Segment):
         return replace(self, rows=rows, flips=flips)
 
 
+@typed
 def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenpairs") -> EigenPath | None:
     """The lift of the segment from S₀ to S₁; None when the pencil is too close to singular or defective.
 

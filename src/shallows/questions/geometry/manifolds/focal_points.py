@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from shallows.model.equivalent_power import as_powers
 from shallows.questions.geometry.manifolds.local_geometry import NULL_TOLERANCE, LocalGeometry
 from shallows.questions.geometry.manifolds.strata import stratum
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number
 from shallows.support.errors import InvalidProblem
 
@@ -42,6 +43,7 @@ class FocalPoint:
         return f"FocalPoint(position={self.position:.6g}, multiplicity={self.multiplicity})"
 
 
+@typed
 def focal_points(
     problem: Problem, point: Any, rank: int | None = None, tolerance: float = NULL_TOLERANCE
 ) -> list[FocalPoint]:
@@ -65,6 +67,7 @@ def focal_points(
     return segment_focal_points(geometry, as_powers(problem).target_tensor().entries, tolerance)
 
 
+@typed
 def segment_focal_points(
     geometry: LocalGeometry, target: ArrayLike, tolerance: float = NULL_TOLERANCE
 ) -> list[FocalPoint]:
@@ -78,6 +81,7 @@ def segment_focal_points(
     return _points(geometry, geometry.normal_to(target, tolerance), 1.0, tolerance)
 
 
+@typed
 def ray_focal_points(
     geometry: LocalGeometry,
     direction: ArrayLike,
@@ -101,6 +105,7 @@ def ray_focal_points(
     return _points(geometry, geometry.require_normal(direction, tolerance), length, tolerance)
 
 
+@typed
 def index_by_focal_points(
     problem: Problem, point: Any, rank: int | None = None, tolerance: float = NULL_TOLERANCE
 ) -> int:
@@ -113,6 +118,7 @@ def index_by_focal_points(
     return sum(f.multiplicity for f in focal_points(problem, point, rank, tolerance) if f.position < 1)
 
 
+@typed
 def index_by_eigenvalues(
     problem: Problem, point: Any, rank: int | None = None, tolerance: float = NULL_TOLERANCE
 ) -> int:

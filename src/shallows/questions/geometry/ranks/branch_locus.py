@@ -16,6 +16,7 @@ from shallows.questions.geometry.ranks.rounded_binary_forms import (
     projective_roots,
 )
 from shallows.questions.geometry.ranks.widths import thick_width
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 
@@ -42,6 +43,7 @@ def branch_rank(degree: int, n: int, width: int) -> int:
     return thick_width(d, n) - 1
 
 
+@typed
 def in_branch_locus(tensor: SymmetricTensor, width: int) -> bool:
     """Whether T ∈ Br(τ_r): some parameters in Crit(τ_r) compute it (Props. 6 and 7).
 
@@ -54,6 +56,7 @@ def in_branch_locus(tensor: SymmetricTensor, width: int) -> bool:
     return (rank if isinstance(rank, int) else rank[0]) <= limit
 
 
+@typed
 def critical_representative(tensor: SymmetricTensor, width: int) -> Network:
     """Parameters W ∈ Crit(τ_r) with τ_r(W) = T, for T in the branch locus: unused neurons have α = 0 and w = 0.
 

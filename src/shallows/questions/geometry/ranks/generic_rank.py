@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shallows.mathematics.exact.linear_algebra import PRIME, kernel, modular_rank
 from shallows.mathematics.tensors import coordinates
-from shallows.support.checks import positive_integer
+from shallows.support.arguments import typed
+from shallows.support.checks import describe, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
 
@@ -130,6 +131,7 @@ def singular_form(points: ArrayLike, degree: int) -> Any:
     )
 
 
+@typed
 def is_singular_at(form: Any, points: ArrayLike) -> bool:
     """Whether all partial derivatives of the form vanish at all integer points, exactly.
 
@@ -139,6 +141,11 @@ def is_singular_at(form: Any, points: ArrayLike) -> bool:
     (True, False)
     """
     W = np.asarray(points)
+    if not hasattr(form, "derivative") or W.ndim != 2:
+        raise InvalidProblem(
+            f"form is {describe(form)} and points {describe(points)}; expected a polynomial of python-flint, as "
+            "`singular_form` returns, and one point a row."
+        )
     partials = [form.derivative(j) for j in range(W.shape[1])]
     return all(partial(*map(int, w)) == 0 for w in W for partial in partials)
 

@@ -33,6 +33,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.questions.geometry.ranks.exact_form import ExactForm, read_exact
 from shallows.questions.geometry.ranks.rounded_binary_forms import numerical_rank, rank_near_low_rank
 from shallows.questions.geometry.ranks.widths import filling_width
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_number
 from shallows.support.seeds import generator
 
@@ -47,6 +48,7 @@ Answer = int | tuple[int, int]
 FormLike = SymmetricTensor | str | Mapping[tuple[int, ...], Fraction | float] | ArrayLike
 
 
+@typed
 def real_rank(tensor: FormLike, tolerance: float = TOLERANCE, rng: int | np.random.Generator = 0) -> Answer:
     """The real rank of T, or (lower, upper) where it is not decided.
 

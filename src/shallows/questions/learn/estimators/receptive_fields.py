@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, finite_array, finite_number, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator
@@ -54,6 +55,7 @@ class QuadraticReceptiveField:
         return f"QuadraticReceptiveField({len(self.filters[0])} inputs; strongest eigenvalues {values})"
 
 
+@typed
 def receptive_field(model: QuadraticNetRegressor) -> QuadraticReceptiveField:
     """The filters of a fitted regressor with one output: eigenvectors of its quadratic part P in xᵀPx + 2qᵀx + c.
 

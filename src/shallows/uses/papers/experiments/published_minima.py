@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from shallows.support.arguments import typed
 from shallows.support.errors import InvalidProblem
 
 
@@ -42,6 +43,7 @@ def _rows() -> tuple[PublishedMinimum, ...]:
 PUBLISHED = _rows()
 
 
+@typed
 def published_minima(k: int) -> tuple[PublishedMinimum, ...]:
     """The minima published with paper 003 for this k, the largest norm sum (the global minimum) first.
 

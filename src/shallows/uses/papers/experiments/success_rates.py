@@ -11,6 +11,7 @@ from shallows.model.problem import Problem
 from shallows.questions.quadratic.certificates import energy
 from shallows.questions.quadratic.training import train
 from shallows.questions.quadratic.variants import VARIANTS
+from shallows.support.arguments import typed
 from shallows.support.checks import Array, positive_integer
 from shallows.support.errors import InvalidProblem
 from shallows.support.seeds import generator, seed_text
@@ -56,6 +57,7 @@ class SuccessRate:
         )
 
 
+@typed
 def figure_2_data(
     kind: str, d: int = 10, samples: int = 1500, *, scale: str = "code", rng: int | np.random.Generator = 0
 ) -> Samples:
@@ -84,6 +86,7 @@ def figure_2_data(
     return Samples(X, np.einsum("ni,ij,nj->n", X, A, X))
 
 
+@typed
 def success_rate(
     variant: str,
     kind: str,
