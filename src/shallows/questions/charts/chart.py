@@ -205,11 +205,9 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
     if (problem.degree == 1 or one_input) and method in ("auto", "closed-form"):
         require_invisible(problem, problem.gram())
         return linear_chart(problem, certify)
-    if (
-        problem.outer is not None
-        and problem.degree > 1
-        and not (problem.norm_neuron or problem.orthogonality)
-    ):
+    if problem.outer is not None and (problem.norm_neuron or problem.orthogonality):
+        return _fixed_squares(problem, method, certify, seed, progress)
+    if problem.outer is not None and problem.degree > 1:
         from shallows.questions.charts.outputs.neurons import neuron_outputs_chart
 
         require_invisible(problem, problem.gram())
@@ -221,6 +219,26 @@ def _of_outputs(problem: Problem, method: str, certify: bool, seed: int, progres
             'method="auto".'
         )
     return outputs_chart(problem, certify, seed, progress, "exact" if method == "exact" else "homotopy")
+
+
+def _fixed_squares(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:
+    """Several outputs with fixed weights that are not all parallel, beside norm neurons or under a penalty."""
+    from shallows.questions.charts.penalty.fixed_outputs_chart import fixed_outputs_chart
+
+    if method not in ("auto", "homotopy"):
+        raise InvalidProblem(
+            "Several outputs with fixed outer weights that are not all parallel go by homotopy only; method is "
+            f'{method!r}. Fix: method="auto".'
+        )
+    if problem.orthogonality and problem.constants:
+        raise InvalidProblem(
+            "Biases, a penalty and fixed outer weights of several outputs: loss and penalty see matrices on (1, x) and "
+            "on x, and a neuron with w = 0 whose bias is free is seen by the loss alone: critical points of both kinds "
+            'are not those of one family of equations. Fix: bias=False, orthogonality=0, outer="free" at width 1, or '
+            'method="descent" (sampled).'
+        )
+    require_invisible(problem, problem.gram())
+    return fixed_outputs_chart(problem, certify, seed, progress)
 
 
 def _joined(problem: Problem, method: str, certify: bool, seed: int, progress: bool) -> Chart:

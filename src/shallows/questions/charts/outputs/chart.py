@@ -183,13 +183,6 @@ def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[i
 def _chartable(problem: Problem) -> tuple[OutputsLoss, int]:
     """The exact loss, and up to how many neurons there are equations; refused without a finite list, or a short one."""
     n, d, M = problem.n, problem.degree, problem.outputs
-    if problem.outer is not None:
-        raise InvalidProblem(
-            "Several outputs with fixed outer weights that are not all parallel have charts without norm neuron and "
-            "penalty only: with them the loss is one of the outputs and of WᵀW, or of outputs up to ‖x‖², and these "
-            "equations are not solved here. "
-            'Fix: parallel weights, outer="free", norm_neuron=False, orthogonality=0, or method="descent" (sampled).'
-        )
     require_invisible(problem, problem.gram())
     require_few(one_neuron_count(d, n, M), f"one neuron of degree {d} with {M} outputs at n = {n}")
     loss = OutputsLoss.of(problem)

@@ -99,11 +99,12 @@ class JoinedLoss:
         problem = self.problem
         weights, neurons = np.zeros((problem.outputs, problem.width)), np.zeros((problem.width, problem.n))
         weights[:, : len(W)], neurons[: len(W)] = A, W
-        if not problem.norm_neuron:
-            return Network(neurons, weights, problem.activation)
-        image = problem.gram() @ identity(self.block)
+        q = identity(self.block, problem.constants)
+        image = problem.gram() @ q
         gaps = (entries_of(A, W) - self.target)[: self.size].reshape(problem.outputs, -1)
-        norm = -gaps @ image / float(image @ identity(self.block))
+        norm = -gaps @ image / float(image @ q) if problem.norm_neuron else 0.0
+        if problem.norm_neuron and problem.constants:  # ‖x‖² is no norm neuron on (1, x)
+            return Network(neurons[:, 1:], weights, problem.activation, norm, neurons[:, 0])
         return Network(neurons, weights, problem.activation, norm)
 
 

@@ -1,0 +1,248 @@
+"""Charts of squares with fixed outer weights of several outputs, beside norm neurons or under a penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.mathematics.balls.certification import certify
+from shallows.mathematics.same_points import PointSet
+from shallows.mathematics.signature import signature
+from shallows.model.network import Network
+from shallows.model.problem import Problem
+from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.equations import Complex, Member
+from shallows.questions.charts.continuation.generic_members import generic_member
+from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
+from shallows.questions.charts.isolation import INSTEAD, TURNED, has_parallel
+from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.neurons.singular import examine_ends
+from shallows.questions.charts.outputs.neuron_system import Outer
+from shallows.questions.charts.outputs.scope import SCOPE, is_closed
+from shallows.questions.charts.penalty.fixed_outputs import FixedOutputs, fixed_start, in_use, squares
+from shallows.questions.charts.penalty.joined_loss import JoinedLoss
+from shallows.questions.charts.penalty.members import PinnedDetours
+from shallows.questions.charts.penalty.metrics import JoinedMetrics, Law
+from shallows.questions.charts.points.kinds import Levels
+from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.rows import isolated, points_of_rows
+from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.result import Chart
+from shallows.support.checks import Array
+from shallows.support.errors import InvalidProblem
+from shallows.support.progress import Shown, status_line
+from shallows.support.tolerances import TINY
+
+NOT_KNOWN = "not known beforehand; all choices of so many neurons"
+#: A neuron shorter than this share of the longest adds less than 10⁻¹² to a matrix: it is none.
+NO_NEURON = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    entries: Array
+    network: Network
+    rank: int
+    signature: tuple[int, int, int]
+    certificate: Certificate | None = None
+    dimension: int = 0
+    words: str = ""
+
+
+@dataclass
+class _Found:
+    rows: list[_Row] = field(default_factory=list)
+    complex: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    levels: list[str] = field(default_factory=lambda: ["proved"])
+
+
+def fixed_outputs_chart(problem: Problem, certify_points: bool, seed: int, progress: bool) -> Chart:
+    """All critical networks, by homotopy, one choice of neurons in use after the other."""
+    assert problem.outer is not None
+    loss, found = JoinedLoss.of(problem), _Found()
+    for chosen in in_use(problem.outer):
+        _require_isolated(problem, _weights(problem, chosen))
+    nothing = np.zeros((problem.width, problem.n))
+    found.rows.append(_row(loss, nothing, np.zeros(len(loss.target)), (0, 0, 0), _exact()))
+    found.complex[0] = 1
+    for chosen in in_use(problem.outer):
+        with status_line(f"neurons {', '.join(str(i + 1) for i in chosen)}", progress) as tell:
+            _stratum(loss, chosen, certify_points, seed, tell, found)
+    return _chart(loss, found, seed)
+
+
+def _exact() -> Certificate:
+    return Certificate(0.0, True, True, "exact")
+
+
+def _weights(problem: Problem, chosen: tuple[int, ...]) -> Outer:
+    assert problem.outer is not None
+    return tuple(tuple(problem.outer[:, i].tolist()) for i in chosen)
+
+
+def _require_isolated(problem: Problem, weights: Outer) -> None:
+    """Refuse networks of which infinitely many are seen alike, with the rank that shows it."""
+    equations = FixedOutputs.of(problem.n, weights, problem.constants, problem.norm_neuron)
+    rank, count = equations.seen(bool(problem.orthogonality)), equations.unknowns
+    if rank == count:
+        return
+    seen = "their outputs" + (", up to norm neurons," if problem.norm_neuron else "")
+    seen += " and WᵀW" if problem.orthogonality else ""
+    raise InvalidProblem(
+        f"{len(weights)} squares with fixed outer weights in {problem.n} inputs: infinitely many networks are seen "
+        f"alike{TURNED if has_parallel(weights) else ''}. The derivative of {seen} by the {count} weights has rank {rank} at "
+        f"almost every network, so that they are sets of dimension {count - rank} and critical points are not isolated "
+        f"in the weights. Fix: a smaller width, other outer weights, {INSTEAD}."
+    )
+
+
+def _row(
+    loss: JoinedLoss,
+    W: Array,
+    entries: Array,
+    seen: tuple[int, int, int],
+    proof: Certificate | None,
+    dimension: int = 0,
+    words: str = "",
+) -> _Row:
+    problem = loss.problem
+    assert problem.outer is not None
+    net = loss.network(problem.outer, W)
+    norms = problem.outputs if problem.norm_neuron else 0
+    rank = int(np.any(W != 0, axis=1).sum())
+    return _Row(entries, net, rank, (seen[0] + norms, *seen[1:]), proof, dimension, words)
+
+
+@dataclass(frozen=True, eq=False)
+class _Even:
+    """A stratum in coordinates of size about one: a = unit a′, w = stretch w′."""
+
+    weights: Outer
+    gram: Array
+    rights: Array
+    penalty: float
+    last: Array
+    stretch: float
+
+    @classmethod
+    def of(cls, loss: JoinedLoss, weights: Outer) -> _Even:
+        G, b = loss.outputs.gram.astype(float), loss.outputs.right.astype(float)
+        unit = float(np.abs(weights).max())
+        scale = float(np.abs(b).max() / np.abs(G).max()) / unit
+        square = max(scale, 1.0) if loss.penalty else (scale or 1.0)
+        first, second = unit**2 * square * G, loss.penalty * square
+        whole = max(float(np.abs(first).max()), second)
+        even = tuple(tuple(a / unit for a in row) for row in weights)
+        last = loss.right[loss.size :] / whole
+        return cls(even, first / whole, unit * b / whole, second / whole, last, float(np.sqrt(square)))
+
+
+def _stratum(
+    loss: JoinedLoss, chosen: tuple[int, ...], certify_points: bool, seed: int, tell: Shown, found: _Found
+) -> None:
+    problem, weights = loss.problem, _weights(loss.problem, chosen)
+    own = FixedOutputs.of(problem.n, weights, problem.constants, problem.norm_neuron)
+    system, even = NeuronSystem(own, loss.exact), _Even.of(loss, weights)
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        return ends, np.array([root is not None for root in certify(system, ends * even.stretch).roots])
+
+    run = settle(_ways(loss, even, seed, tell, regular))
+    points = _whole(run.finite.points * even.stretch, len(chosen))
+    points = PointSet(points, invariants=own.tensors).points
+    result = sort_neurons(system, points, certify_points, tell)
+    singular = _whole(run.singular.points * even.stretch, len(chosen))
+    examined = examine_ends(loss, system, singular, result.found, lambda x: [x.real])
+    placed = [(p, 0, "") for p in [*result.found, *examined.points]]
+    placed += [(f.point, f.dimension, f.description) for f in examined.families]
+    for point, dimension, words in placed:
+        found.rows.append(_placed(loss, chosen, point, dimension, words))
+    rank = len(chosen)
+    found.complex[rank] = found.complex.get(rank, 0) + len(points) + examined.regular
+    where = f"neurons {', '.join(str(i + 1) for i in chosen)}"
+    more = (
+        (result.paired, "real solutions whose neurons are not real: no real networks"),
+        (result.undecided, UNCERTIFIED),
+    )
+    found.notes += run.notes(where, FROM_GENERIC, *more) + examined.notes(rank)
+    found.levels.append(run.completeness)
+
+
+def _ways(loss: JoinedLoss, even: _Even, seed: int, tell: Shown, regular: Regular) -> Detours:
+    n, M = loss.problem.n, loss.problem.outputs
+    if not loss.penalty:
+        plain = NeuronEquations(squares(n), len(even.weights), M, even.weights)
+        member = Member.of(even.gram, even.rights.ravel())
+        return Detours(plain, generic_member(plain, tell), member, seed, tell, regular)
+    law: Law = "isotropic" if loss.isotropic else "any"
+    special = JoinedMetrics(n, law, M)
+    equations = FixedOutputs.of(n, even.weights)
+    wanted = Member(
+        special, special.of(even.gram, even.penalty), np.concatenate([even.rights.ravel(), even.last])
+    )
+    start = fixed_start(equations, special, tell)
+    return PinnedDetours(equations, start, wanted, special, seed, tell, regular)
+
+
+def _whole(points: Complex, neurons: int) -> Complex:
+    """Those whose neurons are all different from zero."""
+    if not len(points):
+        return points
+    sizes = np.abs(points.reshape(len(points), neurons, -1)).max(axis=2)
+    return np.asarray(points[sizes.min(axis=1) > NO_NEURON * np.maximum(sizes.max(axis=1), TINY)])
+
+
+def _placed(
+    loss: JoinedLoss, chosen: tuple[int, ...], point: NeuronPoint, dimension: int, words: str
+) -> _Row:
+    W = np.zeros((loss.problem.width, loss.problem.n))
+    W[list(chosen)] = point.W[0].reshape(len(chosen), -1)
+    return _row(loss, W, point.entries, point.signature, point.certificate, dimension, words)
+
+
+def _kind(problem: Problem, row: _Row) -> str:
+    """By the Hessian in all weights."""
+    positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(row.network)), POINT_ERROR)
+    if negative:
+        return "saddle" if positive or zero else "local maximum"
+    return "degenerate" if zero > row.dimension else "local minimum"
+
+
+def _closed(problem: Problem) -> bool:
+    """A penalty bounds all weights; without it as for functions, up to ‖x‖², which fewer squares than inputs are not."""
+    if problem.orthogonality:
+        return True
+    assert problem.outer is not None
+    independent = np.linalg.matrix_rank(problem.outer) == problem.width
+    return is_closed(problem) and bool(independent or problem.width < problem.n - problem.constants)
+
+
+def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
+    problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
+    excess = loss.excess(np.array([row.entries for row in rows]))
+    levels, closed = Levels(excess, loss.energy), _closed(problem)
+    kind = np.array([_kind(problem, row) for row in rows], dtype="<U14")
+    kind[levels.same(0.0)] = "global minimum"
+    if closed and completeness != "sampled":
+        kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
+    families = {i: (row.words, ()) for i, row in enumerate(rows) if row.dimension}
+    return Chart(
+        critical=points_of_rows(problem, rows, excess, problem.floor, kind, [None] * len(rows), families),
+        completeness=completeness,
+        method="homotopy",
+        complex_count=found.complex,
+        real_count=isolated(rows, found.complex),
+        expected_count={r: 1 if r == 0 else None for r in found.complex},
+        expected_source={r: NOT_KNOWN if r else "the zero network" for r in found.complex},
+        notes=tuple(found.notes),
+        scope="" if closed else SCOPE,
+        seed=seed,
+        title=f"{problem!r}",
+        problem=problem,
+    )
