@@ -46,7 +46,12 @@ REFUSED = (
     "Infinitely many networks",
     "Biases, a penalty and fixed outer weights that differ",
     "see the norm",
-    "fixed outer weights that are not all parallel have charts without norm neuron",
+    "complex critical points are many",
+    "in which two neurons without bias have 217",
+    "changes no output, WᵀW alone",
+    "is seen by the penalty alone",
+    "critical networks are sets of dimension",
+    "fixed outer weights of several outputs: loss and penalty see matrices",
 )
 #: Found and mended: empty charts and overflow at zero targets (15, 29, 63, 100), a saddle called minimum (102),
 #: a constant with real and complex biases, of which a complex one was kept (728).

@@ -20,7 +20,7 @@ from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCE
 from shallows.questions.charts.isolation import INSTEAD, TURNED, has_parallel
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
+from shallows.questions.charts.neurons.real import NeuronPoint, half_hessian, sort_neurons
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.outputs.neuron_system import Outer
 from shallows.questions.charts.outputs.scope import SCOPE, is_closed
@@ -46,6 +46,7 @@ NO_NEURON = 1e-6
 @dataclass(frozen=True, eq=False)
 class _Row:
     entries: Array
+    x: Array
     network: Network
     rank: int
     signature: tuple[int, int, int]
@@ -66,6 +67,7 @@ def fixed_outputs_chart(problem: Problem, certify_points: bool, seed: int, progr
     """All critical networks, by homotopy, one choice of neurons in use after the other."""
     assert problem.outer is not None
     loss, found = JoinedLoss.of(problem), _Found()
+    _require_different(problem)
     for chosen in in_use(problem.outer):
         _require_isolated(problem, _weights(problem, chosen))
     nothing = np.zeros((problem.width, problem.n))
@@ -86,6 +88,27 @@ def _weights(problem: Problem, chosen: tuple[int, ...]) -> Outer:
     return tuple(tuple(problem.outer[:, i].tolist()) for i in chosen)
 
 
+def _require_different(problem: Problem) -> None:
+    """Refuse, under a penalty, outer weights of zero, and parallel ones beside others."""
+    assert problem.outer is not None
+    if not problem.orthogonality:
+        return
+    if not problem.outer.any(axis=0).all():
+        raise InvalidProblem(
+            "A neuron whose fixed outer weights are all zero is seen by the penalty alone: beside others any w of "
+            f"length 1 that is orthogonal to them is critical, a sphere in {problem.n} inputs and no point. Fix: leave "
+            f"the neuron out, or {INSTEAD}."
+        )
+    if has_parallel(_weights(problem, tuple(range(problem.width)))):
+        raise InvalidProblem(
+            "Under the penalty some fixed outer weights are parallel and others are not: turning two neurons of "
+            "parallel weights into each other changes no output, WᵀW alone, so that networks critical for some target "
+            "satisfy one more condition, on W, for each such pair; they are several families, of which paths from one "
+            "solution reach one. Fix: weights no two of which are parallel, or all, orthogonality=0, or "
+            f"{INSTEAD}."
+        )
+
+
 def _require_isolated(problem: Problem, weights: Outer) -> None:
     """Refuse networks of which infinitely many are seen alike, with the rank that shows it."""
     equations = FixedOutputs.of(problem.n, weights, problem.constants, problem.norm_neuron)
@@ -96,9 +119,9 @@ def _require_isolated(problem: Problem, weights: Outer) -> None:
     seen += " and WᵀW" if problem.orthogonality else ""
     raise InvalidProblem(
         f"{len(weights)} squares with fixed outer weights in {problem.n} inputs: infinitely many networks are seen "
-        f"alike{TURNED if has_parallel(weights) else ''}. The derivative of {seen} by the {count} weights has rank {rank} at "
-        f"almost every network, so that they are sets of dimension {count - rank} and critical points are not isolated "
-        f"in the weights. Fix: a smaller width, other outer weights, {INSTEAD}."
+        f"alike{TURNED if has_parallel(weights) else ''}. The derivative of {seen} by the {count} weights has "
+        f"rank {rank} at almost every network, so that they are sets of dimension {count - rank} and critical points "
+        f"are not isolated in the weights. Fix: a smaller width, other outer weights, {INSTEAD}."
     )
 
 
@@ -116,7 +139,8 @@ def _row(
     net = loss.network(problem.outer, W)
     norms = problem.outputs if problem.norm_neuron else 0
     rank = int(np.any(W != 0, axis=1).sum())
-    return _Row(entries, net, rank, (seen[0] + norms, *seen[1:]), proof, dimension, words)
+    x = np.asarray(W[problem.outer.any(axis=0)].ravel())
+    return _Row(entries, x, net, rank, (seen[0] + norms, *seen[1:]), proof, dimension, words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +178,10 @@ def _stratum(
         return ends, np.array([root is not None for root in certify(system, ends * even.stretch).roots])
 
     run = settle(_ways(loss, even, seed, tell, regular))
-    points = _whole(run.finite.points * even.stretch, len(chosen))
+    points = _whole(run.finite.points, len(chosen)) * even.stretch
     points = PointSet(points, invariants=own.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
-    singular = _whole(run.singular.points * even.stretch, len(chosen))
+    singular = _whole(run.singular.points, len(chosen)) * even.stretch
     examined = examine_ends(loss, system, singular, result.found, lambda x: [x.real])
     placed = [(p, 0, "") for p in [*result.found, *examined.points]]
     placed += [(f.point, f.dimension, f.description) for f in examined.families]
@@ -206,16 +230,16 @@ def _placed(
     return _row(loss, W, point.entries, point.signature, point.certificate, dimension, words)
 
 
-def _kind(problem: Problem, row: _Row) -> str:
-    """By the Hessian in all weights."""
-    positive, zero, negative = signature(np.linalg.eigvalsh(problem.hessian(row.network)), POINT_ERROR)
+def _kind(whole: NeuronSystem, row: _Row) -> str:
+    """By the Hessian in the weights of all neurons that outputs see, norm neurons eliminated."""
+    positive, zero, negative = signature(np.linalg.eigvalsh(half_hessian(whole, row.x)), POINT_ERROR)
     if negative:
         return "saddle" if positive or zero else "local maximum"
     return "degenerate" if zero > row.dimension else "local minimum"
 
 
 def _closed(problem: Problem) -> bool:
-    """A penalty bounds all weights; without it as for functions, up to ‖x‖², which fewer squares than inputs are not."""
+    """A penalty bounds all weights; without it as for functions, up to ‖x‖²: fewer squares than inputs."""
     if problem.orthogonality:
         return True
     assert problem.outer is not None
@@ -227,7 +251,10 @@ def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels, closed = Levels(excess, loss.energy), _closed(problem)
-    kind = np.array([_kind(problem, row) for row in rows], dtype="<U14")
+    assert problem.outer is not None
+    seen = tuple(np.flatnonzero(problem.outer.any(axis=0)).tolist())
+    whole = NeuronSystem(FixedOutputs.of(problem.n, _weights(problem, seen)), loss.exact)
+    kind = np.array([_kind(whole, row) for row in rows], dtype="<U14")
     kind[levels.same(0.0)] = "global minimum"
     if closed and completeness != "sampled":
         kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
