@@ -123,14 +123,14 @@ class OneMetric:
 
 
 def combined(u: Complex, basis: Array) -> Pair:
-    """Σ_j u_j A_j. Every entry of G has one A_j that is not zero there, so sums are exact, products are paired."""
+    """Σ_j u_j A_j, sums and products paired."""
     high = np.zeros(basis.shape[1:], np.complex128)
     low = np.zeros_like(high)
     for weight, matrix in zip(u, basis, strict=True):
         for part, unit in ((weight.real, 1.0), (weight.imag, 1j)):
             product, lost = two_product(matrix, float(part))
-            high += unit * product
-            low += unit * lost
+            high, rounded = two_sum(high, unit * product)
+            low += unit * lost + rounded
     return Pair(high, low)
 
 
@@ -154,7 +154,7 @@ class SpecialMetrics:
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """The same metrics in other coordinates, PᵀGP, in double precision."""
+    """The same metrics in other coordinates, PᵀGP, in double precision; themselves where rotations leave them alone."""
 
     metrics: Metrics
     action: Array
@@ -166,7 +166,7 @@ class Turned:
 
     def at(self, u: Complex) -> Pair:
         """PᵀGP."""
-        return Pair.of(self.action.T @ self.metrics.at(u).high @ self.action)
+        return turned(self.metrics.at(u), self.action)
 
 
 def turned(gram: Pair, action: Array) -> Pair:

@@ -7,6 +7,9 @@ M_cc = 0: the equations of `equations` in n + 1 inputs with a metric that vanish
 
 The other quadrics of the stratum, rank Q = r − 1 and ℓ outside its range, are met as q → ∞. A generic metric has no
 critical points there, which is one condition more; for special ones see `quadratics.linear_neurons`.
+
+Rotation-invariant metrics (`isotropic_metrics`) have far fewer critical points than generic ones, 9 instead of 83 of
+rank two in three inputs: paths from a generic metric would run to infinity, and creep there for special targets.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ import numpy as np
 
 from shallows.mathematics.ed_degree import modulo_square_degree
 from shallows.mathematics.homotopy.paths import Homotopy
+from shallows.mathematics.one_neuron_degree import one_neuron_degree
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.continuation.metrics import Complex, Pair
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
 from shallows.questions.charts.matrices.equations import LowRankEquations, frame_action
+from shallows.questions.charts.matrices.isotropic_metrics import IsotropicMetrics
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
@@ -47,6 +52,11 @@ class ModuloSquareEquations(LowRankEquations):
     def source(self) -> str:
         """Where `count` comes from."""
         return "generic ED degree of quadrics modulo constants, by Bott's residue formula"
+
+    def special_count(self, metrics: Metrics) -> int | None:
+        """At rank one under rotation-invariant metrics: one neuron with the powers 1 and 2."""
+        known = self.r == 1 and isinstance(metrics, IsotropicMetrics)
+        return one_neuron_degree((1, 2), self.n - 1, True) if known else None
 
     def frame(self, rng: np.random.Generator) -> Array:
         """A random orthogonal frame of the inputs; the constant stays what it is."""

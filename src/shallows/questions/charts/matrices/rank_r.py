@@ -15,7 +15,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import FAR_OUT, LOST, REPEATED, Settled, settle
-from shallows.questions.charts.continuation.metrics import SpecialMetrics
+from shallows.questions.charts.continuation.metrics import KindOfMetrics
 from shallows.questions.charts.matrices.balls import LowRankSystem, prove_box
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.hessian import curvatures, newton
@@ -61,14 +61,17 @@ def stratum_by_frames(
     seed: int,
     tell: Shown = False,
     known: Counts | None = None,
+    among: KindOfMetrics | None = None,
 ) -> FoundStratum:
     """All critical points of these equations, `even` being their member in coordinates of comparable size.
 
-    `known` is what a theorem says of the problem's own metric, if one does.
+    `known` is what a theorem says of the problem's own metric, if one does; `among` are the equations' own special
+    metrics, where the member's is one of them.
     """
     rank = equations.r
     turn = equations.frame(np.random.default_rng([seed, rank]))
-    start = starting_member(equations, even.member.special, Frames, tell)
+    special = even.member.special if among is None else among
+    start = starting_member(equations, special, Frames, tell)
     run = settle(Frames(equations, start, even.member, seed, tell, first=turn))
     points = _rescale(equations, run.finite.points, even.unit)
     singular = _rescale(equations, run.singular.points, even.unit)
@@ -83,7 +86,7 @@ def stratum_by_frames(
     roots = proof.roots if proof is not None else (None,) * len(points)
     size = POINT_ERROR * float(np.abs(problem.target_tensor().entries).max())
     found = [p for p in real_points(system, points, roots, certify_points) if _is_of_rank(p, size)]
-    counts = _counts(equations, len(points), even.member.special)
+    counts = _counts(equations, len(points), special)
     counts = counts if known is None else replace(known, complex=len(points))
     whole = proof is not None and proof.count == counts.bound
     far = even.member.special is not None and run.at_infinity > 0
@@ -109,7 +112,7 @@ def _is_of_rank(point: RealPoint, size: float) -> bool:
     return proved or float((point.vectors**2).sum(axis=1).min()) > size
 
 
-def _counts(equations: LowRankEquations, count: int, special: SpecialMetrics | None) -> Counts:
+def _counts(equations: LowRankEquations, count: int, special: KindOfMetrics | None) -> Counts:
     if special is not None:
         return Counts(count, None, f"not known beforehand for {special.kind} metrics")
     return Counts(count, equations.count, equations.source, bound=equations.count)

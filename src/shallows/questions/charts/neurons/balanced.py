@@ -62,7 +62,9 @@ class BalancedNeurons:
         gram = (gram + gram.T) / 2
         scale = float(np.abs(gram).max())
         size = (float(np.abs(g).max()) or scale) if problem.outer is None else scale
-        special = _special(problem, space, gram / scale)
+        special = None
+        if is_invariant(problem, space.degree):
+            special = invariant_metrics(gram / scale, space.degrees, space.n)
         if special is None:
             member = Member.of(gram / scale, g / size)
         else:
@@ -88,7 +90,7 @@ def _second_moments(problem: Problem) -> tuple[Array, Array]:
     return problem.data.moments(1), problem.data.cross_gram(1, 1)
 
 
-def _whitening(matrix: Array) -> Array:
+def whitening(matrix: Array) -> Array:
     """B with BᵀMB = I; directions without spread keep their size."""
     values, vectors = np.linalg.eigh(matrix)
     return np.asarray(vectors / np.sqrt(np.where(values > TINY, values, 1.0)))
@@ -96,7 +98,7 @@ def _whitening(matrix: Array) -> Array:
 
 def _without_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
-    B = _whitening(_second_moments(problem)[1])
+    B = whitening(_second_moments(problem)[1])
     c = problem.activation.coefficients[space.at]
     T = c[:, None] * blocks_of_degrees(B, space.degrees)
     stretch = _stretch(problem, space, T)
@@ -134,7 +136,7 @@ def _with_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
     n, d, c = problem.n, space.degree, problem.activation.coefficients
     mean, square = _second_moments(problem)
-    B = _whitening(square - np.outer(mean, mean))
+    B = whitening(square - np.outer(mean, mean))
     shift = float(c[-2] / (d * c[-1])) if d > 1 else 0.0
     moved = np.asarray(Series(c)(Series([-shift, 1.0])).coef, np.float64)
     moved[-2] = 0.0 if d > 1 else moved[-2]
@@ -150,13 +152,17 @@ def _with_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
     return Neuron.affine(monic.tolist(), n), T, stretch * B, stretch, shift, mean
 
 
-def _special(problem: Problem, space: PolynomialSpace, gram: Array) -> RotationInvariantMetrics | None:
-    """The kind of metric, where rotations leave it alone; one input has no rotations."""
+def is_invariant(problem: Problem, degree: int) -> bool:
+    """Whether rotations of whitened inputs, with a bias of centred ones, leave all moments of neurons of this degree
+    alone; one input has no rotations."""
     data = problem.data
-    invariant = all(data.rotation_invariance(j) is not None for j in range(1, space.degree + 1))
-    if problem.n == 1 or not (invariant or (problem.bias and data.as_gaussian() is not None)):
-        return None
-    u = rotation_invariant_weights(gram, space.degrees, space.n)
-    basis = rotation_invariant_basis(space.degrees, space.n)
+    invariant = all(data.rotation_invariance(j) is not None for j in range(1, degree + 1))
+    return problem.n > 1 and (invariant or (problem.bias and data.as_gaussian() is not None))
+
+
+def invariant_metrics(gram: Array, degrees: tuple[int, ...], n: int) -> RotationInvariantMetrics | None:
+    """The kind of a metric with entries up to one, where it is one of polynomials of these degrees."""
+    u = rotation_invariant_weights(gram, degrees, n)
+    basis = rotation_invariant_basis(degrees, n)
     near = np.abs(np.einsum("p,pij->ij", u, basis) - gram).max() <= SQRT_EPSILON
-    return RotationInvariantMetrics(space.degrees, space.n) if near else None
+    return RotationInvariantMetrics(degrees, n) if near else None

@@ -29,10 +29,13 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
-from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
+from shallows.questions.charts.continuation.rotation_invariant import rotation_invariant_weights
+from shallows.questions.charts.neurons.balanced import invariant_metrics, is_invariant, whitening
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.members import start_for
+from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.points.point import Certificate
@@ -42,8 +45,11 @@ from shallows.support.checks import Array
 from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
 
-#: Frames have so few binary digits that their exact products stay short.
+#: Frames have so few binary digits that their exact products stay short, but where rotations leave the inputs alone:
+#: there they are as orthogonal as doubles are.
 DIGITS = 2.0**10
+#: Functions have a linear and a quadratic part.
+DEGREES = (1, 2)
 
 
 @lru_cache(maxsize=64)
@@ -90,6 +96,7 @@ class Spread:
     frame: Array
     factors: Array
     exact: ExactLoss
+    special: RotationInvariantMetrics | None
 
     @classmethod
     def of(cls, students: QuadraticStudents) -> Self:
@@ -107,7 +114,20 @@ class Spread:
         P = _action(fractions(frame))
         H = P.T @ (gram * np.multiply.outer(D, D)) @ P
         b = P.T @ (right * D)
-        return cls(problem, students, a, float(S), frame, D.astype(np.float64), ExactLoss(H, b))
+        rounded = H.astype(np.float64)
+        special = None
+        if is_invariant(problem, 2):
+            special = invariant_metrics(rounded / np.abs(rounded).max(), DEGREES, n)
+        return cls(problem, students, a, float(S), frame, D.astype(np.float64), ExactLoss(H, b), special)
+
+    def member(self) -> Member:
+        """The metric and the target to be solved."""
+        gram, right = self.exact.gram.astype(np.float64), self.exact.right.astype(np.float64)
+        scale = float(np.abs(gram).max())
+        if self.special is None:
+            return Member.of(gram / scale, right / scale)
+        u = rotation_invariant_weights(gram / scale, DEGREES, self.problem.n)
+        return Member(self.special, u, right / scale)
 
     def neuron(self, rank: int) -> Neuron:
         """The functions with a B of this rank."""
@@ -168,13 +188,17 @@ def _complement(a: Array) -> tuple[Array, Array]:
 
 
 def _frame(students: QuadraticStudents, gram: NDArray[Any], right: NDArray[Any], D: NDArray[Any]) -> Array:
-    """A random frame in which the target is of size about one."""
+    """A random frame in which the target is of size about one; of whitened inputs where rotations leave those alone."""
     n = students.problem.n
     target = np.linalg.lstsq((gram * D).astype(np.float64), right.astype(np.float64))[0]
-    size = max(float(np.abs(target[:n]).max()), float(np.sqrt(np.abs(target[n:]).max())), TINY)
-    unit = 2.0 ** np.round(np.log2(size))
     turned = np.linalg.qr(np.random.default_rng([n, 25]).standard_normal((n, n)))[0]
-    return np.asarray(np.round(turned * DIGITS) / DIGITS * unit)
+    if is_invariant(students.problem, 2):
+        turned = whitening(gram[:n, :n].astype(np.float64)) @ turned
+        target = np.linalg.solve(_action(turned.astype(object)).astype(np.float64), target)
+    else:
+        turned = np.round(turned * DIGITS) / DIGITS
+    size = max(float(np.abs(target[:n]).max()), float(np.sqrt(np.abs(target[n:]).max())), TINY)
+    return np.asarray(turned * 2.0 ** np.round(np.log2(size)))
 
 
 def _action(R: NDArray[Any]) -> NDArray[Any]:
@@ -203,8 +227,6 @@ def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, t
     """All critical functions whose B has this rank."""
     equations = NeuronEquations(spread.neuron(rank), 1, outer=((1.0,),))
     system = NeuronSystem(equations, spread.exact)
-    gram, right = spread.exact.gram.astype(np.float64), spread.exact.right.astype(np.float64)
-    scale = float(np.abs(gram).max())
     filled = spread.filled(rank)
     if filled is not None:
         found = sort_neurons(system, filled[None].astype(np.complex128), certify_points, tell).found
@@ -215,18 +237,21 @@ def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, t
         """Ends that look singular for being far out, but are proved regular."""
         return ends, np.array([root is not None for root in certify(system, ends).roots])
 
-    start = generic_member(equations, tell)
-    run = settle(Detours(equations, start, Member.of(gram / scale, right / scale), seed, tell, regular))
+    start = start_for(equations, spread.special, tell)
+    run = settle(Detours(equations, start, spread.member(), seed, tell, regular))
     points = PointSet(run.finite.points, invariants=equations.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
     completeness = "sampled" if run.singular.count else run.completeness
-    notes = _notes(rank + spread.beside, run, result.undecided)
+    notes = _notes(rank + spread.beside, spread.special, run, result.undecided)
     return SpreadStratum(result.found, len(points), notes, completeness)
 
 
-def _notes(rank: int, run: Settled, undecided: int) -> list[str]:
+def _notes(
+    rank: int, special: RotationInvariantMetrics | None, run: Settled, undecided: int
+) -> list[str]:
+    how = FROM_GENERIC if special is None else f"{FROM_GENERIC} among {special.kind} metrics"
     singular = (run.singular.count, "paths end at singular points or on families, which are not listed")
-    return run.notes(f"rank {rank}", FROM_GENERIC, singular, (undecided, UNCERTIFIED))
+    return run.notes(f"rank {rank}", how, singular, (undecided, UNCERTIFIED))
 
 
 def placed(spread: Spread, point: NeuronPoint, rank: int) -> tuple[NeuronPoint, Network] | None:

@@ -19,8 +19,10 @@ from shallows.questions.charts.continuation.balanced_problem import BalancedProb
 from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.exact.engine import rank_points
 from shallows.questions.charts.limits import require_few
+from shallows.questions.charts.matrices.isotropic_metrics import IsotropicMetrics
 from shallows.questions.charts.matrices.modulo_square import ModuloSquareEquations
 from shallows.questions.charts.matrices.rank_r import FoundStratum, stratum_by_frames
+from shallows.questions.charts.neurons.balanced import is_invariant
 from shallows.questions.charts.points.networks import spectral_terms
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum, origin
@@ -41,7 +43,7 @@ def modulo_chart(
     for rank in range(1, top):
         require_few(ModuloSquareEquations(problem.n, rank).count, f"rank {rank} modulo constants")
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero function")}
-    levels, notes, families, elsewhere = ["proved"], [], [], []
+    levels, notes, families, elsewhere, special = ["proved"], [], [], [], 0
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
             if rank == inputs:
@@ -51,16 +53,16 @@ def modulo_chart(
             else:
                 equations = ModuloSquareEquations(problem.n, rank)
                 known = _known(students, inputs) if rank == 1 else None
-                part = stratum_by_frames(
-                    problem, equations, _even(problem, students), certify, seed, tell, known
-                )
+                even, among = _even(problem, students)
+                part = stratum_by_frames(problem, equations, even, certify, seed, tell, known, among)
+                special += among is not None
         stratum = part.stratum
         found += stratum.found
         families += stratum.families
         counts[rank] = stratum.counts
         levels.append(stratum.completeness)
         notes += stratum.notes
-        elsewhere += [rank] if part.elsewhere or (rank == inputs and not stratum.found) else []
+        elsewhere += [rank] if part.elsewhere or special or (rank == inputs and not stratum.found) else []
     chart = chart_of_points(
         problem,
         found,
@@ -83,14 +85,22 @@ def _known(students: QuadraticStudents, n: int) -> Counts | None:
     return None if count is None else Counts(count, count, NEURON_SOURCE, bound=count)
 
 
-def _even(problem: Problem, students: QuadraticStudents) -> BalancedProblem:
-    """The problem's member on all entries but the last, in coordinates where its inputs count alike."""
+def _even(
+    problem: Problem, students: QuadraticStudents
+) -> tuple[BalancedProblem, IsotropicMetrics | None]:
+    """The problem's member on all entries but the last, in coordinates where its inputs count alike; and the kind of
+    its metric, where rotations leave it alone."""
     pairs, frame = coordinates.indices(problem.n, 2)[:-1], students.frame()
     linear = pairs[:, 1] == problem.n - 1
     sizes = np.diag(BalancedProblem.in_frame(problem, frame).gram)[:-1]
     frame[:, -1] *= np.sqrt(sizes[~linear].mean() / sizes[linear].mean())
     even = BalancedProblem.in_frame(problem, frame)
-    return replace(even, member=Member.of(even.gram[:-1, :-1], even.member.g[:-1]))
+    gram, g = even.gram[:-1, :-1], even.member.g[:-1]
+    among = IsotropicMetrics(problem.n)
+    u = among.weights(gram) if is_invariant(students.problem, 2) else None
+    if u is None:
+        return replace(even, member=Member.of(gram, g)), None
+    return replace(even, member=Member(among, u, g)), among
 
 
 def _target(problem: Problem, certify: bool) -> Stratum:
