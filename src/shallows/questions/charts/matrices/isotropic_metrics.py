@@ -1,7 +1,7 @@
 """The special metrics of quadrics modulo constants: those that rotations of the inputs leave alone.
 
-For (ℓ, Q) in n inputs they are u₁‖ℓ‖² + u₂‖Q‖² + u₃(tr Q)²: odd moments vanish, and a symmetric matrix has two invariant
-quadratic forms. Centred Gaussian data have u₃ = u₂/2, and u₃ = 0 once the best constant is taken.
+For (ℓ, Q) in n inputs they are u₁‖ℓ‖² + u₂‖Q‖² + u₃(tr Q)²: odd moments vanish, and a symmetric matrix has two
+invariant quadratic forms. Centred Gaussian data have u₃ = u₂/2, and u₃ = 0 once the best constant is taken.
 """
 
 from __future__ import annotations

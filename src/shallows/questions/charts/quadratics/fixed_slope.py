@@ -48,6 +48,8 @@ from shallows.support.tolerances import TINY
 #: Frames have so few binary digits that their exact products stay short, but where rotations leave the inputs alone:
 #: there they are as orthogonal as doubles are.
 DIGITS = 2.0**10
+#: Frames that are tried where a solution has no regular place in one: a budget, each is as good as any other.
+FRAMES = 4
 #: Functions have a linear and a quadratic part.
 DEGREES = (1, 2)
 
@@ -99,8 +101,9 @@ class Spread:
     special: RotationInvariantMetrics | None
 
     @classmethod
-    def of(cls, students: QuadraticStudents) -> Self:
-        """That of a problem with fixed outer weights; m stands for Σ aᵢwᵢ where their sum is zero."""
+    def of(cls, students: QuadraticStudents, turn: int = 0) -> Self:
+        """That of a problem with fixed outer weights in the frame of this number; m stands for Σ aᵢwᵢ where their sum
+        is zero."""
         problem, n = students.problem, students.problem.n
         assert problem.outer is not None
         a = problem.outer[0]
@@ -110,7 +113,7 @@ class Spread:
         _, beta, alpha = fractions(problem.activation.coefficients)
         first = coordinates.dimension(n, 1)
         D = np.array([beta * S] * first + [alpha * S] * (len(right) - first), dtype=object)
-        frame = _frame(students, gram, right, D)
+        frame = _frame(students, gram, right, D, turn)
         P = _action(fractions(frame))
         H = P.T @ (gram * np.multiply.outer(D, D)) @ P
         b = P.T @ (right * D)
@@ -187,11 +190,13 @@ def _complement(a: Array) -> tuple[Array, Array]:
     return away @ vectors * scale, np.where(null, 0.0, np.sign(values))
 
 
-def _frame(students: QuadraticStudents, gram: NDArray[Any], right: NDArray[Any], D: NDArray[Any]) -> Array:
+def _frame(
+    students: QuadraticStudents, gram: NDArray[Any], right: NDArray[Any], D: NDArray[Any], turn: int
+) -> Array:
     """A random frame in which the target is of size about one; of whitened inputs where rotations leave those alone."""
     n = students.problem.n
     target = np.linalg.lstsq((gram * D).astype(np.float64), right.astype(np.float64))[0]
-    turned = np.linalg.qr(np.random.default_rng([n, 25]).standard_normal((n, n)))[0]
+    turned = np.linalg.qr(np.random.default_rng([n, 25 + turn]).standard_normal((n, n)))[0]
     if is_invariant(students.problem, 2):
         turned = whitening(gram[:n, :n].astype(np.float64)) @ turned
         target = np.linalg.solve(_action(turned.astype(object)).astype(np.float64), target)
@@ -211,6 +216,21 @@ def _action(R: NDArray[Any]) -> NDArray[Any]:
     P[:n, :n] = R
     P[n:, n:] = np.where(rows != columns, square + other, square)
     return P
+
+
+def stratum_in_frames(
+    spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown
+) -> tuple[Spread, SpreadStratum]:
+    """All critical functions whose B has this rank, and the frame they are in: the first of FRAMES in which every path
+    has a regular end. Where the first coordinates of a solution are small in a frame its unknowns are large."""
+    tried: list[tuple[Spread, SpreadStratum]] = []
+    for turn in range(FRAMES):
+        own = spread if not turn else spread.of(spread.students, turn)
+        stratum = spread_stratum(own, rank, certify_points, seed, tell)
+        if stratum.completeness != "sampled":
+            return own, stratum
+        tried.append((own, stratum))
+    return max(tried, key=lambda item: item[1].count)
 
 
 @dataclass(frozen=True)
@@ -246,9 +266,7 @@ def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, t
     return SpreadStratum(result.found, len(points), notes, completeness)
 
 
-def _notes(
-    rank: int, special: RotationInvariantMetrics | None, run: Settled, undecided: int
-) -> list[str]:
+def _notes(rank: int, special: RotationInvariantMetrics | None, run: Settled, undecided: int) -> list[str]:
     how = FROM_GENERIC if special is None else f"{FROM_GENERIC} among {special.kind} metrics"
     singular = (run.singular.count, "paths end at singular points or on families, which are not listed")
     return run.notes(f"rank {rank}", how, singular, (undecided, UNCERTIFIED))

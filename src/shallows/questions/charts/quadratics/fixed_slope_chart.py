@@ -12,7 +12,7 @@ from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.chart import Found, assembled
 from shallows.questions.charts.neurons.kinds import Placed, has_slope
-from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, spread_stratum
+from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, stratum_in_frames
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.quadratics.zero_sum import ZeroSum
 from shallows.questions.charts.quadratics.zero_sum_squares import (
@@ -62,12 +62,12 @@ def _strata(spread: Spread, top: int, certify: bool, seed: int, progress: bool, 
     beyond, beside = 0, spread.beside
     for rank in range(top + 1):
         with status_line(f"rank {rank + beside} of {top + beside}", progress) as tell:
-            stratum = spread_stratum(spread, rank, certify, seed, tell)
+            own, stratum = stratum_in_frames(spread, rank, certify, seed, tell)
         found.notes += stratum.notes
         found.levels.append(stratum.completeness)
         found.complex[rank + beside] = stratum.count
         for point in stratum.found:
-            made = placed(spread, point, rank)
+            made = placed(own, point, rank)
             found.placed += [] if made is None else [Placed(*made)]
             beyond += made is None
     found.notes += [f"{beyond} {OTHER_SIGNS}"] if beyond else []

@@ -85,9 +85,7 @@ def _known(students: QuadraticStudents, n: int) -> Counts | None:
     return None if count is None else Counts(count, count, NEURON_SOURCE, bound=count)
 
 
-def _even(
-    problem: Problem, students: QuadraticStudents
-) -> tuple[BalancedProblem, IsotropicMetrics | None]:
+def _even(problem: Problem, students: QuadraticStudents) -> tuple[BalancedProblem, IsotropicMetrics | None]:
     """The problem's member on all entries but the last, in coordinates where its inputs count alike; and the kind of
     its metric, where rotations leave it alone."""
     pairs, frame = coordinates.indices(problem.n, 2)[:-1], students.frame()
