@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.merged import merged_stratum
 from shallows.questions.charts.closure.one_place import one_place_stratum
+from shallows.questions.charts.closure.triangles import CUBIC
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import too_many_limits
 from shallows.questions.charts.points.kinds import Signs
@@ -116,6 +117,7 @@ def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: b
         result.notes += stratum.notes
         inward = result.critical_inward
         inward[sum(blocks)] = inward.get(sum(blocks), 0) + stratum.critical_inward
+        inward[CUBIC] = inward.get(CUBIC, 0) + stratum.of_three
         result.completeness = weakest([result.completeness, stratum.completeness])
     which = _left_out(width, problem, kinds, skipped)
     if which:

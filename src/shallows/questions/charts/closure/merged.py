@@ -20,6 +20,7 @@ from shallows.questions.charts.closure.real import (
 )
 from shallows.questions.charts.closure.real_students import Scaled, proved_regular
 from shallows.questions.charts.closure.singular import examine_limits
+from shallows.questions.charts.closure.triangles import CUBIC, paths_of_three
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours, Regular
@@ -79,6 +80,7 @@ def merged_stratum(
         _notes(equations, even, run, result, len(points), hidden),
         "proved" if proved and run.completeness != "sampled" else run.completeness,
         critical_inward=_critical_inward(problem, points),
+        of_three=_of_three(problem, points) if blocks == (2,) and problem.degree == CUBIC else 0,
     )
 
 
@@ -132,14 +134,27 @@ def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
     """
     if not points or max(len(block) for block in points[0]) > 2:
         return 0
-    gram, target = problem.gram(), problem.target_tensor().entries
-    scale = float(np.max(np.abs(gram @ target)))
-    table = [[np.array(rows) for rows in zip(*block, strict=True)] for block in zip(*points, strict=True)]
-    slopes = (merged_tensor(table, problem.degree) - target) @ gram
+    table, slopes, small = _slopes(problem, points)
     w, v = table[0]
     directions = inward_direction(w, v, problem.degree)
     gains = np.abs(np.sum(slopes * directions, axis=1))
-    return int(np.sum(gains <= CRITICAL * scale * np.max(np.abs(directions), axis=1)))
+    return int(np.sum(gains <= small * np.max(np.abs(directions), axis=1)))
+
+
+def _of_three(problem: Problem, points: list[Vectors]) -> int:
+    """At how many of these limits w²v paths of three neurons end (`triangles`)."""
+    if not points:
+        return 0
+    table, slopes, small = _slopes(problem, points)
+    return paths_of_three(table[0][0], slopes, small)
+
+
+def _slopes(problem: Problem, points: list[Vectors]) -> tuple[Vectors, Complex, float]:
+    """The vectors of all points, one a row, G(s − t) at each, and what counts as zero beside it."""
+    gram, target = problem.gram(), problem.target_tensor().entries
+    table = [[np.array(rows) for rows in zip(*block, strict=True)] for block in zip(*points, strict=True)]
+    slopes = (merged_tensor(table, problem.degree) - target) @ gram
+    return table, slopes, CRITICAL * float(np.max(np.abs(gram @ target)))
 
 
 def _proved_regular(equations: MergedEquations, even: BalancedProblem) -> Regular:

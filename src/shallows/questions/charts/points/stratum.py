@@ -104,7 +104,7 @@ class Stratum:
 
     `lost` paths have no end on the stratum: when each is known to end elsewhere, the list is as complete as `otherwise`
     says. Among limits `critical_inward` counts those, complex ones too, at which the loss is critical for networks as
-    well.
+    well, and `of_three` those of two neurons at which it is for networks of three.
     """
 
     found: list[RealPoint]
@@ -115,6 +115,7 @@ class Stratum:
     lost: int = 0
     otherwise: str = ""
     critical_inward: int = 0
+    of_three: int = 0
 
     def with_lost_at(self, limits: int) -> Stratum:
         """The stratum, when so many of its paths end at limits: near such a limit networks are one side of a manifold.
