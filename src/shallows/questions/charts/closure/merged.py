@@ -20,7 +20,7 @@ from shallows.questions.charts.closure.real import (
 )
 from shallows.questions.charts.closure.real_students import Scaled, proved_regular
 from shallows.questions.charts.closure.singular import examine_limits
-from shallows.questions.charts.closure.triangles import CUBIC, paths_of_three
+from shallows.questions.charts.closure.triangles import CUBIC, INPUTS, stars
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours, Regular
@@ -80,7 +80,7 @@ def merged_stratum(
         _notes(equations, even, run, result, len(points), hidden),
         "proved" if proved and run.completeness != "sampled" else run.completeness,
         critical_inward=_critical_inward(problem, points),
-        of_three=_of_three(problem, points) if blocks == (2,) and problem.degree == CUBIC else 0,
+        of_three=_of_three(problem, points),
     )
 
 
@@ -142,11 +142,13 @@ def _critical_inward(problem: Problem, points: list[Vectors]) -> int:
 
 
 def _of_three(problem: Problem, points: list[Vectors]) -> int:
-    """At how many of these limits w²v paths of three neurons end (`triangles`)."""
-    if not points:
+    """At how many of these limits of cubic neurons, two or three in one place, paths of three end (`triangles`)."""
+    if not points or len(points[0]) > 1 or (problem.degree, problem.n) != (CUBIC, INPUTS):
         return 0
     table, slopes, small = _slopes(problem, points)
-    return paths_of_three(table[0][0], slopes, small)
+    if len(table[0]) > 2:
+        return int(np.sum(np.abs(slopes).max(axis=1) <= small))
+    return stars(table[0][0], slopes, small)
 
 
 def _slopes(problem: Problem, points: list[Vectors]) -> tuple[Vectors, Complex, float]:

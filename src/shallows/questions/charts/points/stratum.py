@@ -104,7 +104,7 @@ class Stratum:
 
     `lost` paths have no end on the stratum: when each is known to end elsewhere, the list is as complete as `otherwise`
     says. Among limits `critical_inward` counts those, complex ones too, at which the loss is critical for networks as
-    well, and `of_three` those of two neurons at which it is for networks of three.
+    well, and `of_three` those in one place at which it is for networks of three cubic neurons (`closure.triangles`).
     """
 
     found: list[RealPoint]
@@ -118,13 +118,14 @@ class Stratum:
     of_three: int = 0
 
     def with_lost_at(self, limits: int) -> Stratum:
-        """The stratum, when so many of its paths end at limits: near such a limit networks are one side of a manifold.
+        """The stratum, when so many of its paths end at limits: near such a limit networks are one side of a manifold,
+        or their pairs with slopes are one.
 
         A critical point of the loss on that manifold is the end of one path, in neurons that grow without bound.
         """
         if not self.lost or self.lost != limits:
             return self
-        notes = [note for note in self.notes if LOST not in note]
+        notes = [note.replace("(sampled)", f"({self.otherwise})") for note in self.notes if LOST not in note]
         ends = f"{counted(limits, 'path')} end at limits, where the loss is critical for networks, too"
         return replace(self, lost=0, completeness=self.otherwise, notes=[*notes, ends])
 
