@@ -8,6 +8,8 @@ close to infinity in every frame calls for another way: all are tracked from els
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,10 +17,17 @@ from shallows.mathematics.homotopy.parameter import random_parameters, solve_mem
 from shallows.mathematics.homotopy.paths import TrackerSettings, track
 from shallows.mathematics.homotopy.solutions import Solution, Solutions, SolutionSet
 from shallows.mathematics.same_points import nearest
-from shallows.questions.charts.continuation.equations import Complex, Member, SolvedMember, family
-from shallows.questions.charts.continuation.lost_paths import Settled
+from shallows.questions.charts.continuation.equations import (
+    Complex,
+    CriticalEquations,
+    Member,
+    SolvedMember,
+    family,
+)
+from shallows.questions.charts.continuation.lost_paths import SETTINGS, Settled
 from shallows.questions.charts.continuation.metrics import Turned
 from shallows.questions.charts.matrices.equations import LowRankEquations
+from shallows.questions.charts.matrices.sharp import sharp_twin
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 
@@ -134,21 +143,50 @@ class Frames:
         return SolvedMember(other, paths.ends, known.completeness)
 
     def _track(self, start: SolvedMember, rows: NDArray[np.intp], turn: Array, seed: int) -> Solutions:
-        """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`."""
+        """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`; lost ones
+        are tracked again with more digits."""
         equations, metrics = self.equations, self.wanted.metrics
         action = equations.action(turn)
+        points = equations.unknowns_in(turn, equations.matrices(start.points[rows]))
 
         def turned(parameters: Complex) -> list[complex]:
             split = metrics.parameters
             return list(np.concatenate([parameters[:split], action.T @ parameters[split:]]))
 
-        return solve_member(
-            family(equations, Turned(metrics, action)),
-            equations.unknowns_in(turn, equations.matrices(start.points[rows])),
-            turned(start.parameters),
-            turned(self.wanted.parameters),
-            rng=seed,
-            detour=False,
-            on_incomplete="return",
-            progress=self.tell,
-        )
+        def solved(
+            equations: CriticalEquations, points: Complex, settings: TrackerSettings, few: int = 0
+        ) -> Solutions:
+            return solve_member(
+                family(equations, Turned(metrics, action)),
+                points,
+                turned(start.parameters),
+                turned(self.wanted.parameters),
+                rng=seed,
+                detour=False,
+                on_incomplete="return",
+                progress=self.tell,
+                settings=settings,
+                give_up=few,
+            )
+
+        found = solved(equations, points, TrackerSettings())
+        lost = [end.path for end in found.failed]
+        sharp = bool(lost) and bool(np.isfinite(points[lost]).all())
+        if not sharp:
+            return found
+        return _with(found, solved(sharp_twin(equations), points[lost], SETTINGS, len(lost)), lost)
+
+
+def _with(found: Solutions, again: Solutions, rows: list[int]) -> Solutions:
+    """The ends of all paths, those of these rows as they came out again."""
+
+    def joined(old: SolutionSet, new: SolutionSet) -> SolutionSet:
+        return SolutionSet((*old, *(replace(end, path=rows[end.path]) for end in new)), old.n)
+
+    return replace(
+        found,
+        finite=joined(found.finite, again.finite),
+        singular=joined(found.singular, again.singular),
+        at_infinity=joined(found.at_infinity, again.at_infinity),
+        failed=joined(SolutionSet((), found.failed.n), again.failed),
+    )

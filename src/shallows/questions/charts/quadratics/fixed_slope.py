@@ -31,6 +31,7 @@ from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.continuation.rotation_invariant import rotation_invariant_weights
+from shallows.questions.charts.matrices.sharp import low_rank_products
 from shallows.questions.charts.neurons.balanced import invariant_metrics, is_invariant, whitening
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -61,27 +62,13 @@ def spread_neuron(n: int, rank: int) -> Neuron:
     >>> spread_neuron(2, 1).values(np.array([1.0, 2.0, 10.0, 3.0]))          # m = (1, 2), A = 10, Z = 3
     array([  1.,   2.,  11.,  32.,  94.])
     """
-    inner = coordinates.indices(rank, 2).tolist() if rank else []
-    places = {tuple(pair): n + k for k, pair in enumerate(inner)}
-    total = n + len(inner) + (n - rank) * rank
-    products: list[tuple[int, float, tuple[int, ...]]] = []
-
-    def add(entry: int, *unknowns: int) -> None:
-        products.append((entry, 1, unknowns))
-
-    def z(i: int, k: int) -> tuple[int, ...]:
-        """The unknown in U_ik: none in the identity."""
-        return () if i < rank else (n + len(inner) + (i - rank) * rank + k,)
-
-    for i in range(n):
-        add(i, i)
-    for entry, (i, j) in enumerate(coordinates.indices(n, 2).tolist()):
-        add(n + entry, i, j)
-        for k in range(rank):
-            for l in range(rank):
-                if (i >= rank or i == k) and (j >= rank or j == l):
-                    add(n + entry, *z(i, k), places[min(k, l), max(k, l)], *z(j, l))
-    return Neuron.of_products(total, n + coordinates.dimension(n, 2), products)
+    pairs = coordinates.indices(n, 2).tolist()
+    entries = {tuple(pair): n + k for k, pair in enumerate(pairs)}
+    products: list[tuple[int, float, tuple[int, ...]]] = [(i, 1.0, (i,)) for i in range(n)]
+    products += [(entries[i, j], 1.0, (i, j)) for i, j in pairs]
+    products += [(entries[i, j], 1.0, unknowns) for i, j, unknowns in low_rank_products(n, rank, n)]
+    total = n + rank * (2 * n - rank + 1) // 2
+    return Neuron.of_products(total, n + len(pairs), products)
 
 
 @dataclass(frozen=True, eq=False)

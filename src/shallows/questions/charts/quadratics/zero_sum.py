@@ -25,6 +25,7 @@ import numpy as np
 
 from shallows.mathematics.tensors import coordinates
 from shallows.model.network import Network
+from shallows.questions.charts.matrices.sharp import low_rank_products
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.quadratics.fixed_slope import Spread
 from shallows.support.checks import Array
@@ -42,32 +43,21 @@ def zero_sum_neuron(n: int, rank: int) -> Neuron:
     >>> zero_sum_neuron(2, 1).values(np.array([2.0, 5.0, 3.0, 4.0, 10.0]))     # ℓ = 2(1, 5), Y = (3, 4), A = 10
     array([ 2., 10.,  6., 19., 50.])
     """
-    inner = coordinates.indices(rank, 2).tolist() if rank else []
-    places = {tuple(pair): 2 * n + k for k, pair in enumerate(inner)}
-    total = 2 * n + len(inner) + (n - 1 - rank) * rank
-    products: list[tuple[int, float, tuple[int, ...]]] = []
-
-    def add(entry: int, *unknowns: int) -> None:
-        products.append((entry, 1, unknowns))
 
     def u(i: int) -> tuple[int, ...]:
         """The unknown in uᵢ: none in the first, which is 1."""
         return (i,) if i else ()
 
-    def z(i: int, k: int) -> tuple[int, ...]:
-        """The unknown in U_(i+1)k: none in the identity."""
-        return () if i < rank else (2 * n + len(inner) + (i - rank) * rank + k,)
-
-    for i in range(n):
-        add(i, 0, *u(i))
-    for entry, (i, j) in enumerate(coordinates.indices(n, 2).tolist()):
-        add(n + entry, *u(i), n + j)
-        add(n + entry, *u(j), n + i)
-        for k in range(rank) if i else ():
-            for l in range(rank):
-                if (i > rank or i - 1 == k) and (j > rank or j - 1 == l):
-                    add(n + entry, *z(i - 1, k), places[min(k, l), max(k, l)], *z(j - 1, l))
-    return Neuron.of_products(total, n + coordinates.dimension(n, 2), products)
+    pairs = coordinates.indices(n, 2).tolist()
+    entries = {tuple(pair): n + k for k, pair in enumerate(pairs)}
+    products: list[tuple[int, float, tuple[int, ...]]] = [(i, 1.0, (0, *u(i))) for i in range(n)]
+    for i, j in pairs:
+        products += [(entries[i, j], 1.0, (*u(i), n + j)), (entries[i, j], 1.0, (*u(j), n + i))]
+    products += [
+        (entries[i + 1, j + 1], 1.0, unknowns) for i, j, unknowns in low_rank_products(n - 1, rank, 2 * n)
+    ]
+    total = 2 * n + rank * (2 * (n - 1) - rank + 1) // 2
+    return Neuron.of_products(total, n + len(pairs), products)
 
 
 @dataclass(frozen=True, eq=False)
