@@ -52,6 +52,5 @@ def _is_star(w: Any, slope: Any, small: float) -> bool:
     if size <= small:
         return False
     a, b, c, d = form / size
-    return bool(
-        abs(b**2 * c**2 - 4 * a * c**3 - 4 * b**3 * d + 18 * a * b * c * d - 27 * a**2 * d**2) > DIFFERENT
-    )
+    p, q, r = b * b - 3 * a * c, b * c - 9 * a * d, c * c - 3 * b * d  # of the Hessian; 4pr − q² is 3 Disc
+    return bool(abs(q * q - 4 * p * r) > DIFFERENT)
