@@ -17,10 +17,13 @@ Linear forms alone, and powers alone, leave a neuron idle and are never lowest u
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.polynomial import Polynomial as Series
+from numpy.typing import NDArray
 
+from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
@@ -135,7 +138,8 @@ def two_neuron_limits(
         equations = LimitEquations(space.degree, problem.n, kinds)
         with status_line(f"limits: {WORDS[kinds]}", progress) as tell:
             start = generic_member(equations, tell)
-            run = settle(Detours(equations, start, setting.member, seed, tell))
+            regular = partial(_regular, setting, equations)
+            run = settle(Detours(equations, start, setting.member, seed, tell, regular))
             points = PointSet(run.finite.points, invariants=equations.tensors).points
             found = [list(map(setting.restored, equations.map.blocks(x))) for x in points]
             whole = [blocks for blocks in found if all(map(_is_whole, blocks))]
@@ -145,6 +149,19 @@ def two_neuron_limits(
         notes += _notes(kinds, run, len(whole))
     level = weakest(levels)
     return Limits(placed, level, notes, level != "sampled" and not singular)
+
+
+def _regular(
+    setting: _Setting, equations: LimitEquations, ends: Complex
+) -> tuple[Complex, NDArray[np.bool_]]:
+    """Ends that look singular for being far out, but are proved regular; a block of a lower stratum is none."""
+    sure = []
+    for x in ends:
+        blocks = list(map(setting.restored, equations.map.blocks(x)))
+        map_ = LimitMap(equations.degree, equations.n, equations.kinds, _chart(blocks))
+        system = TermSystem(map_, setting.space.exact)
+        sure.append(certify(system, map_.parameters(blocks)[None]).roots[0] is not None)
+    return ends, np.array(sure)
 
 
 def _notes(kinds: str, run: Settled, count: int) -> list[str]:
