@@ -23,6 +23,13 @@ from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.apart import apart_kind
+from shallows.questions.charts.neurons.beside_constant import (
+    WITHOUT_CONSTANTS,
+    beside_constant,
+    has_constants_beside,
+    modulo_constants,
+    without_constant,
+)
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
@@ -65,7 +72,7 @@ SCOPE = "networks, not limits of networks whose weights grow without bound"
 @dataclass
 class Found:
     """What the strata have brought so far; `limits` says that all limits that can be lowest are among it, `escaped` how
-    many paths ran to infinity or have no end."""
+    many paths ran to infinity or have no end, `left_out` which networks are not listed."""
 
     placed: list[Placed] = field(default_factory=list)
     complex: dict[int, int] = field(default_factory=dict)
@@ -74,6 +81,7 @@ class Found:
     levels: list[str] = field(default_factory=lambda: ["proved"])
     limits: bool = False
     escaped: int = 0
+    left_out: str = ""
 
 
 def neurons_chart(
@@ -178,8 +186,40 @@ def _trained(
         _add(problem, space, stratum, r, None, found)
         if r == 1:
             _add_constant(problem, space, found)
+    if has_constants_beside(problem) and not (has_line_stratum(problem, 1) or leaves_lines_out(problem)):
+        if problem.bias or engine is not neuron_stratum:
+            found.left_out = WITHOUT_CONSTANTS
+        else:
+            _add_beside_constant(problem, space, certify, seed, progress, found)
     if engine is neuron_stratum and has_line_stratum(problem, 1):
         _add_lines(problem, space, certify, seed, progress, found)
+
+
+def _add_beside_constant(
+    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: Found
+) -> None:
+    """Critical networks of which one neuron is constant, the others not."""
+    others, own = without_constant(problem), modulo_constants(space)
+    for r in range(1, problem.width) if any(own.exact.right) else ():
+        with status_line(f"rank {r} beside a constant", progress) as tell:
+            stratum = neuron_stratum(others, own, r, None, certify, seed, tell)
+        head = f"rank {r + 1}, one neuron constant"
+        found.notes += [note.replace(f"rank {r}", head, 1) for note in stratum.notes]
+        found.levels.append(stratum.completeness)
+        found.escaped += stratum.escaped
+        found.complex[r + 1] += stratum.count
+        examined = examine_ends(own, stratum.system, stratum.singular, stratum.found)
+        found.complex[r + 1] += examined.regular
+        found.notes += [note.replace(f"rank {r}", head, 1) for note in examined.notes(r)]
+        rows = [(point, None) for point in [*stratum.found, *examined.points]]
+        for point, family in [*rows, *((family.point, family) for family in examined.families)]:
+            whole = beside_constant(problem, space, point)
+            if family is not None:
+                samples = tuple(
+                    beside_constant(problem, space, replace(point, entries=s)).entries for s in family.samples
+                )
+                family = replace(family, point=whole, samples=samples)
+            found.placed.append(Placed(whole, network(problem, whole.W, whole.a), family))
 
 
 def _add_lines(
@@ -215,8 +255,6 @@ def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> Non
     proof = Certificate(_ulp(value), True, value != 0.0, FORMULA)
     point = NeuronPoint(constants[0].w[None], first.a[:1], entries, (1, 0, 0), proof)
     found.placed += [Placed(point, net, kind=kind)]
-    if problem.width > 1:
-        found.notes.append("networks of several neurons of which one is constant are not listed")
 
 
 def _constant(problem: Problem, value: float, neuron: ConstantNeuron) -> Network:
@@ -332,7 +370,11 @@ def assembled(
         expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
         attained=True if (least & ~limit).any() else False if least.any() and closed else None,
-        scope="; ".join([SCOPE] * (not closed) + [APART] * leaves_lines_out(problem)),
+        scope="; ".join(
+            [SCOPE] * (not closed)
+            + [APART] * leaves_lines_out(problem)
+            + [found.left_out] * bool(found.left_out)
+        ),
         seed=seed,
         title=f"{problem!r}",
         problem=problem,

@@ -63,12 +63,17 @@ def has_tangent_limits(problem: Problem) -> bool:
 
     Under rotation-invariant data in two inputs: in three 11 of the 1,745 paths from a generic metric are lost on their
     way to infinity (z² + z³; 99 limits are left), which takes minutes and says nothing.
+
+    With a constant there are others: of 1 + z² + z³, neurons ±εu + … with outer weights ±y/2ε³ leave B + (u·x)(v·x) +
+    y(u·x)³ for any v, which descents come to.
     """
     activation = problem.activation
     if not isinstance(activation, PolynomialActivation) or problem.outer is not None or problem.bias:
         return False
+    if problem.width != 2 or problem.n < 2 or problem.outputs > 1:
+        return False
     powers = np.flatnonzero(activation.coefficients).tolist()
-    if len(powers) < 2 or not powers[0] or problem.width != 2 or problem.n < 2 or problem.outputs > 1:
+    if len(powers) < 2 or not powers[0]:
         return False
     data, degree = problem.data, activation.degree
     round_ = all(data.rotation_invariance(j) is not None for j in range(1, degree + 1))

@@ -1,0 +1,71 @@
+"""Trained neurons beside a constant one: critical networks Σ aᵢ p(wᵢ·x) + B without bias, where p has no slope at 0.
+
+The constant neuron sits at w = 0, where the equations in w hold by themselves, so that B is any number and the others
+are neurons modulo constants: their loss has the metric G − G₀G₀ᵀ/G₀₀ on the powers above 0, and b − b₀G₀/G₀₀. A network
+of them that is critical is so with B = (b₀ − G₀·s)/G₀₀ beside it; its signature has one positive number more.
+
+Where two neurons have as many weights as p has powers, or more, such networks are among those with parallel weights
+(`on_one_line`), a constant being a polynomial of every w·x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from shallows.model.activations import Polynomial, PolynomialActivation
+from shallows.model.exact_loss import ExactLoss
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.model.problem import Problem
+from shallows.questions.charts.neurons.constants import constant_neurons
+from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.support.checks import Array
+
+#: What is left out where networks with a constant neuron are not charted.
+WITHOUT_CONSTANTS = "networks none of whose neurons is constant beside others"
+
+
+def has_constants_beside(problem: Problem) -> bool:
+    """Whether a neuron of several can be constant and stay so."""
+    return problem.width > 1 and problem.outer is None and any(c.value for c in constant_neurons(problem))
+
+
+def without_constant(problem: Problem) -> Problem:
+    """The problem with an activation that has no constant, at one neuron fewer."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    c = problem.activation.coefficients.copy()
+    c[0] = 0.0
+    return Problem(problem.target, problem.data, problem.width - 1, Polynomial(c.tolist()))
+
+
+def modulo_constants(space: PolynomialSpace) -> PolynomialSpace:
+    """The loss of neurons beside the best constant, on the powers above 0."""
+    gram, right = space.exact.gram, space.exact.right
+    rows = space.at > 0
+    row, own = gram[0, rows], gram[0, 0]
+    quotient = gram[np.ix_(rows, rows)] - np.multiply.outer(row, row) / own
+    rest = ExactLoss(quotient, right[rows] - right[0] * row / own)
+    energy = space.energy - Fraction(right[0]) ** 2 / Fraction(own)
+    return PolynomialSpace(space.n, space.degree, space.degrees[1:], rest, energy)
+
+
+def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> NeuronPoint:
+    """A critical network modulo constants with its constant neuron, the last one."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    first = float(problem.activation.coefficients[0])
+    gram, right = space.gram, space.right
+    shares = gram[0, 1:] / gram[0, 0]
+    value = float(right[0] / gram[0, 0] - shares @ point.entries)
+    a = np.append(point.a, value / first - point.a.sum())
+    W = np.concatenate([point.W, np.zeros((1, problem.n))])
+    positive, zero, negative = point.signature
+    proof = point.certificate
+    if proof is not None:
+        radius = max(
+            proof.radius, proof.radius * float(np.abs(shares).sum()) + 2 * float(np.spacing(abs(value)))
+        )
+        proof = replace(proof, radius=radius)
+    entries: Array = np.concatenate([[value], point.entries])
+    return NeuronPoint(W, a, entries, (positive + 1, zero, negative), proof)
