@@ -54,11 +54,6 @@ class ExactRealRoots:
     distinct: int | None = None
 
     @property
-    def positive_dimensional(self) -> bool:
-        """Whether the complex solution set is infinite."""
-        return self.boxes is None
-
-    @property
     def points(self) -> NDArray[np.float64]:
         """Midpoints of the boxes, one a row."""
         return np.array([[float((low + high) / 2) for low, high in box] for box in self.boxes or ()]).reshape(

@@ -27,7 +27,7 @@ class Estimate:
 
     >>> sh.sweep.Estimate(cells=10, repeats=2, missing=18, seconds=(1.0, 3.0), errors=())
     10 cells × 2 repeats = 20 rows, 18 to compute
-    sampled 2 rows: 1 to 3 s each; about 36.0 s on one core, divided by the number of workers
+    sampled 2 rows: 1 to 3 s each; about 36 s on one core, divided by the number of workers
     """
 
     cells: int

@@ -101,7 +101,7 @@ class QuadraticForms(FormEstimator):
         if self.solver == "descent":
             statistics = identity_statistics(X, Y, weights, self.affine)
             own = _in_frame(solution, statistics.frame)
-            matrices, norms, self.ensembles_ = descend(
+            matrices, norms, _ = descend(
                 statistics, own, self.width_, self.norm_neuron, self.orthogonality, self.descent, self.runs,
                 4 * self.max_steps, rng,
             )  # fmt: skip
@@ -154,7 +154,6 @@ class QuadraticForms(FormEstimator):
     def _search_low_rank(self, statistics: Statistics, solution: Solution, rng: Any) -> None:
         parts = truncate(statistics, solution, self.alpha_, self.width_, self.norm_neuron, self.starts, rng)
         self._store(solution.frame, np.array([p.matrix for p in parts]), np.array([p.norm for p in parts]))
-        self.low_rank_ = parts
 
     def _warn(self, solution: Solution) -> None:
         warn_undetermined(solution, self._column_names(), 5)
