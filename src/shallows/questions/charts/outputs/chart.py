@@ -22,6 +22,7 @@ from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.exact import exact_stratum
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.limits import output_limits
+from shallows.questions.charts.outputs.merged_map import FAT
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.outputs.special_position import IN_A_PLANE, special_kinds, special_stratum
@@ -46,8 +47,8 @@ REGULAR = (
     "special position"
 )
 
-#: Of so many quadratic neurons all special positions are charted.
-MOST_SPECIAL = 3
+#: Of so many quadratic neurons all special positions are charted, and all limits in so many inputs.
+MOST_SPECIAL, THREE_INPUTS = 3, 3
 
 
 def outputs_chart(
@@ -96,7 +97,7 @@ def outputs_chart(
         levels.append(stratum.completeness)
         kinds, scope = [], NO_LIMITS
     for blocks in kinds if method == "homotopy" else []:
-        with status_line(f"limits of {sum(blocks)} neurons", progress) as tell:
+        with status_line(f"limits of {sum(map(abs, blocks))} neurons", progress) as tell:
             stratum = output_limits(problem, loss, blocks, certify, seed, tell)
         found += stratum.found
         notes += stratum.notes
@@ -167,13 +168,17 @@ def _is_open(problem: Problem, loss: OutputsLoss, top: int) -> bool:
 def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[int, ...]], str]:
     """The kinds of limits that are charted, and what is said where there are others.
 
-    Of one independent output at degree 2 there are none: networks are the forms of a rank and less. Beside a norm
+    Of one independent output at degree 2 there are none: networks are the forms of a rank and less. Three points of the
+    plane come together along a curve or from two sides, beside two and one, and where such limits of three squares are
+    in special position (an outer weight of wv or of v² + wu is parallel to another) they are networks. Beside a norm
     neuron limits are those under the quotient metric: no function of width below n is a multiple of ‖x‖².
     """
     if top < 2 or (problem.degree == 2 and loss.rank == 1):
         return [], ""
     if problem.norm_neuron and problem.constants:
         return [], SCOPE.format(width=problem.width, which="no neurons merge")
+    if problem.degree == 2 and problem.n == THREE_INPUTS and not problem.norm_neuron and top == MOST_SPECIAL:
+        return [(2,), (2, 1), (3,), (FAT,)], ""
     kinds: list[tuple[int, ...]] = merging_kinds(top, IN_ONE_PLACE) if problem.n == 2 else [(2,)]
     most = IN_ONE_PLACE if problem.n == 2 else 2
     which = "up to three merge in each place" if problem.n == 2 else "two merge and no others are left"

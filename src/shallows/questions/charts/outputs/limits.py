@@ -24,6 +24,7 @@ from shallows.mathematics.balls.krawczyk import CertifiedRoot
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import most_real
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.curves import curve_coefficients
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -39,7 +40,7 @@ from shallows.questions.charts.continuation.detours import Regular
 from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
-from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place, Vector
+from shallows.questions.charts.outputs.merged_map import FAT, OutputBlocks, Place, Vector, on_axes
 from shallows.questions.charts.outputs.point import OutputPoint, OutputStratum
 from shallows.questions.charts.outputs.stratum import Wanted, followed
 from shallows.questions.charts.points.networks import APART, THREE_APART
@@ -52,6 +53,9 @@ Complex = NDArray[np.complex128]
 NO_TANGENT = 1e-6
 #: At degree 2 outer weights p and q that are parallel to this share make a form of two neurons: no limit.
 PARALLEL = 1e-6
+
+#: Right-angled triangles of neurons around a FAT limit whose slopes are looked at: four span all.
+TRIANGLES = 12
 
 
 def output_limits(
@@ -95,15 +99,17 @@ def _proved_regular(equations: MergedOutputEquations, wanted: Wanted) -> Regular
 
 def _restored(equations: MergedOutputEquations, wanted: Wanted, x: Complex) -> list[Place]:
     """A solution's blocks in the problem's coordinates, outer weights of all outputs."""
-    return [
-        Place(wanted.frame @ one.w, wanted.frame @ one.v, one.outer @ wanted.turn.T * wanted.unit)
-        for one in equations.map.places(x)
-    ]
+    moved = [one.turned(wanted.frame) for one in equations.map.places(x)]
+    return [replace(one, outer=one.outer @ wanted.turn.T * wanted.unit) for one in moved]
 
 
 def _has_merged(place: Place) -> bool:
     """Whether all neurons of a block are needed."""
     block = len(place.outer)
+    if place.is_fat:
+        w = place.w / np.linalg.norm(place.w)
+        values = np.linalg.svd(place.outer - np.outer(w, w.conj() @ place.outer), compute_uv=False)
+        return bool(values[1] > NO_TANGENT * np.abs(place.outer).max())
     lengths = [
         np.linalg.norm(place.w) ** (block - 1 - k) * np.linalg.norm(place.v) ** k for k in range(block)
     ]
@@ -112,9 +118,12 @@ def _has_merged(place: Place) -> bool:
 
 
 def _is_form(place: Place) -> bool:
-    """Whether p and q are parallel."""
-    if len(place.outer) == 1:
+    """Whether p and q are parallel, or all three outer weights."""
+    if len(place.outer) == 1 or place.is_fat:
         return False
+    if len(place.outer) == 3:
+        values = np.linalg.svd(place.outer, compute_uv=False)
+        return bool(values[1] <= PARALLEL * values[0])
     p, q = place.outer[:2]
     gap = p * np.vdot(q, q) - q * np.vdot(q, p)
     return bool(np.abs(gap).max() <= PARALLEL * np.abs(p).max() * np.vdot(q, q).real)
@@ -147,7 +156,11 @@ class _Sorter:
         D = np.real(map_.slopes(x))
         hessian = D @ self.gram @ D.T + map_.curvature(x, slope)
         places = map_.places(x)
-        gains = [float(2 * slope @ inward(one, map_.degree)) for one in places if len(one.outer) > 1]
+        gains = [
+            fat_slopes(one, slope, map_.degree) if one.is_fat else float(2 * slope @ inward(one, map_.degree))
+            for one in places
+            if len(one.outer) > 1
+        ]
         A, W = nearly(places, map_.degree)
         seen = signature(np.linalg.eigvalsh(hessian), POINT_ERROR)
         point = OutputPoint(A, W, entries, seen, limit=True, inward=min(gains))
@@ -184,29 +197,60 @@ def _chart(places: list[Place]) -> tuple[int, int]:
     """The coordinates (c, e) whose shares in all w, and in all v with v_c = 0, are largest."""
     shares = np.min([np.abs(one.w) / np.abs(one.w).max() for one in places], axis=0)
     c = int(np.argmax(shares))
-    across = [np.abs(one.v - one.v[c] / one.w[c] * one.w) for one in places if len(one.outer) > 1]
-    shares = np.min([row / row.max() for row in across], axis=0)
+    across = [np.abs(one.v - one.v[c] / one.w[c] * one.w) for one in places if one.v.any()]
+    shares = np.min([row / row.max() for row in across], axis=0) if across else np.ones(len(shares))
     shares[c] = -1.0
     return c, int(np.argmax(shares))
 
 
 def inward(place: Place, degree: int) -> Array:
     """The direction from a limit into the networks, all outputs one after the other, its largest entry one."""
-    block, w, v, outer = len(place.outer), place.w, place.v, place.outer
+    block, w, v = len(place.outer), place.w, place.v
     length = float(np.linalg.norm(w))
     along = float(w @ v) / length**2
     across = v - along * w
     size = float(np.linalg.norm(across))
-    turned = np.zeros_like(outer)
-    for power, weights in enumerate(outer):
-        for k in range(power + 1):  # v = along·w + across, in units of both
-            turned[k] += comb(power, k) * along ** (power - k) * size**k * length ** (degree - k) * weights
-    f = curve_coefficients(w / length, across / size, 0 * across, degree)
+    axes = w / length, across / size
+    shares = float(axes[0] @ place.u), float(axes[1] @ place.u)
+    own = on_axes(place, axes, (length, along * length, size), shares, degree)
+    f = curve_coefficients(own.w, own.v, bent(own, degree), degree)
     f = np.concatenate([f, np.zeros((block + 3, f.shape[1]))])
-    total = np.zeros((len(turned[0]), f.shape[1]))
+    total = np.zeros((own.outer.shape[1], f.shape[1]))
     for k in range(block - 2, block):
-        total += np.outer(turned[k] / comb(degree, k), f[k + 2])
+        total += np.outer(own.outer[k] / comb(degree, k), f[k + 2])
     return np.asarray(total.ravel() / np.abs(total).max())
+
+
+def bent(place: Place, degree: int) -> Vector:
+    """z of the curve w + tv + t²z, whose coefficient of t² is C(d,2) (w^(d−2)v² + w^(d−1)u)."""
+    return place.u * (degree - 1) / 2
+
+
+def fat_slopes(place: Place, slope: Array, degree: int) -> float:
+    """The least slope from a FAT limit into the networks.
+
+    Three neurons w + t zᵢ whose weights have the sums that the limit asks for add t Σ Aᵢ zᵢ² in w^(d−2)·; turned by
+    180° they take it away. Algebras of three points with w in the middle are binary cubic forms (Delone and Faddeev):
+    four dimensions of them, so that a slope that is not zero on all is negative on some.
+    """
+    n, w = len(place.w), place.w / np.linalg.norm(place.w)
+    basis = np.linalg.svd(w[None])[2][1:]
+    weights = basis @ place.outer / degree  # Σ Aᵢ zᵢ, one a direction, up to |w|
+    table = coordinates.indices(n, degree).tolist()
+    steepest = 0.0
+    for angle in np.linspace(0.0, np.pi, TRIANGLES, endpoint=False):
+        c, s = np.cos(angle), np.sin(angle)
+        Z = np.array([[c, s], [-s, c], [0.0, 0.0]])
+        Z = Z - Z.mean(axis=0)
+        A = np.linalg.lstsq(np.vstack([np.ones(3), Z.T]), np.vstack([0 * weights[:1], weights]), rcond=None)[
+            0
+        ]
+        moved = np.zeros((place.outer.shape[1], len(table)))
+        for a, z in zip(A, Z @ basis, strict=True):
+            f = curve_coefficients(w, z, 0 * z, degree)[2]
+            moved += np.outer(a, f)
+        steepest = max(steepest, abs(float(slope @ moved.ravel())) / float(np.abs(moved).max()))
+    return -2 * steepest
 
 
 def nearly(places: list[Place], degree: int) -> tuple[Array, Array]:
@@ -217,22 +261,31 @@ def nearly(places: list[Place], degree: int) -> tuple[Array, Array]:
         if len(one.outer) == 1:
             columns, rows = [*columns, one.outer[0]], [*rows, one.w]
             continue
+        if one.is_fat:
+            basis = np.linalg.svd(one.w[None])[2][1:]
+            t = APART * float(np.linalg.norm(one.w))
+            sides = basis @ one.outer / (degree * t)
+            middle = one.w @ one.outer / float(one.w @ one.w) - sides.sum(axis=0)
+            rows += [*(one.w + t * basis), one.w]
+            columns += [*sides, middle]
+            continue
         three = len(one.outer) == 3
         t = (THREE_APART if three else APART) * float(np.linalg.norm(one.w) / np.linalg.norm(one.v))
         odd = one.outer[1] / (2 * degree * t)
-        bent = one.outer[2] / (degree * (degree - 1) * t * t) if three else one.outer[0] / 2
-        rows += [one.w + t * one.v, one.w - t * one.v]
-        columns += [bent + odd, bent - odd]
+        even = one.outer[2] / (degree * (degree - 1) * t * t) if three else one.outer[0] / 2
+        rows += [one.w + t * one.v + t * t * bent(one, degree), one.w - t * one.v + t * t * bent(one, degree)]
+        columns += [even + odd, even - odd]
         if three:
-            rows, columns = [*rows, one.w], [*columns, one.outer[0] - 2 * bent]
+            rows, columns = [*rows, one.w], [*columns, one.outer[0] - 2 * even]
     return np.array(columns, np.float64).T, np.array(rows, np.float64)
 
 
 def _notes(blocks: tuple[int, ...], run: Settled, count: int, forms: int, open_ones: int) -> list[str]:
-    merged = " and ".join(counted(block, "merged neuron") for block in blocks if block > 1)
+    merged = " and ".join(counted(abs(block), "merged neuron") for block in blocks if abs(block) > 1)
+    merged += ", from two sides" if FAT in blocks else ""
     singles = blocks.count(1)
     beside = f" beside {counted(singles, 'neuron')}" if singles else ""
-    head = f"rank {sum(blocks)}, limits of {merged}{beside}"
+    head = f"rank {sum(map(abs, blocks))}, limits of {merged}{beside}"
     more = (
         (sum(run.singular.multiplicities), "paths end at singular points, which are not listed"),
         (forms, "have parallel outer weights: forms of two neurons, no limits"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from shallows.questions.charts.closure.equations import TermEquations
 from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.outputs.merged_map import OutputBlocks, Place
+from shallows.questions.charts.outputs.merged_map import OutputBlocks
 from shallows.support.checks import Array
 
 
@@ -41,7 +41,7 @@ class MergedOutputEquations(TermEquations):
     @property
     def r(self) -> int:
         """How many neurons take part."""
-        return sum(self.blocks)
+        return sum(map(abs, self.blocks))
 
     def orbit(self, x: Complex) -> Complex:
         """All orders of equal blocks."""
@@ -57,5 +57,5 @@ class MergedOutputEquations(TermEquations):
     def turned(self, points: Complex, frame: Array) -> Complex:
         """Points in the coordinates w = frame · w′, one a row."""
         back = np.linalg.inv(frame)
-        moved = [[Place(back @ one.w, back @ one.v, one.outer) for one in self.map.places(x)] for x in points]
+        moved = [[one.turned(back) for one in self.map.places(x)] for x in points]
         return np.array([self.map.parameters(one) for one in moved], np.complex128).reshape(points.shape)

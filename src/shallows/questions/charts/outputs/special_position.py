@@ -18,13 +18,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
-from shallows.questions.charts.closure.balls import TermSystem
+from shallows.questions.charts.closure.real_students import Scaled, proved_regular
 from shallows.questions.charts.continuation.detours import Regular
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.apart import ApartNetwork, ApartStratum, Whole, listed
@@ -96,21 +94,16 @@ def special_stratum(
 
 
 def _proved_regular(equations: SpecialEquations, wanted: Wanted) -> Regular:
-    """Whether an end that looks singular is regular: Krawczyk decides, in coordinates of the largest minors."""
+    """Whether an end that looks singular is regular, in coordinates of the largest minors."""
     gram = np.kron(np.eye(equations.outputs), wanted.member.gram)
     exact = ExactLoss(fractions(gram), fractions(np.real(wanted.member.g)))
 
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        moved, proved = ends.copy(), np.zeros(len(ends), bool)
-        for k, end in enumerate(ends):
-            given = equations.map.split(end)
-            map_ = best_map(equations.n, equations.outputs, equations.groups, given)
-            root = certify(TermSystem(map_, exact), map_.join(given)[None]).roots[0]
-            if root is not None:
-                moved[k], proved[k] = equations.map.join(map_.split(root.point)), True
-        return moved, proved
+    def scaled(end: Complex) -> Scaled:
+        given = equations.map.split(end)
+        map_ = best_map(equations.n, equations.outputs, equations.groups, given)
+        return map_, map_.join(given), lambda x: equations.map.join(map_.split(x))
 
-    return regular
+    return proved_regular(exact, scaled)
 
 
 @dataclass(frozen=True, eq=False)
