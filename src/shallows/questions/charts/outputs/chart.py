@@ -19,6 +19,7 @@ from shallows.questions.charts.limits import require_few
 from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
+from shallows.questions.charts.outputs.dual_limits import is_dual
 from shallows.questions.charts.outputs.exact import exact_stratum
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.limits import output_limits
@@ -47,8 +48,8 @@ REGULAR = (
     "special position"
 )
 
-#: Of so many quadratic neurons all special positions are charted, and all limits in so many inputs.
-MOST_SPECIAL, THREE_INPUTS = 3, 3
+#: Of so many quadratic neurons all special positions are charted.
+MOST_SPECIAL = 3
 
 
 def outputs_chart(
@@ -177,7 +178,7 @@ def _limits(problem: Problem, loss: OutputsLoss, top: int) -> tuple[list[tuple[i
         return [], ""
     if problem.norm_neuron and problem.constants:
         return [], SCOPE.format(width=problem.width, which="no neurons merge")
-    if problem.degree == 2 and problem.n == THREE_INPUTS and not problem.norm_neuron and top == MOST_SPECIAL:
+    if top == MOST_SPECIAL and is_dual(problem, loss.rank):
         return [(2,), (2, 1), (3,), (FAT,)], ""
     kinds: list[tuple[int, ...]] = merging_kinds(top, IN_ONE_PLACE) if problem.n == 2 else [(2,)]
     most = IN_ONE_PLACE if problem.n == 2 else 2

@@ -38,6 +38,7 @@ from shallows.questions.charts.closure.real_students import (
 )
 from shallows.questions.charts.continuation.detours import Regular
 from shallows.questions.charts.continuation.lost_paths import UNCERTIFIED, Settled
+from shallows.questions.charts.outputs.dual_limits import dual_limits, has_dual
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
 from shallows.questions.charts.outputs.merged_map import FAT, OutputBlocks, Place, Vector, on_axes
@@ -67,12 +68,15 @@ def output_limits(
     tell: Shown = False,
 ) -> OutputStratum:
     """All critical limits that are sums of these blocks."""
-    equations = MergedOutputEquations(problem.degree, problem.n, loss.rank, blocks)
-    wanted, run = followed(
-        problem, loss, equations, seed, tell, lambda wanted: _proved_regular(equations, wanted)
-    )
-    points = most_real(run.finite.points, equations.tensors)
-    places = [_restored(equations, wanted, x) for x in points]
+    if has_dual(problem, loss, blocks):
+        places, run = dual_limits(problem, loss, blocks, seed, tell, _proved_regular)
+    else:
+        equations = MergedOutputEquations(problem.degree, problem.n, loss.rank, blocks)
+        wanted, run = followed(
+            problem, loss, equations, seed, tell, lambda wanted: _proved_regular(equations, wanted)
+        )
+        points = most_real(run.finite.points, equations.tensors)
+        places = [_restored(equations, wanted, x) for x in points]
     merged = [one for one in places if all(map(_has_merged, one))]
     limits = [one for one in merged if problem.degree > 2 or not any(map(_is_form, one))]
     found, open_ones = _sorted(problem, loss, blocks, limits, certify_points, tell)

@@ -60,13 +60,18 @@ class Wanted:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, loss: OutputsLoss, turn: int = 0, mixed: bool = False) -> Wanted:
+    def of(
+        cls, problem: Problem, loss: OutputsLoss, turn: int = 0, mixed: bool = False, dual: bool = False
+    ) -> Wanted:
         """In balanced coordinates; white ones for rotation-invariant data, which are a family of their own. Another
-        `turn` is another rotation of them; outputs are those with singular values of their own, or `mixed` ones."""
+        `turn` is another rotation of them; outputs are those with singular values of their own, or `mixed` ones. In a
+        `dual` problem, of slopes, frames are dual too."""
         independent = loss.rank
         n, d = problem.n, problem.degree
         gram, right = loss.gram.astype(float), loss.right.astype(float)
         white = _white_frame(problem)
+        if white is not None and dual:
+            white = np.asarray(np.linalg.inv(white).T, np.float64)
         rotation = np.linalg.qr(np.random.default_rng(turn).standard_normal((n, n)))[0] if turn else np.eye(n)
         frame = (balanced_frame(gram, n, d) if white is None else white) @ rotation @ generic_frame(n)
         P = power_action(frame, d)
@@ -107,7 +112,7 @@ def output_stratum(
     """All critical networks of `rank` neurons."""
     equations = OutputEquations.of_powers(problem.degree, problem.n, rank, loss.rank)
     wanted, run = followed(
-        problem, loss, equations, seed, tell, lambda to: _proved_regular(problem, loss, equations, to, seed)
+        problem, loss, equations, seed, tell, lambda to: proved_regular(problem, loss, equations, to, seed)
     )
     A, W = wanted.restored(equations, np.concatenate([run.finite.points, run.singular.points]))
     regular = np.arange(len(A)) < run.finite.count
@@ -135,7 +140,7 @@ def _in_clear_frame(
     return system, system.unknowns(A, W).reshape(-1, equations.unknowns)
 
 
-def _proved_regular(
+def proved_regular(
     problem: Problem, loss: OutputsLoss, equations: OutputEquations, wanted: Wanted, seed: int
 ) -> Regular:
     """Whether an end that looks singular is regular: Krawczyk decides."""
@@ -159,12 +164,13 @@ def followed(
     tell: Shown,
     regular: Callable[[Wanted], Regular] | None = None,
     mixed: bool = False,
+    dual: bool = False,
 ) -> tuple[Wanted, Settled]:
     """The ends of all paths, in the first coordinates in which none is lost: where w₁ = 1 is a bad scale for a neuron,
     it is not in others. `regular` gives ends that look singular a second chance."""
     runs = []
     for turn in range(TURNS):
-        wanted = Wanted.of(problem, loss, turn, mixed)
+        wanted = Wanted.of(problem, loss, turn, mixed, dual)
         start = starting_member(equations, wanted.special, Detours, tell)
         chance = None if regular is None else regular(wanted)
         runs.append((wanted, settle(Detours(equations, start, wanted.member, seed, tell, chance))))
