@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,22 @@ class ExactLoss:
         right = action.transpose() * rational_matrix(self.right[:, None])
         size = len(rows)
         return ExactLoss(rational_array(gram).reshape(size, size), rational_array(right))
+
+
+class InDoubles:
+    """G and b of the exact loss that an object brings, rounded."""
+
+    exact: Any
+
+    @cached_property
+    def gram(self) -> Array:
+        """G."""
+        return np.asarray(self.exact.gram.astype(np.float64))
+
+    @cached_property
+    def right(self) -> Array:
+        """b."""
+        return np.asarray(self.exact.right.astype(np.float64))
 
 
 def exact_target(problem: Problem) -> NDArray[Any]:

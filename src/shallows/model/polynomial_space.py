@@ -23,7 +23,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import PolynomialActivation
 from shallows.model.data.samples import exact_means
 from shallows.model.data.with_constant import with_constant
-from shallows.model.exact_loss import ExactLoss
+from shallows.model.exact_loss import ExactLoss, InDoubles
 from shallows.model.lifting import lifted_target
 from shallows.model.network import Network
 from shallows.model.objective.best_forms import is_polynomial, through_kernel
@@ -38,7 +38,7 @@ EXACTLY = 60
 
 
 @dataclass(frozen=True, eq=False)
-class PolynomialSpace:
+class PolynomialSpace(InDoubles):
     """G and b = E[y x^I] on the coordinates of these `degrees`, exactly, and E y²."""
 
     n: int
@@ -72,16 +72,6 @@ class PolynomialSpace:
             energy = Fraction(exact_product(gram, t) @ t)
         exact = ExactLoss(gram[np.ix_(rows, rows)], right)
         return cls(problem.n, d, tuple(int(j) for j in seen), exact, energy)
-
-    @cached_property
-    def gram(self) -> Array:
-        """G, rounded."""
-        return np.asarray(self.exact.gram.astype(np.float64))
-
-    @cached_property
-    def right(self) -> Array:
-        """b, rounded."""
-        return np.asarray(self.exact.right.astype(np.float64))
 
     @cached_property
     def target(self) -> Array:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,22 @@ class TermMap(ABC):
                 lower = exponents - (np.arange(m) == p) - (np.arange(m) == q)
                 H[p, q] = H[q, p] = np.sum(weight * factor * np.prod(x ** np.maximum(lower, 0), axis=1))
         return H
+
+
+class EquationsMap(TermMap, ABC):
+    """The map of critical equations that say how many numbers there are."""
+
+    equations: Any
+
+    @property
+    def entries(self) -> int:
+        """Those of s."""
+        return int(self.equations.entries)
+
+    @property
+    def unknowns(self) -> int:
+        """The parameters."""
+        return int(self.equations.unknowns)
 
 
 @lru_cache(maxsize=64)

@@ -9,12 +9,12 @@ from itertools import product
 
 from shallows.model.exact_loss import ExactLoss
 from shallows.questions.charts.closure.balls import TermSystem
-from shallows.questions.charts.closure.term_map import Term, TermMap
+from shallows.questions.charts.closure.term_map import EquationsMap, Term
 from shallows.questions.charts.neurons.equations import NeuronEquations
 
 
 @dataclass(frozen=True)
-class NeuronMap(TermMap):
+class NeuronMap(EquationsMap):
     """(a₁, w₁, a₂, w₂, …) ↦ Σ aᵢ ⊗ ψ(wᵢ), outputs one after the other, or (w₁, w₂, …) where a is fixed.
 
     >>> from shallows.questions.charts.neurons.neuron import Neuron
@@ -28,16 +28,6 @@ class NeuronMap(TermMap):
     def degree(self) -> int:  # type: ignore[override]
         """The highest exponent."""
         return self.equations.neuron.degree
-
-    @property
-    def entries(self) -> int:
-        """M N."""
-        return self.equations.entries
-
-    @property
-    def unknowns(self) -> int:
-        """All outer weights and neurons."""
-        return self.equations.unknowns
 
     @cached_property
     def terms(self) -> list[Term]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.model.data.metric import Frobenius
-from shallows.model.exact_loss import ExactLoss
+from shallows.model.exact_loss import ExactLoss, InDoubles
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import identity
@@ -21,7 +21,7 @@ from shallows.support.checks import Array
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedLoss:
+class JoinedLoss(InDoubles):
     """Blocks G for every output, a norm neuron's weights eliminated, and γF, with targets t_m and I."""
 
     problem: Problem
@@ -57,16 +57,6 @@ class JoinedLoss:
         gram[self.size :, self.size :] = fractions(Frobenius(self.problem.n).gram(2)) * gamma
         right = np.concatenate([self.outputs.right.ravel(), fractions(identity(N)) * gamma])
         return ExactLoss(gram, right)
-
-    @cached_property
-    def gram(self) -> Array:
-        """The same in doubles."""
-        return np.asarray(self.exact.gram.astype(np.float64))
-
-    @cached_property
-    def right(self) -> Array:
-        """G t_m, and γI."""
-        return np.asarray(self.exact.right.astype(np.float64))
 
     @cached_property
     def target(self) -> Array:

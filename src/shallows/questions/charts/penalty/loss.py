@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.metric import Frobenius
-from shallows.model.exact_loss import ExactLoss
+from shallows.model.exact_loss import ExactLoss, InDoubles
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem, identity, reduced
 from shallows.questions.charts.penalty.metrics import PenalisedMetrics
@@ -23,7 +22,7 @@ SAME = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class PairLoss:
+class PairLoss(InDoubles):
     """A quadratic function of pairs (s, P) in n inputs: (s − t)ᵀG(s − t) + γ‖P − I‖², exact and in doubles.
 
     `isotropic`: G is u₁‖S‖² + u₂(tr S)². `fixed`: outer weights are not trained.
@@ -35,16 +34,6 @@ class PairLoss:
     fixed: bool
     exact: ExactLoss
     target: Array
-
-    @cached_property
-    def gram(self) -> Array:
-        """The blocks G and γF."""
-        return np.asarray(self.exact.gram.astype(np.float64))
-
-    @cached_property
-    def right(self) -> Array:
-        """G t, and γI."""
-        return np.asarray(self.exact.right.astype(np.float64))
 
     @property
     def size(self) -> int:

@@ -17,7 +17,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.closure.balls import TermSystem
-from shallows.questions.charts.closure.term_map import Term, TermMap
+from shallows.questions.charts.closure.term_map import EquationsMap, Term
 from shallows.questions.charts.powers.equations import PowerEquations
 from shallows.support.checks import Array
 
@@ -29,7 +29,7 @@ SHARP, STILL = 1e-12, 1e-16
 
 
 @dataclass(frozen=True)
-class PowerMap(TermMap):
+class PowerMap(EquationsMap):
     """(u₁, …, u_r) ↦ Σ ε_j u_j^⊗d.
 
     >>> PowerMap(PowerEquations(3, 1, 1), (-1.0,)).terms
@@ -43,16 +43,6 @@ class PowerMap(TermMap):
     def degree(self) -> int:  # type: ignore[override]
         """d."""
         return self.equations.degree
-
-    @property
-    def entries(self) -> int:
-        """N."""
-        return self.equations.entries
-
-    @property
-    def unknowns(self) -> int:
-        """r n."""
-        return self.equations.unknowns
 
     @property
     def terms(self) -> list[Term]:
