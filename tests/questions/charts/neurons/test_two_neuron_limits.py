@@ -7,7 +7,7 @@ are approached as the directions meet.
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, nnls
+from scipy.optimize import least_squares, minimize, nnls
 
 import shallows as sh
 
@@ -66,6 +66,25 @@ def test_the_infimum_is_the_least_over_all_directions(k, c, seed):
     assert chart.minimum.kind == "global minimum" and chart.attained is not chart.minimum.limit
     lowest = sh.ensemble(problem, runs=40, method="lm", rng=seed).losses.min()
     assert chart.infimum * (1 - 1e-9) <= lowest
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=SLOW) for seed in (3, 4))])
+def test_limits_far_out_are_no_singular_ends(seed):
+    """One path of some stratum ends so far out that its end looks singular; the infimum is a limit all the same."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((40, 2)), rng.standard_normal(40)
+    chart = sh.chart(sh.Problem(None, sh.Samples(X, y), 2, activation(3, 1.0)))
+    assert chart.scope == "" and chart.attained is False and chart.minimum.kind == "global minimum"
+
+    def gap(theta):
+        Z = X @ theta[:4].reshape(2, 2).T
+        return (Z + Z**3) @ theta[4:] - y
+
+    starts = rng.standard_normal((8, 6)) * rng.choice([0.5, 1.0, 2.0], (8, 1))
+    best = min(2 * least_squares(gap, x, method="lm", max_nfev=1500).cost for x in starts) / len(y)
+    assert (
+        chart.infimum * (1 - 1e-9) <= best < chart.infimum + 2e-3
+    )  # directions that meet are too much for `searched`
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in (1, 2, 3))])
