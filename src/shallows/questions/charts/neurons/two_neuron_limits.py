@@ -50,6 +50,8 @@ from shallows.support.progress import Shown, status_line
 
 #: How near to its limit a network is that stands for one.
 NEARLY = 1e-3
+#: Turns that are tried where a path has no regular end in one: u_c = 1 is a bad scale where u_c is small.
+FRAMES = 6
 #: A block with a weight of a smaller share of the largest is one of a lower stratum.
 NO_WEIGHT = 1e-8
 WORDS = {
@@ -83,9 +85,10 @@ class _Setting:
     unit: float
 
     @classmethod
-    def of(cls, problem: Problem, space: PolynomialSpace, seed: int) -> _Setting:
+    def of(cls, problem: Problem, space: PolynomialSpace, seed: int, frame_number: int = 0) -> _Setting:
         n, degree = problem.n, space.degree
-        turn = np.linalg.qr(np.random.default_rng([seed, 5]).standard_normal((n, n)))[0]
+        key = [seed, 5, frame_number] if frame_number else [seed, 5]
+        turn = np.linalg.qr(np.random.default_rng(key).standard_normal((n, n)))[0]
         frame = np.linalg.inv(np.linalg.cholesky(space.gram[:n, :n])).T @ turn
         T = np.zeros((len(space.right), len(space.right)))
         T[:n, :n], T[n:, n:] = frame, power_action(frame, degree)
@@ -130,16 +133,13 @@ def two_neuron_limits(
     problem: Problem, space: PolynomialSpace, certify_points: bool, seed: int, progress: bool = False
 ) -> Limits:
     """All critical limits, marked, with their kinds."""
-    setting = _Setting.of(problem, space, seed)
     placed: list[Placed] = []
     notes: list[str] = []
     levels, singular = ["proved"], 0
     for kinds in STRATA:
         equations = LimitEquations(space.degree, problem.n, kinds)
         with status_line(f"limits: {WORDS[kinds]}", progress) as tell:
-            start = generic_member(equations, tell)
-            regular = partial(_regular, setting, equations)
-            run = settle(Detours(equations, start, setting.member, seed, tell, regular))
+            setting, run = _followed(problem, space, equations, seed, tell)
             points = PointSet(run.finite.points, invariants=equations.tensors).points
             found = [list(map(setting.restored, equations.map.blocks(x))) for x in points]
             whole = [blocks for blocks in found if all(map(_is_whole, blocks))]
@@ -162,6 +162,23 @@ def _regular(
         system = TermSystem(map_, setting.space.exact)
         sure.append(certify(system, map_.parameters(blocks)[None]).roots[0] is not None)
     return ends, np.array(sure)
+
+
+def _followed(
+    problem: Problem, space: PolynomialSpace, equations: LimitEquations, seed: int, tell: Shown
+) -> tuple[_Setting, Settled]:
+    """The ends of all paths, in the first coordinates in which every one is regular, or the best of FRAMES."""
+    start = generic_member(equations, tell)
+    tried = []
+    for number in range(FRAMES):
+        setting = _Setting.of(problem, space, seed, number)
+        regular = partial(_regular, setting, equations)
+        ways = Detours(equations, start, setting.member, seed, tell, regular)
+        run = settle(ways, patient=number + 1 == FRAMES)
+        if not run.lost and not run.singular.count:
+            return setting, replace(run, completeness=start.completeness)
+        tried.append((setting, run))
+    return max(tried, key=lambda item: item[1].finite.count)
 
 
 def _notes(kinds: str, run: Settled, count: int) -> list[str]:
