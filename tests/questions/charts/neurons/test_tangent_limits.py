@@ -110,8 +110,8 @@ def test_descents_come_to_the_infimum_under_gaussian_data(seed, c, n, attained):
     chart = sh.chart(problem)
     X, shares = gaussian_points(n, len(c))
     best = least_squares_lowest(X, polyval(X @ V.T, c) @ b, shares, c)
-    if chart.scope:
-        assert attained is None and chart.attained in (None, True) and "limits" in chart.scope
+    if chart.scope or chart.completeness == "sampled":  # two neurons z³ + z⁴ are
+        assert attained is None and chart.attained in (None, True) and "global minimum" not in chart.kinds()
         return
     size = max(chart.infimum, 1.0)
     assert chart.infimum - 1e-8 * size <= best < chart.infimum + 1e-2 * size
