@@ -21,6 +21,8 @@ from shallows.questions.charts.continuation.metrics import Kind, KindOfMetrics, 
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
+from shallows.questions.charts.outputs.special_map import SpecialEquations
+from shallows.questions.charts.outputs.special_position import special_kinds
 from shallows.questions.charts.powers.equations import PowerEquations
 
 #: Degrees and inputs of sums of two powers, and of limits of two merged neurons, that are shipped for all metrics.
@@ -57,6 +59,9 @@ def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
         for metrics in (None, InvariantMetrics(degree, n)):
             yield OutputEquations.of_powers(degree, n, 2, 2), metrics
             yield MergedOutputEquations(degree, n, 2, (2,)), metrics
+    for metrics in (None, InvariantMetrics(2, 3)):
+        for place in special_kinds(3, 2):
+            yield SpecialEquations(3, (2,), 2, place.groups), metrics
     for n, r in MATRICES:
         yield LowRankEquations(n, r), None
 
