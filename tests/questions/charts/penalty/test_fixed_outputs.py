@@ -123,3 +123,25 @@ def test_what_is_refused_says_why():
         sh.chart(problem_of(APART, norm=True)[0], method="exact")
     with pytest.raises(sh.InvalidProblem, match=r"on \(1, x\) and on x"):
         sh.chart(problem_of(APART, gamma=0.5, bias=True)[0])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+def test_one_output_with_biases_and_weights_of_one_sign(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 2))
+    y = rng.standard_normal(30) + 3 * X[:, 0] ** 2
+    outer = np.array([[1.0, 2.0]])
+    problem = sh.Problem(None, sh.Samples(X, y), 2, outer=outer[0], orthogonality=0.7, bias=True)
+    chart = sh.chart(problem)
+    loss = PlainLoss(X, y[:, None], 2, 0.7, outer, bias=True)
+    assert chart.completeness == "trace-tested" and chart.complex_count[2] == 85
+    are_critical(loss, chart)
+    compared(loss, chart, 200)
+
+
+def test_one_output_with_biases_is_refused_where_there_are_limits_or_sets():
+    X, y = np.random.default_rng(0).standard_normal((9, 1)), np.ones(9)
+    for outer, words in (([1.0, -1.0], "biases that grow alike"), ([1.0, 2.0], "set of dimension 0")):
+        with pytest.raises(sh.InvalidProblem, match=words):
+            sh.chart(sh.Problem(None, sh.Samples(X, y), 2, outer=outer, orthogonality=0.5, bias=True))

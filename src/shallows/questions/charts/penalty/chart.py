@@ -103,29 +103,46 @@ def _with_bias(
     problem: Problem, charted: Callable[[Problem], Chart], certify: bool, seed: int, progress: bool
 ) -> Chart:
     if problem.outer is not None:
+        _require_one_sign(problem)
+        loss = PenalisedLoss.of(problem)
+        return _chart(loss, _fixed(loss, certify, seed, progress), seed, "homotopy")
+    bare = without_penalty(problem)
+    equal = equal_pairs(problem, certify, seed, progress)
+    return biased_chart(problem, plain_problem(bare), charted(bare), equal)
+
+
+def _require_one_sign(problem: Problem) -> None:
+    """Refuse, with biases, weights of both signs, and so many neurons that constants stand beside others."""
+    assert problem.outer is not None
+    a, n = problem.outer[0], problem.n
+    if not (np.all(a > 0) or np.all(a < 0)):
         raise InvalidProblem(
             "Biases, a penalty and fixed outer weights that differ: loss and penalty see pairs of matrices "
             "(Σ aᵢ(bᵢ, wᵢ)(bᵢ, wᵢ)ᵀ, WᵀW) of two sizes, and weights of opposite signs have limits, such as two neurons "
             "a = 1, −1 with w = 0 and biases that grow alike: their pair is zero at any size, unseen by the penalty. "
-            "No list of points and limits is made. "
-            'Fix: outer="free", equal weights, bias=False, or method="descent" (sampled).'
+            'Fix: outer="free", weights of one sign, bias=False, or method="descent" (sampled).'
         )
-    bare = without_penalty(problem)
-    equal = equal_pairs(problem, certify, seed, progress)
-    return biased_chart(problem, plain_problem(bare), charted(bare), equal)
+    if problem.width > n:
+        raise InvalidProblem(
+            "Biases, a penalty and fixed outer weights that differ: a neuron with w = 0 asks for a slope E whose first "
+            f"row is zero, {n + 1} conditions, and then the {problem.width - 1} others have one condition less each "
+            f"than weights, so that such networks are a set of dimension {problem.width - 1 - n} beside those of the "
+            f'equations. Fix: a width up to {n}, outer="free", equal weights, bias=False, or method="descent".'
+        )
 
 
 def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> _Found:
     problem, found = loss.problem, _Found()
     assert problem.outer is not None
     strata = [
-        PenalisedEquations.of(problem.n, groups) for groups in fixed_strata(problem.n, problem.outer[0])
+        PenalisedEquations.of(loss.n, groups, int(problem.bias))
+        for groups in fixed_strata(loss.n, problem.outer[0])
     ]
     for equations in strata:
         _require_isolated(problem, equations)
     nothing = np.zeros(len(loss.target))
     norm = loss.norm(nothing)
-    zero = Network(np.zeros((problem.width, problem.n)), problem.outer[0], problem.activation, norm)
+    zero = _made(problem, np.zeros((problem.width, loss.n)), norm)
     proof, seen = Certificate(0.0, True, True, "exact"), (int(problem.norm_neuron), 0, 0)
     found.rows.append(Row(nothing, zero, 0, seen, certificate=proof))
     found.complex[0], found.expected[0] = 1, (1, "the zero network")
@@ -187,7 +204,7 @@ def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: Penalised
     norm, rows = int(loss.problem.norm_neuron), []
     for point, family in placed:
         net = _network(loss, point, equations)
-        rank = int(np.any(net.W != 0, axis=1).sum())
+        rank = int(np.any(net.neurons != 0, axis=1).sum())
         positive, zero, negative = point.signature
         dimension = 0 if family is None else family.dimension
         about = (
@@ -203,12 +220,12 @@ def _network(loss: PenalisedLoss, point: NeuronPoint, equations: PenalisedEquati
     problem = loss.problem
     own, rows = equations.network(point.W[0])
     if problem.outer is not None:
-        W, start = np.zeros((problem.width, problem.n)), 0
+        W, start = np.zeros((problem.width, loss.n)), 0
         for group in equations.groups:
             places = np.flatnonzero(problem.outer[0] == group.weight)[: group.size]
             W[places] = rows[start : start + group.size]
             start += group.size
-        return Network(W, problem.outer[0], problem.activation, loss.norm(point.entries))
+        return _made(problem, W, loss.norm(point.entries))
     start = 0
     for group in equations.groups:
         members = slice(start, start + group.size)
@@ -217,17 +234,24 @@ def _network(loss: PenalisedLoss, point: NeuronPoint, equations: PenalisedEquati
     return network_of(loss, own, rows)
 
 
+def _made(problem: Problem, V: NDArray[np.float64], norm: float) -> Network:
+    """The network of fixed weights with these neurons, (b, w) with a bias."""
+    assert problem.outer is not None
+    W, bias = (V[:, 1:], V[:, 0]) if problem.bias else (V, None)
+    return Network(W, problem.outer[0], problem.activation, norm, bias)
+
+
 def _tensor(loss: PenalisedLoss, pair: NDArray[np.float64]) -> SymmetricTensor:
     """s and the norm neuron's part."""
-    size = len(pair) // 2
-    return SymmetricTensor(pair[:size] + loss.norm(pair) * identity(size), loss.problem.n, 2)
+    own = identity(loss.size, int(loss.problem.bias))
+    return SymmetricTensor(pair[: loss.size] + loss.norm(pair) * own, loss.n, 2)
 
 
 def _judged(loss: PenalisedLoss, row: Row) -> str:
     """Fixed weights, by the Hessian in all of them: only rotations of equal neurons are flat for sure."""
     net, flat = row.network, row.dimension
     for weight in np.unique(net.a):
-        rows = net.W[net.a == weight]
+        rows = net.neurons[net.a == weight]
         m, p = len(rows), int(np.any(rows != 0, axis=1).sum())
         flat += m * (m - 1) // 2 - (m - p) * (m - p - 1) // 2
     eigenvalues = np.linalg.eigvalsh(loss.problem.hessian(net))

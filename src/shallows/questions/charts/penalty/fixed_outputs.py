@@ -15,7 +15,6 @@ from itertools import combinations, product
 import numpy as np
 
 from shallows.mathematics.homotopy.monodromy import monodromy
-from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.rational_trace import rational_trace_test
 from shallows.mathematics.homotopy.trace import TraceTest
 from shallows.mathematics.same_points import PointSet
@@ -33,7 +32,7 @@ from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.outputs.neuron_system import Outer, whole_network
 from shallows.questions.charts.penalty.joined_members import TESTED_POINTS
-from shallows.questions.charts.penalty.members import PinnedFamily
+from shallows.questions.charts.penalty.members import PinnedFamily, Targets
 from shallows.questions.charts.penalty.metrics import JoinedMetrics
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -108,28 +107,6 @@ def in_use(outer: Array) -> Iterator[tuple[int, ...]]:
         yield from combinations(useful, count)
 
 
-@dataclass(frozen=True, eq=False)
-class _Targets:
-    """The equations over (g, v), the metric held fixed."""
-
-    pinned: PinnedFamily
-    u: Complex
-
-    @property
-    def n(self) -> int:
-        return self.pinned.n
-
-    @property
-    def parameter_count(self) -> int:
-        return self.pinned.special.size + 1
-
-    def segment(self, start: Complex, target: Complex) -> Homotopy:
-        return self.pinned.segment(np.concatenate([self.u, start]), np.concatenate([self.u, target]))
-
-    def member(self, parameters: object) -> None:
-        return
-
-
 def fixed_start(equations: FixedOutputs, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
     """Where every problem with such weights and metrics starts from; solved once a machine."""
     return solved_once(equations, special, lambda: _solve(equations, special, tell))
@@ -147,7 +124,7 @@ def _solved(equations: FixedOutputs, special: JoinedMetrics, seed: int, tell: Sh
     u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
     x, targets = equations.first_of(special, u, rng)
     pinned = PinnedFamily(equations, special)
-    family = _Targets(pinned, u)
+    family = Targets(pinned, u)
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
         if len(found) > TESTED_POINTS:
