@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.solutions import SolutionSet
 from shallows.mathematics.same_points import PointSet
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
@@ -43,6 +44,8 @@ CRITICAL = 1e-8
 #: Coordinates are turned so often at most, each time for as many paths: w₁ = 1 is a bad scale on some paths, other ones
 #: in other coordinates.
 FRAMES = 6
+#: Coordinates in which a simple end may look singular although no path is lost: w₁ = 1 is a bad scale for that end.
+CALM = 2
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ def _followed(
 ) -> tuple[BalancedProblem, Settled, list[_End]]:
     """The coordinates and ends of the paths that went best, and the regular ends in all coordinates, each once."""
     best: tuple[BalancedProblem, Settled] | None = None
+    calm: list[tuple[BalancedProblem, Settled, list[_End]]] = []
     whole: list[_End] = []
     for frame in range(FRAMES):
         key = [seed, 2, frame] if frame else [seed, 2]
@@ -99,12 +103,21 @@ def _followed(
         run = settle(ways, patient=frame + 1 == FRAMES)
         own = _ends(equations, even, run)
         if not run.lost:
-            return even, run, own
+            calm.append((even, run, own))
+            simple = any(end.multiplicity == 1 for end in run.singular)
+            if not simple or len(calm) == CALM:
+                return max(calm, key=lambda item: item[1].finite.count)
         whole = _joined(whole + own)
-        if best is None or run.lost < best[1].lost:
+        if run.lost and (best is None or run.lost < best[1].lost):
             best = even, run
         if len(whole) == len(start.points):
-            return even, replace(run, lost=0, completeness=start.completeness), whole
+            none = SolutionSet((), equations.unknowns)
+            settled = replace(
+                run, lost=0, singular=none, isolated=run.isolated[:0], completeness=start.completeness
+            )
+            return even, settled, whole
+    if calm:
+        return max(calm, key=lambda item: item[1].finite.count)
     assert best is not None
     even, run = best
     return even, replace(run, lost=max(run.lost - len(whole) + run.finite.count, 1)), whole
