@@ -140,6 +140,15 @@ def test_one_output_with_biases_and_weights_of_one_sign(seed):
     compared(loss, chart, 200)
 
 
+@pytest.mark.thorough
+def test_one_output_with_biases_against_a_matrix():
+    form = np.array([[-0.5, 0.5, 0.2], [0.5, 2.0, 0.3], [0.2, 0.3, 1.0]])
+    problem = sh.Problem(form, sh.Gaussian(2), 2, outer=[1.0, 2.0], orthogonality=0.5, bias=True)
+    for point in sh.chart(problem).critical:
+        assert np.abs(problem.gradient(point.network)).max() < 1e-9
+        assert abs(problem.loss(point.network) - point.loss) < 1e-9
+
+
 def test_one_output_with_biases_is_refused_where_there_are_limits_or_sets():
     X, y = np.random.default_rng(0).standard_normal((9, 1)), np.ones(9)
     for outer, words in (([1.0, -1.0], "biases that grow alike"), ([1.0, 2.0], "set of dimension 0")):

@@ -277,6 +277,7 @@ def _chart(loss: PenalisedLoss, found: _Found, seed: int, method: str) -> Chart:
     completeness = weakest(found.levels)
     excess = loss.excess(np.array([row.pair for row in rows]))
     kind = _kinds(loss, rows, completeness != "sampled")
+    floor = loss.plain.floor if problem.bias else problem.floor
     tensors = [_tensor(loss, row.pair) for row in rows]
     families = {
         i: (row.family[0], row.family[1] or (tensors[i],))
@@ -284,7 +285,7 @@ def _chart(loss: PenalisedLoss, found: _Found, seed: int, method: str) -> Chart:
         if row.family is not None
     }
     return Chart(
-        critical=points_of_rows(problem, rows, excess, problem.floor, kind, tensors, families),
+        critical=points_of_rows(problem, rows, excess, floor, kind, tensors, families),
         completeness=completeness,
         method=method if method == "exact" else "homotopy",
         complex_count=found.complex,
