@@ -197,3 +197,10 @@ def test_groups_are_what_their_parameters_say():
     entries = np.concatenate([form[np.triu_indices(3)] for form in forms])
     assert np.allclose(special.tensors(x[None])[0], entries)
     assert np.allclose(special.join([pair, one]), x)
+
+
+def test_a_teacher_on_axes_under_gaussian_data():
+    """Two of its neurons that share outer weights, beside an idle one, have no slope anywhere."""
+    teacher = sh.Network(np.eye(3), [[1.0, 2.0, 3.0], [1.0, -1.0, 2.0]], sh.Power(2))
+    chart = sh.chart(sh.Problem(teacher, sh.Gaussian(3), WIDTH), certify=False)
+    assert chart.infimum < 1e-12 and chart.attained

@@ -133,7 +133,8 @@ def _apart_points(problem: Problem, part: ApartStratum, known: list[OutputPoint]
     for item in part.beside([point.entries for point in known if not point.limit]):
         point, family = item.point, item.family
         net = Network(item.W, item.A, problem.activation)
-        inward = -inf if apart_kind(problem, item, net) == "saddle" else 0.0
+        idle = len(item.W) < problem.width  # its kind is that of an idle neuron
+        inward = -inf if not idle and apart_kind(problem, item, net) == "saddle" else 0.0
         dimension, text = (0, "") if family is None else (family.dimension, family.description)
         found.append(
             OutputPoint(
