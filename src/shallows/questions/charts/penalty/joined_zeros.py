@@ -93,7 +93,7 @@ def _quadratic_slope(values: Callable[[Array], Array], x: Array, k: int) -> Arra
 def _moved(slopes: Array, V: Array, constants: int) -> int:
     """The dimension of the projections VᵀV over the kernel of the equations' derivative."""
     _, sizes, rows = np.linalg.svd(slopes)
-    kernel = rows[int(np.sum(sizes > RANK * max(float(sizes.max(initial=0.0)), TINY))) :]
+    kernel = rows[rank_of(sizes, RANK) :]
     halves = [V[:, constants:].T @ one.reshape(V.shape)[:, constants:] for one in kernel]
     images = [(half + half.T).ravel() for half in halves]
     return rank_of(np.linalg.svd(np.array(images), compute_uv=False), RANK) if images else 0
