@@ -131,12 +131,16 @@ def test_quintics_of_four_neurons(seed):
     assert abs(searched(gram, target.entries, 5, 4) - chart.infimum) <= SEARCHED * energy
 
 
-@pytest.mark.parametrize(("degree", "width"), [(3, 3), (3, 5), (4, 3), (4, 4)])
-def test_points_that_are_no_limits_are_critical_networks(degree, width):
+@pytest.mark.parametrize(
+    ("degree", "width", "n"),
+    [(3, 3, 2), (3, 5, 2), (4, 3, 2), (4, 4, 2), pytest.param(3, 3, 3, marks=pytest.mark.thorough)],
+)
+def test_points_that_are_no_limits_are_critical_networks(degree, width, n):
     """Each with zero gradient; a limit's function may have another network, which is not critical."""
     rng = np.random.default_rng(degree * 10 + width)
-    target = sh.SymmetricTensor(rng.standard_normal(degree + 1), 2, degree)
-    problem = sh.Problem(target, sh.IID.laplace(2), width=width, activation=sh.Power(degree))
+    target = sh.SymmetricTensor(rng.standard_normal(comb(n + degree - 1, degree)), n, degree)
+    data = sh.IID.laplace(2) if n == 2 else sh.Gaussian(3)
+    problem = sh.Problem(target, data, width=width, activation=sh.Power(degree))
     chart = sh.chart(problem)
     assert any(point.limit for point in chart.critical)
     scale = np.abs(problem.gram() @ target.entries).max()
