@@ -8,6 +8,9 @@ import shallows as sh
 
 #: Losses of zeros of the gradient, as shares of that of zero.
 SAME = 1e-7
+#: Losses of networks near a limit: neurons stand ε^(1/2m) apart, 10⁻² for four merged ones, and δ² is left,
+#: times binomials of the degree.
+NEAR_A_LIMIT = 1e-2
 
 
 def problem_of(degree, width, seed):
@@ -25,8 +28,10 @@ def test_the_target_is_a_network_where_its_real_rank_says_so(degree, width, seed
     size = chart.losses[-1]
     assert (chart.infimum < SAME * size) == (rank <= width) and (chart.attained is True) == (rank <= width)
     for point in chart.points:
-        assert np.linalg.norm(problem.gradient(point.network)) < SAME * size
-        assert problem.loss(point.network) == pytest.approx(point.loss, abs=SAME * size)
+        if not point.limit:
+            assert np.linalg.norm(problem.gradient(point.network)) < SAME * size
+        near = NEAR_A_LIMIT if point.limit else SAME
+        assert problem.loss(point.network) == pytest.approx(point.loss, abs=near * size)
     if rank <= width:
         assert chart.minimum.kind == "global minimum" and chart.kinds()["global minimum"] == 1
         assert chart.minimum.rank == rank
@@ -43,10 +48,10 @@ def test_zeros_of_the_gradient_are_listed(degree, width, seed):
         assert np.abs(chart.losses - loss).min() < SAME * chart.losses[-1] * 10
 
 
-def test_fixed_weights_of_even_degree_and_more_inputs_are_refused():
+def test_fixed_weights_of_even_degree_are_charted_and_more_inputs_refused():
     quartic = sh.SymmetricTensor(np.arange(1.0, 6.0), 2, 4)
-    with pytest.raises(sh.InvalidProblem, match="not identifiable"):
-        sh.chart(sh.Problem(quartic, sh.Gaussian(2), 3, outer="ones"))
+    chart = sh.chart(sh.Problem(quartic, sh.Gaussian(2), 3, outer="ones"))
+    assert chart.attained and chart.scope == "" and not any(point.limit for point in chart.critical)
     cubic = sh.SymmetricTensor(np.arange(1.0, 11.0), 3, 3)
     with pytest.raises(sh.InvalidProblem, match="not identifiable"):
         sh.chart(sh.Problem(cubic, sh.Gaussian(3), 5))

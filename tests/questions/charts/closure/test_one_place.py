@@ -214,7 +214,7 @@ def test_jets_are_limits_of_networks(chart):
     np.testing.assert_allclose(np.real(map_.tensors(x[None])[0]), jet.entries(6), atol=1e-12)
     directions, weights = jet.neurons()
     near = ((X @ directions.T) ** 6) @ weights
-    np.testing.assert_allclose(near, values, atol=1e-3 * np.abs(values).max())  # ε^(1/5), as said there
+    np.testing.assert_allclose(near, values, atol=1e-3 * np.abs(values).max())  # δ² = ε^(1/4), as said there
 
 
 def test_signs_alternate():

@@ -53,6 +53,7 @@ from shallows.questions.charts.neurons.stratum import (
 )
 from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
+from shallows.questions.charts.neurons.wide_plane import NO_FIT, charted_width, is_wide_plane, target_network
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
@@ -146,7 +147,7 @@ def require_isolated(problem: Problem) -> None:
     neuron = own_neuron(problem)
     weights = [None] if problem.outer is None else [item.weights for item in arrangements(problem)]
     tried = (
-        [NeuronEquations(neuron, r) for r in range(1, problem.width + 1)]
+        [NeuronEquations(neuron, r) for r in range(1, charted_width(problem) + 1)]
         if problem.outer is None
         else [NeuronEquations(neuron, len(w), outer=tuple((float(a),) for a in w)) for w in weights if w]
     )
@@ -180,8 +181,8 @@ def _trained(
     if not any(space.exact.right):
         found.notes.append(NO_TARGET)
         return
-    for r in range(1, problem.width + 1):
-        with status_line(f"rank {r} of {problem.width}", progress) as tell:
+    for r in range(1, charted_width(problem) + 1):
+        with status_line(f"rank {r} of {charted_width(problem)}", progress) as tell:
             stratum = engine(problem, space, r, None, certify, seed, tell)
         _add(problem, space, stratum, r, None, found)
         if r == 1:
@@ -193,6 +194,21 @@ def _trained(
             _add_beside_constant(problem, space, certify, seed, progress, found)
     if engine is neuron_stratum and has_line_stratum(problem, 1):
         _add_lines(problem, space, certify, seed, progress, found)
+    if is_wide_plane(problem):
+        _add_target(problem, space, found)
+
+
+def _add_target(problem: Problem, space: PolynomialSpace, found: Found) -> None:
+    """The target as a network, where it is none of those found already."""
+    near = POINT_ERROR * float(np.abs(space.target).max())
+    if is_among(space.target, [item.point.entries for item in found.placed], near):
+        return
+    network_of_it = target_network(problem, space, own_neuron(problem))
+    if network_of_it is None:
+        found.notes.append(NO_FIT)
+        return
+    point = NeuronPoint(*network_of_it, space.target, (len(space.target), 0, 0))
+    found.placed.append(Placed(point, network(problem, *network_of_it)))
 
 
 def _add_beside_constant(
@@ -233,7 +249,8 @@ def _add_lines(
     found.complex[2] += lines.count
     for item in lines.beside([item.point.entries for item in found.placed]):
         net = network(problem, item.W, item.A[0])
-        found.placed.append(Placed(item.point, net, item.family, kind=apart_kind(problem, item, net)))
+        kind = "saddle" if problem.width > 2 else apart_kind(problem, item, net)  # an idle neuron descends
+        found.placed.append(Placed(item.point, net, item.family, kind=kind))
 
 
 def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> None:

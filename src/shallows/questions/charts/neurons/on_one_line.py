@@ -24,6 +24,7 @@ from shallows.questions.charts.neurons.line_networks import critical_pair
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic
+from shallows.questions.charts.neurons.wide_plane import is_wide_plane
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import REAL
 from shallows.support.checks import Array
@@ -39,18 +40,23 @@ def has_line_stratum(problem: Problem, outputs: int) -> bool:
     """Whether paths of two neurons miss those with parallel weights, and they are charted here."""
     assert isinstance(problem.activation, PolynomialActivation)
     powers = np.count_nonzero(problem.activation.coefficients)
-    extra = problem.outer is None and problem.width == 2 and not problem.bias and problem.n > 1
+    extra = problem.outer is None and problem.width > 1 and not problem.bias and problem.n > 1
+    if problem.width > 2:
+        return bool(extra and powers == 2 and outputs == 1 and problem.outputs == 1)
     return bool(extra and (powers == 2 or (powers == 3 and outputs == 1)))
 
 
 def leaves_lines_out(problem: Problem) -> bool:
     """Whether one output's networks with parallel weights have more weights than dimensions and are not charted.
 
-    r of them have 2r weights, 3r with a bias, their functions J powers; with two powers they are one neuron's.
+    r of them have 2r weights, 3r with a bias, their functions J powers; with two powers they are one neuron's, real or
+    not, and two parallel ones beside a third are not charted but where there are none (`wide_plane`).
     """
     assert isinstance(problem.activation, PolynomialActivation)
-    if problem.outer is not None or problem.width < 2 or problem.n < 2 or has_line_stratum(problem, 1):
+    if problem.outer is not None or problem.width < 2 or problem.n < 2:
         return False
+    if has_line_stratum(problem, 1):
+        return problem.width > 2 and not is_wide_plane(problem)
     powers = np.count_nonzero(problem.activation.coefficients)
     if problem.bias:
         return bool(3 * problem.width > problem.activation.degree + 1)

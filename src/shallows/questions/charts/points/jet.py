@@ -50,16 +50,12 @@ class Jet:
     def neurons(self) -> tuple[Array, Array]:
         """Directions, a row each, and outer weights of m neurons that are about to merge.
 
-        They stand ε^(1/(m+1)) apart: terms are as large as the m-th power of its inverse, so that rounding of them is
-        about as large as what the distance leaves.
+        They stand δ = ε^(1/2m) apart: losses sum squares of terms that are δ^(1−m) times as large as the function, so
+        that their rounding is about as large as what the distance leaves, δ².
         """
-        nodes = EPSILON ** (1 / (self.size + 1)) * np.linspace(-1.0, 1.0, self.size)
+        nodes = EPSILON ** (1 / (2 * self.size)) * np.linspace(-1.0, 1.0, self.size)
         weights = np.asarray(np.linalg.solve(np.vander(nodes, increasing=True).T, self.c), np.float64)
         return self.w + nodes[:, None] * self.v, weights
-
-    def moved(self, M: Array) -> Jet:
-        """The jet of Mw and Mv."""
-        return Jet(M @ self.w, M @ self.v, self.c)
 
     def _derivatives(self, degree: int) -> Array:
         """f^(k)(0)/k!, a row each."""
