@@ -20,6 +20,7 @@ class Plain:
     def __init__(self, X, y, coefficients, width):
         self.X, self.y, self.r = X, y, width
         self.p = np.polynomial.Polynomial(coefficients)
+        self.slope = self.p.deriv()
 
     def parts(self, theta):
         return theta[: 2 * self.r].reshape(self.r, 2), theta[2 * self.r :]
@@ -32,7 +33,7 @@ class Plain:
         W, a = self.parts(theta)
         z = self.X @ W.T
         rest = 2 * (self.p(z) @ a - self.y) / len(self.y)
-        slopes = (rest[:, None] * self.p.deriv()(z) * a).T @ self.X
+        slopes = (rest[:, None] * self.slope(z) * a).T @ self.X
         return np.concatenate([slopes.ravel(), rest @ self.p(z)])
 
     def hessian(self, theta):
@@ -91,10 +92,8 @@ def test_zeros_of_the_gradient_are_listed(coefficients, kind, width):
             assert point.kind == ("global minimum" if point.loss <= SAME * energy else "saddle")
     losses = chart.losses
     missing = []
-    for start in starts(width, rng, 60):
-        x = least_squares(
-            plain.gradient, start, method="lm", max_nfev=2000, xtol=1e-15, ftol=1e-15, gtol=1e-15
-        ).x
+    for start in starts(width, rng, 24):
+        x = least_squares(plain.gradient, start, plain.hessian, method="lm", max_nfev=80, gtol=1e-15).x
         settled = np.abs(plain.gradient(x)).max() <= AT_REST * energy and np.abs(x).max() < 30
         if settled and np.abs(losses - plain.value(x)).min() > SAME * energy:
             missing.append((plain.value(x), x))

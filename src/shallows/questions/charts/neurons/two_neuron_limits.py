@@ -154,10 +154,16 @@ def two_neuron_limits(
 def _regular(
     setting: _Setting, equations: LimitEquations, ends: Complex
 ) -> tuple[Complex, NDArray[np.bool_]]:
-    """Ends that look singular for being far out, but are proved regular; a block of a lower stratum is none."""
+    """Ends that look singular for being far out, but are proved regular; a block of a lower stratum is none.
+
+    Nor are neurons on different axes here: they have no coordinate c with u_c = 1 in common.
+    """
     sure = []
     for x in ends:
         blocks = list(map(setting.restored, equations.map.blocks(x)))
+        if not _have_common_coordinate(blocks):
+            sure.append(False)
+            continue
         map_ = LimitMap(equations.degree, equations.n, equations.kinds, _chart(blocks))
         system = TermSystem(map_, setting.space.exact)
         sure.append(certify(system, map_.parameters(blocks)[None]).roots[0] is not None)
@@ -221,6 +227,11 @@ def _real(
         items = [_placed(setting, system, x, root) for x, root in real]
         placed += [item for item in items if item is not None]
     return placed
+
+
+def _have_common_coordinate(blocks: list[Block]) -> bool:
+    """Whether some coordinate is zero in no u."""
+    return bool(np.any(np.all([block.u != 0 for block in blocks if block.kind != "L"], axis=0)))
 
 
 def _chart(blocks: list[Block]) -> tuple[int, int]:

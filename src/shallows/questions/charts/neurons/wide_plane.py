@@ -15,18 +15,19 @@ parallel ones: those of width two. At all but the target an idle neuron with h(w
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import least_squares
 
+from shallows.mathematics.newton import settled
 from shallows.model.activations import PolynomialActivation
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
 
 #: Up to so many neurons critical networks are charted one by one.
 CHARTED = 2
-#: So many random networks are fitted to the target; most starts get there (of 200 targets none needed more than 9).
-STARTS = 60
+#: So many random networks are moved to the target, by so many steps of Gauss and Newton each.
+STARTS, STEPS = 60, 80
 #: A fit this close to the target, relatively, is the target: rounding of sums of terms up to LARGE times as large.
 FITTED, LARGE = 1e-10, 1e3
 NO_FIT = (
@@ -53,20 +54,23 @@ def charted_width(problem: Problem) -> int:
 def target_network(problem: Problem, space: PolynomialSpace, neuron: Neuron) -> tuple[Array, Array] | None:
     """W and a of a network of the problem that is the best of all polynomials; None where none is found."""
     r, size = problem.width, float(np.abs(space.target).max())
-    scale = np.sqrt(np.diag(space.gram))
     rng = np.random.default_rng([r, 3])
 
     def parts(x: Array) -> tuple[Array, Array]:
         return x[: 2 * r].reshape(r, 2), x[2 * r :]
 
-    def gap(x: Array) -> Array:
+    def system(x: Array) -> tuple[Array, Array]:
         W, a = parts(x)
-        return np.asarray((a @ np.array([neuron.values(w) for w in W]) - space.target) / size * scale)
+        values, slopes = neuron.values(W), neuron.slopes(W)
+        rows = np.concatenate([(a[:, None, None] * slopes).reshape(2 * r, -1), values])
+        return (a @ values - space.target) / size, rows.T / size
 
     for _ in range(STARTS):
-        x = least_squares(gap, rng.standard_normal(3 * r), method="trf", xtol=1e-15, ftol=1e-15, gtol=1e-15).x
-        W, a = parts(x)
-        terms = a[:, None] * np.array([neuron.values(w) for w in W])
-        if np.abs(gap(x)).max() <= FITTED * scale.max() and np.abs(terms).max() <= LARGE * size:
+        found = settled(system, rng.standard_normal(3 * r), STEPS, EPSILON)
+        if found is None:
+            continue
+        W, a = parts(found[0])
+        terms = a[:, None] * neuron.values(W)
+        if np.abs(system(found[0])[0]).max() <= FITTED and np.abs(terms).max() <= LARGE * size:
             return W, a
     return None
