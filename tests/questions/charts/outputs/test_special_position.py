@@ -148,7 +148,7 @@ def test_one_form_for_all_outputs_leaves_one_singular_value_out(two_outputs):
 def test_zeros_of_three_squares_anywhere(seed, gaussian):
     chart, missing, hits = _checked(Squares(3, 2, seed, gaussian), 60, seed)
     assert not missing and chart.completeness != "sampled"
-    assert len(hits) >= 8
+    assert len(hits) >= 4
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1), (1, 1, -1), (-1, 1, -1)])
