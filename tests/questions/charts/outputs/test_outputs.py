@@ -205,8 +205,6 @@ def test_charts_of_several_outputs_are_stored_and_reported(tmp_path):
     ("options", "reason"),
     [
         ({"width": 4}, "Infinitely many networks"),
-        ({"width": 2, "outer": [[1.0, 1.0], [2.0, 1.0]], "norm_neuron": True}, "without norm neuron"),
-        ({"width": 1, "orthogonality": 1.0}, "WᵀW"),
         ({"width": 3, "norm_neuron": True}, "see the norm"),
     ],
 )
