@@ -248,8 +248,16 @@ def wrong_rows(loss, chart):
 
 
 def left_out(loss, chart, x):
-    """Whether a network is one of those that the chart says are left out: neurons, or outer weights, are parallel."""
+    """Whether a network is one of those that the chart says are left out: neurons, or outer weights, are parallel.
+
+    Under a penalty also neurons of equal outer weights that are not orthonormal, which must be saddles.
+    """
     W, _, A, _ = loss.parts(x)
+    if "equal outer weights are orthonormal: all others are saddles" in chart.scope and len(W) > 1:
+        equal = np.ptp(A, axis=1).max() <= PARALLEL * np.abs(A).max()
+        values = np.linalg.eigvalsh(loss.hessian(x))
+        if equal and values[0] < -FLAT * np.abs(values).max():
+            return True
     by_words = [("polynomials of one w·x", W), ("parallel outer weights", A.T)]
     return any(
         words in chart.scope
