@@ -131,16 +131,21 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     from shallows.questions.charts.quadratics.fixed_slope_chart import fixed_slope_chart, is_spread
     from shallows.questions.charts.quadratics.students import QuadraticStudents
 
+    assert isinstance(problem.activation, Polynomial)
+    inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
+    power = pure_power(problem)
+    if power is not None:
+        return pure_power_chart(problem, power, inner)
+    if problem.activation.degree == 1 and method in ("auto", "closed-form"):
+        from shallows.questions.charts.outputs.affine import affine_chart
+
+        return affine_chart(problem, inner)
     if problem.outputs != 1:
         from shallows.questions.charts.outputs.neurons import neuron_outputs_chart
 
         return neuron_outputs_chart(problem, certify, seed, progress, method)
-    inner = partial(chart, method=method, certify=certify, rng=seed, progress=progress)
     if has_equivalent_power(problem):
         return equivalent_chart(problem, inner)
-    power = pure_power(problem)
-    if power is not None:
-        return pure_power_chart(problem, power, inner)
     students = QuadraticStudents.of(problem)
     if students is not None and method in ("auto", "homotopy", "exact"):
         from shallows.questions.charts.quadratics.chart import quadratics_chart

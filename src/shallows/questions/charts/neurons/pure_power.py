@@ -33,14 +33,14 @@ def pure_power(problem: Problem) -> PurePower | None:
     c, d = [Fraction(float(x)) for x in activation.coefficients], activation.degree
     h = c[-2] / (d * c[-1])
     same = all(c[j] == c[-1] * comb(d, j) * h ** (d - j) for j in range(d + 1))
-    if not same or (h and not problem.bias) or Fraction(float(h)) != h:
+    if not same or (h and not problem.bias):
         return None
     return PurePower(d, float(c[-1]), float(h))
 
 
 def pure_power_chart(problem: Problem, power: PurePower, of_powers: Callable[[Problem], Chart]) -> Chart:
     """The chart of the same problem with a power, its networks read with this activation."""
-    outer = "free" if problem.outer is None else problem.outer[0] * power.scale
+    outer = "free" if problem.outer is None else problem.outer * power.scale
     inner = Problem(
         problem.target, problem.data, problem.width, Power(power.degree), outer, bias=problem.bias
     )
@@ -61,6 +61,7 @@ class _Renamed(Reread):
     def network(self, i: int) -> Network:
         """A network that realises it."""
         net = self.inner.network(i)
-        a = net.a / self.power.scale if self.problem.outer is None else self.problem.outer[0]
+        fixed, single = self.problem.outer, self.problem.outputs == 1
+        a = net.a / self.power.scale if fixed is None else fixed[0] if single else fixed
         bias = None if net.bias is None else net.bias - self.power.shift
         return Network(net.W, np.asarray(a), self.problem.activation, bias=bias)
