@@ -54,8 +54,8 @@ chromium:
 test: lint chromium ## format, types and the tests (quick hypothesis profile)
 	$(BIN)/pytest -n 2
 
-test-thorough: .venv/.dev chromium ## all seeds, all sizes: run before an issue is called resolved
-	SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
+test-thorough: .venv/.dev chromium ## all seeds, all sizes, hours; one that was stopped goes on (FRESH=1: from the start)
+	FRESH=$(FRESH) SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
 
 test-frameworks: .venv/.dev ## PyTorch and JAX: installs both (about 1 GB) and runs their tests
 	$(BIN)/pip install --quiet --editable '.[torch,jax]'
@@ -86,5 +86,5 @@ docs: .venv/.docs ## the site, in docs/_build/html; every warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 
 clean: ## remove .venv and caches
-	rm -rf .venv .venv-lowest dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest dist .thorough .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
