@@ -8,8 +8,9 @@ from bench.literature import cyclic, eco, katsura, noon
 
 from shallows.certify import real_roots
 from shallows.homotopy import random_rank_one, solve
+from shallows.mathematics.exact import msolve
 from shallows.mathematics.exact.msolve import MissingMsolve, find_msolve
-from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.errors import InvalidProblem, MissingExtra, NotConverged
 
 SYSTEMS = {
     "katsura-5": katsura(5),
@@ -81,3 +82,32 @@ def test_rational_roots_are_read_as_they_are():
     roots = real_roots(["2*x + 1", "3*y - x + 2"])
     ((x, y),) = roots.boxes
     assert x == (Fraction(-1, 2), Fraction(-1, 2)) and y[0] <= Fraction(-5, 6) <= y[1] and roots.degree == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [
+            "x^4 - 10*x^2 + 1",
+            "y - x^3 - 7",
+            "z - 1",
+        ],  # z tells no roots apart: msolve answers in the order z, y, x
+        ["x^2 - 2", "y^2 - 3"],  # nor does any variable: a linear form is added
+        ["x^2 - 2", "y^2 - 3", "z - x*y"],
+    ],
+)
+def test_variables_that_msolve_reorders_are_put_back(rows):
+    roots = real_roots(rows)
+    assert len(roots.boxes) == 4 and len(roots.variables) == len(rows)
+    for point in roots.points:
+        values = [eval(row.replace("^", "**"), dict(zip("xyz", point, strict=False))) for row in rows]
+        np.testing.assert_allclose(values, 0, atol=1e-9)
+
+
+def test_boxes_in_which_an_equation_is_not_zero_are_an_error(monkeypatch):
+    original = msolve._read
+    monkeypatch.setattr(
+        msolve, "_read", lambda text, variables, names: original(text, variables, names[::-1])
+    )
+    with pytest.raises(NotConverged, match="where an equation is not zero"):
+        real_roots(["x^2 - 2", "y - x - 5"])

@@ -20,8 +20,10 @@ from math import lcm
 from pathlib import Path
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.systems import ball_evaluator, precision, rational
 from shallows.mathematics.homotopy.systems import PolynomialSystem, Terms
 from shallows.support.errors import InvalidProblem, MissingExtra, NotConverged
 
@@ -116,7 +118,22 @@ def real_roots(polynomials: object, bits: int = 128, timeout: float = 60.0) -> E
         if done.returncode or not result.exists():
             detail = done.stderr.decode(errors="replace").strip()[-200:]
             raise NotConverged(f"msolve ended with code {done.returncode}: {detail or 'no message'}")
-        return _read(result.read_text(), system.variables)
+        found = _read(result.read_text(), system.variables, names)
+    _require_roots(system, found, bits)
+    return found
+
+
+def _require_roots(system: PolynomialSystem, found: ExactRealRoots, bits: int) -> None:
+    """Every equation can be zero in every box: a ball of its values that leaves 0 out proves a misread answer."""
+    evaluate = ball_evaluator(system, 2 * bits)
+    with precision(2 * bits):
+        for box in found.boxes or ():
+            value, _ = evaluate([arb(rational(low)).union(arb(rational(high))) for low, high in box])
+            if not all(value[i, 0].contains(0) for i in range(system.n)):
+                raise NotConverged(
+                    f"msolve gave the box around {[float(low) for low, _ in box]}, where an equation is not zero. "
+                    "Please report this system."
+                )
 
 
 def _line(terms: Terms, names: list[str]) -> str:
@@ -131,7 +148,8 @@ def _line(terms: Terms, names: list[str]) -> str:
     return text
 
 
-def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
+def _read(text: str, variables: tuple[str, ...], names: list[str]) -> ExactRealRoots:
+    """The answer; msolve may have put the variables, `names` in the question, into another order, which it says."""
     body = text.strip().rstrip(":")
     # a / 2^b in most boxes, a / b where a root is rational
     numbers = re.sub(
@@ -145,7 +163,8 @@ def _read(text: str, variables: tuple[str, ...]) -> ExactRealRoots:
     # data: 0, the parametrisation [characteristic, variables, degree, ...], [1, boxes]
     # the parametrisation ends with [1, [[degree, coefficients] of the eliminating polynomial, ...]]
     degree, distinct, found = int(data[1][2]), int(data[1][5][1][0][0]), data[2][1]
-    boxes = tuple(tuple((_fraction(low), _fraction(high)) for low, high in root) for root in found)
+    places = [data[1][3].index(name) for name in names]
+    boxes = tuple(tuple((_fraction(root[k][0]), _fraction(root[k][1])) for k in places) for root in found)
     return ExactRealRoots(variables, boxes, degree, distinct)
 
 
