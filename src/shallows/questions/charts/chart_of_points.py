@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_rows import chart_of_rows
 from shallows.questions.charts.points.first_order import escape, is_numerical, slope_range
 from shallows.questions.charts.points.inward import inward_slope
 from shallows.questions.charts.points.kinds import (
@@ -23,7 +25,7 @@ from shallows.questions.charts.points.kinds import (
     require_doubles,
 )
 from shallows.questions.charts.points.networks import are_networks, nearly, realise, with_idle
-from shallows.questions.charts.points.point import Points, PointTable, Stored
+from shallows.questions.charts.points.rows import ChartRow
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts, RealFamily, RealPoint
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
@@ -53,98 +55,117 @@ def chart_of_points(
     set of networks itself is not closed: paper 000, Example 19), so that the lowest level is the infimum of the loss;
     otherwise `scope` says what is listed.
     """
-    about = {len(found) + i: family for i, family in enumerate(families)}
+    about = [None] * len(found) + list(families)
     found = [*found, *(family.point for family in families)]
-    signs = Signs.of(problem)
-    positive, negative = np.array([f.signed for f in found], dtype=np.intp).T
-    entries = np.array([f.entries(problem.n, problem.degree) for f in found])
-    slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
-    room = signs.room(positive, negative)
-    levels = _levels(problem, entries, [f.certificate is not None for f in found])
-    errors = _slope_errors(problem, found)
-    idle = list(zip(room[0].tolist(), room[1].tolist(), strict=True))
-    reach = np.array(
-        [slope_range(problem, f, slopes[i], idle[i], float(errors[i])) for i, f in enumerate(found)]
-    )
-    signature = np.array([f.signature for f in found], dtype=np.intp)
-    dimension = np.array([about[i].dimension if i in about else 0 for i in range(len(found))], dtype=np.intp)
-    inward = np.array([inward_slope(f, slopes[i], problem.degree) for i, f in enumerate(found)])
-    kept = np.flatnonzero(signs.realisable(positive, negative))
-    kind = np.full(len(found), "", dtype="<U14")
-    kind[kept] = kinds(
-        levels[kept],
-        signature[kept],
-        dimension[kept],
-        (room[0][kept], room[1][kept]),
-        (reach[kept, 0], reach[kept, 1]),
-        errors[kept],
-        closed,
-        inward[kept],
-    )
-    rank = np.array([f.rank for f in found], dtype=np.intp)
-    attainable = _attainable(problem, found, kind, signs)
-    order = kept[np.lexsort((rank[kept], levels.excess[kept]))]
-    maker = Stored(
-        [SymmetricTensor(entries[i], problem.n, problem.degree) for i in order],
-        [_network(problem, found[i], attainable[i]) for i in order],
-        [found[i].certificate for i in order],
-        [escape(problem, slopes[i], idle[i], found[i], float(errors[i])) for i in order],
-        {row: (about[i].description, about[i].samples) for row, i in enumerate(order.tolist()) if i in about},
-    )
-    loss = levels.excess + problem.floor
-    limit = np.array([found[i].limit and not attainable[i] for i in order], dtype=bool)
-    table = PointTable(loss[order], rank[order], signature[order], kind[order], dimension[order], limit)
-    isolated = rank[order][(dimension[order] == 0) & ~limit]
-    lowest = levels[order].same(float(levels.excess[order].min()))
-    return Chart(
-        critical=Points(table, maker, problem),
+    judged = _Judged.of(problem, found, [0 if f is None else f.dimension for f in about], closed)
+    rows = [judged.row(i, about[i]) for i in judged.order]
+    return chart_of_rows(
+        problem,
+        rows,
+        counts,
         completeness=completeness,
         method=method,
-        complex_count={r: c.complex for r, c in counts.items() if c.complex is not None},
-        real_count={r: int(np.sum(isolated == r)) for r in counts},
-        expected_count={r: c.expected for r, c in counts.items()},
-        expected_source={r: c.source for r, c in counts.items()},
-        notes=(*notes, *_numerical_kinds(problem, kind[kept], (room[0] | room[1])[kept])),
-        seed=seed,
-        attained=_attained(closed, completeness, kind[order][lowest], limit[lowest]),
+        notes=[*notes, *judged.notes()],
+        attained=judged.attained(rows) if closed and completeness != "sampled" else None,
         scope=scope,
-        problem=problem,
+        seed=seed,
     )
 
 
-def _attainable(
-    problem: Problem, found: Sequence[RealPoint], kind: NDArray[np.str_], signs: Signs
-) -> list[bool]:
-    """Which limits are networks: another one with their function is critical where the slope is zero, only there."""
-    idle = [signs.total - point.rank for point in found]
-    return [
-        bool(own == GLOBAL) and are_networks(point, problem.degree, room)
-        for point, own, room in zip(found, kind, idle, strict=True)
-    ]
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """Found points with their slopes 2G(s − t) and what these are off by, the room for idle neurons of either sign, and
+    the kinds of those that outer weights can realise, in the `order` of their losses."""
+
+    problem: Problem
+    found: Sequence[RealPoint]
+    signs: Signs
+    entries: Array
+    slopes: Array
+    errors: Array
+    room: NDArray[np.bool_]
+    levels: Levels
+    kind: NDArray[np.str_]
+    order: list[int]
+
+    @classmethod
+    def of(
+        cls, problem: Problem, found: Sequence[RealPoint], dimensions: Sequence[int], closed: bool
+    ) -> _Judged:
+        signs = Signs.of(problem)
+        positive, negative = np.array([f.signed for f in found], dtype=np.intp).T
+        entries = np.array([f.entries(problem.n, problem.degree) for f in found])
+        slopes = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
+        levels = _levels(problem, entries, [f.certificate is not None for f in found])
+        errors = _slope_errors(problem, found)
+        room = np.column_stack(signs.room(positive, negative))
+        reach = np.array(
+            [
+                slope_range(problem, f, slopes[i], (bool(room[i, 0]), bool(room[i, 1])), float(errors[i]))
+                for i, f in enumerate(found)
+            ]
+        )
+        inward = np.array([inward_slope(f, slopes[i], problem.degree) for i, f in enumerate(found)])
+        kept = np.flatnonzero(signs.realisable(positive, negative))
+        kind = np.full(len(found), "", dtype="<U14")
+        kind[kept] = kinds(
+            levels[kept],
+            np.array([f.signature for f in found], dtype=np.intp)[kept],
+            np.array(dimensions, dtype=np.intp)[kept],
+            (room[kept, 0], room[kept, 1]),
+            (reach[kept, 0], reach[kept, 1]),
+            errors[kept],
+            closed,
+            inward[kept],
+        )
+        rank = np.array([f.rank for f in found], dtype=np.intp)
+        order = kept[np.lexsort((rank[kept], levels.excess[kept]))].tolist()
+        return cls(problem, found, signs, entries, slopes, errors, room, levels, kind, order)
+
+    def row(self, i: int, about: RealFamily | None) -> ChartRow:
+        """Point i as a row of the chart. A limit is a network where another one with its function is critical: where
+        the slope is zero, and only there."""
+        problem, point = self.problem, self.found[i]
+        idle = (bool(self.room[i, 0]), bool(self.room[i, 1]))
+        attainable = bool(self.kind[i] == GLOBAL) and are_networks(
+            point, problem.degree, self.signs.total - point.rank
+        )
+        return ChartRow(
+            _network(problem, point, attainable),
+            float(self.levels.excess[i] + problem.floor),
+            point.rank,
+            point.signature,
+            str(self.kind[i]),
+            point.certificate,
+            0 if about is None else about.dimension,
+            point.limit and not attainable,
+            SymmetricTensor(self.entries[i], problem.n, problem.degree),
+            escape(problem, self.slopes[i], idle, point, float(self.errors[i])),
+            None if about is None else (about.description, about.samples),
+        )
+
+    def attained(self, rows: Sequence[ChartRow]) -> bool | None:
+        """False where only limits have the lowest level; else None: a network that has it says so by its kind."""
+        levels = self.levels[np.array(self.order)]
+        lowest = [rows[i] for i in np.flatnonzero(levels.same(float(levels.excess.min()))).tolist()]
+        only = all(row.limit for row in lowest) and any(row.kind == GLOBAL for row in lowest)
+        return False if only else None
+
+    def notes(self) -> list[str]:
+        """What kinds rest on where no eigenvalues or roots decide: an escape found proves a saddle, none found
+        nothing."""
+        resting = int(np.sum(self.room.any(axis=1) & (self.kind == "local minimum")))
+        if not resting or not is_numerical(self.problem):
+            return []
+        return [
+            f"{counted(resting, 'local minimum')} with idle neurons: that no further neuron decreases the "
+            "loss rests on a numerical minimisation over the sphere, not on a proof"
+        ]
 
 
 def _network(problem: Problem, found: RealPoint, attainable: bool) -> Network:
     """The point's network, or one near a limit."""
     return realise(problem, *(with_idle(found) if attainable else nearly(found, problem.degree)))
-
-
-def _attained(
-    closed: bool, completeness: str, kind: NDArray[np.str_], limit: NDArray[np.bool_]
-) -> bool | None:
-    """False where only limits have the lowest level; else None: a network that has it says so by its kind."""
-    whole = closed and completeness != "sampled"
-    return False if whole and np.all(limit) and np.any(kind == GLOBAL) else None
-
-
-def _numerical_kinds(problem: Problem, kind: NDArray[np.str_], idle: NDArray[np.bool_]) -> list[str]:
-    """What kinds rest on where no eigenvalues or roots decide: an escape found proves a saddle, none found nothing."""
-    resting = int(np.sum(idle & (kind == "local minimum"))) if is_numerical(problem) else 0
-    if not resting:
-        return []
-    return [
-        f"{counted(resting, 'local minimum')} with idle neurons: that no further neuron decreases the "
-        "loss rests on a numerical minimisation over the sphere, not on a proof"
-    ]
 
 
 def _levels(problem: Problem, entries: Array, proved: Sequence[bool]) -> Levels:

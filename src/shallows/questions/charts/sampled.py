@@ -5,7 +5,9 @@ from __future__ import annotations
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
+from shallows.questions.charts.chart_of_rows import chart_of_rows
+from shallows.questions.charts.points.rows import ChartRow
+from shallows.questions.charts.points.stratum import Counts
 from shallows.questions.charts.result import Chart
 from shallows.questions.descent.ensemble import ensemble
 from shallows.questions.descent.results.minima import Minimum
@@ -38,22 +40,17 @@ def descent_chart(problem: Problem, seed: int) -> Chart:
         for minimum in runs.minima
         if minimum.signature is not None
     ]
-    critical = points_in_order(problem, rows)
-    ranks = sorted({row.rank for row in rows})
-    return Chart(
-        critical=critical,
+    return chart_of_rows(
+        problem,
+        rows,
+        {rank: Counts(None, None, "") for rank in sorted({row.rank for row in rows})},
         completeness="sampled",
         method="descent",
-        complex_count={},
-        real_count=isolated(rows, ranks),
-        expected_count=dict.fromkeys(ranks),
-        expected_source=dict.fromkeys(ranks, ""),
         notes=(
             f"end points of {RUNS} descents from Xavier starts; signatures are in parameter space",
             "shares: " + ", ".join(f"{minimum.loss:.6g}: {minimum.share:.1%}" for minimum in minima[:8]),
         ),
         seed=seed,
-        problem=problem,
     )
 
 

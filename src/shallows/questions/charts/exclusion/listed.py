@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
+from shallows.questions.charts.points.rows import ChartRow, Lifts, isolated, made, points_in_order
 from shallows.questions.charts.result import Chart
-
-
-class Lifts(Protocol):
-    """What makes a network when it is asked for one: a million weights for a handful of numbers."""
-
-    def network(self) -> Network:
-        """The network."""
-        ...
-
-
-class _Networks(Sequence[Network]):
-    """Networks, each made when it is looked at."""
-
-    def __init__(self, given: Sequence[Network | Lifts]) -> None:
-        self.given = tuple(given)
-
-    def __len__(self) -> int:
-        return len(self.given)
-
-    def __getitem__(self, i: Any) -> Any:
-        return _made(self.given[i])
-
-
-def _made(item: Network | Lifts) -> Network:
-    return item if isinstance(item, Network) else item.network()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +33,8 @@ class Listed:
     @property
     def made(self) -> Network:
         """The network, made if it was not."""
-        return _made(self.network)
+        found: Network = made(self.network)
+        return found
 
     @property
     def middle(self) -> float:
@@ -109,8 +84,7 @@ def chart_of_listed(
     """
     lowest = min(item.loss[1] for item in listed)
     attained = attained and (searched or min(item.loss[0] for item in listed) <= 0)
-    order = sorted(range(len(listed)), key=lambda i: (listed[i].middle, listed[i].rank))
-    items = [listed[i] for i in order]
+    items = sorted(listed, key=lambda item: (item.middle, item.rank))
     rows = [
         ChartRow(
             item.network,
@@ -127,7 +101,7 @@ def chart_of_listed(
     ]
     ranks = sorted({item.rank for item in items})
     return Chart(
-        critical=points_in_order(problem, rows, _Networks),
+        critical=points_in_order(problem, rows),
         completeness="proved" if searched else "sampled",
         method="exclusion",
         complex_count={},

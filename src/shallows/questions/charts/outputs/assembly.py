@@ -12,54 +12,34 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import identity
+from shallows.questions.charts.chart_of_rows import chart_of_rows
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
 from shallows.questions.charts.outputs.point import OutputPoint
 from shallows.questions.charts.points.kinds import ROUNDINGS, Levels
-from shallows.questions.charts.points.point import Certificate, Points, PointTable
+from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
-from shallows.support.errors import InvalidProblem
 from shallows.support.tolerances import EPSILON
 
 
-@dataclass(frozen=True)
-class OutputMaker:
-    """Makes points of charts with several outputs; they have one tensor an output (`CriticalPoint.tensors`)."""
+@dataclass(frozen=True, eq=False)
+class _Lifted:
+    """Makes the network of a point, idle neurons at zero, with its norm neurons."""
 
     problem: Problem
-    points: Sequence[OutputPoint]
+    point: OutputPoint
     norms: Array
 
-    def tensor(self, i: int) -> SymmetricTensor:
-        """That of a single output; several have none."""
-        if self.problem.outputs == 1:
-            return SymmetricTensor(self.points[i].entries, self.problem.n, self.problem.degree)
-        raise InvalidProblem(
-            f"This problem has {self.problem.outputs} outputs, and its points as many tensors: use point.tensors."
-        )
-
-    def network(self, i: int) -> Network:
-        """The network, idle neurons at zero."""
-        point, problem = self.points[i], self.problem
+    def network(self) -> Network:
+        """The network."""
+        point, problem = self.point, self.problem
         W, A = np.zeros((problem.width, problem.n)), np.zeros((problem.outputs, problem.width))
         W[: point.rank], A[:, : point.rank] = point.W, point.A
-        norm, outer = self.norms[i] if problem.norm_neuron else 0.0, A[0] if problem.outputs == 1 else A
+        norm, outer = self.norms if problem.norm_neuron else 0.0, A[0] if problem.outputs == 1 else A
         if problem.norm_neuron and problem.constants:  # ‖x‖² is no norm neuron on (1, x)
             return Network(W[:, 1:], outer, problem.activation, norm, W[:, 0])
         return Network(W, outer, problem.activation, norm)
-
-    def certificate(self, i: int) -> Certificate | None:
-        """What is proved about it."""
-        return self.points[i].certificate
-
-    def escape(self, i: int) -> SymmetricTensor | None:
-        """Directions of several outputs are no one tensor."""
-        return None
-
-    def family(self, i: int) -> tuple[str, tuple[SymmetricTensor, ...]]:
-        """What it is; points of several outputs are no one tensor, so there are no samples."""
-        return self.points[i].description, ()
 
 
 def assembled(
@@ -88,8 +68,7 @@ def assembled(
     energy = float(np.einsum("mi,ij,mj->", target, gram, target))
     rank = np.array([p.rank for p in found] if ranks is None else ranks, dtype=np.intp)
     signature = np.array([p.signature for p in found], dtype=np.intp)
-    if problem.norm_neuron:
-        signature = signature + np.array([problem.outputs, 0, 0])
+    more = problem.outputs if problem.norm_neuron else 0
     levels = Levels(excess, energy)
     dimension = np.array([p.dimension for p in found], dtype=np.intp)
     idle = (rank < problem.width) & (problem.outer is None)
@@ -99,29 +78,34 @@ def assembled(
     inward = np.array([p.inward for p in found])
     kind = _kinds(levels, idle, signature, dimension, flat, (inward, errors), closed)
     lowest = (kind == "global minimum") & levels.same(float(np.min(excess)))
-    order = np.lexsort((rank, excess))
-    maker = OutputMaker(problem, [found[i] for i in order], norms[order])
-    table = PointTable(
-        (excess + problem.floor)[order],
-        rank[order],
-        signature[order],
-        kind[order],
-        dimension[order],
-        limit[order],
-    )
-    return Chart(
-        critical=Points(table, maker, problem),
+    rows = [
+        FoundRow(
+            point.entries,
+            _Lifted(problem, point, norms[i]),
+            int(rank[i]),
+            (point.signature[0] + more, *point.signature[1:]),
+            certificate=point.certificate,
+            dimension=point.dimension,
+            family=(point.description, ()) if point.dimension else None,
+            limit=point.limit,
+        )
+        for i, point in enumerate(found)
+    ]
+    return chart_of_rows(
+        problem,
+        in_order(rows, excess, problem.floor, kind, [_tensor(problem, point) for point in found]),
+        counts,
         completeness=completeness,
         method=method,
-        complex_count={r: c.complex for r, c in counts.items() if c.complex is not None},
-        real_count={r: int(np.sum((rank == r) & (dimension == 0) & ~limit)) for r in counts},
-        expected_count={r: c.expected for r, c in counts.items()},
-        expected_source={r: c.source for r, c in counts.items()},
-        notes=tuple(notes),
+        notes=notes,
         attained=_attained(lowest, limit, closed or bool(np.any(flat & limit & (rank == problem.width)))),
         scope=scope,
-        problem=problem,
     )
+
+
+def _tensor(problem: Problem, point: OutputPoint) -> SymmetricTensor | None:
+    """That of a single output; several have one each (`CriticalPoint.tensors`)."""
+    return SymmetricTensor(point.entries, problem.n, problem.degree) if problem.outputs == 1 else None
 
 
 def _attained(lowest: NDArray[np.bool_], limit: NDArray[np.bool_], known: bool) -> bool | None:

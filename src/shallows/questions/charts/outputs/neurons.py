@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import is_among, most_real
 from shallows.mathematics.signature import signature
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Power
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
+from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
@@ -35,7 +35,7 @@ from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_stratum
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
-from shallows.questions.charts.neurons.singular import examine_ends
+from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.outputs.arranged import Arranged, arranged, shifted
 from shallows.questions.charts.outputs.neuron_system import (
@@ -48,7 +48,7 @@ from shallows.questions.charts.outputs.scope import is_closed, scope_of
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.rows import isolated, points_of_rows
+from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
@@ -58,6 +58,7 @@ from shallows.support.tolerances import TINY
 
 #: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
 UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
+SOURCE = "not known beforehand for several outputs"
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
 #: Least squares stop at a residual of this share: E[p(w·x + b) y_m] = 0 for all outputs, known to rounding.
@@ -66,26 +67,10 @@ VANISHES = 1e-12
 TRIES = 40
 
 
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """A row of the chart."""
-
-    entries: Array
-    network: Network
-    rank: int
-    signature: tuple[int, int, int]
-    certificate: Certificate | None
-    dimension: int = 0
-    description: str = ""
-    kind: str = ""
-
-
 @dataclass
-class _Found:
-    rows: list[Listed] = field(default_factory=list)
-    complex: dict[int, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    levels: list[str] = field(default_factory=lambda: ["proved"])
+class _Found(Gathered):
+    """`charted` are special kinds of networks that are listed too."""
+
     charted: list[str] = field(default_factory=list)
 
 
@@ -93,7 +78,7 @@ class _Found:
 class _Part:
     """Real networks of one stratum, (A, W) with their points, families, and what is known."""
 
-    found: list[tuple[Array, Array, NeuronPoint, int, str]]
+    found: list[tuple[Array, Array, NeuronPoint, NeuronFamily | None]]
     count: int
     notes: list[str]
     completeness: str
@@ -128,7 +113,7 @@ def _trained(
     neuron, M = _neuron(problem), problem.outputs
     _require_isolated(problem, [NeuronEquations(neuron, r, M) for r in range(1, problem.width + 1)])
     zero = _vanishing(neuron, spaces.rights)
-    found.complex[0] = 1
+    found.count(0, 1, SOURCE)
     if zero is None:
         found.notes.append(
             "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
@@ -136,7 +121,7 @@ def _trained(
     else:
         net = _network(problem, np.zeros((M, 1)), zero[None])
         proof = Certificate(0.0, True, True, "exact")
-        found.rows.append(Listed(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), proof))
+        found.rows.append(FoundRow(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), certificate=proof))
     if not any(spaces.exact.right):
         found.notes.append(NO_TARGET)
         return
@@ -159,16 +144,11 @@ def _trained(
 
 def _add_apart(problem: Problem, found: _Found, part: ApartStratum) -> None:
     """Critical networks of two neurons that paths of two neurons do not lead to."""
-    found.notes += part.notes
-    found.levels.append(part.completeness)
-    found.complex[2] += part.count
+    found.say(part.notes, part.completeness)
+    found.count(2, part.count, SOURCE)
     for item in part.beside([row.entries for row in found.rows]):
         net = _network(problem, item.A, item.W)
-        dimension, text = (0, "") if item.family is None else (item.family.dimension, item.family.description)
-        point, kind = item.point, apart_kind(problem, item, net)
-        found.rows.append(
-            Listed(point.entries, net, 2, point.signature, point.certificate, dimension, text, kind)
-        )
+        found.rows.append(_row(item.point, item.family, net, 2, apart_kind(problem, item, net)))
 
 
 def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> None:
@@ -188,8 +168,8 @@ def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> Non
     made = partial(_constant, problem, best)
     net, kind = (made(constants[0]), "") if problem.width > 1 else constant_kind(problem, made)
     seen = (problem.outputs, 0, 0)
-    found.rows.append(Listed(np.asarray(entries.ravel()), net, 1, seen, None, kind=kind))
-    found.complex[1] += 1
+    found.rows.append(FoundRow(np.asarray(entries.ravel()), net, 1, seen, kind))
+    found.count(1, 1, SOURCE)
 
 
 def _constant(problem: Problem, best: Array, neuron: ConstantNeuron) -> Network:
@@ -197,14 +177,16 @@ def _constant(problem: Problem, best: Array, neuron: ConstantNeuron) -> Network:
 
 
 def _take(found: _Found, rank: int, part: _Part, made: Callable[[Array, Array], Network]) -> None:
-    found.notes += part.notes
-    found.levels.append(part.completeness)
-    found.complex[rank] = found.complex.get(rank, 0) + part.count
-    for A, W, point, dimension, text in part.found:
-        net = made(A, W)
-        found.rows.append(
-            Listed(point.entries, net, rank, point.signature, point.certificate, dimension, text)
-        )
+    found.say(part.notes, part.completeness)
+    found.count(rank, part.count, SOURCE)
+    found.rows += [_row(point, family, made(A, W), rank) for A, W, point, family in part.found]
+
+
+def _row(
+    point: NeuronPoint, family: NeuronFamily | None, net: Network, rank: int, kind: str = ""
+) -> FoundRow:
+    dimension, about = (0, None) if family is None else (family.dimension, (family.description, ()))
+    return FoundRow(point.entries, net, rank, point.signature, kind, point.certificate, dimension, about)
 
 
 def _network(problem: Problem, A: Array, W: Array) -> Network:
@@ -231,9 +213,9 @@ def _fixed(
 
         if not rank:
             proof = Certificate(float(np.spacing(np.abs(moved).max(initial=1.0))), True, True, "exact")
-            found.complex[0] = found.complex.get(0, 0) + 1
+            found.count(0, 1, SOURCE)
             net = made(np.zeros((M, 0)), np.zeros((0, neuron.n)))
-            found.rows.append(Listed(moved, net, 0, (0, 0, 0), proof))
+            found.rows.append(FoundRow(moved, net, 0, (0, 0, 0), certificate=proof))
             continue
         with status_line(f"{rank} different neurons", progress) as tell:
             part = _stratum(problem, spaces, rank, way, certify_points, seed, tell)
@@ -277,17 +259,17 @@ def _stratum(
     result = sort_neurons(system, points, certify_points, tell)
     singular = _whole(own, restored(run.singular.points))
     examined = examine_ends(left, system, singular, result.found)
-    rows = [(point, 0, "") for point in [*result.found, *examined.points]]
-    rows += [(family.point, family.dimension, family.description) for family in examined.families]
+    rows: list[tuple[NeuronPoint, NeuronFamily | None]]
+    rows = [(point, None) for point in [*result.found, *examined.points]]
+    rows += [(family.point, family) for family in examined.families]
     escaped = run.at_infinity if r > 1 else 0
     level = "sampled" if escaped else run.completeness
     own_words = (result.undecided, UNCERTIFIED), (escaped, UNREACHED)
     notes = run.notes(f"rank {r}", FROM_GENERIC, *own_words) + examined.notes(r)
     found = []
-    for point, dimension, text in rows:
+    for point, family in rows:
         A, W = own.split(point.W[0].astype(np.complex128))
-        whole = replace(point, entries=point.entries + moved)
-        found.append((A.real.T, W.real, whole, dimension, text))
+        found.append((A.real.T, W.real, replace(point, entries=point.entries + moved), family))
     return _Part(found, len(points) + examined.regular, notes, level)
 
 
@@ -340,7 +322,7 @@ def _require_isolated(problem: Problem, tried: list[NeuronEquations]) -> None:
         refuse_moving(equations, f"{which} in {where}", why=why)
 
 
-def _kind(problem: Problem, row: Listed, flat: bool) -> str:
+def _kind(problem: Problem, row: FoundRow, flat: bool) -> str:
     if flat:
         return "global minimum"
     if row.kind:
@@ -368,20 +350,12 @@ def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> 
     )
     if closed and completeness != "sampled" and APART not in scope:
         kind[(kind == "local minimum") & levels.same(float(excess.min(initial=np.inf)))] = "global minimum"
-    families: dict[int, tuple[str, tuple[SymmetricTensor, ...]]] = {
-        i: (row.description, ()) for i, row in enumerate(rows) if row.dimension
-    }
-    return Chart(
-        critical=points_of_rows(problem, rows, excess, spaces.floor, kind, [None] * len(rows), families),
+    return chart_of_rows(
+        problem,
+        in_order(rows, excess, spaces.floor, kind, [None] * len(rows)),
+        found.counts,
         completeness=completeness,
-        method="homotopy",
-        complex_count=found.complex,
-        real_count=isolated(rows, found.complex),
-        expected_count=dict.fromkeys(found.complex),
-        expected_source=dict.fromkeys(found.complex, "not known beforehand for several outputs"),
-        notes=tuple(found.notes),
+        notes=found.notes,
         scope=scope,
         seed=seed,
-        title=f"{problem!r}",
-        problem=problem,
     )

@@ -9,7 +9,7 @@ penalty, those of equal weights, which go by homotopy, and those with weights ze
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import identity
+from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.real import NeuronPoint
@@ -26,7 +27,6 @@ from shallows.questions.charts.neurons.singular import NeuronFamily
 from shallows.questions.charts.penalty.equal_biased import equal_pairs
 from shallows.questions.charts.penalty.equal_weights import equal_weights
 from shallows.questions.charts.penalty.loss import PenalisedLoss, without_penalty
-from shallows.questions.charts.penalty.rows import Row
 from shallows.questions.charts.penalty.spectral import spectral_stratum
 from shallows.questions.charts.penalty.stratum import PenalisedStratum, penalised_stratum
 from shallows.questions.charts.penalty.students import (
@@ -36,15 +36,15 @@ from shallows.questions.charts.penalty.students import (
     trained_strata,
     zero_diagonal,
 )
-from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, orthonormal_rows
+from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, neurons_of, orthonormal_rows
 from shallows.questions.charts.penalty.with_bias import biased_chart, plain_problem
 from shallows.questions.charts.penalty.zero_weights import with_zero_weights
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.rows import isolated, points_of_rows
+from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import counted
+from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
 from shallows.support.progress import Shown, status_line
 
@@ -53,23 +53,6 @@ COUNTED = "not known beforehand; all strata of so many neurons"
 ONE_EQUATION = "all roots of one equation in that weight for each choice of eigenvectors"
 #: The slope on neurons of equal weights is zero, so that they are critical without penalty too: as a share of G t.
 PLAIN = 1e-7
-
-
-@dataclass
-class _Found:
-    rows: list[Row] = field(default_factory=list)
-    complex: dict[int, int] = field(default_factory=dict)
-    expected: dict[int, tuple[int | None, str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    levels: list[str] = field(default_factory=lambda: ["proved"])
-
-    def add(self, equations: PenalisedEquations, stratum: PenalisedStratum, rows: list[Row]) -> None:
-        rank = sum(group.size for group in equations.groups)
-        self.rows += rows
-        self.complex[rank] = self.complex.get(rank, 0) + stratum.count
-        self.expected[rank] = None, COUNTED
-        self.levels.append(stratum.completeness)
-        self.notes += stratum.notes
 
 
 def penalised_chart(
@@ -131,8 +114,8 @@ def _require_one_sign(problem: Problem) -> None:
         )
 
 
-def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> _Found:
-    problem, found = loss.problem, _Found()
+def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> Gathered:
+    problem, found = loss.problem, Gathered()
     assert problem.outer is not None
     strata = [
         PenalisedEquations.of(loss.n, groups, int(problem.bias))
@@ -144,22 +127,21 @@ def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> _Fo
     norm = loss.norm(nothing)
     zero = _made(problem, np.zeros((problem.width, loss.n)), norm)
     proof, seen = Certificate(0.0, True, True, "exact"), (int(problem.norm_neuron), 0, 0)
-    found.rows.append(Row(nothing, zero, 0, seen, certificate=proof))
-    found.complex[0], found.expected[0] = 1, (1, "the zero network")
+    found.rows.append(FoundRow(nothing, zero, 0, seen, certificate=proof))
+    found.count(0, 1, "the zero network", expected=1)
     for equations in strata:
         with status_line(f"{equations!r}", progress) as tell:
             stratum = _stratum(loss, equations, certify, seed, tell)
-        found.add(equations, stratum, _rows(loss, equations, stratum))
+        _add(found, equations, stratum, _rows(loss, equations, stratum))
     return found
 
 
-def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progress: bool) -> _Found:
-    problem, found = loss.problem, _Found()
+def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progress: bool) -> Gathered:
+    problem, found = loss.problem, Gathered()
     found.rows += orthonormal_rows(loss, plain)
-    found.complex |= plain.complex_count
-    found.expected |= {r: (plain.expected_count[r], plain.expected_source[r]) for r in plain.complex_count}
-    found.levels.append(plain.completeness)
-    found.notes += plain.notes
+    for r, count in plain.complex_count.items():
+        found.count(r, count, plain.expected_source[r], plain.expected_count[r])
+    found.say(plain.notes, plain.completeness)
     slope = PLAIN * float(np.abs(loss.gram @ loss.target).max())
     for groups in trained_strata(problem.n, problem.width):
         equations = PenalisedEquations.of(problem.n, groups)
@@ -170,11 +152,19 @@ def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progre
             with status_line(f"{equations!r}", progress) as tell:
                 stratum = _stratum(loss, equations, certify, seed, tell)
             rows = _rows(loss, equations, stratum)
-        new = [row for row in rows if np.abs(row.neurons @ loss.slope(row.pair)).max() > slope]
-        found.add(equations, stratum, new)
+        new = [row for row in rows if np.abs(neurons_of(row) @ loss.slope(row.entries)).max() > slope]
+        _add(found, equations, stratum, new)
     found.rows += [new for row in list(found.rows) for new in with_zero_weights(loss, row, certify)]
     found.notes.append(NO_LIMITS)
     return found
+
+
+def _add(
+    found: Gathered, equations: PenalisedEquations, stratum: PenalisedStratum, rows: list[FoundRow]
+) -> None:
+    found.rows += rows
+    found.count(sum(group.size for group in equations.groups), stratum.count, COUNTED)
+    found.say(stratum.notes, stratum.completeness)
 
 
 def _shown(groups: tuple[Group, ...]) -> str:
@@ -196,7 +186,7 @@ def _require_isolated(problem: Problem, equations: PenalisedEquations) -> None:
     refuse_moving(equations, f"{used} neurons in {counted(problem.n, 'input')}", "pair (Wᵀdiag(a)W, WᵀW)")
 
 
-def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: PenalisedStratum) -> list[Row]:
+def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: PenalisedStratum) -> list[FoundRow]:
     """A stratum's points and families; trained groups are saddles (`trained`), the rest is for the Hessian to tell."""
     kind = "saddle" if loss.problem.outer is None else ""
     placed: list[tuple[NeuronPoint, NeuronFamily | None]] = [(point, None) for point in stratum.found]
@@ -211,7 +201,7 @@ def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: Penalised
             None if family is None else (family.description, tuple(_tensor(loss, s) for s in family.samples))
         )
         seen = (positive + norm, zero, negative)
-        rows.append(Row(point.entries, net, rank, seen, kind, point.certificate, dimension, about))
+        rows.append(FoundRow(point.entries, net, rank, seen, kind, point.certificate, dimension, about))
     return rows
 
 
@@ -247,7 +237,7 @@ def _tensor(loss: PenalisedLoss, pair: NDArray[np.float64]) -> SymmetricTensor:
     return SymmetricTensor(pair[: loss.size] + loss.norm(pair) * own, loss.n, 2)
 
 
-def _judged(loss: PenalisedLoss, row: Row) -> str:
+def _judged(loss: PenalisedLoss, row: FoundRow) -> str:
     """Fixed weights, by the Hessian in all of them: only rotations of equal neurons are flat for sure."""
     net, flat = row.network, row.dimension
     for weight in np.unique(net.a):
@@ -261,9 +251,9 @@ def _judged(loss: PenalisedLoss, row: Row) -> str:
     return "degenerate" if zero > flat else "local minimum"
 
 
-def _kinds(loss: PenalisedLoss, rows: list[Row], complete: bool) -> NDArray[np.str_]:
+def _kinds(loss: PenalisedLoss, rows: list[FoundRow], excess: Array, complete: bool) -> NDArray[np.str_]:
     """Those that are known, or what the Hessian tells; with a fixed the lowest minimum is global."""
-    levels = Levels(loss.excess(np.array([row.pair for row in rows])), loss.energy)
+    levels = Levels(excess, loss.energy)
     kind = np.array([row.kind or _judged(loss, row) for row in rows], dtype="<U14")
     kind[levels.same(0.0)] = "global minimum"
     if loss.problem.outer is not None and complete:
@@ -272,28 +262,23 @@ def _kinds(loss: PenalisedLoss, rows: list[Row], complete: bool) -> NDArray[np.s
     return kind
 
 
-def _chart(loss: PenalisedLoss, found: _Found, seed: int, method: str) -> Chart:
+def _chart(loss: PenalisedLoss, found: Gathered, seed: int, method: str) -> Chart:
     problem, rows = loss.problem, found.rows
     completeness = weakest(found.levels)
-    excess = loss.excess(np.array([row.pair for row in rows]))
-    kind = _kinds(loss, rows, completeness != "sampled")
+    excess = loss.excess(np.array([row.entries for row in rows]))
+    kind = _kinds(loss, rows, excess, completeness != "sampled")
     floor = loss.plain.floor if problem.bias else problem.floor
-    tensors = [_tensor(loss, row.pair) for row in rows]
-    families = {
-        i: (row.family[0], row.family[1] or (tensors[i],))
-        for i, row in enumerate(rows)
-        if row.family is not None
-    }
-    return Chart(
-        critical=points_of_rows(problem, rows, excess, floor, kind, tensors, families),
+    tensors = [_tensor(loss, row.entries) for row in rows]
+    rows = [
+        replace(row, family=(row.family[0], row.family[1] or (tensor,))) if row.family else row
+        for row, tensor in zip(rows, tensors, strict=True)
+    ]
+    return chart_of_rows(
+        problem,
+        in_order(rows, excess, floor, kind, tensors),
+        found.counts,
         completeness=completeness,
         method=method if method == "exact" else "homotopy",
-        complex_count=found.complex,
-        real_count=isolated(rows, found.complex),
-        expected_count={r: found.expected[r][0] for r in found.complex},
-        expected_source={r: found.expected[r][1] for r in found.complex},
-        notes=tuple(found.notes),
+        notes=found.notes,
         seed=seed,
-        title=f"{problem!r}",
-        problem=problem,
     )

@@ -26,10 +26,10 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import seen_point, sort_neurons
 from shallows.questions.charts.penalty.loss import PenalisedLoss
-from shallows.questions.charts.penalty.rows import Row, pair_of
 from shallows.questions.charts.penalty.spectral import ORBIT, eigenspaces
 from shallows.questions.charts.penalty.students import PenalisedEquations, grouped, zero_diagonal
-from shallows.questions.charts.penalty.trained import network_of
+from shallows.questions.charts.penalty.trained import network_of, pair_of
+from shallows.questions.charts.points.rows import FoundRow
 from shallows.questions.charts.points.stratum import REAL
 from shallows.questions.charts.singular_ends import FLAT
 from shallows.support.checks import Array
@@ -49,7 +49,7 @@ class _Choice:
     dimension: int
 
 
-def equal_weights(loss: PenalisedLoss, equal: int, others: int, certify: bool) -> tuple[list[Row], int]:
+def equal_weights(loss: PenalisedLoss, equal: int, others: int, certify: bool) -> tuple[list[FoundRow], int]:
     """All critical networks of so many neurons of one weight and so many orthonormal ones; and the complex count."""
     rows, count = [], 0
     T = SymmetricTensor(loss.target[: loss.size], loss.n, 2).to_matrix()
@@ -107,7 +107,7 @@ def _weights(choice: _Choice, A: float, B: float, gamma: float, top: Polynomial,
     return np.asarray(roots[np.abs(roots) > NO_WEIGHT * max(float(np.abs(roots).max(initial=0.0)), 1.0)])
 
 
-def _row(loss: PenalisedLoss, a: Array, W: Array, equal: int, dimension: int, certify: bool) -> Row:
+def _row(loss: PenalisedLoss, a: Array, W: Array, equal: int, dimension: int, certify: bool) -> FoundRow:
     groups, x = grouped(a, W)
     system = NeuronSystem(PenalisedEquations.of(loss.n, groups), loss.exact)
     point = seen_point(system, x, FLAT)
@@ -119,4 +119,4 @@ def _row(loss: PenalisedLoss, a: Array, W: Array, equal: int, dimension: int, ce
     positive, zero, negative = point.signature
     seen = (positive + int(loss.problem.norm_neuron), zero, negative)
     about = (ORBIT, ()) if dimension else None
-    return Row(pair, network_of(loss, a, W), len(W), seen, "saddle", point.certificate, dimension, about)
+    return FoundRow(pair, network_of(loss, a, W), len(W), seen, "saddle", point.certificate, dimension, about)

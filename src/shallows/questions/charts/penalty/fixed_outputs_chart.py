@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
-from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.detours import Detours, Regular
 from shallows.questions.charts.continuation.equations import Complex, Member
@@ -30,7 +30,7 @@ from shallows.questions.charts.penalty.members import PinnedDetours
 from shallows.questions.charts.penalty.metrics import JoinedMetrics, Law
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.rows import isolated, points_of_rows
+from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
@@ -43,44 +43,21 @@ NOT_KNOWN = "not known beforehand; all choices of so many neurons"
 NO_NEURON = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class _Row:
-    entries: Array
-    x: Array
-    network: Network
-    rank: int
-    signature: tuple[int, int, int]
-    certificate: Certificate | None = None
-    dimension: int = 0
-    words: str = ""
-
-
-@dataclass
-class _Found:
-    rows: list[_Row] = field(default_factory=list)
-    complex: dict[int, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    levels: list[str] = field(default_factory=lambda: ["proved"])
-
-
 def fixed_outputs_chart(problem: Problem, certify_points: bool, seed: int, progress: bool) -> Chart:
     """All critical networks, by homotopy, one choice of neurons in use after the other."""
     assert problem.outer is not None
-    loss, found = JoinedLoss.of(problem), _Found()
+    loss, found = JoinedLoss.of(problem), Gathered()
     _require_different(problem)
     for chosen in in_use(problem.outer):
         _require_isolated(problem, _weights(problem, chosen))
     nothing = np.zeros((problem.width, problem.n))
-    found.rows.append(_row(loss, nothing, np.zeros(len(loss.target)), (0, 0, 0), _exact()))
-    found.complex[0] = 1
+    proof = Certificate(0.0, True, True, "exact")
+    found.rows.append(_row(loss, nothing, np.zeros(len(loss.target)), (0, 0, 0), proof))
+    found.count(0, 1, "the zero network", expected=1)
     for chosen in in_use(problem.outer):
         with status_line(f"neurons {', '.join(str(i + 1) for i in chosen)}", progress) as tell:
             _stratum(loss, chosen, certify_points, seed, tell, found)
     return _chart(loss, found, seed)
-
-
-def _exact() -> Certificate:
-    return Certificate(0.0, True, True, "exact")
 
 
 def _weights(problem: Problem, chosen: tuple[int, ...]) -> Outer:
@@ -133,14 +110,14 @@ def _row(
     proof: Certificate | None,
     dimension: int = 0,
     words: str = "",
-) -> _Row:
+) -> FoundRow:
     problem = loss.problem
     assert problem.outer is not None
     net = loss.network(problem.outer, W)
     norms = problem.outputs if problem.norm_neuron else 0
     rank = int(np.any(W != 0, axis=1).sum())
-    x = np.asarray(W[problem.outer.any(axis=0)].ravel())
-    return _Row(entries, x, net, rank, (seen[0] + norms, *seen[1:]), proof, dimension, words)
+    about = (words, ()) if dimension else None
+    return FoundRow(entries, net, rank, (seen[0] + norms, *seen[1:]), "", proof, dimension, about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +145,7 @@ class _Even:
 
 
 def _stratum(
-    loss: JoinedLoss, chosen: tuple[int, ...], certify_points: bool, seed: int, tell: Shown, found: _Found
+    loss: JoinedLoss, chosen: tuple[int, ...], certify_points: bool, seed: int, tell: Shown, found: Gathered
 ) -> None:
     problem, weights = loss.problem, _weights(loss.problem, chosen)
     own = FixedOutputs.of(problem.n, weights, problem.constants, problem.norm_neuron)
@@ -188,14 +165,13 @@ def _stratum(
     for point, dimension, words in placed:
         found.rows.append(_placed(loss, chosen, point, dimension, words))
     rank = len(chosen)
-    found.complex[rank] = found.complex.get(rank, 0) + len(points) + examined.regular
+    found.count(rank, len(points) + examined.regular, NOT_KNOWN)
     where = f"neurons {', '.join(str(i + 1) for i in chosen)}"
     more = (
         (result.paired, "real solutions whose neurons are not real: no real networks"),
         (result.undecided, UNCERTIFIED),
     )
-    found.notes += run.notes(where, FROM_GENERIC, *more) + examined.notes(rank)
-    found.levels.append(run.completeness)
+    found.say(run.notes(where, FROM_GENERIC, *more) + examined.notes(rank), run.completeness)
 
 
 def _ways(loss: JoinedLoss, even: _Even, seed: int, tell: Shown, regular: Regular) -> Detours:
@@ -224,15 +200,18 @@ def _whole(points: Complex, neurons: int) -> Complex:
 
 def _placed(
     loss: JoinedLoss, chosen: tuple[int, ...], point: NeuronPoint, dimension: int, words: str
-) -> _Row:
+) -> FoundRow:
     W = np.zeros((loss.problem.width, loss.problem.n))
     W[list(chosen)] = point.W[0].reshape(len(chosen), -1)
     return _row(loss, W, point.entries, point.signature, point.certificate, dimension, words)
 
 
-def _kind(whole: NeuronSystem, row: _Row) -> str:
+def _kind(whole: NeuronSystem, row: FoundRow) -> str:
     """By the Hessian in the weights of all neurons that outputs see, norm neurons eliminated."""
-    positive, zero, negative = signature(np.linalg.eigvalsh(half_hessian(whole, row.x)), POINT_ERROR)
+    net = row.network
+    V = net.W if net.bias is None else np.column_stack([net.bias, net.W])
+    x = np.asarray(V[net.a.any(axis=0)].ravel())
+    positive, zero, negative = signature(np.linalg.eigvalsh(half_hessian(whole, x)), POINT_ERROR)
     if negative:
         return "saddle" if positive or zero else "local maximum"
     return "degenerate" if zero > row.dimension else "local minimum"
@@ -247,7 +226,7 @@ def _closed(problem: Problem) -> bool:
     return is_closed(problem) and bool(independent or problem.width < problem.n - problem.constants)
 
 
-def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
+def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels, closed = Levels(excess, loss.energy), _closed(problem)
@@ -258,18 +237,12 @@ def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
     kind[levels.same(0.0)] = "global minimum"
     if closed and completeness != "sampled":
         kind[(kind == "local minimum") & levels.same(float(excess.min()))] = "global minimum"
-    families = {i: (row.words, ()) for i, row in enumerate(rows) if row.dimension}
-    return Chart(
-        critical=points_of_rows(problem, rows, excess, problem.floor, kind, [None] * len(rows), families),
+    return chart_of_rows(
+        problem,
+        in_order(rows, excess, problem.floor, kind, [None] * len(rows)),
+        found.counts,
         completeness=completeness,
-        method="homotopy",
-        complex_count=found.complex,
-        real_count=isolated(rows, found.complex),
-        expected_count={r: 1 if r == 0 else None for r in found.complex},
-        expected_source={r: NOT_KNOWN if r else "the zero network" for r in found.complex},
-        notes=tuple(found.notes),
+        notes=found.notes,
         scope="" if closed else SCOPE,
         seed=seed,
-        title=f"{problem!r}",
-        problem=problem,
     )

@@ -15,13 +15,15 @@ neurons merge, or shrink: then the penalty falls to first order with their lengt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shallows.mathematics.same_points import is_among
 from shallows.mathematics.tensors import coordinates
+from shallows.model.network import Network
 from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
@@ -36,7 +38,7 @@ from shallows.questions.charts.penalty.one_more_output import entries_of, networ
 from shallows.questions.charts.penalty.trained import NO_LIMITS
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate, CriticalFamily
-from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
+from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
@@ -53,33 +55,34 @@ MOST_INPUTS = 3
 FIRST, THREE = 0.25, 3
 
 
-@dataclass
-class _Row:
-    """What is listed: a network by its outer weights and neurons, or one near a limit with the limit's own entries."""
+@dataclass(frozen=True, eq=False)
+class _Neurons:
+    """Outer weights and neurons in use of a network, or of one near a limit."""
 
+    loss: JoinedLoss
     A: Array
     W: Array
-    entries: Array
-    signature: tuple[int, int, int]
-    certificate: Certificate | None = None
-    dimension: int = 0
-    words: str = ""
-    kind: str = ""
-    limit: bool = False
 
-    @property
-    def rank(self) -> int:
-        """The number of neurons."""
-        return len(self.W)
+    def network(self) -> Network:
+        """The network."""
+        return self.loss.network(self.A, self.W)
 
 
-@dataclass
-class _Found:
-    rows: list[_Row] = field(default_factory=list)
-    complex: dict[int, int] = field(default_factory=dict)
-    expected: dict[int, tuple[int | None, str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    levels: list[str] = field(default_factory=lambda: ["proved"])
+def _row(
+    loss: JoinedLoss,
+    A: Array,
+    W: Array,
+    entries: Array,
+    seen: tuple[int, int, int],
+    certificate: Certificate | None = None,
+    dimension: int = 0,
+    words: str = "",
+    kind: str = "",
+) -> FoundRow:
+    """What is listed; of a limit entries are its own."""
+    norms = loss.problem.outputs if loss.problem.norm_neuron else 0
+    own, about = _Neurons(loss, A, W), (words, ()) if dimension else None
+    return FoundRow(entries, own, len(W), (seen[0] + norms, *seen[1:]), kind, certificate, dimension, about)
 
 
 def joined_chart(
@@ -90,7 +93,7 @@ def joined_chart(
     if loss.outputs.rank == 1 and problem.width > 1:
         return one_direction_chart(problem, loss, charted)
     _require_charted(problem, loss)
-    found = _Found()
+    found = Gathered()
     _zero_network(loss, found)
     if not loss.outputs.rank:
         _projections(loss, found)
@@ -125,15 +128,15 @@ def _require_charted(problem: Problem, loss: JoinedLoss) -> None:
         )
 
 
-def _zero_network(loss: JoinedLoss, found: _Found) -> None:
+def _zero_network(loss: JoinedLoss, found: Gathered) -> None:
     problem = loss.problem
     A, W = np.zeros((problem.outputs, 0)), np.zeros((0, problem.n))
     proof = Certificate(0.0, True, True, "exact")
-    found.rows.append(_Row(A, W, np.zeros(len(loss.target)), (0, 0, 0), proof, kind="saddle"))
-    found.complex[0], found.expected[0] = 1, (1, "the zero network")
+    found.rows.append(_row(loss, A, W, np.zeros(len(loss.target)), (0, 0, 0), proof, kind="saddle"))
+    found.count(0, 1, "the zero network", expected=1)
 
 
-def _projections(loss: JoinedLoss, found: _Found) -> None:
+def _projections(loss: JoinedLoss, found: Gathered) -> None:
     """A target of zero: s = 0, and P any projection."""
     n, full, M = loss.problem.n, min(loss.problem.width, loss.problem.n), loss.problem.outputs
     found.notes.append(FLAT)
@@ -144,11 +147,11 @@ def _projections(loss: JoinedLoss, found: _Found) -> None:
         kind = "global minimum" if r == full else "saddle"
         proof = Certificate(0.0, True, True, "exact")
         words = ANY_PROJECTION if dimension else ""
-        found.rows.append(_Row(A, W, entries_of(A, W), seen, proof, dimension, words, kind))
-        found.complex[r], found.expected[r] = int(not dimension), (None, ANY_PROJECTION)
+        found.rows.append(_row(loss, A, W, entries_of(A, W), seen, proof, dimension, words, kind))
+        found.count(r, int(not dimension), ANY_PROJECTION)
 
 
-def _one_neuron(loss: JoinedLoss, charted: Callable[[Problem], Chart], found: _Found) -> None:
+def _one_neuron(loss: JoinedLoss, charted: Callable[[Problem], Chart], found: Gathered) -> None:
     """Those of the chart without penalty, with neurons of length 1."""
     problem = loss.problem
     plain = charted(
@@ -166,14 +169,13 @@ def _one_neuron(loss: JoinedLoss, charted: Callable[[Problem], Chart], found: _F
         positive, zero, negative = point.signature
         kind = point.kind if full else "saddle"
         seen = (positive + 1 - norms, zero, negative)
-        found.rows.append(_Row(A, W, entries_of(A, W), seen, point.certificate, point.dimension, words, kind))
-    found.complex[1] = plain.complex_count[1]
-    found.expected[1] = plain.expected_count[1], plain.expected_source[1]
-    found.notes += plain.notes
-    found.levels.append(plain.completeness)
+        proof, dimension = point.certificate, point.dimension
+        found.rows.append(_row(loss, A, W, entries_of(A, W), seen, proof, dimension, words, kind))
+    found.count(1, plain.complex_count[1], plain.expected_source[1], plain.expected_count[1])
+    found.say(plain.notes, plain.completeness)
 
 
-def _two_neurons(loss: JoinedLoss, certify: bool, seed: int, tell: Shown, found: _Found) -> None:
+def _two_neurons(loss: JoinedLoss, certify: bool, seed: int, tell: Shown, found: Gathered) -> None:
     problem = loss.problem
     stratum = joined_stratum(loss, certify, seed, tell)
     known = [row.entries for row in found.rows]
@@ -182,20 +184,19 @@ def _two_neurons(loss: JoinedLoss, certify: bool, seed: int, tell: Shown, found:
         if is_among(point.entries, known, near):
             continue
         dimension, words = (0, "") if family is None else (family.dimension, family.description)
-        found.rows.append(_Row(A, W, point.entries, point.signature, point.certificate, dimension, words))
-    found.complex[2], found.expected[2] = stratum.count, (None, NOT_KNOWN)
-    found.notes += stratum.notes
-    found.levels.append(stratum.completeness)
+        proof = point.certificate
+        found.rows.append(_row(loss, A, W, point.entries, point.signature, proof, dimension, words))
+    found.count(2, stratum.count, NOT_KNOWN)
+    found.say(stratum.notes, stratum.completeness)
     if problem.width > 2:
         return
     bare = Problem(problem.target, problem.data, 2, problem.activation, norm_neuron=problem.norm_neuron)
     limits = output_limits(bare, loss.outputs, (2,), certify, seed, tell)
     found.rows += [_limit(loss, point) for point in limits.found]
-    found.notes += limits.notes
-    found.levels.append(limits.completeness)
+    found.say(limits.notes, limits.completeness)
 
 
-def _limit(loss: JoinedLoss, point: OutputPoint) -> _Row:
+def _limit(loss: JoinedLoss, point: OutputPoint) -> FoundRow:
     """A limit of two merged neurons with P the projection onto its direction, and its kind."""
     w, across, outer = _merged(point)
     P = coordinates.monomials(w[None], 2)[0]
@@ -204,8 +205,8 @@ def _limit(loss: JoinedLoss, point: OutputPoint) -> _Row:
     positive, zero, negative = point.signature
     entries = np.concatenate([point.entries, P])
     kind = "saddle" if negative or inward < 0 else "local minimum"
-    row = _Row(*_shortened(point), entries, (positive + 1, zero, negative), point.certificate, kind=kind)
-    return replace(row, limit=True)
+    (A, W), seen = _shortened(point), (positive + 1, zero, negative)
+    return replace(_row(loss, A, W, entries, seen, point.certificate, kind=kind), limit=True)
 
 
 def _merged(point: OutputPoint) -> tuple[Array, Array, Array]:
@@ -226,7 +227,7 @@ def _shortened(point: OutputPoint) -> tuple[Array, Array]:
     return point.A / lengths**2, point.W * lengths[:, None]
 
 
-def _target(loss: JoinedLoss, found: _Found) -> None:
+def _target(loss: JoinedLoss, found: Gathered) -> None:
     """The target itself beside P = I, three neurons in two inputs."""
     N, M = loss.block, loss.problem.outputs
     angles = np.pi * (FIRST + np.arange(THREE)) / THREE
@@ -235,11 +236,12 @@ def _target(loss: JoinedLoss, found: _Found) -> None:
     if is_among(loss.target, [row.entries for row in found.rows], near):
         return
     A = np.linalg.solve(coordinates.monomials(W, 2).T, loss.target[: loss.size].reshape(M, N).T).T
-    found.rows.append(_Row(np.asarray(A), W, loss.target, ((M + 1) * N, 0, 0), kind="global minimum"))
-    found.complex[THREE], found.expected[THREE] = 1, (1, "the target, and P = I")
+    seen = ((M + 1) * N, 0, 0)
+    found.rows.append(_row(loss, np.asarray(A), W, loss.target, seen, kind="global minimum"))
+    found.count(THREE, 1, "the target, and P = I", expected=1)
 
 
-def _without_weight(loss: JoinedLoss, found: _Found) -> None:
+def _without_weight(loss: JoinedLoss, found: Gathered) -> None:
     """Neurons of outer weight 0 beside the zero network, and beside one neuron."""
     problem, n = loss.problem, loss.problem.n
     top = min(problem.width, n)
@@ -250,15 +252,15 @@ def _without_weight(loss: JoinedLoss, found: _Found) -> None:
             continue
         slopes = loss.slopes(row.entries)
         slopes = slopes if np.abs(slopes).max() > none else np.zeros_like(slopes)
-        frame = np.linalg.svd(row.W)[2][row.rank :].T if row.rank else np.eye(n)
+        own = row.network
+        frame = np.linalg.svd(own.W)[2][row.rank :].T if row.rank else np.eye(n)
         for m in range(1, min(top, 2) - row.rank + 1):
             for zeros in common_zeros(slopes, frame, m):
-                W = np.concatenate([row.W, zeros.V])
-                A = np.concatenate([row.A, np.zeros((problem.outputs, m))], axis=1)
+                W = np.concatenate([own.W, zeros.V])
+                A = np.concatenate([own.A, np.zeros((problem.outputs, m))], axis=1)
                 kind = "saddle" if slopes.any() or len(W) < top else "global minimum"
-                rows.append(
-                    _Row(A, W, entries_of(A, W), _seen(loss, A, W), None, zeros.dimension, ZEROS, kind)
-                )
+                entries, seen = entries_of(A, W), _seen(loss, A, W)
+                rows.append(_row(loss, A, W, entries, seen, None, zeros.dimension, ZEROS, kind))
     found.rows += rows
     found.notes += [SEARCHED] if rows else []
 
@@ -270,7 +272,7 @@ def _seen(loss: JoinedLoss, A: Array, W: Array) -> tuple[int, int, int]:
     return seen_point(NeuronSystem(own, loss.exact), x).signature
 
 
-def _judged(row: _Row, full: bool) -> str:
+def _judged(row: FoundRow, full: bool) -> str:
     """By the signature, in all weights; with an idle neuron a saddle."""
     positive, zero, negative = row.signature
     if row.kind:
@@ -280,7 +282,7 @@ def _judged(row: _Row, full: bool) -> str:
     return "degenerate" if zero > row.dimension else "local minimum"
 
 
-def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
+def _chart(loss: JoinedLoss, found: Gathered, seed: int) -> Chart:
     problem, rows, completeness = loss.problem, found.rows, weakest(found.levels)
     excess = loss.excess(np.array([row.entries for row in rows]))
     levels = Levels(excess, loss.energy)
@@ -290,38 +292,14 @@ def _chart(loss: JoinedLoss, found: _Found, seed: int) -> Chart:
     if completeness != "sampled":
         lowest = levels.same(float(excess.min()))
         kind[np.isin(kind, ("local minimum", "degenerate")) & lowest] = "global minimum"
-    norms = problem.outputs if problem.norm_neuron else 0
-    order = sorted(range(len(rows)), key=lambda i: (float(excess[i]), rows[i].rank))
-    made = []
-    for i in order:
-        row = rows[i]
-        positive, zero, negative = row.signature
-        made.append(
-            ChartRow(
-                loss.network(row.A, row.W),
-                float(excess[i] + problem.floor),
-                row.rank,
-                (positive + norms, zero, negative),
-                str(kind[i]),
-                row.certificate,
-                row.dimension,
-                row.limit,
-                family=(row.words, ()) if row.dimension else None,
-            )
-        )
-    lowest_limit = any(row.limit and row.kind == "global minimum" for row in made)
-    network = any(not row.limit and row.kind == "global minimum" for row in made)
-    return Chart(
-        critical=points_in_order(problem, made),
+    made = in_order(rows, excess, problem.floor, kind, [None] * len(rows))
+    least = [row.limit for row in made if row.kind == "global minimum"]
+    return chart_of_rows(
+        problem,
+        made,
+        found.counts,
         completeness=completeness,
-        method="homotopy",
-        complex_count=found.complex,
-        real_count=isolated([row for row in rows if not row.limit], found.complex),
-        expected_count={r: found.expected[r][0] for r in found.complex},
-        expected_source={r: found.expected[r][1] for r in found.complex},
-        notes=tuple(found.notes),
-        attained=True if network else (False if lowest_limit else None),
+        notes=found.notes,
+        attained=not all(least) if least else None,
         seed=seed,
-        title=f"{problem!r}",
-        problem=problem,
     )

@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.reduced_problem import identity
 from shallows.questions.charts.penalty.loss import PenalisedLoss
-from shallows.questions.charts.penalty.rows import Row, pair_of
 from shallows.questions.charts.points.point import Certificate, CriticalFamily, CriticalPoint
+from shallows.questions.charts.points.rows import FoundRow
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
@@ -41,7 +42,22 @@ NO_LIMITS = (
 FILLED = "the target itself, rounded"
 
 
-def orthonormal_rows(loss: PenalisedLoss, chart: Chart) -> list[Row]:
+def pair_of(a: Array, W: Array) -> Array:
+    """(Σ aᵢ wᵢwᵢᵀ, Σ wᵢwᵢᵀ).
+
+    >>> pair_of(np.array([2.0]), np.array([[1.0, 3.0]]))
+    array([ 2.,  6., 18.,  1.,  3.,  9.])
+    """
+    squares = coordinates.monomials(W, 2)
+    return np.concatenate([a @ squares, squares.sum(axis=0)])
+
+
+def neurons_of(row: FoundRow) -> Array:
+    """Those that are not zero."""
+    return np.asarray(row.network.W[np.any(row.network.W != 0, axis=1)])
+
+
+def orthonormal_rows(loss: PenalisedLoss, chart: Chart) -> list[FoundRow]:
     """The points of the chart without penalty with orthonormal neurons, and with a norm neuron the target itself."""
     rows = [_orthonormal(loss, point) for point in chart.critical]
     problem = loss.problem
@@ -58,7 +74,7 @@ def network_of(loss: PenalisedLoss, a: Array, W: Array) -> Network:
     return Network(neurons, weights, problem.activation, loss.norm(pair_of(a, W)))
 
 
-def _orthonormal(loss: PenalisedLoss, point: CriticalPoint) -> Row:
+def _orthonormal(loss: PenalisedLoss, point: CriticalPoint) -> FoundRow:
     problem, plain = loss.problem, point.network
     S = plain.W.T @ (plain.a[:, None] * plain.W)
     values, vectors = np.linalg.eigh((S + S.T) / 2)
@@ -66,7 +82,7 @@ def _orthonormal(loss: PenalisedLoss, point: CriticalPoint) -> Row:
     a, W = values[own], vectors[:, own].T
     positive, zero, negative = point.signature
     full = point.rank == min(problem.width, problem.n)
-    return Row(
+    return FoundRow(
         pair_of(a, W),
         network_of(loss, a, W),
         point.rank,
@@ -78,7 +94,7 @@ def _orthonormal(loss: PenalisedLoss, point: CriticalPoint) -> Row:
     )
 
 
-def _filled(loss: PenalisedLoss) -> Row:
+def _filled(loss: PenalisedLoss) -> FoundRow:
     """T = s + νI with s regular and P = I: ν does not matter."""
     n = loss.problem.n
     T = SymmetricTensor(loss.target[: len(loss.target) // 2], n, 2).to_matrix()
@@ -92,4 +108,4 @@ def _filled(loss: PenalisedLoss) -> Row:
     made = Network(W, a, loss.problem.activation, loss.norm(pair))
     size = len(s)
     proof = Certificate(float(4 * n * np.spacing(np.abs(loss.target).max() + move)), True, True, FILLED)
-    return Row(pair, made, n, (2 * size - 1, 0, 0), "global minimum", proof)
+    return FoundRow(pair, made, n, (2 * size - 1, 0, 0), "global minimum", proof)

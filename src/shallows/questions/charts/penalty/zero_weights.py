@@ -23,9 +23,9 @@ import numpy as np
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import seen_point, sort_neurons
 from shallows.questions.charts.penalty.loss import PenalisedLoss
-from shallows.questions.charts.penalty.rows import Row, pair_of
 from shallows.questions.charts.penalty.students import PenalisedEquations, grouped, zero_diagonal
-from shallows.questions.charts.penalty.trained import network_of
+from shallows.questions.charts.penalty.trained import network_of, neurons_of, pair_of
+from shallows.questions.charts.points.rows import FoundRow
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array, counted
 
@@ -33,14 +33,14 @@ from shallows.support.checks import Array, counted
 FLAT = 1e-6
 
 
-def with_zero_weights(loss: PenalisedLoss, row: Row, certify: bool) -> Iterator[Row]:
+def with_zero_weights(loss: PenalisedLoss, row: FoundRow, certify: bool) -> Iterator[FoundRow]:
     """The families and points with neurons of weight 0 beside a critical pair whose neurons all have others."""
     problem, r = loss.problem, row.rank
     n, top = problem.n, min(problem.width, problem.n)
     if r >= top:
         return
-    complement = np.linalg.svd(row.neurons)[2][r:].T if r else np.eye(n)
-    E = loss.slope(row.pair)
+    complement = np.linalg.svd(neurons_of(row))[2][r:].T if r else np.eye(n)
+    E = loss.slope(row.entries)
     none = POINT_ERROR * float(np.abs(loss.gram @ loss.target).max())
     values, vectors = np.linalg.eigh(complement.T @ E @ complement)
     values, frame = np.where(np.abs(values) <= none, 0.0, values), complement @ vectors
@@ -56,25 +56,25 @@ def with_zero_weights(loss: PenalisedLoss, row: Row, certify: bool) -> Iterator[
             yield from (_extreme(loss, row, *end, m) for end in ends)
 
 
-def _added(loss: PenalisedLoss, row: Row, V: Array) -> tuple[Array, Array]:
+def _added(loss: PenalisedLoss, row: FoundRow, V: Array) -> tuple[Array, Array]:
     """Outer weights and neurons with the rows of V, rotated until each zero weight is critical."""
-    V = zero_diagonal(V, loss.slope(row.pair))
+    V = zero_diagonal(V, loss.slope(row.entries))
     a = row.network.a[np.any(row.network.W != 0, axis=1)]
-    return np.concatenate([a, np.zeros(len(V))]), np.concatenate([row.neurons, V])
+    return np.concatenate([a, np.zeros(len(V))]), np.concatenate([neurons_of(row), V])
 
 
 def _made(
     loss: PenalisedLoss,
-    row: Row,
+    row: FoundRow,
     V: Array,
     signature: tuple[int, int, int] | None,
     dimension: int,
     kind: str = "saddle",
-) -> Row:
+) -> FoundRow:
     a, W = _added(loss, row, V)
     m, total = len(V), dimension + row.dimension
     text = f"{counted(m, 'neuron')} of outer weight 0 on which the slope has trace 0, beside rank {row.rank}"
-    return Row(
+    return FoundRow(
         pair_of(a, W),
         network_of(loss, a, W),
         len(W),
@@ -99,7 +99,7 @@ def _seen(loss: PenalisedLoss, a: Array, W: Array) -> tuple[int, int, int]:
     return positive + int(loss.problem.norm_neuron), zero, negative
 
 
-def _proved(loss: PenalisedLoss, row: Row, certify: bool) -> Row:
+def _proved(loss: PenalisedLoss, row: FoundRow, certify: bool) -> FoundRow:
     """An isolated pair with a certificate, where Krawczyk's test gives one."""
     used = np.any(row.network.W != 0, axis=1)
     if not certify or row.dimension:
@@ -112,8 +112,8 @@ def _proved(loss: PenalisedLoss, row: Row, certify: bool) -> Row:
 
 
 def _across(
-    loss: PenalisedLoss, row: Row, frame: Array, values: Array, m: int, certify: bool
-) -> Iterator[Row]:
+    loss: PenalisedLoss, row: FoundRow, frame: Array, values: Array, m: int, certify: bool
+) -> Iterator[FoundRow]:
     """V between the smallest and the largest eigenvalues: a hypersurface, or two lines of a plane."""
     r, z = row.rank, len(values)
     dimension = m * (z - m) - 1
@@ -150,8 +150,8 @@ def _of_trace_zero(frame: Array, values: Array, m: int) -> Array:
 
 
 def _anywhere(
-    loss: PenalisedLoss, row: Row, frame: Array, m: int, flat: bool, certify: bool
-) -> Iterator[Row]:
+    loss: PenalisedLoss, row: FoundRow, frame: Array, m: int, flat: bool, certify: bool
+) -> Iterator[FoundRow]:
     """E vanishes on R^⊥: any subspace of it. Where E = 0 all pairs on R ⊕ V count, and the widest are global minima."""
     n, r = loss.problem.n, row.rank
     used = r + m
@@ -169,7 +169,7 @@ def _anywhere(
     yield _proved(loss, _made(loss, row, V, seen, dimension, kind), certify)
 
 
-def _extreme(loss: PenalisedLoss, row: Row, frame: Array, values: Array, m: int) -> Row:
+def _extreme(loss: PenalisedLoss, row: FoundRow, frame: Array, values: Array, m: int) -> FoundRow:
     """V of the first m eigenvalues, which sum to 0: alone, but for eigenvalues equal to the last of them."""
     cut = np.isclose(values, values[m - 1], rtol=FLAT, atol=FLAT * float(np.abs(values).max()))
     dimension = int(cut[:m].sum() * cut[m:].sum())

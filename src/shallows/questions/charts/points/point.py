@@ -120,7 +120,9 @@ class Stored:
         """The point in Sym^d(R^n)."""
         tensor = self.tensors[i]
         if tensor is None:
-            raise InvalidProblem("The point is no tensor, or several: use point.network.")
+            raise InvalidProblem(
+                "The point is no tensor, or several, one an output: use point.tensors, or point.network."
+            )
         return tensor
 
     def network(self, i: int) -> Any:

@@ -19,7 +19,7 @@ from shallows.questions.charts.points.point import (
     CriticalFamily,
     CriticalPoint,
 )
-from shallows.questions.charts.points.rows import ChartRow, points_in_order
+from shallows.questions.charts.points.rows import About, in_order, isolated, points_in_order
 from shallows.questions.charts.quadratics.linear_neurons import linear_rows
 from shallows.questions.charts.quadratics.one_sided import BEYOND, boundary, within
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
@@ -94,17 +94,17 @@ def _fixed_row(students: QuadraticStudents, point: CriticalPoint) -> Row:
     entries = moved(point.tensor.entries, constant)
     return Row(
         entries,
-        np.zeros((0, problem.n + 1)),
-        np.zeros(0),
+        made,
         point.rank,
         point.signature,
         point.kind,
-        made,
         point.certificate,
         point.dimension,
+        _family(students, point, lambda s: moved(s.entries, constant)),
         point.limit,
         None if point.escape is None else students.space.tensor(moved(point.escape.entries, 0.0)),
-        _family(students, point, lambda s: moved(s.entries, constant)),
+        vectors=np.zeros((0, problem.n + 1)),
+        signs=np.zeros(0),
     )
 
 
@@ -131,17 +131,17 @@ def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
         escape = students.space.tensor(whole)
     return Row(
         entries,
-        V if len(V) else np.zeros((0, n + 1)),
-        signs,
+        made,
         point.rank,
         (positive + students.free_constant, zero, negative),
         point.kind,
-        made,
         with_constant_error(students, proof),
         point.dimension,
+        _family(students, point, lambda s: full_entries(students, _class_entries(students, s))[0]),
         far,
         escape,
-        _family(students, point, lambda s: full_entries(students, _class_entries(students, s))[0]),
+        vectors=V if len(V) else np.zeros((0, n + 1)),
+        signs=signs,
     )
 
 
@@ -164,8 +164,8 @@ def _zero_function(students: QuadraticStudents) -> list[Row]:
     if net is None:
         return []
     proof = Certificate(0.0, True, True, "exact")
-    nothing = np.zeros(len(space.right))
-    return [Row(nothing, np.zeros((0, problem.n + 1)), np.zeros(0), 0, (0, 0, 0), "saddle", net, proof)]
+    nothing, none = np.zeros(len(space.right)), np.zeros((0, problem.n + 1))
+    return [Row(nothing, net, 0, (0, 0, 0), "saddle", proof, vectors=none, signs=np.zeros(0))]
 
 
 def _without_squares(students: QuadraticStudents, constant: float) -> Network:
@@ -192,7 +192,7 @@ def _class_entries(students: QuadraticStudents, tensor: SymmetricTensor) -> Arra
 
 def _family(
     students: QuadraticStudents, point: CriticalPoint, entries: Callable[[SymmetricTensor], Array]
-) -> tuple[str, tuple[SymmetricTensor, ...]] | None:
+) -> About | None:
     if not isinstance(point, CriticalFamily):
         return None
     return point.description, tuple(students.space.tensor(entries(sample)) for sample in point.samples)
@@ -209,37 +209,14 @@ def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes
     lowest = levels.same(float(excess.min()))
     if chart.completeness != "sampled" or students.problem.outer is not None:
         kind[(kind == "local minimum") & lowest] = "global minimum"
-    rank = np.array([row.rank for row in rows], dtype=np.intp)
-    order = np.lexsort((rank, excess))
-    critical = points_in_order(
-        students.problem,
-        [
-            ChartRow(
-                rows[i].network,
-                float(excess[i] + space.floor),
-                rows[i].rank,
-                rows[i].signature,
-                str(kind[i]),
-                rows[i].certificate,
-                rows[i].dimension,
-                rows[i].limit,
-                space.tensor(rows[i].entries),
-                rows[i].escape,
-                rows[i].family,
-            )
-            for i in order
-        ],
-    )
-    table = critical.table
-    isolated = table.rank[(table.dimension == 0) & ~table.limit]
-    least = table.kind == "global minimum"
-    attained = bool((least & ~table.limit).any()) if least.any() else None
+    made = in_order(rows, excess, float(space.floor), kind, [space.tensor(row.entries) for row in rows])
+    least = [row.limit for row in made if row.kind == "global minimum"]
     return replace(
         chart,
-        critical=critical,
-        real_count={r: int(np.sum(isolated == r)) for r in chart.complex_count},
+        critical=points_in_order(students.problem, made),
+        real_count=isolated([row for row in made if not row.limit], chart.complex_count),
         notes=(*chart.notes, *notes),
-        attained=attained,
+        attained=not all(least) if least else None,
         problem=students.problem,
         title=f"{students.problem!r}",
     )

@@ -144,7 +144,7 @@ def _row(students: QuadraticStudents, squares: Problem, rank: int, linear: Array
     kind = "degenerate" if kind == "local minimum" and seen[1] else kind
     made = realised(students, vectors, signs, constant)[0]
     seen = (seen[0] + students.free_constant, *seen[1:])
-    return Row(entries, vectors, signs, rank, seen, kind, made, limit=not attained)
+    return Row(entries, made, rank, seen, kind, limit=not attained, vectors=vectors, signs=signs)
 
 
 def _signature(gram: Array, slope: Array, frame: Array, Q: Array, linear: Array) -> tuple[int, int, int]:

@@ -110,12 +110,12 @@ def boundary(students: QuadraticStudents, charted: Callable[[Problem], Chart]) -
             continue  # the loss is critical for functions with a constant too: listed among those
         kind = kind_of(point.signature, point.dimension, np.sign(inward))
         made = realised(students, V, signs, float(entries[0]))[0]
-        row = Row(
-            entries, V, signs, width, point.signature, kind, made, point.certificate, point.dimension, True
+        proof, dimension = point.certificate, point.dimension
+        about = (FAMILY, (students.space.tensor(entries),)) if dimension else None
+        seen = point.signature
+        rows.append(
+            Row(entries, made, width, seen, kind, proof, dimension, about, True, vectors=V, signs=signs)
         )
-        if point.dimension:
-            row = replace(row, family=(FAMILY, (students.space.tensor(entries),)))
-        rows.append(row)
     return rows, chart
 
 

@@ -6,33 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.questions.charts.neurons.equivalent_power import NEARLY, finite_neurons
 from shallows.questions.charts.neurons.idle import network
 from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.rows import FoundRow
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Row(FoundRow):
     """A critical function: entries (c, ℓ, Q) as far as they are seen, and Σ signs vvᵀ in (1, x), v a row of `vectors`,
     which is the function but for a constant."""
 
-    entries: Array
     vectors: Array
     signs: Array
-    rank: int
-    signature: tuple[int, int, int]
-    kind: str
-    network: Network
-    certificate: Certificate | None = None
-    dimension: int = 0
-    limit: bool = False
-    escape: SymmetricTensor | None = None
-    family: tuple[str, tuple[SymmetricTensor, ...]] | None = None
 
     @property
     def constant(self) -> float:

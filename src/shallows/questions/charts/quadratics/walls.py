@@ -74,15 +74,15 @@ def _row(
         proof = with_constant_error(students, replace(proof, radius=wider))
     row = Row(
         entries,
-        vectors,
-        signs,
+        realised(students, vectors, signs, constant)[0],
         rank,
         (positive + n + 1, zero, negative),
         kind_of(point.signature, point.dimension, np.sign(inward)),
-        realised(students, vectors, signs, constant)[0],
         proof,
         point.dimension,
-        True,
+        limit=True,
+        vectors=vectors,
+        signs=signs,
     )
     if not isinstance(point, CriticalFamily):
         return row
