@@ -114,14 +114,17 @@ def solve_special(
     equations: Equations, special: KindOfMetrics, ways: MakeWays[Equations], tell: Shown = False
 ) -> SolvedMember:
     """A member among special metrics, solved now."""
-    best: SolvedMember | None = None
+    return first_whole(lambda seed: _solve_special(equations, special, ways, seed, tell))
+
+
+def first_whole(solve: Callable[[int], SolvedMember]) -> SolvedMember:
+    """The first of the SPECIAL_SEEDS whose member is known completely, or of all the one with most solutions."""
+    found = list[SolvedMember]()
     for seed in SPECIAL_SEEDS:
-        found = _solve_special(equations, special, ways, seed, tell)
-        if found.completeness != "sampled":
-            return found
-        best = found if best is None or len(found.points) > len(best.points) else best
-    assert best is not None
-    return best
+        found.append(solve(seed))
+        if found[-1].completeness != "sampled":
+            return found[-1]
+    return max(found, key=lambda member: len(member.points))
 
 
 def solve_generic(equations: CriticalEquations, tell: Shown = False) -> SolvedMember:

@@ -2,8 +2,7 @@
 
 Outputs s_m = Σ a_mi wᵢwᵢᵀ are seen up to ‖x‖² where there are norm neurons, and a penalty sees P = Σ wᵢwᵢᵀ, one more
 output with outer weights 1 and a metric of its own (`one_more_output`). A stratum is which neurons are in use, the
-others are zero. Unknowns are the wᵢ; with a penalty a member is solved by monodromy over targets t_m and multiples of
-the identity: a network and all targets that make it critical are a linear space, so that solutions are irreducible.
+others are zero. Unknowns are the wᵢ.
 """
 
 from __future__ import annotations
@@ -11,38 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
+from typing import ClassVar
 
 import numpy as np
 
-from shallows.mathematics.homotopy.monodromy import monodromy
-from shallows.mathematics.homotopy.rational_trace import rational_trace_test
-from shallows.mathematics.homotopy.trace import TraceTest
-from shallows.mathematics.same_points import PointSet
 from shallows.model.reduced_problem import identity
-from shallows.questions.charts.continuation.equations import Complex, SolvedMember
-from shallows.questions.charts.continuation.generic_members import (
-    DIGITS,
-    SPECIAL_SEEDS,
-    TESTED,
-    solved_once,
-)
-from shallows.questions.charts.continuation.lost_paths import SETTINGS
-from shallows.questions.charts.limits import most_points
-from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.outputs.neuron_system import Outer, whole_network
-from shallows.questions.charts.penalty.joined_members import TESTED_POINTS
-from shallows.questions.charts.penalty.members import PinnedFamily, Targets
+from shallows.questions.charts.penalty.joined_members import SeveralOutputs
 from shallows.questions.charts.penalty.metrics import JoinedMetrics
 from shallows.support.checks import Array
-from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True, repr=False)
-class FixedOutputs(NeuronEquations):
+class FixedOutputs(SeveralOutputs):
     """The critical equations of neurons with these outer weights, one row a neuron, P the last output."""
 
+    moves: ClassVar[bool] = True
     inputs: int = 0
     weights: Outer = ()
     constants: int = 0
@@ -105,44 +91,3 @@ def in_use(outer: Array) -> Iterator[tuple[int, ...]]:
     useful = np.flatnonzero(outer.any(axis=0)).tolist()
     for count in range(1, len(useful) + 1):
         yield from combinations(useful, count)
-
-
-def fixed_start(equations: FixedOutputs, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
-    """Where every problem with such weights and metrics starts from; solved once a machine."""
-    return solved_once(equations, special, lambda: _solve(equations, special, tell))
-
-
-def _solve(equations: FixedOutputs, special: JoinedMetrics, tell: Shown) -> SolvedMember:
-    found = [_solved(equations, special, SPECIAL_SEEDS[0], tell)]
-    if found[0].completeness == "sampled":
-        found += [_solved(equations, special, seed, tell) for seed in SPECIAL_SEEDS[1:]]
-    return max(found, key=lambda member: (member.completeness != "sampled", len(member.points)))
-
-
-def _solved(equations: FixedOutputs, special: JoinedMetrics, seed: int, tell: Shown) -> SolvedMember:
-    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
-    u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
-    x, targets = equations.first_of(special, u, rng)
-    pinned = PinnedFamily(equations, special)
-    family = Targets(pinned, u)
-
-    def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
-        if len(found) > TESTED_POINTS:
-            return TraceTest(False, np.inf, len(found), 0, found.points[:0])
-        return rational_trace_test(
-            family, found.points, targets, equations.tensors, generator, poles=2, settings=SETTINGS
-        )
-
-    found = monodromy(
-        family,
-        x[None, :],
-        targets,
-        rng=seed,
-        invariants=equations.tensors,
-        limit=most_points(),
-        trace=test,
-        max_members=TESTED,
-        settings=SETTINGS,
-        progress=tell,
-    )
-    return SolvedMember(pinned.full(np.concatenate([u, targets])), found.points, found.completeness)

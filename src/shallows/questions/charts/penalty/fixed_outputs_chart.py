@@ -24,8 +24,9 @@ from shallows.questions.charts.neurons.real import NeuronPoint, half_hessian, so
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.outputs.neuron_system import Outer
 from shallows.questions.charts.outputs.scope import SCOPE, is_closed
-from shallows.questions.charts.penalty.fixed_outputs import FixedOutputs, fixed_start, in_use, squares
+from shallows.questions.charts.penalty.fixed_outputs import FixedOutputs, in_use, squares
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
+from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
 from shallows.questions.charts.penalty.metrics import JoinedMetrics, Law
 from shallows.questions.charts.points.kinds import Levels
@@ -186,7 +187,7 @@ def _ways(loss: JoinedLoss, even: _Even, seed: int, tell: Shown, regular: Regula
     wanted = Member(
         special, special.of(even.gram, even.penalty), np.concatenate([even.rights.ravel(), even.last])
     )
-    start = fixed_start(equations, special, tell)
+    start = joined_start(equations, special, tell)
     return PinnedDetours(equations, start, wanted, special, seed, tell, regular)
 
 

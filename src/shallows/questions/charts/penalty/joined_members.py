@@ -1,34 +1,38 @@
-"""Solved members that charts of several outputs with a penalty start from (`one_more_output`).
+"""Solved members that charts of several outputs with a penalty start from (`one_more_output`, `fixed_outputs`).
 
 Networks and targets that make them critical are an affine bundle over (b, u): x is a function of u, and the slopes of
 the outputs solve linear equations. So they are irreducible, monodromy over the targets of the outputs alone finds all
 solutions, and the sum over a subset of them is no rational function of the target: the trace test tells whether all
 are found. Directions u with u·u = 0, which the penalty does not see, are where solutions run to infinity.
+
+With fixed outer weights a network and all targets t_m and multiples of the identity that make it critical are a linear
+space, and monodromy is over these.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from shallows.mathematics.homotopy.monodromy import monodromy
-from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.homotopy.rational_trace import rational_trace_test
 from shallows.mathematics.homotopy.trace import TraceTest
 from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import (
     DIGITS,
-    SPECIAL_SEEDS,
     TESTED,
+    first_whole,
     solved_once,
 )
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.limits import most_points
-from shallows.questions.charts.penalty.members import PinnedFamily
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.penalty.members import PinnedFamily, Targets
 from shallows.questions.charts.penalty.metrics import JoinedMetrics
-from shallows.questions.charts.penalty.one_more_output import JoinedEquations
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
 
@@ -37,69 +41,50 @@ from shallows.support.seeds import complex_normal
 TESTED_POINTS = 60
 
 
-def joined_start(equations: JoinedEquations, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
+@dataclass(frozen=True, repr=False)
+class SeveralOutputs(NeuronEquations, ABC):
+    """Critical equations of several outputs and P, solved by monodromy over their targets, and over multiples of the
+    identity where it `moves` too."""
+
+    moves: ClassVar[bool]
+
+    @property
+    def poles(self) -> int:
+        """Two, as for several outputs without penalty; measured."""
+        return 2
+
+    @abstractmethod
+    def first_of(
+        self, metrics: JoinedMetrics, u: Complex, rng: np.random.Generator
+    ) -> tuple[Complex, Complex]:
+        """A random network, and (g, v), v the multiple of the identity, for which it is critical."""
+
+
+def joined_start(equations: SeveralOutputs, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
     """Where every problem with such networks and metrics starts from; solved once a machine."""
-    return solved_once(equations, special, lambda: solve_joined(equations, special, tell))
+    return solved_once(
+        equations, special, lambda: first_whole(lambda seed: _solved(equations, special, seed, tell))
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class MovingTargets:
-    """The equations over targets g of the outputs, metric and the target of P held fixed."""
-
-    pinned: PinnedFamily
-    u: Complex
-    v: complex
-
-    @property
-    def n(self) -> int:
-        """The number of unknowns."""
-        return self.pinned.n
-
-    @property
-    def parameter_count(self) -> int:
-        """M N."""
-        return self.pinned.special.size
-
-    def segment(self, start: Complex, target: Complex) -> Homotopy:
-        """The equations along the segment between two targets."""
-        return self.pinned.segment(self.whole(start), self.whole(target))
-
-    def whole(self, g: Complex) -> Complex:
-        """(u, g, v)."""
-        return np.concatenate([self.u, g, [self.v]])
-
-    def member(self, parameters: object) -> None:
-        """No exact system: proofs are of the problem's own equations."""
-        return
-
-
-def solve_joined(equations: JoinedEquations, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
-    """A generic member, solved now; another where the trace test does not pass."""
-    found = [_solved(equations, special, SPECIAL_SEEDS[0], tell)]
-    for seed in SPECIAL_SEEDS[1:]:
-        if found[-1].completeness != "sampled":
-            break
-        found.append(_solved(equations, special, seed, tell))
-    return max(found, key=lambda member: (member.completeness != "sampled", len(member.points)))
-
-
-def _solved(equations: JoinedEquations, special: JoinedMetrics, seed: int, tell: Shown) -> SolvedMember:
+def _solved(equations: SeveralOutputs, special: JoinedMetrics, seed: int, tell: Shown) -> SolvedMember:
     rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
     u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
     x, targets = equations.first_of(special, u, rng)
     pinned = PinnedFamily(equations, special)
-    moving, g = MovingTargets(pinned, u, complex(targets[-1])), targets[:-1]
+    held = targets[:0] if equations.moves else targets[-1:]
+    family, g = Targets(pinned, u, held), targets[: len(targets) - len(held)]
 
     def test(found: PointSet, generator: np.random.Generator) -> TraceTest:
         if len(found) > TESTED_POINTS:
             return TraceTest(False, np.inf, len(found), 0, found.points[:0])
         tensors, poles = equations.tensors, equations.poles
         return rational_trace_test(
-            moving, found.points, g, tensors, generator, poles=poles, settings=SETTINGS
+            family, found.points, g, tensors, generator, poles=poles, settings=SETTINGS
         )
 
     found = monodromy(
-        moving,
+        family,
         x[None, :],
         g,
         rng=seed,
@@ -110,4 +95,4 @@ def _solved(equations: JoinedEquations, special: JoinedMetrics, seed: int, tell:
         settings=SETTINGS,
         progress=tell,
     )
-    return SolvedMember(pinned.full(moving.whole(g)), found.points, found.completeness)
+    return SolvedMember(pinned.full(np.concatenate([u, targets])), found.points, found.completeness)

@@ -31,7 +31,7 @@ from shallows.questions.charts.continuation.equations import (
     SolvedMember,
     family,
 )
-from shallows.questions.charts.continuation.generic_members import DIGITS, SPECIAL_SEEDS, solved_once
+from shallows.questions.charts.continuation.generic_members import DIGITS, first_whole, solved_once
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
@@ -95,10 +95,11 @@ class PinnedFamily:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """The equations over (g₁, v), the metric held fixed."""
+    """The equations over (g₁, v), the metric held fixed; over g₁ alone where v is `held` too."""
 
     pinned: PinnedFamily
     u: Complex
+    held: Complex
 
     @property
     def n(self) -> int:
@@ -108,11 +109,12 @@ class Targets:
     @property
     def parameter_count(self) -> int:
         """The entries of g₁, and one."""
-        return self.pinned.special.size + 1
+        return self.pinned.special.size + 1 - len(self.held)
 
     def segment(self, start: Complex, target: Complex) -> Homotopy:
         """The equations along the segment between two targets."""
-        return self.pinned.segment(np.concatenate([self.u, start]), np.concatenate([self.u, target]))
+        begin, goal = (np.concatenate([self.u, place, self.held]) for place in (start, target))
+        return self.pinned.segment(begin, goal)
 
     def member(self, parameters: object) -> None:
         """No exact system: proofs are of the problem's own equations."""
@@ -188,12 +190,9 @@ def _wide(equations: PenalisedEquations, tell: Shown) -> SolvedMember:
 def _special(equations: PenalisedEquations, special: PenalisedMetrics, tell: Shown) -> SolvedMember:
     wide = PenalisedMetrics(equations.inputs, "wide", equations.constants)
     start = solved_once(equations, wide, lambda: _wide(equations, tell))
-    found = [_traced(equations, special, _followed(equations, special, start, SPECIAL_SEEDS[0], tell))]
-    for seed in SPECIAL_SEEDS[1:]:
-        if found[-1].completeness != "sampled":
-            break
-        found.append(_traced(equations, special, _followed(equations, special, start, seed, tell)))
-    return max(found, key=lambda member: (member.completeness != "sampled", len(member.points)))
+    return first_whole(
+        lambda seed: _traced(equations, special, _followed(equations, special, start, seed, tell))
+    )
 
 
 def _traced(equations: PenalisedEquations, special: PenalisedMetrics, member: SolvedMember) -> SolvedMember:
@@ -206,7 +205,7 @@ def _traced(equations: PenalisedEquations, special: PenalisedMetrics, member: So
     own = pinned.pinned(member.parameters)
     u, targets = own[: special.parameters], own[special.parameters :]
     test = rational_trace_test(
-        Targets(pinned, u),
+        Targets(pinned, u, targets[:0]),
         member.points,
         targets,
         equations.tensors,

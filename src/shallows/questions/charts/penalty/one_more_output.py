@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations, product
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,17 +26,18 @@ from shallows.mathematics.tensors import coordinates
 from shallows.model.data.metric import Frobenius
 from shallows.model.reduced_problem import identity
 from shallows.questions.charts.continuation.equations import Complex
-from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.penalty.joined_members import SeveralOutputs
 from shallows.questions.charts.penalty.metrics import JoinedMetrics
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True, repr=False)
-class JoinedEquations(NeuronEquations):
+class JoinedEquations(SeveralOutputs):
     """The critical equations of r neurons with M outputs and P, unknowns (bᵢ, xᵢ, zᵢ) with uᵢ = (1, zᵢ)."""
 
+    moves: ClassVar[bool] = False
     inputs: int = 0
     neurons: int = 0
     trained: int = 0
@@ -45,11 +47,6 @@ class JoinedEquations(NeuronEquations):
         """r neurons in n inputs."""
         neuron = joined_neuron(n, r, outputs)
         return cls(neuron, 1, outer=((1.0,),), inputs=n, neurons=r, trained=outputs)
-
-    @property
-    def poles(self) -> int:
-        """Two, as for several outputs without penalty; measured."""
-        return 2
 
     def orbit(self, x: Complex) -> Complex:
         """All orders of the neurons."""
