@@ -113,9 +113,10 @@ class ExactLoss:
 
 
 class InDoubles:
-    """G and b of the exact loss that an object brings, rounded."""
+    """G and b of the exact loss that an object brings, rounded; its `target` is the best of all."""
 
     exact: Any
+    target: Any
 
     @cached_property
     def gram(self) -> Array:
@@ -126,6 +127,11 @@ class InDoubles:
     def right(self) -> Array:
         """b."""
         return np.asarray(self.exact.right.astype(np.float64))
+
+    def excess(self, entries: Array) -> Array:
+        """The loss above the floor, one a row."""
+        gap = entries - self.target
+        return np.asarray(np.maximum(np.einsum("ij,jk,ik->i", gap, self.gram, gap), 0.0))
 
 
 def exact_target(problem: Problem) -> NDArray[Any]:

@@ -24,6 +24,16 @@ def rational_array(matrix: fmpq_mat) -> NDArray[Any]:
     return np.array(entries, dtype=object)
 
 
+def block_diagonal(*blocks: NDArray[Any]) -> NDArray[Any]:
+    """Square tables of fractions along the diagonal of one."""
+    size, start = sum(map(len, blocks)), 0
+    whole = np.full((size, size), Fraction(0), dtype=object)
+    for block in blocks:
+        whole[start : start + len(block), start : start + len(block)] = block
+        start += len(block)
+    return whole
+
+
 def exact_product(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
     """A x of fractions.
 

@@ -173,6 +173,19 @@ def _raise_weights(n: int, degree: int) -> Array:
     return np.asarray(exponents(n, degree - 1) + 1.0, dtype=np.float64)
 
 
+def slope_matrices(slopes: Array, n: int) -> Array:
+    """Symmetric matrices M, one a row, with uᵀMu = Σ_I slopes_I u^I, degree 2: those off the diagonal are there twice.
+
+    >>> slope_matrices(np.array([1.0, 4.0, 3.0]), 2)
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    rows, columns = indices(n, 2).T
+    made = np.zeros((*slopes.shape[:-1], n, n))
+    made[..., rows, columns] = made[..., columns, rows] = slopes * np.where(rows == columns, 1.0, 0.5)
+    return made
+
+
 def gradient_matrix(coefficients: Array, n: int, degree: int) -> Array:
     """The matrix M with ∇_w Σ_I c_I w^I = monomials(w, d−1) @ M; shape (…, N_{d−1}, n)."""
     return coefficients[..., product_table(n, degree - 1, 1)] * _raise_weights(n, degree)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.exact.polynomials import Polynomial, constant, scaled, times, total
-from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.exact.rational_arrays import block_diagonal, fractions
 from shallows.mathematics.homotopy.sets.images import image_component
 from shallows.mathematics.homotopy.sets.numeric import NumericSystem, partial
 from shallows.mathematics.tensors import coordinates
@@ -163,7 +163,7 @@ def _quadratic(problem: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
             gram, right = change.gram(gram), change.right(gram, right)
         return gram, right
     loss = OutputsLoss.of(problem)
-    return _blocks([loss.gram] * problem.outputs), np.concatenate(list(loss.right))
+    return block_diagonal(*[loss.gram] * problem.outputs), np.concatenate(list(loss.right))
 
 
 def _with_penalty(
@@ -174,17 +174,7 @@ def _with_penalty(
     size = coordinates.dimension(problem.n, 2)
     frobenius = fractions(np.diag(frobenius_weights(size, problem.constants)))
     unit = fractions(identity(size, problem.constants))
-    return _blocks([gram, weight * frobenius]), np.concatenate([right, weight * unit])
-
-
-def _blocks(grams: list[NDArray[Any]]) -> NDArray[Any]:
-    size = sum(map(len, grams))
-    whole = np.full((size, size), Fraction(0), dtype=object)
-    first = 0
-    for gram in grams:
-        whole[first : first + len(gram), first : first + len(gram)] = gram
-        first += len(gram)
-    return whole
+    return block_diagonal(gram, weight * frobenius), np.concatenate([right, weight * unit])
 
 
 def _numeric(unknowns: int, rows: list[Polynomial]) -> NumericSystem:

@@ -26,7 +26,6 @@ import numpy as np
 from shallows.mathematics.signature import error_bound
 from shallows.mathematics.tensors import coordinates
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.kinds import Signs
 from shallows.questions.charts.points.point import CriticalPoint
 from shallows.questions.charts.points.stratum import POINT_ERROR
@@ -127,7 +126,7 @@ def _kernel_slopes(problem: Problem, neurons: Neurons, slope: Array) -> tuple[Ar
     basis = np.eye(n)
     if neurons.rank:
         basis = np.linalg.qr(neurons.vectors.T, mode="complete")[0][:, neurons.rank :]
-    values, vectors = np.linalg.eigh(basis.T @ slope_matrix(problem, slope) @ basis)
+    values, vectors = np.linalg.eigh(basis.T @ coordinates.slope_matrices(slope, problem.n) @ basis)
     return values, np.asarray((basis @ vectors).T)
 
 

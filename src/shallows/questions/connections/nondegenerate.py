@@ -31,17 +31,13 @@ def normal_inertia(loss: BallLoss, place: ProvedPlace) -> Inertia:
     """
     n, rank = loss.problem.n, len(place.signs)
     slope = loss.slopes(place)
-    rows, columns = coordinates.indices(n, 2).T
-    share = np.where(rows == columns, 1.0, 0.5)
-    mid, rad = np.zeros((n, n)), np.zeros((n, n))
-    mid[rows, columns] = mid[columns, rows] = share * slope.mid
-    rad[rows, columns] = rad[columns, rows] = share * slope.rad
     K = _complement(place.vectors.mid, n)
     frame = Ball(np.vstack([place.vectors.mid, K.T]), np.vstack([place.vectors.rad, np.zeros((n - rank, n))]))
     if not inertias((frame @ frame.T)[None])[0].certified:
         return Inertia(0, n - rank, 0)
     basis = Ball.exact(K)
-    return inertias((basis.T @ Ball(mid, rad) @ basis)[None])[0]
+    form = Ball(*(coordinates.slope_matrices(part, n) for part in (slope.mid, slope.rad)))
+    return inertias((basis.T @ form @ basis)[None])[0]
 
 
 def _complement(vectors: Array, n: int) -> Array:

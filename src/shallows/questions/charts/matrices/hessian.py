@@ -94,9 +94,7 @@ def half_hessian(system: LowRankSystem, x: Array) -> tuple[Array, Array]:
     D, RU = _tangents(system, A, U), R @ U
     S = RU @ A @ RU.T
     e = system.gram @ (S[rows, columns] - system.target)
-    M = np.zeros((n, n))
-    M[rows, columns] = M[columns, rows] = np.where(rows == columns, e, e / 2)
-    P = R.T @ M @ R
+    P = R.T @ coordinates.slope_matrices(e, n) @ R
     H = D @ system.gram @ D.T
     size = len(_changes(r))
     H[:size, size:] += 2 * (_changes(r) @ U.T @ P)[:, :, r:].swapaxes(1, 2).reshape(size, -1)

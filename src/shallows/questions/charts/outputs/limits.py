@@ -13,15 +13,13 @@ which is q₁ f₃ + q₂ f₄ (as in `points.inward`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.krawczyk import CertifiedRoot
-from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.exact.rational_arrays import block_diagonal, fractions
 from shallows.mathematics.same_points import most_real
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
@@ -144,10 +142,7 @@ class _Sorter:
 
     @classmethod
     def of(cls, problem: Problem, loss: OutputsLoss) -> _Sorter:
-        count, size = problem.outputs, len(loss.gram)
-        gram: NDArray[Any] = np.full((count * size, count * size), Fraction(0), dtype=object)
-        for m in range(count):
-            gram[m * size : (m + 1) * size, m * size : (m + 1) * size] = loss.gram
+        gram = block_diagonal(*[loss.gram] * problem.outputs)
         exact = ExactLoss(gram, loss.right.ravel())
         return cls(problem, exact, gram.astype(float), loss.right.ravel().astype(float))
 

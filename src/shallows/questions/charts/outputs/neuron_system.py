@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.exact.rational_arrays import block_diagonal, fractions
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
@@ -44,10 +43,7 @@ class OutputSpaces:
     @cached_property
     def exact(self) -> ExactLoss:
         """I ⊗ G and all b_m."""
-        size, M = len(self.first.right), len(self.spaces)
-        gram = np.full((M * size, M * size), Fraction(0), dtype=object)
-        for m in range(M):
-            gram[m * size : (m + 1) * size, m * size : (m + 1) * size] = self.first.exact.gram
+        gram = block_diagonal(*[self.first.exact.gram] * len(self.spaces))
         return ExactLoss(gram, np.concatenate([space.exact.right for space in self.spaces]))
 
     @cached_property

@@ -155,8 +155,13 @@ def _norms_across(problem: Problem, p: Array) -> Array:
     """The best norm neurons across p, which no f changes; none without norm neurons."""
     if not problem.norm_neuron:
         return np.zeros(0)
-    theta = np.zeros(problem.size)
-    slope = problem.gradient(problem.unpack(theta))[-len(p) :]
-    theta[-len(p) :] = 1.0
-    best = -slope / (problem.gradient(problem.unpack(theta))[-len(p) :] - slope)
+    best = best_norms(problem)
     return np.asarray(best - p * (p @ best) / (p @ p))
+
+
+def best_norms(problem: Problem) -> Array:
+    """The best norm neurons beside nothing: the loss is quadratic in each."""
+    theta = np.zeros(problem.size)
+    slope = problem.gradient(problem.unpack(theta))[-problem.outputs :]
+    theta[-problem.outputs :] = 1.0
+    return np.asarray(-slope / (problem.gradient(problem.unpack(theta))[-problem.outputs :] - slope))

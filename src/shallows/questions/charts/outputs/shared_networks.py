@@ -45,7 +45,9 @@ def shared_pair(
         return None
     split = [coordinates.dimension(n, j) for j in degrees[:-1]]
     lower = slopes[:, : sum(split)]
-    forms = np.array([U.T @ _matrix(n, row) @ U for row in slopes[:, sum(split) :]]).reshape(-1, 2, 2)
+    forms = np.array(
+        [U.T @ coordinates.slope_matrices(row, n) @ U for row in slopes[:, sum(split) :]]
+    ).reshape(-1, 2, 2)
     unit = size * float(np.abs(U).max()) ** 2
     if degrees == (0, 2):
         return _with_constant(S, U, float(given.q[0][0].real), forms, lower[:, 0], unit)
@@ -66,15 +68,6 @@ def shared_pair(
             return None  # a neuron at infinity
         V, weights = V / scales[:, None], weights * scales**2
     return SharedPair(V, weights, still)
-
-
-def _matrix(n: int, row: Array) -> Array:
-    """The symmetric matrix with vᵀEv = Σ row_I v^I."""
-    E = np.zeros((n, n))
-    for value, (x, y) in zip(row, coordinates.indices(n, 2).tolist(), strict=True):
-        E[x, y] += value / 2
-        E[y, x] += value / 2
-    return E
 
 
 def _zeros_of(forms: Array, unit: float, S: Array) -> tuple[Array, bool] | None:

@@ -46,15 +46,6 @@ class Three:
     still: bool
 
 
-def slope_forms(n: int, slopes: Array) -> Array:
-    """(M, n, n): the symmetric matrices with wᵀE_m w = Σ_I slopes_mI w^I."""
-    E = np.zeros((len(slopes), n, n))
-    for row, (x, y) in zip(slopes.T, coordinates.indices(n, 2).tolist(), strict=True):
-        E[:, x, y] += row / 2
-        E[:, y, x] += row / 2
-    return E
-
-
 def pair_beside_neuron(given: list[Forms], slopes: Array, size: float) -> Three | None:
     """p ⊗ q + a ⊗ w²; None where a is parallel to p, w in the plane of q, or the neurons are not real."""
     n, (p, S) = len(given[0].U), given[0].shared
@@ -83,7 +74,7 @@ def three_shared(given: list[Forms], slopes: Array, size: float) -> Three | None
     if np.abs(values).min() <= NOTHING * np.abs(values).max():
         return None
     across = np.linalg.svd(p[None])[2][1:]
-    forms = slope_forms(n, across @ slopes)
+    forms = coordinates.slope_matrices(across @ slopes, n)
     sizes = [float(np.abs(form).max()) for form in forms]
     lead = int(np.argmax(sizes))
     L = U @ vectors * np.sqrt(np.abs(values))
@@ -160,7 +151,9 @@ def three_in_a_plane(given: list[Forms], slopes: Array, size: float) -> Three | 
     U = np.linalg.qr(given[0].U)[0]
     S = U.T @ given[0].U @ given[0].S @ given[0].U.T @ U
     rest = np.linalg.svd(U.T)[2][2:]
-    v = np.einsum("kx,mxy,ya->kma", rest, slope_forms(n, slopes), U)  # v_m, one a coordinate of the quotient
+    v = np.einsum(
+        "kx,mxy,ya->kma", rest, coordinates.slope_matrices(slopes, n), U
+    )  # v_m, one a coordinate of the quotient
     J = np.array([[0.0, -1.0], [1.0, 0.0]])
     turned = J.T @ S @ J
     cubics = np.einsum("mbc,kma->kabc", turned, v)

@@ -15,16 +15,16 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.mathematics.signature import signature
+from shallows.mathematics.tensors.coordinates import slope_matrices
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
-from shallows.questions.charts.penalty.joined_loss import slope_matrices
+from shallows.questions.charts.outputs.parallel import best_norms
 from shallows.questions.charts.penalty.joined_zeros import SEARCHED, common_zeros
 from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.points.rows import ChartRow, points_in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
 #: A neuron whose w is this share of its bias is a constant: points are known to ten digits.
@@ -108,19 +108,9 @@ def _without_weight(problem: Problem) -> Iterator[ChartRow]:
     slopes = -slope_matrices(right, problem.n + 1)
     for zeros in common_zeros(slopes, np.eye(problem.n + 1), 1, constants=1):
         v, a = zeros.V[0], np.zeros((problem.outputs, 1))
-        norm = _best_norm(problem)
+        norm = best_norms(problem) if problem.norm_neuron else 0.0
         net = Network(v[None, 1:], a, problem.activation, norm, v[:1])
         kind = "saddle" if slopes.any() else "global minimum"
         family = (ZEROS, ()) if zeros.dimension else None
         seen = signature(np.linalg.eigvalsh(problem.hessian(net)), POINT_ERROR)
         yield ChartRow(net, problem.loss(net), 1, seen, kind, None, zeros.dimension, family=family)
-
-
-def _best_norm(problem: Problem) -> Array | float:
-    """The best norm neurons beside nothing."""
-    if not problem.norm_neuron:
-        return 0.0
-    theta = np.zeros(problem.size)
-    slope = problem.gradient(problem.unpack(theta))[-problem.outputs :]
-    theta[-problem.outputs :] = 1.0
-    return np.asarray(-slope / (problem.gradient(problem.unpack(theta))[-problem.outputs :] - slope))

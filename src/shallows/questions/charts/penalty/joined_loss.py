@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.exact.rational_arrays import block_diagonal, fractions
+from shallows.mathematics.tensors.coordinates import slope_matrices
 from shallows.model.data.metric import Frobenius
 from shallows.model.exact_loss import ExactLoss, InDoubles
 from shallows.model.network import Network
@@ -50,13 +51,9 @@ class JoinedLoss(InDoubles):
     @cached_property
     def exact(self) -> ExactLoss:
         """All blocks as fractions."""
-        N, whole = self.block, self.size + self.block
-        gram, gamma = np.full((whole, whole), Fraction(0), dtype=object), Fraction(self.penalty)
-        for m in range(self.problem.outputs):
-            gram[m * N : (m + 1) * N, m * N : (m + 1) * N] = self.outputs.gram
-        gram[self.size :, self.size :] = fractions(Frobenius(self.problem.n).gram(2)) * gamma
-        right = np.concatenate([self.outputs.right.ravel(), fractions(identity(N)) * gamma])
-        return ExactLoss(gram, right)
+        gamma, F = Fraction(self.penalty), fractions(Frobenius(self.problem.n).gram(2))
+        right = np.concatenate([self.outputs.right.ravel(), fractions(identity(self.block)) * gamma])
+        return ExactLoss(block_diagonal(*[self.outputs.gram] * self.problem.outputs, F * gamma), right)
 
     @cached_property
     def target(self) -> Array:
@@ -73,11 +70,6 @@ class JoinedLoss(InDoubles):
     def isotropic(self) -> bool:
         """Whether G is u₁‖S‖² + u₂(tr S)²."""
         return is_isotropic(self.problem, self.outputs.gram.astype(np.float64))
-
-    def excess(self, entries: Array) -> Array:
-        """The loss above the floor, one a row."""
-        gap = entries - self.target
-        return np.asarray(np.maximum(np.einsum("ij,jk,ik->i", gap, self.gram, gap), 0.0))
 
     def slopes(self, entries: Array) -> Array:
         """Half the slope in every output, symmetric matrices (M, n, n)."""
@@ -96,16 +88,3 @@ class JoinedLoss(InDoubles):
         if problem.norm_neuron and problem.constants:  # ‖x‖² is no norm neuron on (1, x)
             return Network(neurons[:, 1:], weights, problem.activation, norm, neurons[:, 0])
         return Network(neurons, weights, problem.activation, norm)
-
-
-def slope_matrices(slopes: Array, n: int) -> Array:
-    """Symmetric matrices of slopes in the entries of forms, one a row; those off the diagonal are there twice.
-
-    >>> slope_matrices(np.array([[1.0, 4.0, 3.0]]), 2)
-    array([[[1., 2.],
-            [2., 3.]]])
-    """
-    rows, columns = np.triu_indices(n)
-    made = np.zeros((len(slopes), n, n))
-    made[:, rows, columns] = made[:, columns, rows] = slopes * np.where(rows == columns, 1.0, 0.5)
-    return made

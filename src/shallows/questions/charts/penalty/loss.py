@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shallows.mathematics.exact.rational_arrays import fractions
+from shallows.mathematics.exact.rational_arrays import block_diagonal, fractions
 from shallows.mathematics.tensors import coordinates
 from shallows.model.data.metric import Frobenius
 from shallows.model.exact_loss import ExactLoss, InDoubles
@@ -45,18 +45,10 @@ class PairLoss(InDoubles):
         """The loss of the zero network above the floor."""
         return float(self.target @ self.gram @ self.target)
 
-    def excess(self, pairs: Array) -> Array:
-        """The loss above the floor of each pair."""
-        gap = pairs - self.target
-        return np.asarray(np.maximum(np.einsum("ij,jk,ik->i", gap, self.gram, gap), 0.0))
-
     def slope(self, pair: Array) -> Array:
         """Half the slope in s, as a symmetric matrix."""
         e = (self.gram @ (pair - self.target))[: self.size]
-        E = np.zeros((self.n, self.n))
-        rows, columns = np.triu_indices(self.n)
-        E[rows, columns] = E[columns, rows] = e * np.where(rows == columns, 1.0, 0.5)
-        return E
+        return coordinates.slope_matrices(e, self.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +87,9 @@ class PenalisedLoss(PairLoss):
 
 def with_penalty(own: ExactLoss, n: int, gamma: float) -> ExactLoss:
     """The blocks (G, γF) and (b, γI), P of n inputs."""
-    size, q = len(own.right), fractions(identity(coordinates.dimension(n, 2)))
-    gram = np.full((size + len(q), size + len(q)), Fraction(0), dtype=object)
-    gram[:size, :size] = own.gram
-    gram[size:, size:] = fractions(Frobenius(n).gram(2)) * Fraction(gamma)
-    return ExactLoss(gram, np.concatenate([own.right, q * Fraction(gamma)]))
+    q, F = fractions(identity(coordinates.dimension(n, 2))), fractions(Frobenius(n).gram(2))
+    right = np.concatenate([own.right, q * Fraction(gamma)])
+    return ExactLoss(block_diagonal(own.gram, F * Fraction(gamma)), right)
 
 
 def is_isotropic(problem: Problem, gram: Array) -> bool:

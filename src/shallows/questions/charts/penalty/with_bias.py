@@ -72,11 +72,10 @@ class _Setting:
         """E at a point, and how large rounding of it is."""
         s = _student(point.network)
         gram, target = self.plain.gram(), self.plain.target_tensor().entries
-        rows, columns = coordinates.indices(self.plain.n, 2).T
-        e = gram @ (s[rows, columns] - target) * np.where(rows == columns, 1.0, 0.5)
-        E = np.zeros((self.plain.n, self.plain.n))
-        E[rows, columns] = E[columns, rows] = e
-        return E, POINT_ERROR * float(np.abs(gram @ target).max(initial=0.0))
+        e = gram @ (s[np.triu_indices(self.plain.n)] - target)
+        return coordinates.slope_matrices(e, self.plain.n), POINT_ERROR * float(
+            np.abs(gram @ target).max(initial=0.0)
+        )
 
     def network(self, a: Array, V: Array, norm: float) -> Network:
         """These neurons, others zero."""

@@ -31,16 +31,6 @@ _NEAR = (0.3, 0.03)
 _LEAST_CURVATURE = 1e-9
 
 
-def slope_matrix(problem: Problem, slope: Array) -> Array:
-    """At degree 2, the symmetric matrix M with ℓ′(uuᵀ) = uᵀMu, from ∇ℓ on entries."""
-    n = problem.n
-    rows, columns = coordinates.indices(n, 2).T
-    matrix = np.zeros((n, n))
-    matrix[rows, columns] += slope / 2
-    matrix[columns, rows] += slope / 2
-    return matrix
-
-
 def _complement(found: RealPoint, n: int) -> Array:
     """An orthonormal basis of the vectors orthogonal to the point's neurons."""
     if not found.rank:
@@ -52,7 +42,7 @@ def _complement(found: RealPoint, n: int) -> Array:
 def _eigenvectors(problem: Problem, found: RealPoint, slope: Array) -> tuple[Array, Array]:
     """At degree 2: the critical values of f on the sphere of the complement, and where they are."""
     basis = _complement(found, problem.n)
-    values, vectors = np.linalg.eigh(basis.T @ slope_matrix(problem, slope) @ basis)
+    values, vectors = np.linalg.eigh(basis.T @ coordinates.slope_matrices(slope, problem.n) @ basis)
     return values, np.asarray((basis @ vectors).T)
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shallows.mathematics.tensors.coordinates import slope_matrices
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
@@ -47,7 +47,7 @@ def across(
     rest = np.concatenate([linear, Q[np.triu_indices(n)]])
     gram, right = (np.asarray(part.astype(np.float64)) for part in students.without_constant())
     slope = gram @ rest - right
-    bend = float(u @ slope_matrix(squares, slope[n:]) @ u)
+    bend = float(u @ slope_matrices(slope[n:], squares.n) @ u)
     unit = max(float(np.abs(right[n:]).max()), float(np.abs(gram[n:] @ rest).max()), TINY)
     return Across(own, values[order], u, rest, gram, slope, bend, unit)
 

@@ -201,8 +201,7 @@ def _family(
 def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes: list[str]) -> Chart:
     """The chart of these rows, sorted; the lowest minimum is global, since all limits are among them."""
     space = students.space
-    gap = np.array([row.entries for row in rows]) - space.target
-    excess = np.maximum(np.einsum("ij,jk,ik->i", gap, space.gram, gap), 0.0)
+    excess = space.excess(np.array([row.entries for row in rows]))
     levels = Levels(excess, float(space.energy))
     kind = np.array([row.kind for row in rows], dtype="<U14")
     kind[(kind == "global minimum") & ~levels.same(0.0)] = "local minimum"

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from shallows.mathematics.tensors.coordinates import slope_matrices
 from shallows.model.problem import Problem
-from shallows.questions.charts.points.first_order import slope_matrix
 from shallows.questions.charts.points.stratum import POINT_ERROR, RealPoint
 from shallows.questions.charts.quadratics.rows import Row, realised
 from shallows.questions.charts.quadratics.students import QuadraticStudents
@@ -70,7 +70,7 @@ def _blocked(problem: Problem, row: Row) -> Row:
     entries = RealPoint(vectors, row.signs, row.signature).entries(problem.n, 2)
     slope = 2 * (entries - problem.target_tensor().entries) @ problem.gram()
     tolerance = POINT_ERROR * float(np.abs(2 * problem.gram() @ problem.target_tensor().entries).max())
-    E = slope_matrix(problem, slope)
+    E = slope_matrices(slope, problem.n)
     if np.abs(slope).max() <= tolerance or (linear and np.abs(E[-1]).max() > tolerance):
         return row  # the target itself, or a saddle
     inputs = problem.n - linear

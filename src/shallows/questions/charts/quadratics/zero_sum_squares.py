@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shallows.mathematics.numerical_rank import rank_of
+from shallows.mathematics.tensors.coordinates import slope_matrices
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.given_metric import GivenMetric
 from shallows.model.network import Network
@@ -48,9 +49,7 @@ def zero_point(spread: ZeroSum) -> Placed | None:
     """The zero function, all neurons one w with βE_ℓ + 2αE_Q w = 0; None where there is none."""
     problem, n = spread.problem, spread.problem.n
     right = spread.students.without_constant()[1].astype(np.float64)
-    E = np.zeros((n, n))
-    rows, columns = np.triu_indices(n)
-    E[rows, columns] = E[columns, rows] = right[n:] * np.where(rows == columns, 1.0, 0.5)
+    E = slope_matrices(right[n:], n)
     beta, alpha = problem.activation.coefficients[1:]  # type: ignore[attr-defined]
     w, _, _, _ = np.linalg.lstsq(2 * alpha * E, -beta * right[:n])
     gap = float(np.abs(2 * alpha * E @ w + beta * right[:n]).max())
