@@ -100,15 +100,11 @@ class ExactLoss:
 
     def in_frame(self, frame: Array) -> ExactLoss:
         """The same at degree 2 in the entries of S′, S = R S′ Rᵀ, for a frame R of doubles: PᵀGP and Pᵀb."""
-        n = len(frame)
         R = np.array([[fmpq(*x.as_integer_ratio()) for x in row] for row in frame.tolist()], dtype=object)
-        rows, columns = coordinates.indices(n, 2).T
-        P = R[rows][:, rows] * R[columns][:, columns]
-        other = R[rows][:, columns] * R[columns][:, rows]
-        action = fmpq_mat(np.where(rows != columns, P + other, P).tolist())
+        action = fmpq_mat(coordinates.square_action(R).tolist())
         gram = action.transpose() * rational_matrix(self.gram) * action
         right = action.transpose() * rational_matrix(self.right[:, None])
-        size = len(rows)
+        size = len(self.right)
         return ExactLoss(rational_array(gram).reshape(size, size), rational_array(right))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import comb, lgamma, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,6 +172,20 @@ def monomials_jvp(W: Array, dW: Array, degree: int) -> Array:
 def _raise_weights(n: int, degree: int) -> Array:
     """J_x + 1 for J of degree d−1: the factor when ∂/∂w_x acts on w^(J∪x)."""
     return np.asarray(exponents(n, degree - 1) + 1.0, dtype=np.float64)
+
+
+def square_action(R: NDArray[Any]) -> NDArray[Any]:
+    """The matrix P with entries(R S Rᵀ) = P entries(S) at degree 2, for numbers of any kind.
+
+    >>> square_action(np.array([[0, 1], [1, 0]]))
+    array([[0, 0, 1],
+           [0, 1, 0],
+           [1, 0, 0]])
+    """
+    rows, columns = indices(len(R), 2).T
+    square = R[rows][:, rows] * R[columns][:, columns]
+    other = R[rows][:, columns] * R[columns][:, rows]
+    return np.asarray(np.where(rows != columns, square + other, square))
 
 
 def slope_matrices(slopes: Array, n: int) -> Array:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.homotopy.parameter import solve_member
 from shallows.mathematics.homotopy.solutions import Solutions, SolutionSet
 from shallows.mathematics.same_points import SAME, close_pairs, nearest
@@ -33,6 +35,15 @@ Regular = Callable[[Complex], tuple[Complex, NDArray[np.bool_]]]
 AGREE = 1e-5
 #: So many lost paths are soon given up: another way round finds them.
 FEW = 20
+
+
+def proved_regular(system: Any, restored: Callable[[Complex], Complex] = lambda ends: ends) -> Regular:
+    """Ends that look singular for being far out, but are regular: Krawczyk decides, in the coordinates of `system`."""
+
+    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        return ends, np.array([root is not None for root in certify(system, restored(ends)).roots])
+
+    return regular
 
 
 class Detours:

@@ -11,9 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import is_among, most_real
 from shallows.mathematics.signature import signature
 from shallows.model.activations import Power
@@ -22,7 +20,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
-from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.detours import Detours, proved_regular
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
@@ -44,12 +42,13 @@ from shallows.questions.charts.outputs.neuron_system import (
     made_real,
     network_system,
 )
+from shallows.questions.charts.outputs.point import seen_ends
 from shallows.questions.charts.outputs.scope import is_closed, scope_of
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
@@ -58,6 +57,8 @@ from shallows.support.tolerances import TINY
 
 #: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
 UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
+#: Outer weights and neurons of a real network, its point, and the family that it stands for.
+Real = tuple[Array, Array, NeuronPoint, NeuronFamily | None]
 SOURCE = "not known beforehand for several outputs"
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
@@ -72,16 +73,6 @@ class _Found(Gathered):
     """`charted` are special kinds of networks that are listed too."""
 
     charted: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Real networks of one stratum, (A, W) with their points, families, and what is known."""
-
-    found: list[tuple[Array, Array, NeuronPoint, NeuronFamily | None]]
-    count: int
-    notes: list[str]
-    completeness: str
 
 
 def neuron_outputs_chart(
@@ -176,7 +167,7 @@ def _constant(problem: Problem, best: Array, neuron: ConstantNeuron) -> Network:
     return _network(problem, best[:, None] / neuron.value, neuron.w[None])
 
 
-def _take(found: _Found, rank: int, part: _Part, made: Callable[[Array, Array], Network]) -> None:
+def _take(found: _Found, rank: int, part: Part[Real], made: Callable[[Array, Array], Network]) -> None:
     found.say(part.notes, part.completeness)
     found.count(rank, part.count, SOURCE)
     found.rows += [_row(point, family, made(A, W), rank) for A, W, point, family in part.found]
@@ -230,14 +221,14 @@ def _stratum(
     certify_points: bool,
     seed: int,
     tell: Shown,
-) -> _Part:
+) -> Part[Real]:
     """All critical networks of r different neurons."""
     neuron, M = _neuron(problem), problem.outputs
     moved = np.zeros(len(spaces.target)) if way is None else shifted(spaces, problem, way)
     rights = spaces.less(moved).rights
     turn = np.eye(M) if way is not None else independent(rights)
     if not turn.shape[1]:
-        return _Part([], 0, [], "proved")
+        return Part([], 0, [], "proved")
     even = BalancedNeurons.of(problem, spaces.first, rights=turn.T @ rights)
     pure = neuron.turns if even.neuron.turns == 1 else even.neuron.turns
     outer = None if way is None else way.weights
@@ -250,27 +241,22 @@ def _stratum(
         A, W = even.restored(*equations.split(points))
         return own.join(A @ turn.T, W)
 
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        return ends, np.array([root is not None for root in certify(system, restored(ends)).roots])
-
+    regular = proved_regular(system, restored)
     run = settle(Detours(equations, _start(equations, even, tell), even.member, seed, tell, regular))
     points = restored(run.finite.points)
     points = most_real(made_real(own, _whole(own, points)), own.tensors)
     result = sort_neurons(system, points, certify_points, tell)
     singular = _whole(own, restored(run.singular.points))
     examined = examine_ends(left, system, singular, result.found)
-    rows: list[tuple[NeuronPoint, NeuronFamily | None]]
-    rows = [(point, None) for point in [*result.found, *examined.points]]
-    rows += [(family.point, family) for family in examined.families]
     escaped = run.at_infinity if r > 1 else 0
     level = "sampled" if escaped else run.completeness
     own_words = (result.undecided, UNCERTIFIED), (escaped, UNREACHED)
     notes = run.notes(f"rank {r}", FROM_GENERIC, *own_words) + examined.notes(r)
     found = []
-    for point, family in rows:
+    for point, family in seen_ends(result.found, examined):
         A, W = own.split(point.W[0].astype(np.complex128))
         found.append((A.real.T, W.real, replace(point, entries=point.entries + moved), family))
-    return _Part(found, len(points) + examined.regular, notes, level)
+    return Part(found, len(points) + examined.regular, notes, level)
 
 
 def _start(equations: NeuronEquations, even: BalancedNeurons, tell: Shown) -> SolvedMember:

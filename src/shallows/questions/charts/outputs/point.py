@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.questions.charts.neurons.singular import ExaminedEnds, NeuronFamily
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.stratum import Counts
 from shallows.support.checks import Array
+
+#: A real network, and the family that it stands for.
+Seen = tuple[NeuronPoint, NeuronFamily | None]
 
 
 @dataclass(frozen=True)
@@ -44,3 +49,9 @@ class OutputStratum:
     notes: list[str]
     completeness: str
     singular: int = 0
+
+
+def seen_ends(found: list[NeuronPoint], examined: ExaminedEnds) -> list[Seen]:
+    """Points, those among singular ends too, and families."""
+    points: list[Seen] = [(point, None) for point in [*found, *examined.points]]
+    return points + [(family.point, family) for family in examined.families]

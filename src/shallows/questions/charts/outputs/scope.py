@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.problem import Problem
+from shallows.questions.charts.neurons.chart import SCOPE
 from shallows.questions.charts.neurons.on_one_line import APART
 from shallows.questions.charts.neurons.one_neuron_limits import centred_activation
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER
-
-#: What is left out where weights can run away.
-SCOPE = "networks, not limits of networks whose weights grow without bound"
 
 
 def is_closed(problem: Problem) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
 
 Complex = NDArray[np.complex128]
+To = TypeVar("To")
 #: Coordinates in which paths are followed, the next where some are lost.
 TURNS = 3
 #: Frames of integers that are looked at: of sixteen with entries up to 2 some have walls away from axes and diagonals.
@@ -168,12 +170,21 @@ def followed(
 ) -> tuple[Wanted, Settled]:
     """The ends of all paths, in the first coordinates in which none is lost: where w₁ = 1 is a bad scale for a neuron,
     it is not in others. `regular` gives ends that look singular a second chance."""
-    runs = []
-    for turn in range(TURNS):
+
+    def run(turn: int) -> tuple[Wanted, Settled]:
         wanted = Wanted.of(problem, loss, turn, mixed, dual)
         start = starting_member(equations, wanted.special, Detours, tell)
         chance = None if regular is None else regular(wanted)
-        runs.append((wanted, settle(Detours(equations, start, wanted.member, seed, tell, chance))))
+        return wanted, settle(Detours(equations, start, wanted.member, seed, tell, chance))
+
+    return fewest_lost(run)
+
+
+def fewest_lost(run: Callable[[int], tuple[To, Settled]]) -> tuple[To, Settled]:
+    """The first of TURNS runs that loses no path, or the one that loses fewest."""
+    runs = list[tuple[To, Settled]]()
+    for turn in range(TURNS):
+        runs.append(run(turn))
         if not runs[-1][1].lost:
             return runs[-1]
     return min(runs, key=lambda each: each[1].lost)

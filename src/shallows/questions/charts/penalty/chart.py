@@ -23,12 +23,12 @@ from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.real import NeuronPoint
-from shallows.questions.charts.neurons.singular import NeuronFamily
-from shallows.questions.charts.penalty.equal_biased import equal_pairs
+from shallows.questions.charts.outputs.point import Seen
+from shallows.questions.charts.penalty.equal_biased import PLAIN, equal_pairs
 from shallows.questions.charts.penalty.equal_weights import equal_weights
 from shallows.questions.charts.penalty.loss import PenalisedLoss, without_penalty
 from shallows.questions.charts.penalty.spectral import spectral_stratum
-from shallows.questions.charts.penalty.stratum import PenalisedStratum, penalised_stratum
+from shallows.questions.charts.penalty.stratum import penalised_stratum
 from shallows.questions.charts.penalty.students import (
     Group,
     PenalisedEquations,
@@ -42,7 +42,7 @@ from shallows.questions.charts.penalty.zero_weights import with_zero_weights
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
@@ -51,8 +51,6 @@ from shallows.support.progress import Shown, status_line
 COUNTED = "not known beforehand; all strata of so many neurons"
 #: How equal weights are found under rotation-invariant data.
 ONE_EQUATION = "all roots of one equation in that weight for each choice of eigenvectors"
-#: The slope on neurons of equal weights is zero, so that they are critical without penalty too: as a share of G t.
-PLAIN = 1e-7
 
 
 def penalised_chart(
@@ -147,7 +145,7 @@ def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progre
         equations = PenalisedEquations.of(problem.n, groups)
         if loss.isotropic and sum(group.size > 1 for group in groups) == 1:
             rows, count = equal_weights(loss, groups[0].size, len(groups) - 1, certify)
-            stratum = PenalisedStratum([], count, [f"{_shown(groups)}: {ONE_EQUATION}"], "count-matched", [])
+            stratum = Part[Seen]([], count, [f"{_shown(groups)}: {ONE_EQUATION}"], "count-matched")
         else:
             with status_line(f"{equations!r}", progress) as tell:
                 stratum = _stratum(loss, equations, certify, seed, tell)
@@ -159,9 +157,7 @@ def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progre
     return found
 
 
-def _add(
-    found: Gathered, equations: PenalisedEquations, stratum: PenalisedStratum, rows: list[FoundRow]
-) -> None:
+def _add(found: Gathered, equations: PenalisedEquations, stratum: Part[Seen], rows: list[FoundRow]) -> None:
     found.rows += rows
     found.count(sum(group.size for group in equations.groups), stratum.count, COUNTED)
     found.say(stratum.notes, stratum.completeness)
@@ -174,7 +170,7 @@ def _shown(groups: tuple[Group, ...]) -> str:
 
 def _stratum(
     loss: PenalisedLoss, equations: PenalisedEquations, certify: bool, seed: int, tell: Shown
-) -> PenalisedStratum:
+) -> Part[Seen]:
     few = sum(group.size for group in equations.groups) < loss.n
     few = few and all(group.weight != 0.0 for group in equations.groups)
     made = spectral_stratum if loss.isotropic and few else penalised_stratum
@@ -186,13 +182,11 @@ def _require_isolated(problem: Problem, equations: PenalisedEquations) -> None:
     refuse_moving(equations, f"{used} neurons in {counted(problem.n, 'input')}", "pair (Wᵀdiag(a)W, WᵀW)")
 
 
-def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: PenalisedStratum) -> list[FoundRow]:
+def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: Part[Seen]) -> list[FoundRow]:
     """A stratum's points and families; trained groups are saddles (`trained`), the rest is for the Hessian to tell."""
     kind = "saddle" if loss.problem.outer is None else ""
-    placed: list[tuple[NeuronPoint, NeuronFamily | None]] = [(point, None) for point in stratum.found]
-    placed += [(family.point, family) for family in stratum.families]
     norm, rows = int(loss.problem.norm_neuron), []
-    for point, family in placed:
+    for point, family in stratum.found:
         net = _network(loss, point, equations)
         rank = int(np.any(net.neurons != 0, axis=1).sum())
         positive, zero, negative = point.signature

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_rows import Gathered, chart_of_rows
 from shallows.questions.charts.completeness import weakest
-from shallows.questions.charts.continuation.detours import Detours, Regular
+from shallows.questions.charts.continuation.detours import Detours, Regular, proved_regular
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
 from shallows.questions.charts.isolation import INSTEAD, TURNED, has_parallel
 from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.chart import SCOPE
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.real import NeuronPoint, half_hessian, sort_neurons
-from shallows.questions.charts.neurons.singular import examine_ends
+from shallows.questions.charts.neurons.real import half_hessian, sort_neurons
+from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.outputs.neuron_system import Outer
-from shallows.questions.charts.outputs.scope import SCOPE, is_closed
+from shallows.questions.charts.outputs.point import seen_ends
+from shallows.questions.charts.outputs.scope import is_closed
 from shallows.questions.charts.penalty.fixed_outputs import FixedOutputs, in_use, squares
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_members import joined_start
@@ -109,15 +109,14 @@ def _row(
     entries: Array,
     seen: tuple[int, int, int],
     proof: Certificate | None,
-    dimension: int = 0,
-    words: str = "",
+    family: NeuronFamily | None = None,
 ) -> FoundRow:
     problem = loss.problem
     assert problem.outer is not None
     net = loss.network(problem.outer, W)
     norms = problem.outputs if problem.norm_neuron else 0
     rank = int(np.any(W != 0, axis=1).sum())
-    about = (words, ()) if dimension else None
+    dimension, about = (0, None) if family is None else (family.dimension, (family.description, ()))
     return FoundRow(entries, net, rank, (seen[0] + norms, *seen[1:]), "", proof, dimension, about)
 
 
@@ -151,20 +150,17 @@ def _stratum(
     problem, weights = loss.problem, _weights(loss.problem, chosen)
     own = FixedOutputs.of(problem.n, weights, problem.constants, problem.norm_neuron)
     system, even = NeuronSystem(own, loss.exact), _Even.of(loss, weights)
-
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        return ends, np.array([root is not None for root in certify(system, ends * even.stretch).roots])
-
+    regular = proved_regular(system, lambda ends: ends * even.stretch)
     run = settle(_ways(loss, even, seed, tell, regular))
     points = _whole(run.finite.points, len(chosen)) * even.stretch
     points = PointSet(points, invariants=own.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
     singular = _whole(run.singular.points, len(chosen)) * even.stretch
     examined = examine_ends(loss, system, singular, result.found, lambda x: [x.real])
-    placed = [(p, 0, "") for p in [*result.found, *examined.points]]
-    placed += [(f.point, f.dimension, f.description) for f in examined.families]
-    for point, dimension, words in placed:
-        found.rows.append(_placed(loss, chosen, point, dimension, words))
+    for point, family in seen_ends(result.found, examined):
+        W = np.zeros((problem.width, problem.n))
+        W[list(chosen)] = point.W[0].reshape(len(chosen), -1)
+        found.rows.append(_row(loss, W, point.entries, point.signature, point.certificate, family))
     rank = len(chosen)
     found.count(rank, len(points) + examined.regular, NOT_KNOWN)
     where = f"neurons {', '.join(str(i + 1) for i in chosen)}"
@@ -197,14 +193,6 @@ def _whole(points: Complex, neurons: int) -> Complex:
         return points
     sizes = np.abs(points.reshape(len(points), neurons, -1)).max(axis=2)
     return np.asarray(points[sizes.min(axis=1) > NO_NEURON * np.maximum(sizes.max(axis=1), TINY)])
-
-
-def _placed(
-    loss: JoinedLoss, chosen: tuple[int, ...], point: NeuronPoint, dimension: int, words: str
-) -> FoundRow:
-    W = np.zeros((loss.problem.width, loss.problem.n))
-    W[list(chosen)] = point.W[0].reshape(len(chosen), -1)
-    return _row(loss, W, point.entries, point.signature, point.certificate, dimension, words)
 
 
 def _kind(whole: NeuronSystem, row: FoundRow) -> str:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.balanced_coordinates import power_action
+from shallows.questions.charts.continuation.detours import proved_regular
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
-from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
+from shallows.questions.charts.neurons.real import sort_neurons
+from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.outputs.equations import generic_frame
-from shallows.questions.charts.outputs.stratum import TURNS
+from shallows.questions.charts.outputs.neurons import Real
+from shallows.questions.charts.outputs.point import seen_ends
+from shallows.questions.charts.outputs.stratum import fewest_lost
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
 from shallows.questions.charts.penalty.metrics import JoinedMetrics, Law
 from shallows.questions.charts.penalty.one_more_output import JoinedEquations, network_neuron
+from shallows.questions.charts.points.stratum import Part
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
@@ -30,16 +33,6 @@ from shallows.support.tolerances import TINY
 #: A neuron that adds less than this share of the largest to an output, or two that are parallel to it, are fewer: ends
 #: on sets of solutions are known to about the root of rounding.
 FEWER = 1e-6
-
-
-@dataclass(frozen=True)
-class JoinedStratum:
-    """Real critical networks (A, W) with their points, how many there are over C, and what is known of them."""
-
-    found: list[tuple[Array, Array, NeuronPoint, NeuronFamily | None]]
-    count: int
-    notes: list[str]
-    completeness: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +75,9 @@ class _Wanted:
         return np.concatenate([A, W], axis=-1).reshape(len(points), A.shape[-2] * (A.shape[-1] + W.shape[-1]))
 
 
-def joined_stratum(
-    loss: JoinedLoss, certify_points: bool, seed: int, tell: Shown = False, neurons: int = 2
-) -> JoinedStratum:
-    """All critical networks of so many neurons, whose directions and outer weights are not zero or parallel."""
-    n, M = loss.problem.n, loss.problem.outputs
+def joined_stratum(loss: JoinedLoss, certify_points: bool, seed: int, tell: Shown = False) -> Part[Real]:
+    """All critical networks of two neurons, whose directions and outer weights are not zero or parallel."""
+    n, M, neurons = loss.problem.n, loss.problem.outputs, 2
     equations = JoinedEquations.of(n, neurons, loss.outputs.rank)
     own = NeuronEquations(network_neuron(n, neurons, M), 1, outer=((1.0,),))
     system = NeuronSystem(own, loss.exact)
@@ -96,10 +87,8 @@ def joined_stratum(
     result = sort_neurons(system, points, certify_points, tell)
     singular = _in_use(wanted.restored(equations, run.singular.points), M, neurons)
     examined = examine_ends(loss, system, singular, result.found, lambda x: [x.real])
-    placed: list[tuple[NeuronPoint, NeuronFamily | None]] = [(p, None) for p in result.found]
-    placed += [(p, None) for p in examined.points] + [(f.point, f) for f in examined.families]
     found = []
-    for point, family in placed:
+    for point, family in seen_ends(result.found, examined):
         table = point.W[0].reshape(neurons, -1)
         found.append((table[:, :M].T, table[:, M:], point, family))
     more = (
@@ -108,27 +97,22 @@ def joined_stratum(
     )
     kind = f" among {wanted.special.kind} metrics" if wanted.special.law == "isotropic" else ""
     notes = run.notes(f"rank {neurons}", FROM_GENERIC + kind, *more) + examined.notes(neurons)
-    return JoinedStratum(found, len(points) + examined.regular, notes, run.completeness)
+    return Part(found, len(points) + examined.regular, notes, run.completeness)
 
 
 def _followed(
     loss: JoinedLoss, equations: JoinedEquations, system: NeuronSystem, seed: int, tell: Shown
 ) -> tuple[_Wanted, Settled]:
     """The ends of all paths, in the first coordinates in which none is lost."""
-    runs = []
-    for turn in range(TURNS):
+
+    def run(turn: int) -> tuple[_Wanted, Settled]:
         wanted = _Wanted.of(loss, turn)
-
-        def regular(ends: Complex, wanted: _Wanted = wanted) -> tuple[Complex, NDArray[np.bool_]]:
-            roots = certify(system, wanted.restored(equations, ends)).roots
-            return ends, np.array([root is not None for root in roots])
-
+        regular = proved_regular(system, partial(wanted.restored, equations))
         start = joined_start(equations, wanted.special, tell)
         ways = PinnedDetours(equations, start, wanted.member, wanted.special, seed, tell, regular)
-        runs.append((wanted, settle(ways)))
-        if not runs[-1][1].lost:
-            return runs[-1]
-    return min(runs, key=lambda each: each[1].lost)
+        return wanted, settle(ways)
+
+    return fewest_lost(run)
 
 
 def _in_use(points: Complex, outputs: int, neurons: int) -> Complex:

@@ -24,9 +24,11 @@ from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.real import NeuronPoint, seen_point, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily
+from shallows.questions.charts.outputs.point import Seen
 from shallows.questions.charts.penalty.loss import PairLoss, with_penalty
-from shallows.questions.charts.penalty.stratum import PenalisedStratum, penalised_stratum
+from shallows.questions.charts.penalty.stratum import penalised_stratum
 from shallows.questions.charts.penalty.students import PenalisedEquations
+from shallows.questions.charts.points.stratum import Part
 from shallows.questions.charts.singular_ends import FLAT
 from shallows.support.checks import Array, counted
 from shallows.support.progress import Shown
@@ -48,17 +50,18 @@ class _Choice:
 
 def spectral_stratum(
     loss: PairLoss, own: PenalisedEquations, certify_points: bool, seed: int, tell: Shown = False
-) -> PenalisedStratum:
+) -> Part[Seen]:
     """The same as `penalised_stratum`, for isotropic metrics and fewer neurons than inputs."""
     used = sum(group.size for group in own.groups)
     T = SymmetricTensor(loss.target[: loss.size], loss.n, 2).to_matrix()
     inner = PenalisedEquations.of(used, own.groups)
-    result = PenalisedStratum([], 0, [], "proved", [])
+    result: Part[Seen] = Part([], 0, [], "proved")
     for choice in _choices(T, used):
         part = penalised_stratum(_restricted(loss, T, choice.basis), inner, certify_points, seed, tell)
         result = _joined(result, loss, own, inner, choice, part, certify_points)
     note = f"rank {used}: on spans of {counted(used, 'eigenvector')} of the target, in as many inputs"
-    return replace(result, notes=[note, *dict.fromkeys(result.notes)])
+    found = sorted(result.found, key=lambda seen: seen[1] is not None)  # points before families
+    return replace(result, found=found, notes=[note, *dict.fromkeys(result.notes)])
 
 
 def eigenspaces(T: Array) -> list[tuple[float, Array]]:
@@ -106,34 +109,32 @@ def _trace_weight(loss: PairLoss) -> float:
 
 
 def _joined(
-    result: PenalisedStratum,
+    result: Part[Seen],
     loss: PairLoss,
     own: PenalisedEquations,
     inner: PenalisedEquations,
     choice: _Choice,
-    part: PenalisedStratum,
+    part: Part[Seen],
     certify_points: bool,
-) -> PenalisedStratum:
+) -> Part[Seen]:
     """With the points and families of one choice, in all inputs."""
     system = NeuronSystem(own, loss.exact)
-    found, families = list[NeuronPoint](), list[NeuronFamily]()
-    for point in part.found:
+    found = list[Seen]()
+    for point, inside in part.found:
         x = own.unknowns_of(*_embedded(inner, point, choice))
-        if choice.dimension:
-            families.append(_family(system, x, choice.dimension))
+        dimension = choice.dimension + (0 if inside is None else inside.dimension)
+        if dimension:
+            family = _family(system, x, dimension)
+            found.append((family.point, family))
         elif certify_points:
-            found += sort_neurons(system, x[None].astype(np.complex128), True).found
+            found += [(p, None) for p in sort_neurons(system, x[None].astype(np.complex128), True).found]
         else:
-            found.append(seen_point(system, x))
-    for family in part.families:
-        x = own.unknowns_of(*_embedded(inner, family.point, choice))
-        families.append(_family(system, x, choice.dimension + family.dimension))
-    return PenalisedStratum(
+            found.append((seen_point(system, x), None))
+    return Part(
         result.found + found,
         result.count + (0 if choice.dimension else part.count),
         result.notes + part.notes,
         weakest([result.completeness, part.completeness]),
-        result.families + families,
     )
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.tensors.symmetry import derivation, symmetry_algebra
+from shallows.questions.charts.continuation.detours import proved_regular
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, sort_neurons
+from shallows.questions.charts.neurons.real import SortedNeurons, sort_neurons
 from shallows.questions.charts.neurons.singular import ExaminedEnds, NeuronFamily, examine_ends
+from shallows.questions.charts.outputs.point import Seen, seen_ends
 from shallows.questions.charts.penalty.loss import PairLoss
 from shallows.questions.charts.penalty.members import PinnedDetours, start_for
 from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
 from shallows.questions.charts.penalty.students import Group, PenalisedEquations
+from shallows.questions.charts.points.stratum import Part
 from shallows.support.progress import Shown
 from shallows.support.tolerances import TINY
 
@@ -26,17 +27,6 @@ from shallows.support.tolerances import TINY
 NO_NEURON = 1e-6
 #: Singular ends are known to about the third root of rounding.
 NEARLY = 1e-5
-
-
-@dataclass(frozen=True)
-class PenalisedStratum:
-    """Real critical networks of one stratum, how many pairs there are over C, and what is known of them."""
-
-    found: list[NeuronPoint]
-    count: int
-    notes: list[str]
-    completeness: str
-    families: list[NeuronFamily]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +78,14 @@ def penalised_stratum(
     seed: int,
     tell: Shown = False,
     patient: bool = True,
-) -> PenalisedStratum:
+) -> Part[Seen]:
     """All critical networks whose neurons in use are in these groups, trained weights of zero left out.
 
     Without patience "sampled" as soon as a path is lost.
     """
     system = NeuronSystem(own, loss.exact)
     even = _Even.of(loss, own)
-
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        """Ends that look singular for being far out, but are proved regular."""
-        return ends, np.array([root is not None for root in certify(system, even.restored(ends)).roots])
-
+    regular = proved_regular(system, even.restored)
     start = start_for(even.equations, even.special, tell)
     ways = PinnedDetours(even.equations, start, even.member, even.special, seed, tell, regular)
     run = settle(ways, patient)
@@ -110,10 +96,10 @@ def penalised_stratum(
     singular = _weighted(even.equations, singular.reshape(-1, own.unknowns))
     examined = examine_ends(loss, system, even.restored(singular), result.found, own.real_starts)
     notes = _notes(own, run, result, examined)
-    families = examined.families if own.constants else [_orbit(loss, family) for family in examined.families]
-    return PenalisedStratum(
-        result.found + examined.points, len(points) + examined.regular, notes, run.completeness, families
-    )
+    if not own.constants:
+        examined = replace(examined, families=[_orbit(loss, family) for family in examined.families])
+    found = seen_ends(result.found, examined)
+    return Part(found, len(points) + examined.regular, notes, run.completeness)
 
 
 def _weighted(equations: PenalisedEquations, points: Complex) -> Complex:

@@ -30,14 +30,13 @@ from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.completeness import weakest
-from shallows.questions.charts.penalty.equal_biased import EqualPair, EqualPairs
 from shallows.questions.charts.penalty.students import zero_diagonal
 from shallows.questions.charts.points.point import (
     CriticalFamily,
     CriticalPoint,
 )
 from shallows.questions.charts.points.rows import ChartRow, points_in_order
-from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array, counted
 
@@ -85,7 +84,7 @@ class _Setting:
         return Network(neurons[:, 1:], weights, problem.activation, norm, neurons[:, 0])
 
 
-def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: EqualPairs | None) -> Chart:
+def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: Part[ChartRow] | None) -> Chart:
     """The chart with penalty from the `chart` without it; `plain` is that problem on (1, x), reduced."""
     setting, rows = _Setting(problem, plain), list[ChartRow]()
     for point in chart.critical:
@@ -97,7 +96,7 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: EqualPai
     if growing:
         rows.append(_limit(setting, lowest))
     if equal is not None:
-        rows += [_of_equal(setting, row) for row in equal.rows]
+        rows += equal.found
         chart = _with_equal(chart, equal)
     order = sorted(range(len(rows)), key=lambda i: (rows[i].loss, rows[i].rank))
     rows = [rows[i] for i in order]
@@ -113,22 +112,7 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: EqualPai
     )
 
 
-def _of_equal(setting: _Setting, row: EqualPair) -> ChartRow:
-    net = setting.network(row.a, row.V, row.norm)
-    return ChartRow(
-        net,
-        setting.problem.loss(net),
-        2,
-        row.signature,
-        "saddle",
-        row.certificate,
-        row.dimension,
-        tensor=row.tensor,
-        family=(row.description, (row.tensor,)) if row.dimension else None,
-    )
-
-
-def _with_equal(chart: Chart, equal: EqualPairs) -> Chart:
+def _with_equal(chart: Chart, equal: Part[ChartRow]) -> Chart:
     """The counts and notes of both."""
     return replace(
         chart,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import comb
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from shallows.questions.charts.points.jet import Jet
 from shallows.questions.charts.points.point import Certificate
 from shallows.support.checks import Array, counted
 
+Item = TypeVar("Item")
 #: Points are refined to ten digits (`certify`), and so is the Hessian there: eigenvalues closer to zero, relatively to
 #: the largest, say nothing.
 POINT_ERROR = 1e-10
@@ -96,6 +98,16 @@ class Counts:
     expected: int | None
     source: str
     bound: int | None = None
+
+
+@dataclass(frozen=True)
+class Part(Generic[Item]):
+    """What was found in one part of all networks, how many points there are over C, and what is known of the list."""
+
+    found: list[Item]
+    count: int
+    notes: list[str]
+    completeness: str
 
 
 @dataclass(frozen=True)

@@ -53,10 +53,9 @@ def quadratics_chart(
         chart = charted(inner)
     rows, notes = [_row(students, point) for point in chart.critical], list[str]()
     if elsewhere:
-        linear = linear_rows(students, elsewhere, charted)
-        rows += linear.rows
-        notes += linear.notes
-        chart = replace(chart, completeness=weakest([chart.completeness, linear.completeness]))
+        linear, level, said = linear_rows(students, elsewhere, charted)
+        rows, notes = rows + linear, notes + said
+        chart = replace(chart, completeness=weakest([chart.completeness, level]))
     if students.free_constant:
         rows += _zero_function(students)
         rows, beyond = within(students, inner, rows)

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.certification import certify
 from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
@@ -27,8 +26,8 @@ from shallows.model.activations import Polynomial
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.continuation.detours import Detours
-from shallows.questions.charts.continuation.equations import Complex, Member
+from shallows.questions.charts.continuation.detours import Detours, proved_regular
+from shallows.questions.charts.continuation.equations import Member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, Settled, settle
 from shallows.questions.charts.continuation.rotation_invariant import rotation_invariant_weights
 from shallows.questions.charts.matrices.sharp import low_rank_products
@@ -40,7 +39,7 @@ from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.stratum import POINT_ERROR
+from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
@@ -195,22 +194,18 @@ def _frame(
 
 def _action(R: NDArray[Any]) -> NDArray[Any]:
     """How m = Rm′ and Q = RQ′Rᵀ act on the entries of (m, Q)."""
-    n = len(R)
-    rows, columns = coordinates.indices(n, 2).T
-    square = R[rows][:, rows] * R[columns][:, columns]
-    other = R[rows][:, columns] * R[columns][:, rows]
-    P = np.full((n + len(rows), n + len(rows)), R[0, 0] * 0, dtype=object)
-    P[:n, :n] = R
-    P[n:, n:] = np.where(rows != columns, square + other, square)
+    n, squares = len(R), coordinates.square_action(R)
+    P = np.full((n + len(squares), n + len(squares)), R[0, 0] * 0, dtype=object)
+    P[:n, :n], P[n:, n:] = R, squares
     return P
 
 
 def stratum_in_frames(
     spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown
-) -> tuple[Spread, SpreadStratum]:
+) -> tuple[Spread, Part[NeuronPoint]]:
     """All critical functions whose B has this rank, and the frame they are in: the first of FRAMES in which every path
     has a regular end. Where the first coordinates of a solution are small in a frame its unknowns are large."""
-    tried: list[tuple[Spread, SpreadStratum]] = []
+    tried: list[tuple[Spread, Part[NeuronPoint]]] = []
     for turn in range(FRAMES):
         own = spread if not turn else spread.of(spread.students, turn)
         stratum = spread_stratum(own, rank, certify_points, seed, tell)
@@ -220,37 +215,25 @@ def stratum_in_frames(
     return max(tried, key=lambda item: item[1].count)
 
 
-@dataclass(frozen=True)
-class SpreadStratum:
-    """Critical (m, B) of one rank of B, real ones with their entries in the frame."""
-
-    found: list[NeuronPoint]
-    count: int
-    notes: list[str]
-    completeness: str
-
-
-def spread_stratum(spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown) -> SpreadStratum:
-    """All critical functions whose B has this rank."""
+def spread_stratum(
+    spread: Spread, rank: int, certify_points: bool, seed: int, tell: Shown
+) -> Part[NeuronPoint]:
+    """All critical functions whose B has this rank, real ones with their entries in the frame."""
     equations = NeuronEquations(spread.neuron(rank), 1, outer=((1.0,),))
     system = NeuronSystem(equations, spread.exact)
     filled = spread.filled(rank)
     if filled is not None:
         found = sort_neurons(system, filled[None].astype(np.complex128), certify_points, tell).found
         level = "proved" if found and found[0].certificate is not None else "count-matched"
-        return SpreadStratum(found, 1, [f"rank {rank + spread.beside}: the target itself ({level})"], level)
-
-    def regular(ends: Complex) -> tuple[Complex, NDArray[np.bool_]]:
-        """Ends that look singular for being far out, but are proved regular."""
-        return ends, np.array([root is not None for root in certify(system, ends).roots])
+        return Part(found, 1, [f"rank {rank + spread.beside}: the target itself ({level})"], level)
 
     start = start_for(equations, spread.special, tell)
-    run = settle(Detours(equations, start, spread.member(), seed, tell, regular))
+    run = settle(Detours(equations, start, spread.member(), seed, tell, proved_regular(system)))
     points = PointSet(run.finite.points, invariants=equations.tensors).points
     result = sort_neurons(system, points, certify_points, tell)
     completeness = "sampled" if run.singular.count else run.completeness
     notes = _notes(rank + spread.beside, spread.special, run, result.undecided)
-    return SpreadStratum(result.found, len(points), notes, completeness)
+    return Part(result.found, len(points), notes, completeness)
 
 
 def _notes(rank: int, special: RotationInvariantMetrics | None, run: Settled, undecided: int) -> list[str]:

@@ -10,7 +10,7 @@ have. The square that vanishes may have either sign, so the constant is free.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -34,25 +34,16 @@ PART_OF_A_FAMILY = (
 )
 
 
-@dataclass
-class LinearRows:
-    """Critical functions with a linear neuron, how complete their list is, and what a chart says of that."""
-
-    rows: list[Row] = field(default_factory=list)
-    completeness: str = "proved"
-    notes: list[str] = field(default_factory=list)
-
-
 def linear_rows(
     students: QuadraticStudents, ranks: list[int], charted: Callable[[Problem], Chart]
-) -> LinearRows:
-    """The critical functions with a linear neuron of these ranks.
+) -> tuple[list[Row], str, list[str]]:
+    """The critical functions with a linear neuron of these ranks, how complete their list is, and what is said of it.
 
     Where only a part of a family of Q meets the condition the samples that do are listed, and the list is "sampled".
     """
     squares, best, slope = students.without_linear(max(max(ranks) - 1, 1))
     chart = charted(squares)
-    result = LinearRows(completeness=chart.completeness)
+    rows, completeness, notes = list[Row](), chart.completeness, list[str]()
     for point in chart.critical:
         if point.rank + 1 not in ranks:
             continue
@@ -66,17 +57,17 @@ def linear_rows(
         ]
         if len(found) == len(places):
             family = isinstance(point, CriticalFamily)
-            result.rows.append(_moving(students, found[0], found, point) if family else found[0])
+            rows.append(_moving(students, found[0], found, point) if family else found[0])
             continue
         bends += [
             _bend(students, squares, point.rank + 1, best - slope @ Q[np.triu_indices(len(Q))], Q)
             for Q in _between([Q for _, Q in places], point.rank, squares)
         ]
         if found or len({np.sign(bend) for bend in bends if bend is not None}) > 1:
-            result.rows += found
-            result.completeness = "sampled"
-            result.notes.append(PART_OF_A_FAMILY)
-    return result
+            rows += found
+            completeness = "sampled"
+            notes.append(PART_OF_A_FAMILY)
+    return rows, completeness, notes
 
 
 def _between(family: list[Array], rank: int, squares: Problem) -> Iterator[Array]:
