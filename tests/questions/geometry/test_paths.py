@@ -98,7 +98,7 @@ def test_rescaling_keeps_every_term(width, seed):
         np.exp(5 * rng.normal(size=width)) * rng.choice([-1, 0, 1], size=width),
         rng.normal(size=(width, 3)),
     )
-    motion = Rescale.to_signs("rescale", (a, W))
+    motion = Rescale.to_signs((a, W))
     for t in (0.0, 0.3, 1.0):
         b, V = motion.at(t)
         assert np.allclose(b[:, None] * V**2, a[:, None] * W**2, rtol=1e-12)

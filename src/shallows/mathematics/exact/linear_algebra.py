@@ -71,11 +71,11 @@ def integer_rank(table: NDArray[np.object_]) -> int:
     return int(flint.fmpz_mat(table.shape[0], table.shape[1], table.ravel().tolist()).rank())
 
 
-def modular_rank(table: NDArray[np.int64], prime: int = PRIME) -> int:
-    """The rank modulo a prime: at most the rank over Q, so a proof of a lower bound."""
+def modular_rank(table: NDArray[np.int64]) -> int:
+    """The rank modulo PRIME: at most the rank over Q, so a proof of a lower bound."""
     if 0 in table.shape:
         return 0
-    return int(flint.nmod_mat(table.shape[0], table.shape[1], table.ravel().tolist(), prime).rank())
+    return int(flint.nmod_mat(table.shape[0], table.shape[1], table.ravel().tolist(), PRIME).rank())
 
 
 def distinct_eigenvalues(table: NDArray[Any]) -> int:

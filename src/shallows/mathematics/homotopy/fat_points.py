@@ -37,6 +37,7 @@ from shallows.mathematics.homotopy.close_roots import (
     separation_bits,
 )
 from shallows.mathematics.homotopy.coefficients import GaussianRational
+from shallows.mathematics.homotopy.sets.numeric import partial
 from shallows.mathematics.homotopy.systems import Exponents, PolynomialSystem, Terms
 from shallows.mathematics.newton import refined
 from shallows.mathematics.numerical_rank import rank_of
@@ -121,16 +122,8 @@ def _slope(system: PolynomialSystem, x: NDArray[np.complex128]) -> NDArray[np.co
 
 def _with_partials(system: PolynomialSystem) -> PolynomialSystem:
     """F and all of its partial derivatives: the deflation where J vanishes, and Λ is any invertible matrix."""
-    partials = [_partial(terms, j) for terms in system.equations for j in range(system.n)]
+    partials = [partial(terms, j) for terms in system.equations for j in range(system.n)]
     return PolynomialSystem(system.variables, (*system.equations, *(terms for terms in partials if terms)))
-
-
-def _partial(terms: Terms, j: int) -> Terms:
-    return {
-        (*key[:j], key[j] - 1, *key[j + 1 :]): value * GaussianRational(Fraction(key[j]))
-        for key, value in terms.items()
-        if key[j]
-    }
 
 
 def _deflation(system: PolynomialSystem, frame: NDArray[np.int64]) -> PolynomialSystem:
@@ -152,7 +145,7 @@ def _deflation(system: PolynomialSystem, frame: NDArray[np.int64]) -> Polynomial
         for terms in system.equations:
             row: Terms = {}
             for j in range(n):
-                for key, value in _partial(terms, j).items():
+                for key, value in partial(terms, j).items():
                     along = unit(place(column, j))[n:]
                     row[*key, *along] = value
             equations.append(row)

@@ -134,29 +134,44 @@ def straight_line(
     from shallows.mathematics.homotopy._compiled import evaluators
 
     here, there = parameters or (np.zeros(0, np.complex128), np.zeros(0, np.complex128))
-    extra = len(here)
     size = unknowns + 1 if projective else unknowns
-    table: dict[Exponents, int] = {}
-    term_rows, term_index, at_target, slopes = [0], [], [], []
+    rows, monomials, at_target, slopes = [0], list[Exponents](), list[complex](), list[complex]()
     for goal, origin in zip(target, start, strict=True):
         keys = list(dict.fromkeys([*goal, *origin]))
         degree = max(sum(key[:unknowns]) for key in keys)
         for key in keys:
-            full = key[:unknowns]
-            if projective:
-                full = (*full, degree - sum(full))
-            full = (*full, *key[unknowns:])
-            term_index.append(table.setdefault(full, len(table)))
-            end, begin = goal.get(key, 0.0), origin.get(key, 0.0)
-            at_target.append(end)
-            slopes.append(begin - end)
-        term_rows.append(len(term_index))
-    symbols = size + extra
-    lines = _family_tree(table)
+            own = key[:unknowns]
+            monomials.append((*own, *([degree - sum(own)] if projective else []), *key[unknowns:]))
+            at_target.append(goal.get(key, 0.0))
+            slopes.append(origin.get(key, 0.0) - goal.get(key, 0.0))
+        rows.append(len(monomials))
+    program, work = _program(rows, monomials, size, len(here))
+    sizes = np.maximum(np.abs(at_target), np.abs(np.add(at_target, slopes)))
+    total = max(float(sizes[a:b].sum()) for a, b in itertools.pairwise(rows))
+    return Homotopy(
+        evaluate=evaluators.sparse,
+        complexes=np.concatenate([here, there - here, at_target, slopes]).astype(np.complex128),
+        reals=np.zeros(1),
+        program=program,
+        work=work,
+        scratch=1,
+        unknowns=size,
+        mode=PROJECTIVE if projective else AFFINE,
+        noise=NOISE * EPSILON * total if projective else 0.0,
+        loose=parameters is None,
+    )
+
+
+def _program(
+    rows: list[int], monomials: list[Exponents], size: int, extra: int
+) -> tuple[NDArray[np.int64], int]:
+    """What the compiled evaluator reads, and the room that it works in: equations are the terms from one of `rows` to
+    the next, each a monomial in `size` unknowns and `extra` parameters."""
+    from shallows.mathematics.homotopy._compiled import evaluators
+
+    lines = _family_tree(monomials)
     number = {key: k for k, key in enumerate(lines)}
-    places_of = [number[key] for key in table]
-    term_index = [places_of[k] for k in term_index]
-    degrees = [max((key[j] for key in lines), default=0) for j in range(symbols)]
+    degrees = [max((key[j] for key in lines), default=0) for j in range(size + extra)]
     bases = np.concatenate([[0], np.cumsum([d + 1 for d in degrees])])
     pointer, base, exponent, index, parents = [0], [], [], [], []
     for key, (factors, parent) in lines.items():
@@ -166,28 +181,14 @@ def straight_line(
         parents.append(-1 if parent is None else number[parent])
         pointer.append(len(index))
     places, offset = [], evaluators.HEADER
-    blocks = [degrees, pointer, base, exponent, index, term_rows, term_index, parents]
+    blocks = [degrees, pointer, base, exponent, index, rows, [number[key] for key in monomials], parents]
     for block in blocks:
         places.append(offset)
         offset += len(block)
-    header = [len(target), size, extra, len(lines), places[0], places[1], places[2], places[3]]
-    header += [places[5], places[6], 2 * extra, 2 * extra + len(term_index), places[7]]
+    header = [len(rows) - 1, size, extra, len(lines), places[0], places[1], places[2], places[3]]
+    header += [places[5], places[6], 2 * extra, 2 * extra + len(monomials), places[7]]
     program = np.array(header + [int(entry) for block in blocks for entry in block], dtype=np.int64)
-    complexes = np.concatenate([here, there - here, at_target, slopes]).astype(np.complex128)
-    sizes = np.maximum(np.abs(at_target), np.abs(np.add(at_target, slopes)))
-    total = max(float(sizes[a:b].sum()) for a, b in itertools.pairwise(term_rows))
-    return Homotopy(
-        evaluate=evaluators.sparse,
-        complexes=complexes,
-        reals=np.zeros(1),
-        program=program,
-        work=int(bases[-1]) + len(lines) + len(index) + 1,
-        scratch=1,
-        unknowns=size,
-        mode=PROJECTIVE if projective else AFFINE,
-        noise=NOISE * EPSILON * total if projective else 0.0,
-        loose=parameters is None,
-    )
+    return program, int(bases[-1]) + len(lines) + len(index) + 1
 
 
 def _family_tree(keys: Iterable[Exponents]) -> dict[Exponents, tuple[list[int], Exponents | None]]:

@@ -70,8 +70,8 @@ class _Directions:
         found = self._all(x)
         return arb_mat([[vector.get(place, arb(0)) for vector in found] for place in range(self.size)])
 
-    def _a(self, x: Sequence[Any], o: int, i: int) -> Any:
-        return x[self.outer[o][i]] if self.outer is not None else self.fixed[o][i]  # type: ignore[index]
+    def _a(self, x: Sequence[Any], i: int) -> Any:
+        return x[self.outer[0][i]] if self.outer is not None else self.fixed[0][i]  # type: ignore[index]
 
     def _all(self, x: Sequence[Any]) -> list[Vector]:
         found: list[Vector] = []
@@ -112,24 +112,24 @@ class _Directions:
             single.append(vector)
         if not self.constant:
             return single
-        first = self._a(x, 0, 0)
+        first = self._a(x, 0)
         found = []
         for i in range(1, self.width):
-            mine = self._a(x, 0, i)
+            mine = self._a(x, i)
             vector = {place: first * value for place, value in single[i].items()}
             vector |= {place: -mine * value for place, value in single[0].items()}
             found.append(vector)
         return found
 
     def _rotation(self, x: Sequence[Any], i: int, j: int) -> Vector:
-        a, b = self._a(x, 0, i), self._a(x, 0, j)
+        a, b = self._a(x, i), self._a(x, j)
         vector = {place: b * value for place, value in zip(self.inner[i], self._u(x, j), strict=True)}
         vector |= {place: -a * value for place, value in zip(self.inner[j], self._u(x, i), strict=True)}
         return vector
 
     def _pair(self, x: Sequence[Any], i: int, j: int) -> Vector:
         assert self.outer is not None
-        a, b = self._a(x, 0, i), self._a(x, 0, j)
+        a, b = self._a(x, i), self._a(x, j)
         gap = [v - u for u, v in zip(self._u(x, i), self._u(x, j), strict=True)]
         vector = {place: b * value for place, value in zip(self.inner[i], gap, strict=True)}
         vector |= {place: a * value for place, value in zip(self.inner[j], gap, strict=True)}
@@ -140,7 +140,7 @@ class _Directions:
         """Rotations of (0, i), (i, j) and (j, 0) with the third neuron's weight each."""
         total: Vector = {}
         for (p, q), r in (((0, i), j), ((i, j), 0), ((j, 0), i)):
-            weight = self._a(x, 0, r)
+            weight = self._a(x, r)
             for place, value in self._rotation(x, p, q).items():
                 total[place] = total.get(place, arb(0)) + weight * value
         return total

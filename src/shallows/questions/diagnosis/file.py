@@ -23,17 +23,23 @@ from shallows.questions.connections.tree import tree_of
 from shallows.questions.connections.valley import Valley
 from shallows.questions.descent.nearest_critical import NearestCritical
 from shallows.questions.diagnosis.spectrum import Spectrum
+from shallows.questions.geometry.escape.dependent_neurons import Turn
+from shallows.questions.geometry.escape.eigenpaths import EigenPath
 from shallows.questions.geometry.escape.escape import Escape
-from shallows.questions.geometry.escape.segments import SEGMENTS
+from shallows.questions.geometry.escape.merging_descent import Merging, MergingLine
+from shallows.questions.geometry.escape.pencils import Eigenpairs
+from shallows.questions.geometry.fibers.motions import PlaneMotion, Rescale
+from shallows.questions.geometry.paths import Backwards, Straight
 from shallows.questions.geometry.paths import Path as Way
 from shallows.support.files import Contents
 from shallows.support.records import Kind
 
 if TYPE_CHECKING:
     from shallows.questions.diagnosis.diagnosis import Diagnosis
-
 #: What stands in the file as rows of the chart, or with it.
 _ROWS = ("point", "listed")
+#: The kinds of segments that paths are made of, and what these hold: what a file of a path may contain.
+SEGMENTS = (Straight, Backwards, Rescale, PlaneMotion, EigenPath, Eigenpairs, MergingLine, Merging, Turn)
 
 
 def parts(diagnosis: Diagnosis) -> dict[str, Any]:

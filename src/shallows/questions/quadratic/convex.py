@@ -81,7 +81,7 @@ def convex_optimum(problem: Problem, *, minimum_norm: bool = False) -> ConvexOpt
     samples = problem.data.as_samples()
     span = None if samples is None else spans_symmetric(samples.seen)
     if samples is not None and not span and not minimum_norm:
-        require_span(samples.seen, "The least-squares optimum")
+        require_span(samples.seen)
     matrix = problem.target_tensor().to_matrix()
     positive, _, negative = signature(np.linalg.eigvalsh(matrix), NO_EIGENVALUE)
     unique, rounding = span is None or span.full, 0.0 if span is None else _rounding(problem)

@@ -106,7 +106,7 @@ def basis_network(problem: Problem) -> Network:
         raise InvalidProblem(f"Lemma E.1 is for Power(2); the activation is {problem.activation!r}.")
     samples = problem.data.as_samples()
     if samples is not None:
-        require_span(samples.seen, "The least-squares optimum")
+        require_span(samples.seen)
     W = basis_neurons(problem.n)
     a = np.linalg.solve(coordinates.monomials(W, 2).T, problem._optimum[0].T).T
     return Network(W, a if problem.outputs > 1 else a[0])

@@ -226,9 +226,10 @@ def _form(M: Array) -> str:
     return shown.removeprefix("+") + (" + …" if len(large) > 4 else "")
 
 
-def require_span(X: ArrayLike, what: str) -> Span:
-    """The span of these samples; refused, with what is missing, when it is not everything."""
+def require_span(X: ArrayLike) -> None:
+    """Refuse samples whose span is not everything, with what is missing."""
     span = spans_symmetric(X)
     if not span:
-        raise InvalidProblem(f"{what} is not determined by these samples. {span.explain()}")
-    return span
+        raise InvalidProblem(
+            f"The least-squares optimum is not determined by these samples. {span.explain()}"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -77,21 +77,8 @@ def chart(
         if file is not None
         else [embedded_written(name, seed) for name in EMBEDDED]
     )
-    charts = [
-        (
-            each.title,
-            compute(
-                each.problem,
-                method=method,
-                certify=certify,
-                rng=each.seed,
-                progress=output.progress,
-                client=scheduler,
-                keep=keep,
-            ),
-        )
-        for each in written
-    ]
+    options: dict[str, Any] = {"progress": output.progress, "client": scheduler, "keep": keep}
+    charts = [(each.title, compute(each.problem, method, certify, each.seed, **options)) for each in written]
     output.document(chart_documents(charts))
     for each in written:
         output.show(*problem_lines(each.title, each.problem))

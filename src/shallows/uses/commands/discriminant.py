@@ -79,37 +79,36 @@ def discriminant(
     What it says is tried at random teachers: homotopy counts their critical points without it. Exit status 1: a trial
     disagrees.
     """
-    from shallows.questions.discriminants.regions import landscape_regions
-
     output = Output(json, quiet)
     places = destinations(out, FILES)
     P = _specialized(_generic(kind, degree, p, q), metric)
-    if slice_ is None:
-        tried = _try(output, P, trials, seed)
+    regions = None if slice_ is None else _regions(P, slice_, resolution)
+    tried = _try(output, regions or P, trials, seed)
+    if regions is None:
         output.document(_document(P) | _trial_document(tried))
         output.show(_summary(P))
-        _write(P, places, output)
-        if ".html" in places:
-            law = metric or LAW
-            specialized = P if metric else _specialized(P, law)
-            chosen = _whole_slice(specialized)
-            ranges, numbers = _read_slice(chosen)
-            regions = landscape_regions(specialized, *ranges, resolution=resolution, **numbers)
-            _draw(regions, places[".html"], output, _command(kind, degree, p, q, law, chosen, resolution))
     else:
-        ranges, numbers = _read_slice(slice_)
-        regions = landscape_regions(P, *ranges, resolution=resolution, **numbers)
-        tried = _try(output, regions, trials, seed)
         found = {"regions": [asdict(region) for region in regions.regions]}
         output.document(_document(regions.discriminant) | found | _trial_document(tried))
         output.show(repr(regions))
-        _write(regions.discriminant, places, output)
-        if ".html" in places:
-            _draw(regions, places[".html"], output, _command(kind, degree, p, q, metric, slice_, resolution))
+    _write(P if regions is None else regions.discriminant, places, output)
+    if ".html" in places:
+        law = metric if regions else metric or LAW
+        specialized = P if law == metric else _specialized(P, law)
+        chosen = slice_ or _whole_slice(specialized)
+        drawn = regions or _regions(specialized, chosen, resolution)
+        _draw(drawn, places[".html"], output, _command(kind, degree, p, q, law, chosen, resolution))
     if tried is not None:
         output.show(str(tried))
         if not tried.passed:
             raise typer.Exit(ANSWER_IS_NO)
+
+
+def _regions(P: Discriminant, chosen: str, resolution: int) -> LandscapeRegions:
+    from shallows.questions.discriminants.regions import landscape_regions
+
+    ranges, numbers = _read_slice(chosen)
+    return landscape_regions(P, *ranges, resolution=resolution, **numbers)
 
 
 def _try(output: Output, subject: Discriminant | LandscapeRegions, count: int, seed: int) -> Trials | None:

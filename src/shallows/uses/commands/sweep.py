@@ -73,16 +73,8 @@ def sweep(
         _estimate(output, plan, folder)
         return
     tls = {n: str(f) for n, f in (("ca", tls_ca), ("cert", tls_cert), ("key", tls_key)) if f is not None}
-    result = run_sweep(
-        plan,
-        folder,
-        engine=engine,
-        workers=workers,
-        scheduler=scheduler,
-        tls=tls,
-        retry=retry,
-        progress=output.progress,
-    )
+    where: dict[str, Any] = {"engine": engine, "workers": workers, "scheduler": scheduler, "tls": tls}
+    result = run_sweep(plan, folder, **where, retry=retry, progress=output.progress)
     output.document(_document(result.status) | {"computed": result.computed, "deaths": result.deaths})
     output.show(repr(result))
     _draw(output, folder, places.get(".html"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -47,14 +47,10 @@ def mutants(claim: Claim, seed: int = 0, effort: Effort = "quick") -> Iterator[M
 
 
 def all_mutants(
-    claims: Sequence[Claim],
-    seed: int = 0,
-    effort: Effort = "quick",
-    jobs: int | None = None,
-    done: Callable[[Claim, list[Mutant]], None] = lambda claim, found: None,
+    claims: Sequence[Claim], seed: int = 0, effort: Effort = "quick", jobs: int | None = None
 ) -> list[Mutant]:
-    """The mutants of all of `claims`, in their order; `done` is told of each claim as it finishes."""
-    found = on_cores(_mutants_of, claims, (seed, effort), jobs, done)
+    """The mutants of all of `claims`, in their order."""
+    found = on_cores(_mutants_of, claims, (seed, effort), jobs, lambda claim, found: None)
     return [mutant for of_one in found for mutant in of_one]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from shallows.mathematics.exclusion.intervals import Intervals
 from shallows.mathematics.exclusion.rounding import ROOM, UNDERFLOW
 from shallows.mathematics.exclusion.system import Plain
 from shallows.questions.charts.exclusion.blown_series import BlownSeries
-from shallows.questions.charts.exclusion.jets import Jet
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
 from shallows.support.checks import Array
 
@@ -261,3 +261,23 @@ def _falling(n: NDArray[np.intp], k: int) -> Array:
     for i in range(k):
         result = result * np.maximum(n - i, 0)
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class Jet:
+    """A value and its slopes, each an array of m intervals."""
+
+    value: Intervals
+    slope: list[Intervals]
+
+    def __add__(self, other: Jet) -> Jet:
+        return Jet(self.value + other.value, [x + y for x, y in zip(self.slope, other.slope, strict=True)])
+
+    def __sub__(self, other: Jet) -> Jet:
+        return Jet(self.value - other.value, [x - y for x, y in zip(self.slope, other.slope, strict=True)])
+
+    def __mul__(self, other: Jet | float) -> Jet:
+        if not isinstance(other, Jet):
+            return Jet(self.value * other, [x * other for x in self.slope])
+        slopes = [x * other.value + y * self.value for x, y in zip(self.slope, other.slope, strict=True)]
+        return Jet(self.value * other.value, slopes)

@@ -172,9 +172,9 @@ def _add_rest(
             result.undecided += 1
 
 
-def real_point(system: PowerSystem, u: Array, error: float = POINT_ERROR) -> RealPoint:
-    """A real point, known up to an error, with its signature, nothing proved."""
-    seen = signature(np.linalg.eigvalsh(half_hessian(system, u)), error)
+def real_point(system: PowerSystem, u: Array) -> RealPoint:
+    """A real point with its signature, nothing proved."""
+    seen = signature(np.linalg.eigvalsh(half_hessian(system, u)), POINT_ERROR)
     equations = system.equations
     return RealPoint(u.reshape(equations.r, equations.n), np.array(system.signs), seen)
 

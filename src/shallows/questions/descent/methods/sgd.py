@@ -17,7 +17,6 @@ from shallows.questions.descent.results.run import Batch, Recorder, Status
 from shallows.questions.descent.stopping import Stopping
 from shallows.questions.descent.thresholds import BLOW_UP
 from shallows.support.checks import Array, positive_integer
-from shallows.support.errors import InvalidProblem
 
 DRAWS = 4096
 
@@ -26,11 +25,7 @@ class Minibatches:
     """Inputs (runs, size, n) and labels (runs, size, M) of the next step, drawn run by run in blocks of steps."""
 
     def __init__(self, problem: Problem, sources: list[np.random.Generator], size: int) -> None:
-        if not isinstance(problem.data, Distribution):
-            raise InvalidProblem(
-                f"SGD needs samples or a distribution to draw them from; the data is {problem.data!r}, a metric that "
-                "cannot be sampled. Use method='gd', or Samples(X, y)."
-            )
+        assert isinstance(problem.data, Distribution)  # `plan` has asked
         self.problem, self.data, self.sources = problem, problem.data, sources
         self.samples = problem.data.as_samples()
         self.size = positive_integer("batch_size", size)

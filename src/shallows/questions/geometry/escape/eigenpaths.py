@@ -109,7 +109,7 @@ class EigenPath(Segment):
 
 
 @typed
-def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenpairs") -> EigenPath | None:
+def eigen_path(S0: Array, S1: Array, width: int) -> EigenPath | None:
     """The lift of the segment from S₀ to S₁; None when the pencil is too close to singular or defective.
 
     It is checked before it is returned: τ at both ends agrees with S₀ and S₁ to 1e-13 of Σ|aᵢ|‖wᵢ‖², and that sum is
@@ -131,7 +131,7 @@ def eigen_path(S0: Array, S1: Array, width: int, label: str = "follow the eigenp
         pairs = pairs.embedded(frame) if pairs else None
     if base is None or pairs is None:
         return None
-    lift = EigenPath(label, base, pairs, width, np.arange(pairs.size), np.ones(pairs.size))
+    lift = EigenPath("follow the eigenpairs", base, pairs, width, np.arange(pairs.size), np.ones(pairs.size))
     return lift if _faithful(lift, S0, S1) else None
 
 

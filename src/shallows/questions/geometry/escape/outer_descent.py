@@ -121,7 +121,7 @@ def _pointed(W: Array, idle: Rows, spectrum: Spectrum, rng: np.random.Generator)
 def _turn(trail: Trail, i: int, j: int) -> None:
     """Turn neurons i and j against each other, inside the fiber."""
     if np.any(np.abs(trail.state[0][trail.state[0] != 0.0]) != 1.0):
-        trail.add(Rescale.to_signs("rescale to a = ±1", trail.state))
+        trail.add(Rescale.to_signs(trail.state))
     a = trail.state[0]
     hyperbolic = bool(a[i] != a[j])
     U, V = np.eye(len(a))[:, [i]], np.eye(len(a))[:, [j]]

@@ -87,7 +87,7 @@ def _join_full_rank(first: State, second: State) -> list[Segment]:
     """
     trail, other = Trail(first), Trail(second)
     for half in (trail, other):
-        half.add(Rescale.to_signs("rescale to a = ±1", half.state))
+        half.add(Rescale.to_signs(half.state))
     a, W = trail.state
     M: Array = np.linalg.solve(W.T, other.state[1].T).T.astype(float, copy=False)
     plus, minus = np.flatnonzero(a > 0), np.flatnonzero(a < 0)

@@ -32,9 +32,9 @@ class Rescale(Segment):
     end: State
 
     @classmethod
-    def to_signs(cls, label: str, state: State) -> Rescale:
+    def to_signs(cls, state: State) -> Rescale:
         """The rescaling of every neuron with a ≠ 0 to a = ±1."""
-        return cls(label, state, cls._moved(state, 1.0))
+        return cls("rescale to a = ±1", state, cls._moved(state, 1.0))
 
     @staticmethod
     def _moved(state: State, t: float) -> State:

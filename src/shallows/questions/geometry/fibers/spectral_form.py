@@ -33,7 +33,7 @@ def to_spectral_form(state: State, spectrum: Spectrum) -> Trail:
     trail = Trail(state)
     rest_idle_neurons(trail)
     if np.any(np.abs(trail.state[0][trail.state[0] != 0.0]) != 1.0):
-        trail.add(Rescale.to_signs("rescale to a = ±1", trail.state))
+        trail.add(Rescale.to_signs(trail.state))
     if spectrum.rank < trail.state[1].shape[1]:
         trail.go("contract the null space of S", W=trail.state[1] @ spectrum.projector)
     for _ in range(BOOSTS):

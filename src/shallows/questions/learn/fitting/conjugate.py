@@ -84,11 +84,9 @@ def conjugate(
     weights: Array,
     frame: Frame,
     alpha: float,
-    tolerance: float = RESIDUAL,
     limit: int = 500,
-    progress: bool = True,
 ) -> Solution:
-    """Minimise Σ w (y − zᵀAz)² + αW‖A‖², one output after the other, to a relative residual of `tolerance`.
+    """Minimise Σ w (y − zᵀAz)² + αW‖A‖², one output after the other, to a relative residual of RESIDUAL.
 
     In a frame that does not whiten (chosen when the data leaves directions undetermined) the iteration
     starts at zero and stays in the range of the operator, so that it ends at the solution of minimum norm; a residual
@@ -111,10 +109,10 @@ def conjugate(
             found = conjugate_gradients(
                 image,
                 right.reshape(1, -1),
-                tolerance * float(np.linalg.norm(right)),
+                RESIDUAL * float(np.linalg.norm(right)),
                 limit,
                 precondition=precondition if whitened else None,
-                watch=bar.update if progress else None,
+                watch=bar.update,
             )
             A = found.x.reshape(right.shape)
             if frame.affine:

@@ -44,12 +44,11 @@ def _gaussian_loss(B: Any) -> Any:
     return 2 * inner(B, B) + trace(B) ** 2
 
 
-def _small_network(trial: Trial, width: int, d: int, zero: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Integer neurons, and outer weights that are not zero unless asked for."""
+def _small_network(trial: Trial, width: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Integer neurons, and outer weights that are not zero."""
     W = trial.rng.integers(-2, 3, (width, d))
     W[:d] += 4 * np.eye(min(width, d), d, dtype=int)  # of full rank
-    a = trial.rng.integers(1, 4, width) * trial.rng.choice([-1, 1], width)
-    return W, 0 * a if zero else a
+    return W, trial.rng.integers(1, 4, width) * trial.rng.choice([-1, 1], width)
 
 
 def _library(W: np.ndarray, a: np.ndarray) -> sh.Network:
