@@ -40,6 +40,8 @@ def test_sketches_are_valid_figures_and_code_compiles(name):
     assert len(scene.figures) == len(view.captions)
     assert all(len(row) == len(scene.headings) for row in scene.rows)
     compile(scene.code, name, "exec")
+    imports = [line for line in scene.code.splitlines() if line.startswith(("import ", "from "))]
+    exec("\n".join(imports), {})  # what a visitor copies finds all its names
 
 
 def test_a_sketch_that_is_no_figure_is_noticed():

@@ -110,7 +110,7 @@ def _add_focal(figure: Sketch, curve: FocalCurve) -> None:
 
 def _code(state: State) -> str:
     return (
-        "from shallows.questions.discriminants import critical_students, ellipse, focal_curve\n\n"
+        "from shallows.discriminants import critical_students, ellipse, focal_curve\n\n"
         f"P = ellipse({state['p']:g}, {state['q']:g})\n"
         f"metric = dict(m11={state['m11']:g}, m12={state['m12']:g}, m22={state['m22']:g})\n"
         f"for student in critical_students(P, x={state['x']:g}, y={state['y']:g}, **metric):\n"
