@@ -18,7 +18,8 @@ from shallows.questions.charts.points.point import CriticalFamily, CriticalPoint
 from shallows.questions.charts.text import chart_text
 from shallows.support.arguments import typed
 from shallows.support.checks import Array
-from shallows.support.errors import IncompleteChart, InvalidProblem, MissingExtra
+from shallows.support.errors import IncompleteChart, InvalidProblem
+from shallows.support.extras import needed
 
 if TYPE_CHECKING:
     from shallows.model.problem import Problem
@@ -137,10 +138,8 @@ class Chart:
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, a row a point or family; `dimension` is 0 for points."""
-        try:
+        with needed("pandas", "learn"):
             import pandas
-        except ImportError:
-            raise MissingExtra("pandas", "learn") from None
         table = self.critical.table
         names = ("positive", "zero", "negative")
         columns: dict[str, Any] = {"loss": table.loss, "rank": table.rank, "kind": table.kind}

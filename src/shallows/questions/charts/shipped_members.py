@@ -42,17 +42,14 @@ MATRICES = ((3, 2), (4, 2), (4, 3))
 
 def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
     """The equations and metrics of all members that are shipped."""
-    for degree, n in PAIRS:
-        for equations in (PowerEquations(degree, n, 2), MergedEquations(degree, n, (2,))):
+    two = [(place, 2, ((2,),)) for place in PAIRS]
+    three = [(place, 3, ((2, 1), (3,))) for place in TRIPLES]
+    for (degree, n), r, merged in (*two, *three):
+        limits = [MergedEquations(degree, n, blocks) for blocks in merged]
+        for equations in (PowerEquations(degree, n, r), *limits):
             yield equations, None
             for kind in KINDS if (degree, n) in SPECIAL else ():
                 yield equations, SpecialMetrics(kind, degree, n)
-    for degree, n in TRIPLES:
-        limits = [MergedEquations(degree, n, blocks) for blocks in ((2, 1), (3,))]
-        for three in (PowerEquations(degree, n, 3), *limits):
-            yield three, None
-            for kind in KINDS if (degree, n) in SPECIAL else ():
-                yield three, SpecialMetrics(kind, degree, n)
     for degree, n, r in MOVED:
         yield PowerEquations(degree, n, r), SpecialMetrics("moved Gaussian", degree, n)
     for degree, n in OUTPUTS:

@@ -17,7 +17,8 @@ from shallows.questions.connections.text import tree_text
 from shallows.questions.connections.valley import Valley, valley
 from shallows.support.arguments import typed
 from shallows.support.checks import describe
-from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.errors import InvalidProblem
+from shallows.support.extras import needed
 
 if TYPE_CHECKING:
     from shallows.model.network import Network
@@ -157,10 +158,8 @@ class MergeTree:
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, a row a leaf or join: loss, rank, kind, which leaves it has below it."""
-        try:
+        with needed("pandas", "learn"):
             import pandas
-        except ImportError:
-            raise MissingExtra("pandas", "learn") from None
         rows = []
         for leaf in self.leaves:
             rank, kind = (None, "no minimum") if leaf.point is None else (leaf.point.rank, leaf.point.kind)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shallows.support.checks import Array, counted
-from shallows.support.errors import InvalidProblem, MissingExtra
+from shallows.support.errors import InvalidProblem
+from shallows.support.extras import needed
 from shallows.support.theme import CYCLE, INK, styled
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ LEAST_ROWS = 2
 
 def load_table(path: Path, target: str) -> tuple[Any, Any]:
     """The inputs and targets of a CSV file with a header, as data frames; every column but the targets is an input."""
-    try:
+    with needed("pandas", "learn"):
         import pandas
-    except ImportError as error:
-        raise MissingExtra("pandas", "learn") from error
     try:
         table = pandas.read_csv(path)
         with path.open(encoding="utf-8-sig", newline="") as stream:

@@ -183,11 +183,18 @@ def marked_trace_test(
             return test
 
 
+def drawn_metric(
+    equations: CriticalEquations, special: KindOfMetrics, seed: int
+) -> tuple[np.random.Generator, Complex]:
+    """A source of random numbers, and the parameters of a random special metric from it."""
+    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
+    return rng, np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
+
+
 def _solve_special(
     equations: Equations, special: KindOfMetrics, ways: MakeWays[Equations], seed: int, tell: Shown
 ) -> SolvedMember:
-    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
-    u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
+    rng, u = drawn_metric(equations, special, seed)
     gram = special.at(u).high
     x, g = equations.first(gram, rng)
     count = equations.special_count(special)

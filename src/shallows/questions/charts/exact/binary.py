@@ -67,11 +67,7 @@ class BinaryProblem:
         K = [variable(count, i) for i in range(free)] + [constant(count, Fraction(1))]
         h = [variable(count, free + i) for i in range(d - 2 * rank + 1)]
         e = _convolved(_convolved(K, K), h)
-        moments = []
-        for row, start in zip(self.inverse, self.solved, strict=True):
-            terms = [scaled(p, c) for p, c in zip(e, row, strict=False)]
-            moments.append(total([constant(count, start), *terms]))
-        return [total([times(k, moments[m + i]) for i, k in enumerate(K)]) for m in range(d - rank + 1)]
+        return self._recurrences(count, K, e, d - rank + 1)
 
     def limit_equations(self) -> list[Polynomial]:
         """The recurrences of limits of two merged neurons: K = (z − z₀)², and E = (z − z₀)³h, h of degree d − 3.
@@ -83,11 +79,17 @@ class BinaryProblem:
         root = [scaled(variable(count, 0), Fraction(-1)), constant(count, Fraction(1))]
         K = _convolved(root, root)
         e = _convolved(_convolved(K, root), [variable(count, 1 + i) for i in range(d - 2)])
+        return self._recurrences(count, K, e, d - 1)
+
+    def _recurrences(
+        self, count: int, K: list[Polynomial], e: list[Polynomial], rows: int
+    ) -> list[Polynomial]:
+        """Σᵢ kᵢ s_{m+i} = 0 for the moments s of the tensor with slope e."""
         moments = []
         for row, start in zip(self.inverse, self.solved, strict=True):
             terms = [scaled(p, c) for p, c in zip(e, row, strict=False)]
             moments.append(total([constant(count, start), *terms]))
-        return [total([times(k, moments[m + i]) for i, k in enumerate(K)]) for m in range(d - 1)]
+        return [total([times(k, moments[m + i]) for i, k in enumerate(K)]) for m in range(rows)]
 
     def merged(self, root: Array) -> tuple[Array, Array]:
         """w and v of the limit w^(d−1)v at a root of `limit_equations`: moments α z₀^m + β m z₀^(m−1)/d."""

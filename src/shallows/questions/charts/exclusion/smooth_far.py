@@ -58,9 +58,7 @@ def far_pull(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: Interval
     m, pairs = len(u), len(la)
     A = each(Intervals.exact(la) * rho + 1.0, m)
     for j in range(len(target.exact)):
-        C = Intervals.exact(np.zeros(m))
-        for k in range(target.rank):
-            C = C + u[:, k] * target.vectors[j, k]
+        C = target.product(u, j)
         B = each(target.squares[j] + Intervals.exact(mu), m)
         c = spread_out(C, pairs)
         D = (A * B - c.square()).meet(Intervals(0.0, np.inf))
@@ -197,9 +195,7 @@ def _slope_in_rho(target: SmoothTarget, u: Intervals, rho: Intervals) -> Interva
     slope = Intervals.exact(np.zeros(len(u)))
     A = rho + 1.0
     for j in range(len(target.exact)):
-        C = Intervals.exact(np.zeros(len(u)))
-        for k in range(target.rank):
-            C = C + u[:, k] * target.vectors[j, k]
+        C = target.product(u, j)
         B = target.squares[j] + 1.0
         D = (A * B - C.square()).meet(Intervals(0.0, np.inf))
         q = D.sqrt()
@@ -218,9 +214,7 @@ def _softplus_slope(form: SmoothForm, target: SmoothTarget, u: Intervals, rho: f
     """
     total, sup = Intervals.exact(np.zeros(len(u))), 0.0
     for j in range(len(target.exact)):
-        C = Intervals.exact(np.zeros(len(u)))
-        for k in range(target.rank):
-            C = C + u[:, k] * target.vectors[j, k]
+        C = target.product(u, j)
         left = (target.squares[j] - C.square()).meet(Intervals(0.0, np.inf))
         mean = Intervals.exact(np.zeros(len(u)))
         for weight, square in zip(form.weights, form.squares, strict=True):
@@ -353,9 +347,7 @@ def _slopes(form: SmoothForm, target: SmoothTarget, u: Intervals) -> list[Interv
     found = [Intervals.exact(np.zeros(m)) for _ in range(target.rank)]
     A = Intervals.exact(np.ones(m * pairs))
     for j in range(len(target.exact)):
-        C = Intervals.exact(np.zeros(m))
-        for k in range(target.rank):
-            C = C + u[:, k] * target.vectors[j, k]
+        C = target.product(u, j)
         most = float(ROUNDED * target.squares[j].sqrt().hi)  # on segments between vectors of the unit ball
         C = C.meet(Intervals(-most, most))
         B, c = each(target.squares[j] + Intervals.exact(mu), m), spread_out(C, pairs)

@@ -81,6 +81,13 @@ class SmoothTarget:
         """A bound on ‖vⱼ‖."""
         return float(self.squares.sqrt().hi.max(initial=0.0))
 
+    def product(self, u: Intervals, j: int) -> Intervals:
+        """u·vⱼ of the rows of u, in coordinates of the span."""
+        total = Intervals.exact(np.zeros(len(u)))
+        for k in range(self.rank):
+            total = total + u[:, k] * self.vectors[j, k]
+        return total
+
     def weight_vector(self, u: list[Any]) -> list[Any]:
         """frameᵀu, in balls."""
         with precision(BITS):

@@ -132,11 +132,14 @@ class LowRankEquations(CommonEquations):
         x = complex_normal(rng, self.unknowns)
         _, U = self.split(x)
         kernel = np.concatenate([-U[self.r :].T, np.eye(self.n - self.r)])
-        core = complex_normal(rng, self.n - self.r, self.n - self.r)
-        M = kernel @ (core + core.T) @ kernel.T
-        rows, columns = coordinates.indices(self.n, 2).T
+        M = kernel @ self._core(rng) @ kernel.T
+        rows, columns = (part[: len(gram)] for part in coordinates.indices(self.n, 2).T)
         e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)
         return x, gram @ self.matrix(x)[rows, columns] - e
+
+    def _core(self, rng: np.random.Generator) -> Complex:
+        core = complex_normal(rng, self.n - self.r, self.n - self.r)
+        return np.asarray(core + core.T)
 
 
 def frame_action(R: Array) -> Array:

@@ -21,12 +21,10 @@ import numpy as np
 from shallows.mathematics.ed_degree import modulo_square_degree
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.one_neuron_degree import one_neuron_degree
-from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
 from shallows.questions.charts.matrices.equations import LowRankEquations, frame_action
 from shallows.questions.charts.matrices.isotropic_metrics import IsotropicMetrics
 from shallows.support.checks import Array
-from shallows.support.seeds import complex_normal
 
 
 @dataclass(frozen=True)
@@ -77,18 +75,11 @@ class ModuloSquareEquations(LowRankEquations):
         full = LowRankEquations(self.n, self.r)
         return full.homotopy(_padded(*start), _padded(*target))
 
-    def first(self, gram: Complex, rng: np.random.Generator) -> tuple[Complex, Complex]:
-        """A random S of rank r, a random M with M U = 0 and M_cc = 0, and g = G s − e(M)."""
-        x = complex_normal(rng, self.unknowns)
-        _, U = self.split(x)
-        kernel = np.concatenate([-U[self.r :].T, np.eye(self.n - self.r)])
-        core = complex_normal(rng, self.n - self.r, self.n - self.r)
-        core = core + core.T
+    def _core(self, rng: np.random.Generator) -> Complex:
+        """With M_cc = 0."""
+        core = super()._core(rng)
         core[-1, -1] = 0.0
-        M = kernel @ core @ kernel.T
-        rows, columns = coordinates.indices(self.n, 2).T
-        e = M[rows, columns] * np.where(rows == columns, 1.0, 2.0)
-        return x, gram @ self.matrix(x)[rows, columns][:-1] - e[:-1]
+        return core
 
 
 def _padded(gram: Pair, g: Complex) -> tuple[Pair, Complex]:

@@ -23,8 +23,8 @@ from shallows.mathematics.homotopy.trace import TraceTest
 from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
 from shallows.questions.charts.continuation.generic_members import (
-    DIGITS,
     TESTED,
+    drawn_metric,
     first_whole,
     solved_once,
 )
@@ -34,7 +34,6 @@ from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.penalty.members import PinnedFamily, Targets
 from shallows.questions.charts.penalty.metrics import JoinedMetrics
 from shallows.support.progress import Shown
-from shallows.support.seeds import complex_normal
 
 #: Of more solutions the trace is not looked at: of 217, two neurons in three inputs under rotation-invariant data, some
 #: path is lost on almost every way (measured: 10 of 1,307), so that too few samples arrive. Such members are "sampled".
@@ -68,8 +67,7 @@ def joined_start(equations: SeveralOutputs, special: JoinedMetrics, tell: Shown 
 
 
 def _solved(equations: SeveralOutputs, special: JoinedMetrics, seed: int, tell: Shown) -> SolvedMember:
-    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
-    u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
+    rng, u = drawn_metric(equations, special, seed)
     x, targets = equations.first_of(special, u, rng)
     pinned = PinnedFamily(equations, special)
     held = targets[:0] if equations.moves else targets[-1:]

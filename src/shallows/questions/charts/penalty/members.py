@@ -31,7 +31,7 @@ from shallows.questions.charts.continuation.equations import (
     SolvedMember,
     family,
 )
-from shallows.questions.charts.continuation.generic_members import DIGITS, first_whole, solved_once
+from shallows.questions.charts.continuation.generic_members import drawn_metric, first_whole, solved_once
 from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
@@ -219,8 +219,7 @@ def _followed(
     equations: PenalisedEquations, special: PenalisedMetrics, start: SolvedMember, seed: int, tell: Shown
 ) -> SolvedMember:
     """A generic member among penalised ones, from the ends of the paths of a generic pair of metrics."""
-    rng = np.random.default_rng([seed, equations.unknowns, equations.entries, len(special.kind)])
-    u = np.round(complex_normal(rng, special.parameters) * DIGITS) / DIGITS
+    rng, u = drawn_metric(equations, special, seed)
     pinned, gram = PinnedFamily(equations, special), special.at(u).high
     free = np.concatenate([u, complex_normal(rng, special.size + 1)])
     wide = PenalisedMetrics(equations.inputs, "wide", equations.constants)

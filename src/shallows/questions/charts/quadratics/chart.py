@@ -60,18 +60,13 @@ def quadratics_chart(
         rows += _zero_function(students)
         rows, beyond = within(students, inner, rows)
         notes += [f"rank {problem.width}: {counted(beyond, 'point')} {BEYOND}"] if beyond else []
-        if problem.width <= problem.n:
-            limits, squares = boundary(students, charted)
+        edges = [(boundary, "limits without a constant, from squares alone")] * (problem.width <= problem.n)
+        edges += [(wall_rows, "limits of squares of one sign, one of which vanishes")] * have_walls(students)
+        for made, words in edges:
+            limits, squares = made(students, charted)
             rows += limits
-            level = weakest([chart.completeness, squares.completeness])
-            chart = replace(chart, completeness=level)
-            notes.append(f"limits without a constant, from squares alone ({squares.completeness})")
-        if have_walls(students):
-            limits, squares = wall_rows(students, charted)
-            rows += limits
-            level = weakest([chart.completeness, squares.completeness])
-            chart = replace(chart, completeness=level)
-            notes.append(f"limits of squares of one sign, one of which vanishes ({squares.completeness})")
+            chart = replace(chart, completeness=weakest([chart.completeness, squares.completeness]))
+            notes.append(f"{words} ({squares.completeness})")
     return _assembled(students, chart, rows, notes)
 
 

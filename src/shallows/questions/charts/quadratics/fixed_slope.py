@@ -22,6 +22,7 @@ from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import PointSet
 from shallows.mathematics.signature import signature
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import Polynomial
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.network import Network
@@ -135,10 +136,7 @@ class Spread:
         """m and B from the entries of (m′, m′m′ᵀ + B′)."""
         n = self.problem.n
         m = entries[:n]
-        full = np.zeros((n, n))
-        rows, columns = np.triu_indices(n)
-        full[rows, columns] = full[columns, rows] = entries[n:]
-        B = full - np.outer(m, m)
+        B = SymmetricTensor(entries[n:], n, 2).to_matrix() - np.outer(m, m)
         return self.frame @ m, self.frame @ B @ self.frame.T
 
     def entries(self, m: Array, B: Array) -> Array:

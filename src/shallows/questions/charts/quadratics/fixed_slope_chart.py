@@ -18,7 +18,6 @@ from shallows.questions.charts.quadratics.zero_sum import ZeroSum
 from shallows.questions.charts.quadratics.zero_sum_squares import (
     even_points,
     is_below,
-    is_even,
     squares_alone,
     zero_point,
 )
@@ -93,7 +92,7 @@ def _of_zero_sum(
         found.placed.append(zero)
     found.complex[0] = 1
     squares = charted(squares_alone(students))
-    if is_even(students):
+    if students.apart:
         found.placed += even_points(spread, squares)
         found.levels.append(squares.completeness)
         found.notes.append(

@@ -80,8 +80,11 @@ class QuadraticStudents:
 
         Where E[xᵢ xⱼxₖ] = 0 and the target has no linear part, the loss is ℓᵀHℓ and one of Q: with ℓ = Uc, UᵀHUc = 0.
         """
-        if not self.linear or self.problem.outer is not None:
-            return False
+        return self.linear and self.problem.outer is None and self.apart
+
+    @property
+    def apart(self) -> bool:
+        """Whether the slope in ℓ vanishes where ℓ does: E[xᵢ xⱼxₖ] = 0, and the target has no linear part."""
         gram, right = self.without_constant()
         n = self.problem.n
         return not gram[:n, n:].any() and not right[:n].any()

@@ -24,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.questions.charts.matrices.sharp import low_rank_products
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -73,9 +74,9 @@ class ZeroSum(Spread):
 
     def parts(self, entries: Array) -> tuple[Array, Array]:
         """ℓ and Q from their entries in the frame."""
-        return self.frame @ entries[: self.problem.n], self.frame @ _matrix(
-            entries, self.problem.n
-        ) @ self.frame.T
+        n = self.problem.n
+        Q = SymmetricTensor(entries[n:], n, 2).to_matrix()
+        return self.frame @ entries[:n], self.frame @ Q @ self.frame.T
 
     def filled(self, rank: int) -> Array | None:
         """The unknowns of the target, the one critical point where functions of this rank are all that have ℓ ≠ 0."""
@@ -83,7 +84,7 @@ class ZeroSum(Spread):
         if rank < n - 1:
             return None
         entries = np.linalg.lstsq(self.exact.gram.astype(np.float64), self.exact.right.astype(np.float64))[0]
-        t, Q = entries[0], _matrix(entries, n)
+        t, Q = entries[0], SymmetricTensor(entries[n:], n, 2).to_matrix()
         u = entries[:n] / t
         Y = Q[0] - u * Q[0, 0] / 2
         S = Q - np.outer(u, Y) - np.outer(Y, u)
@@ -117,14 +118,6 @@ class ZeroSum(Spread):
         k, used = int(np.count_nonzero(self.weights)), rank + 2
         still = self.problem.n * (len(self.weights) - k)  # neurons of weight zero
         return (k - 1) * (k - 2) // 2 - (k - used) * (k - used - 1) // 2 + still
-
-
-def _matrix(entries: Array, n: int) -> Array:
-    """Q of entries (ℓ, Q)."""
-    full = np.zeros((n, n))
-    rows, columns = np.triu_indices(n)
-    full[rows, columns] = full[columns, rows] = entries[n:]
-    return full
 
 
 def _to_ones(V: Array, a: Array) -> Array:

@@ -26,13 +26,6 @@ from shallows.support.checks import Array
 NEAR = 1e-4
 
 
-def is_even(students: QuadraticStudents) -> bool:
-    """Whether the slope in ℓ vanishes where ℓ does: E[xᵢ xⱼxₖ] = 0, and the target has no linear part."""
-    gram, right = students.without_constant()
-    n = students.problem.n
-    return not gram[:n, n:].any() and not right[:n].any()
-
-
 def squares_alone(students: QuadraticStudents) -> Problem:
     """Matrices Q with the signs of the outer weights, no linear part beside them."""
     gram, right = students.without_constant()

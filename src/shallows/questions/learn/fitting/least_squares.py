@@ -91,10 +91,7 @@ class Solution:
 
 def dense(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: float) -> Solution:
     """Solve on the feature matrix itself: no condition number is squared."""
-    root = np.sqrt(weights)[:, None]
-    block = features(frame.apply(X), degree)
-    mean, level = _means(block, Y, weights, frame)
-    block, right = (block - mean) * root, (Y - level) * root
+    block, right, mean, level = _centred(X, Y, weights, frame, degree)
     if alpha > 0:
         size = block.shape[1]
         block = np.concatenate([block, np.sqrt(alpha * weights.sum()) * np.eye(size)])
@@ -107,14 +104,11 @@ def dense(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: 
 
 def dual(X: Array, Y: Array, weights: Array, frame: Frame, degree: int, alpha: float) -> Solution:
     """The penalised fit with fewer samples than features: a = Σ βᵢψ̃ᵢ, (K̃ + αW)β = R with K̃ the centred (zᵢ·zⱼ)^d."""
-    root, total = np.sqrt(weights)[:, None], float(weights.sum())
-    block = features(frame.apply(X), degree)
-    mean, level = _means(block, Y, weights, frame)
-    block, right = (block - mean) * root, (Y - level) * root
+    block, right, mean, level = _centred(X, Y, weights, frame, degree)
     if frame.affine:
         block[:, -1] = 0.0
     kernel = centred_kernel(frame.apply(X), weights, frame.affine, degree)
-    kernel[np.diag_indices(len(kernel))] += alpha * total
+    kernel[np.diag_indices(len(kernel))] += alpha * float(weights.sum())
     entries = block.T @ cho_solve(cho_factor(kernel), right)
     return _finish(frame, degree, entries, np.zeros((0, 0)), mean, level, "dense")
 
@@ -132,10 +126,7 @@ def centred_kernel(Z: Array, weights: Array, affine: bool, degree: int) -> Array
 def fewer_samples(X: Array, Y: Array, weights: Array, affine: bool, degree: int) -> Solution:
     """The exact fit of minimum norm when there are fewer samples than features: an SVD with as many rows as samples."""
     frame = Frame.identity(X.shape[1], affine)
-    root = np.sqrt(weights)[:, None]
-    block = features(frame.apply(X), degree)
-    mean, level = _means(block, Y, weights, frame)
-    block, right = (block - mean) * root, (Y - level) * root
+    block, right, mean, level = _centred(X, Y, weights, frame, degree)
     free = slice(0, -1) if affine else slice(None)
     u, values, vt = svd(block[:, free], full_matrices=False, check_finite=False)
     rank = rank_of(values, REPEATED)
@@ -169,12 +160,16 @@ def from_statistics(statistics: Statistics, alpha: float) -> Solution:
     return _finish(frame, degree, entries, vectors[:, ~kept], mean, level, "statistics")
 
 
-def _means(block: Array, Y: Array, weights: Array, frame: Frame) -> tuple[Array, Array]:
-    """Weighted means of features and labels when there is a free constant, else zeros."""
-    if not frame.affine:
-        return np.zeros(block.shape[1]), np.zeros(Y.shape[1])
-    total = weights.sum()
-    return np.asarray(weights @ block / total), np.asarray(weights @ Y / total)
+def _centred(
+    X: Array, Y: Array, weights: Array, frame: Frame, degree: int
+) -> tuple[Array, Array, Array, Array]:
+    """Features and labels less their weighted means, times √w; and the means, zeros without a free constant."""
+    root, total = np.sqrt(weights)[:, None], weights.sum()
+    block = features(frame.apply(X), degree)
+    mean, level = np.zeros(block.shape[1]), np.zeros(Y.shape[1])
+    if frame.affine:
+        mean, level = np.asarray(weights @ block / total), np.asarray(weights @ Y / total)
+    return (block - mean) * root, (Y - level) * root, mean, level
 
 
 def own_coordinates(frame: Frame, degree: int) -> Array:
