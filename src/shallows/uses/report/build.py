@@ -52,10 +52,9 @@ def charts_report(
     *,
     runs: Sequence[Ensemble | None] | None = None,
     train: int = RUNS,
-    title: str = "",
 ) -> Path:
     """One report of several charts, one after the other."""
-    return write(path, charts_html(charts, runs=runs, train=train, title=title))
+    return write(path, charts_html(charts, runs=runs, train=train))
 
 
 def charts_html(
@@ -63,7 +62,6 @@ def charts_html(
     *,
     runs: Sequence[Ensemble | None] | None = None,
     train: int = RUNS,
-    title: str = "",
 ) -> str:
     """The page of `charts_report` as text."""
     positive_integer("train", train, 0)
@@ -78,17 +76,17 @@ def charts_html(
         _chart_section(name, chart, _training(chart, known, train))
         for (name, chart), known in zip(charts, given, strict=True)
     ]
-    heading = title or (sections[0].title if len(sections) == 1 else "Loss landscapes side by side")
+    heading = sections[0].title if len(sections) == 1 else "Loss landscapes side by side"
     return render(heading, CHART_LEAD, sections)
 
 
-def ensemble_report(runs: Ensemble, path: str | Path, *, title: str = "") -> Path:
+def ensemble_report(runs: Ensemble, path: str | Path) -> Path:
     """Write the report of an ensemble to `path`; with `runs.chart`, it is that chart's report with these runs."""
     if not isinstance(runs, Ensemble):
         raise InvalidProblem(f"runs is {type(runs).__name__}; expected the result of ensemble(problem).")
     if runs.chart is not None:
-        return chart_report(runs.chart, path, runs=runs, title=title)
-    return write(path, ensemble_html(runs, title=title))
+        return chart_report(runs.chart, path, runs=runs)
+    return write(path, ensemble_html(runs))
 
 
 def ensemble_html(runs: Ensemble, *, title: str = "") -> str:
