@@ -42,7 +42,7 @@ def least_pull(cells: int = CELLS) -> Any:
     """
     corners = [fmpq(2 * i, cells) - 1 for i in range(cells + 1)]
     values = [pull(x) for x in corners[:-1]]
-    nearest = [fmpq(0) if low < 0 < high else min(abs(low), abs(high)) for low, high in _pairs(corners)]
+    nearest = [fmpq(0) if low < 0 < high else min(abs(low), abs(high)) for low, high in pairwise(corners)]
     bounds = [
         (values[i] + values[j]).lower()
         for i in range(cells)
@@ -58,7 +58,3 @@ def exact_pull(k: int = 2) -> Any:
     angle = arb.pi() if k == 1 else arb.pi() / 2 + x.asin()
     height = arb(0) if k == 1 else (1 - x * x).sqrt()
     return k * (height - (arb.pi() - angle) * x) / (2 * arb.pi())
-
-
-def _pairs(corners: list[Any]) -> list[tuple[Any, Any]]:
-    return list(pairwise(corners))

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import comb
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
@@ -80,7 +81,7 @@ def conic_network(trial: Trial, neurons: int = 6) -> Iterator[Outcome]:
         f"members of the pencil have {sorted(set(counts))} real roots, none of them 5",
     )
     octic: dict[tuple[int, ...], Fraction | float] = {
-        (8 - e, e): Fraction(_binomial(8, e) * m[e]) for e in range(9)
+        (8 - e, e): Fraction(comb(8, e) * m[e]) for e in range(9)
     }
     found = sh.real_rank(octic)
     yield proof(found == 6, f"the octic has real rank {found}")
@@ -104,15 +105,8 @@ def _tangent_rank(places: Sequence[int]) -> int:
     return int(fmpq_mat(rows).rank())
 
 
-def _binomial(n: int, k: int) -> int:
-    value = 1
-    for i in range(k):
-        value = value * (n - i) // (i + 1)
-    return value
-
-
 def _trinomial(powers: Sequence[int]) -> int:
-    return _binomial(sum(powers), powers[0]) * _binomial(powers[1] + powers[2], powers[1])
+    return comb(sum(powers), powers[0]) * comb(powers[1] + powers[2], powers[1])
 
 
 def _apolar(m: Sequence[fmpq]) -> tuple[list[fmpq], list[fmpq]]:
