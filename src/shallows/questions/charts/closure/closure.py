@@ -76,7 +76,7 @@ def merging_kinds(most: int, largest: int) -> list[tuple[int, ...]]:
     >>> merging_kinds(4, 3)[3:]
     [(2, 1, 1), (2, 2), (3, 1)]
     """
-    kinds = [blocks for total in range(2, most + 1) for blocks in _partitions(total, largest)]
+    kinds = [blocks for total in range(2, most + 1) for blocks in partitions(total, largest)]
     return sorted((blocks for blocks in kinds if blocks[0] > 1), key=lambda blocks: (sum(blocks), blocks))
 
 
@@ -85,12 +85,12 @@ def is_charted(blocks: tuple[int, ...]) -> bool:
     return blocks[0] <= IN_ONE_PLACE or len(blocks) == 1
 
 
-def _partitions(total: int, largest: int) -> list[tuple[int, ...]]:
+def partitions(total: int, largest: int) -> list[tuple[int, ...]]:
     """The partitions of a number, each with its largest part first."""
     if not total:
         return [()]
     firsts = range(1, min(total, largest) + 1)
-    return [(first, *rest) for first in firsts for rest in _partitions(total - first, first)]
+    return [(first, *rest) for first in firsts for rest in partitions(total - first, first)]
 
 
 def closure_of(problem: Problem, top: int, certify: bool, seed: int, progress: bool = False) -> Closure:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
+from shallows.questions.charts.closure.closure import partitions
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -224,17 +225,9 @@ def fixed_strata(n: int, weights: Array) -> Iterator[tuple[Group, ...]]:
 def trained_strata(n: int, width: int) -> Iterator[tuple[Group, ...]]:
     """All ways to divide up to `width` independent neurons into groups, one of several at least, the larger first."""
     for used in range(2, min(width, n) + 1):
-        for sizes in _divided(used, used):
+        for sizes in reversed(partitions(used, used)):
             if sizes[0] > 1:
                 yield tuple(Group(None, p) for p in sizes)
-
-
-def _divided(count: int, largest: int) -> Iterator[tuple[int, ...]]:
-    if not count:
-        yield ()
-    for first in range(min(count, largest), 0, -1):
-        for rest in _divided(count - first, first):
-            yield (first, *rest)
 
 
 def zero_diagonal(W: Array, E: Array) -> Array:
