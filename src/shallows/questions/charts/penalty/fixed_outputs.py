@@ -19,7 +19,7 @@ from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.outputs.neuron_system import Outer, whole_network
 from shallows.questions.charts.penalty.joined_members import SeveralOutputs
-from shallows.questions.charts.penalty.metrics import JoinedMetrics
+from shallows.questions.charts.penalty.metrics import PenalisedMetrics
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
@@ -64,7 +64,7 @@ class FixedOutputs(SeveralOutputs):
         return int(np.linalg.matrix_rank(np.concatenate(parts, axis=1)))
 
     def first_of(
-        self, metrics: JoinedMetrics, u: Complex, rng: np.random.Generator
+        self, metrics: PenalisedMetrics, u: Complex, rng: np.random.Generator
     ) -> tuple[Complex, Complex]:
         """Random neurons, and random (g, v), v the multiple of the identity, for which they are critical."""
         gram, size = metrics.at(u).high, metrics.size

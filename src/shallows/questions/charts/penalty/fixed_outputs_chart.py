@@ -28,7 +28,7 @@ from shallows.questions.charts.penalty.fixed_outputs import FixedOutputs, in_use
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
-from shallows.questions.charts.penalty.metrics import JoinedMetrics, Law
+from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
@@ -178,7 +178,7 @@ def _ways(loss: JoinedLoss, even: _Even, seed: int, tell: Shown, regular: Regula
         member = Member.of(even.gram, even.rights.ravel())
         return Detours(plain, generic_member(plain, tell), member, seed, tell, regular)
     law: Law = "isotropic" if loss.isotropic else "any"
-    special = JoinedMetrics(n, law, M)
+    special = PenalisedMetrics(n, law, outputs=M)
     equations = FixedOutputs.of(n, even.weights)
     wanted = Member(
         special, special.of(even.gram, even.penalty), np.concatenate([even.rights.ravel(), even.last])

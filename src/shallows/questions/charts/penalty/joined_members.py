@@ -32,7 +32,7 @@ from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.limits import most_points
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.penalty.members import PinnedFamily, Targets
-from shallows.questions.charts.penalty.metrics import JoinedMetrics
+from shallows.questions.charts.penalty.metrics import PenalisedMetrics
 from shallows.support.progress import Shown
 
 #: Of more solutions the trace is not looked at: of 217, two neurons in three inputs under rotation-invariant data, some
@@ -54,19 +54,19 @@ class SeveralOutputs(NeuronEquations, ABC):
 
     @abstractmethod
     def first_of(
-        self, metrics: JoinedMetrics, u: Complex, rng: np.random.Generator
+        self, metrics: PenalisedMetrics, u: Complex, rng: np.random.Generator
     ) -> tuple[Complex, Complex]:
         """A random network, and (g, v), v the multiple of the identity, for which it is critical."""
 
 
-def joined_start(equations: SeveralOutputs, special: JoinedMetrics, tell: Shown = False) -> SolvedMember:
+def joined_start(equations: SeveralOutputs, special: PenalisedMetrics, tell: Shown = False) -> SolvedMember:
     """Where every problem with such networks and metrics starts from; solved once a machine."""
     return solved_once(
         equations, special, lambda: first_whole(lambda seed: _solved(equations, special, seed, tell))
     )
 
 
-def _solved(equations: SeveralOutputs, special: JoinedMetrics, seed: int, tell: Shown) -> SolvedMember:
+def _solved(equations: SeveralOutputs, special: PenalisedMetrics, seed: int, tell: Shown) -> SolvedMember:
     rng, u = drawn_metric(equations, special, seed)
     x, targets = equations.first_of(special, u, rng)
     pinned = PinnedFamily(equations, special)

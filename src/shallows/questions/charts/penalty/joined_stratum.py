@@ -23,7 +23,7 @@ from shallows.questions.charts.outputs.stratum import fewest_lost
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
-from shallows.questions.charts.penalty.metrics import JoinedMetrics, Law
+from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
 from shallows.questions.charts.penalty.one_more_output import JoinedEquations, network_neuron
 from shallows.questions.charts.points.stratum import Part
 from shallows.support.checks import Array
@@ -40,7 +40,7 @@ class _Wanted:
     """The member of a problem: w = √x frame u, a = unit b/x, outputs without target turned away."""
 
     member: Member
-    special: JoinedMetrics
+    special: PenalisedMetrics
     turn: Array
     frame: Array
     unit: float
@@ -58,7 +58,7 @@ class _Wanted:
         first = unit**2 * (metric + metric.T) / 2
         whole = max(float(np.abs(first).max()), loss.penalty)
         law: Law = "isotropic" if loss.isotropic else "any"
-        special = JoinedMetrics(n, law, independent)
+        special = PenalisedMetrics(n, law, outputs=independent)
         last = loss.right[loss.size :]
         member = Member(
             special,

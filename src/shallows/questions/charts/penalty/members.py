@@ -36,7 +36,7 @@ from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.penalty.metrics import JoinedMetrics, PenalisedMetrics
+from shallows.questions.charts.penalty.metrics import PenalisedMetrics
 from shallows.questions.charts.penalty.mirrored import found_mirrored
 from shallows.questions.charts.penalty.students import PenalisedEquations
 from shallows.support.progress import Shown
@@ -63,7 +63,7 @@ class PinnedFamily:
     """The equations over metrics of one kind with targets (t, vI): parameters (u, g₁, v), g = (g₁, v q)."""
 
     equations: NeuronEquations
-    special: PenalisedMetrics | JoinedMetrics
+    special: PenalisedMetrics
 
     @property
     def n(self) -> int:
@@ -129,7 +129,7 @@ class PinnedDetours(Detours):
         equations: NeuronEquations,
         known: SolvedMember,
         wanted: Member,
-        special: PenalisedMetrics | JoinedMetrics,
+        special: PenalisedMetrics,
         seed: int,
         tell: Shown,
         regular: Regular,

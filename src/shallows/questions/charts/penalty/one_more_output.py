@@ -28,7 +28,7 @@ from shallows.model.reduced_problem import identity
 from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.penalty.joined_members import SeveralOutputs
-from shallows.questions.charts.penalty.metrics import JoinedMetrics
+from shallows.questions.charts.penalty.metrics import PenalisedMetrics
 from shallows.support.checks import Array
 from shallows.support.seeds import complex_normal
 
@@ -61,7 +61,7 @@ class JoinedEquations(SeveralOutputs):
         return table[..., : self.trained], table[..., self.trained], U
 
     def first_of(
-        self, metrics: JoinedMetrics, u: Complex, rng: np.random.Generator
+        self, metrics: PenalisedMetrics, u: Complex, rng: np.random.Generator
     ) -> tuple[Complex, Complex]:
         """Random neurons and weights b, the x that P asks for, and (g, v), v the identity's multiple, that make them
         critical: equations in the slopes of the outputs, which P's slope is known beside."""
