@@ -21,7 +21,7 @@ from shallows.questions.charts.exclusion.one_neuron import (
 )
 from shallows.questions.charts.exclusion.relu_target import BITS, ReLUTarget, spread
 from shallows.questions.charts.exclusion.setting import beyond
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.questions.charts.result import Chart
 from shallows.support.errors import InvalidProblem, NotConverged
 from shallows.support.progress import Shown
@@ -146,8 +146,7 @@ def _zero_function(problem: Problem, target: ReLUTarget, points: list[Listed]) -
     with precision(BITS):
         energy: Any = target.energy * (arb(4) ** target.exponent) if target.rank else arb(0)
     net = Network(np.zeros((1, problem.n)), [outer], problem.activation)
-    proof = Certificate(0.0, True, True, "exact")
-    return Listed(net, (below(energy), above(energy)), 0, (0, 0, 0), proof, escapes=bool(points))
+    return Listed(net, (below(energy), above(energy)), 0, (0, 0, 0), EXACT, escapes=bool(points))
 
 
 def _scope(directions: CriticalDirections, doubtful: list[Direction]) -> str:

@@ -22,7 +22,7 @@ from shallows.questions.charts.exclusion.smooth_near_zero import NearZero
 from shallows.questions.charts.exclusion.smooth_reach import energy, limit_at_zero
 from shallows.questions.charts.exclusion.smooth_system import SmoothSystem
 from shallows.questions.charts.exclusion.smooth_target import SmoothTarget
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT, Certificate
 
 #: Neurons that are tried for signs of c.
 TRIED = 4096
@@ -35,9 +35,8 @@ STEP, STEPS = 1.1, 46
 def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: SmoothTarget) -> list[Listed]:
     """a = 0 and c(w) = 0: one function and a set of parameters, if c vanishes anywhere."""
     if not target.exact:
-        proof = Certificate(0.0, True, True, "exact")
         zero = Network(np.zeros((1, problem.n)), [0.0], problem.activation)
-        return [Listed(zero, (0.0, 0.0), 0, (0, 0, 0), proof)]
+        return [Listed(zero, (0.0, 0.0), 0, (0, 0, 0), EXACT)]
     place = np.zeros(problem.n) if form.at_zero else _where_c_vanishes(form, target)
     if place is None:
         return []
@@ -49,7 +48,7 @@ def zero_function(problem: Problem, form: SmoothForm | PolynomialForm, target: S
             (max(float(level.lo[0]), 0.0), float(level.hi[0])),
             0,
             (0, dimension, 0),
-            Certificate(0.0, True, True, "exact"),
+            EXACT,
             escapes=True,
             dimension=dimension,
             description="the zero function: a = 0 and E[yσ(w·x)] = 0, an unbounded set of neurons"

@@ -29,7 +29,7 @@ from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared
 from shallows.questions.charts.outputs.special_position import IN_A_PLANE, special_kinds, special_stratum
 from shallows.questions.charts.outputs.stratum import output_stratum
 from shallows.questions.charts.outputs.wide_binary import charted_rank, wide_stratum
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT
 from shallows.questions.charts.points.stratum import POINT_ERROR, Counts
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.visible import require_invisible
@@ -63,7 +63,7 @@ def outputs_chart(
         np.zeros((0, problem.n)),
         np.zeros(size),
         (0, 0, 0),
-        Certificate(0.0, True, True, "exact"),
+        EXACT,
     )
     found, counts = [zero], {0: Counts(1, 1, "the zero tensors")}
     notes, levels = [], ["proved"]

@@ -46,7 +46,7 @@ from shallows.questions.charts.outputs.point import seen_ends
 from shallows.questions.charts.outputs.scope import is_closed, scope_of
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER, has_shared_stratum, shared_stratum
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.result import Chart
@@ -111,8 +111,7 @@ def _trained(
         )
     else:
         net = _network(problem, np.zeros((M, 1)), zero[None])
-        proof = Certificate(0.0, True, True, "exact")
-        found.rows.append(FoundRow(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), certificate=proof))
+        found.rows.append(FoundRow(np.zeros(len(spaces.target)), net, 0, (0, 0, 0), certificate=EXACT))
     if not any(spaces.exact.right):
         found.notes.append(NO_TARGET)
         return

@@ -40,7 +40,7 @@ from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, neu
 from shallows.questions.charts.penalty.with_bias import biased_chart, plain_problem
 from shallows.questions.charts.penalty.zero_weights import with_zero_weights
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT
 from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR, Part
 from shallows.questions.charts.result import Chart
@@ -124,8 +124,8 @@ def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> Gat
     nothing = np.zeros(len(loss.target))
     norm = loss.norm(nothing)
     zero = _made(problem, np.zeros((problem.width, loss.n)), norm)
-    proof, seen = Certificate(0.0, True, True, "exact"), (int(problem.norm_neuron), 0, 0)
-    found.rows.append(FoundRow(nothing, zero, 0, seen, certificate=proof))
+    seen = (int(problem.norm_neuron), 0, 0)
+    found.rows.append(FoundRow(nothing, zero, 0, seen, certificate=EXACT))
     found.count(0, 1, "the zero network", expected=1)
     for equations in strata:
         with status_line(f"{equations!r}", progress) as tell:

@@ -30,7 +30,7 @@ from shallows.questions.charts.penalty.joined_members import joined_start
 from shallows.questions.charts.penalty.members import PinnedDetours
 from shallows.questions.charts.penalty.metrics import Law, PenalisedMetrics
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
@@ -52,8 +52,7 @@ def fixed_outputs_chart(problem: Problem, certify_points: bool, seed: int, progr
     for chosen in in_use(problem.outer):
         _require_isolated(problem, _weights(problem, chosen))
     nothing = np.zeros((problem.width, problem.n))
-    proof = Certificate(0.0, True, True, "exact")
-    found.rows.append(_row(loss, nothing, np.zeros(len(loss.target)), (0, 0, 0), proof))
+    found.rows.append(_row(loss, nothing, np.zeros(len(loss.target)), (0, 0, 0), EXACT))
     found.count(0, 1, "the zero network", expected=1)
     for chosen in in_use(problem.outer):
         with status_line(f"neurons {', '.join(str(i + 1) for i in chosen)}", progress) as tell:

@@ -37,7 +37,7 @@ from shallows.questions.charts.penalty.one_direction import one_direction_chart
 from shallows.questions.charts.penalty.one_more_output import entries_of, network_neuron
 from shallows.questions.charts.penalty.trained import NO_LIMITS
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate, CriticalFamily
+from shallows.questions.charts.points.point import EXACT, Certificate, CriticalFamily
 from shallows.questions.charts.points.rows import FoundRow, in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
@@ -131,8 +131,7 @@ def _require_charted(problem: Problem, loss: JoinedLoss) -> None:
 def _zero_network(loss: JoinedLoss, found: Gathered) -> None:
     problem = loss.problem
     A, W = np.zeros((problem.outputs, 0)), np.zeros((0, problem.n))
-    proof = Certificate(0.0, True, True, "exact")
-    found.rows.append(_row(loss, A, W, np.zeros(len(loss.target)), (0, 0, 0), proof, kind="saddle"))
+    found.rows.append(_row(loss, A, W, np.zeros(len(loss.target)), (0, 0, 0), EXACT, kind="saddle"))
     found.count(0, 1, "the zero network", expected=1)
 
 
@@ -145,9 +144,8 @@ def _projections(loss: JoinedLoss, found: Gathered) -> None:
         dimension = r * (n - r)
         seen = (r * M + r * (r + 1) // 2, dimension, 0)
         kind = "global minimum" if r == full else "saddle"
-        proof = Certificate(0.0, True, True, "exact")
         words = ANY_PROJECTION if dimension else ""
-        found.rows.append(_row(loss, A, W, entries_of(A, W), seen, proof, dimension, words, kind))
+        found.rows.append(_row(loss, A, W, entries_of(A, W), seen, EXACT, dimension, words, kind))
         found.count(r, int(not dimension), ANY_PROJECTION)
 
 

@@ -49,6 +49,10 @@ class Certificate:
         return f"Certificate(radius {self.radius:.2g}, signature {signature}, rank {rank}; {self.method})"
 
 
+#: Of points that are known exactly, such as the zero network.
+EXACT = Certificate(0.0, True, True, "exact")
+
+
 class Maker(Protocol):
     """Makes the parts of point i of a table when somebody looks at them."""
 

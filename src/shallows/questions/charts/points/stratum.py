@@ -14,7 +14,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.lost_paths import LOST
 from shallows.questions.charts.points.jet import Jet
-from shallows.questions.charts.points.point import Certificate
+from shallows.questions.charts.points.point import EXACT, Certificate
 from shallows.support.checks import Array, counted
 
 Item = TypeVar("Item")
@@ -144,5 +144,4 @@ class Stratum:
 
 def origin(problem: Problem) -> RealPoint:
     """The zero tensor, the one point of rank 0; it is critical on its stratum by definition."""
-    proof = Certificate(0.0, True, True, "exact")
-    return RealPoint(np.zeros((0, problem.n)), np.zeros(0), (0, 0, 0), proof)
+    return RealPoint(np.zeros((0, problem.n)), np.zeros(0), (0, 0, 0), EXACT)

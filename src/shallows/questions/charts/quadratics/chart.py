@@ -15,7 +15,7 @@ from shallows.questions.charts.neurons.idle import zero_network
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import (
-    Certificate,
+    EXACT,
     CriticalFamily,
     CriticalPoint,
 )
@@ -157,9 +157,8 @@ def _zero_function(students: QuadraticStudents) -> list[Row]:
     net = zero_network(problem, neuron, space.right)
     if net is None:
         return []
-    proof = Certificate(0.0, True, True, "exact")
     nothing, none = np.zeros(len(space.right)), np.zeros((0, problem.n + 1))
-    return [Row(nothing, net, 0, (0, 0, 0), "saddle", proof, vectors=none, signs=np.zeros(0))]
+    return [Row(nothing, net, 0, (0, 0, 0), "saddle", EXACT, vectors=none, signs=np.zeros(0))]
 
 
 def _without_squares(students: QuadraticStudents, constant: float) -> Network:

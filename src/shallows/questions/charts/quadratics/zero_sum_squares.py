@@ -15,7 +15,7 @@ from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily
 from shallows.questions.charts.points.kinds import Levels
-from shallows.questions.charts.points.point import Certificate, CriticalFamily, CriticalPoint
+from shallows.questions.charts.points.point import EXACT, CriticalFamily, CriticalPoint
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.quadratics.students import QuadraticStudents
 from shallows.questions.charts.quadratics.zero_sum import ZeroSum
@@ -50,9 +50,7 @@ def zero_point(spread: ZeroSum) -> Placed | None:
         return None
     net = Network(np.tile(w, (problem.width, 1)), spread.weights, problem.activation)
     entries = spread.entries(np.zeros(n), np.zeros((n, n)))
-    point = NeuronPoint(
-        np.zeros((0, n)), np.zeros(0), entries, (0, 0, 0), Certificate(0.0, True, True, "exact")
-    )
+    point = NeuronPoint(np.zeros((0, n)), np.zeros(0), entries, (0, 0, 0), EXACT)
     return Placed(point, net, kind="saddle" if right.any() else "global minimum")
 
 
