@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from numpy.polynomial import polynomial as series
+from scipy.optimize import least_squares, minimize
 
 import shallows as sh
+from shallows.questions.charts.neurons.one_neuron_limits import _at_zeros
 
 
 def lowest_found(problem, seed, starts=5):
@@ -49,6 +51,81 @@ def test_cubic_neurons_have_limits_at_both_ends():
         assert any(point.limit for point in chart.critical)
         assert lowest_found(problem, 3) >= chart.infimum - 1e-9 * (1 + chart.infimum)
         assert chart.attained == (not chart.minimum.limit)
+
+
+class Sampled:
+    """A loss of samples and its plain descents, from weights of many sizes and beside the zeros of the activation."""
+
+    def __init__(self, coefficients, n, seed, mirrored=False):
+        rng = np.random.default_rng(seed)
+        self.c, self.X, self.y = np.array(coefficients), rng.standard_normal((30, n)), rng.standard_normal(30)
+        if mirrored:
+            self.X, self.y = np.vstack([self.X, -self.X]), np.tile(self.y, 2)
+        self.problem = sh.Problem(
+            None, sh.Samples(self.X, self.y), 1, sh.Polynomial(self.c.tolist()), bias=True
+        )
+
+    def residuals(self, theta):
+        z = theta[1] + self.X @ theta[2:]
+        return (theta[0] * series.polyval(z, self.c) - self.y) / np.sqrt(len(self.y))
+
+    def lowest(self, seed, starts=12):
+        rng, best = np.random.default_rng(seed), np.inf
+        zeros = np.roots(self.c[::-1])
+        for k in range(starts):
+            v = rng.standard_normal(self.X.shape[1] + 1) * 10 ** rng.uniform(-2, 1.5)
+            if k % 2:
+                v = v / np.abs(v).max() * 0.02 + np.eye(len(v))[0] * rng.choice(zeros).real
+            q = series.polyval(v[0] + self.X @ v[1:], self.c)
+            start = np.append(q @ self.y / (q @ q), v)
+            best = min(best, 2 * least_squares(self.residuals, start, x_scale="jac", max_nfev=200).cost)
+        return best
+
+
+#: Zeros that are double (at 0, at 2, at ±1), triple, or where the activation does not bend; and none of these.
+WITH_BIAS = (
+    [0.0, 1.0, 0.0, 1.0],
+    [0.0, -1.0, 0.0, 1.0],
+    [0.0, 0.0, 1.0, 1.0],
+    [4.0, 0.0, -3.0, 1.0],
+    [0.0, 0.0, 0.0, 1.0, 1.0],
+    [0.0, 0.0, 1.0, 0.0, 1.0],
+    [1.0, 0.0, -2.0, 0.0, 1.0],
+    [0.3, 1.0, 1.0, 1.0],
+)
+
+
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("coefficients", WITH_BIAS)
+def test_the_infimum_of_one_neuron_with_a_bias(coefficients, n):
+    loss = Sampled(coefficients, n, 0)
+    chart = sh.chart(loss.problem)
+    assert chart.scope == "" and chart.minimum.kind == "global minimum"
+    assert chart.attained is not chart.minimum.limit
+    assert chart.infimum <= loss.lowest(1) + 1e-9
+    net = chart.minimum.network
+    theta = np.concatenate([net.a, net.bias, net.W[0]])
+    assert abs(np.sum(loss.residuals(theta) ** 2) - chart.infimum) < (1e-9 if chart.attained else 1e-3)
+
+
+def test_zeros_of_an_activation_and_the_powers_there():
+    ends = [(end.own, end.beside, -end.shift) for end in _at_zeros(np.array([1.0, 0, -2.0, 0, 1.0]))]
+    assert ends == [(2, 3, -1.0), (2, 3, 1.0)]
+    ends = [(end.own, end.beside) for end in _at_zeros(np.array([0, -1.0, 0, 1.0]))]
+    assert ends == [(1, 2), (1, 3), (1, 2)]
+    assert not _at_zeros(np.array([1.0, 3.0, 3.0, 1.0]))  # a power: all its limits are networks
+
+
+def test_a_square_is_a_limit_of_a_neuron_with_a_double_zero():
+    square = sh.Network([[1.0, 2.0]], [1.5], sh.Power(2), bias=[0.5])
+    chart = sh.chart(sh.Problem(square, sh.IID.laplace(2), 1, sh.Polynomial([4.0, 0, -3.0, 1.0]), bias=True))
+    assert chart.attained is False and chart.minimum.limit and abs(chart.infimum) < 1e-9
+
+
+def test_a_limit_that_no_slope_leaves_is_listed_where_the_target_is_even():
+    loss = Sampled([0.0, 1.0, 0.0, 0.0, 1.0], 1, 3, mirrored=True)
+    chart = sh.chart(loss.problem)
+    assert chart.infimum <= loss.lowest(0) + 1e-9
 
 
 def test_a_limit_that_is_a_target_is_the_infimum_and_not_attained():

@@ -19,6 +19,9 @@ from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 
+#: Kinds that the lowest of all points may have, as far as its Hessian and its slopes can tell.
+NO_DESCENT = ("local minimum", "degenerate")
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -50,7 +53,7 @@ def kinds_of(
     of_their_own: Callable[[Placed], str] | None = None,
     closed: bool = False,
 ) -> NDArray[np.str_]:
-    """The kind of each point or family; where limits are networks the lowest local minimum is global."""
+    """The kind of each point or family; where all limits are known the lowest, if nothing descends from it, is global."""
     judge = of_their_own or (lambda item: _kind(problem, item))
     levels = Levels(excess, float(space.energy))
     floor = levels.same(0.0)
@@ -63,7 +66,7 @@ def kinds_of(
     )
     if len(kind):
         lowest = levels.same(float(excess.min()))
-        kind[(kind == "local minimum") & lowest & closed] = "global minimum"
+        kind[np.isin(kind, NO_DESCENT) & lowest & closed] = "global minimum"
     return kind
 
 

@@ -1,23 +1,30 @@
 """Limits of one neuron a p(w·x + b), a trained, that it does not attain, and which of them are critical.
 
-- *at infinity*: a → 0, w = v/ε: a function c v^d, v linear (affine with a bias). With p(z) = c_d z^d + c_j z^j + …, j
+Write L for w·x, or b + w·x. A sequence a p(L) with a limit has L bounded with a, which gives a network, or one of these:
+
+- *at infinity*: a → 0, L = v/ε: a function c v^d, v linear (affine with a bias). With p(z) = c_d z^d + c_j z^j + …, j
   the next power (with a bias about the point where c_(d−1) = 0), networks beside it are v^d + ε^(d−j) (c_j/c_d) v^j + …
-- *at zero* (no bias, no constant): a → ∞, w = εv: the lowest power alone, and beside it the next one, with ε^gap.
-- *at a zero of p* (a bias): a → ∞ and b → z₀, p(z₀) = 0: affine functions, beside them ε p″(z₀).
+  A bias that grows faster than w makes v constant, and no lower power stays beside it.
+- *at a zero of p*: a → ∞, L = z₀ + εv, p(z₀) = 0 (without a bias z₀ = 0): a function c v^m, m the multiplicity of z₀, and
+  beside it v^m + ε^(j−m) (c_j/c_m) v^j + …, the c_j those of p about z₀.
 
 Where that exponent is odd, ε may have both signs: the closure goes on through the limit, which is critical only where
 the loss is flat that way. Where it is even, limits are a boundary; one is a local minimum if it is one among limits and
-the loss grows inwards. With p″(z₀) ≠ 0 affine functions are of the first kind, and not lowest unless the loss is flat.
+the loss grows inwards. Zeros of the same multiplicity have the same limits, each with networks of its own beside them:
+what is lowest is so beside each. Critical functions c v^m, v affine, are the chart of a power with a bias.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb
 
 import numpy as np
 from numpy.polynomial import Polynomial as Series
 
+from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.data.samples import Samples
@@ -50,26 +57,54 @@ class Limits:
     closed: bool
 
 
+@dataclass(frozen=True)
+class End:
+    """Where functions c v^own are limits: p has the coefficients `p` about −shift, `beside` is the next power there."""
+
+    own: int
+    beside: int
+    p: Array
+    shift: float
+
+
+@dataclass(frozen=True)
+class PowerLimit:
+    """A critical function a v^own among those limits, and its signature there."""
+
+    v: Array
+    a: float
+    signature: tuple[int, int, int]
+
+
 def one_neuron_limits(
     problem: Problem, space: PolynomialSpace, charted: Callable[[Problem], Chart]
 ) -> Limits:
     """The limits of a problem of one trained neuron; `charted` makes charts of powers."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    p, shift = centred_activation(problem)
-    support = [j for j, c in enumerate(p) if c]
     placed: list[Placed] = []
     notes: list[str] = []
     levels = ["proved"]
-    ends = [(support[-1], support[-2])] if len(support) > 1 else []
-    if not problem.bias and len(support) > 1 and support[0]:
-        ends.append((support[0], support[1]))
-    for own, beside in ends:
-        found, level = _of_power(problem, space, p, shift, own, beside, charted)
-        placed += found
+    ends = _ends(problem)
+    for own in sorted({end.own for end in ends}, reverse=True):
+        functions, level = _critical_powers(problem, space, own, charted)
+        alike = [end for end in ends if end.own == own]
+        made = [_placed(problem, space, alike, limit) for limit in functions]
+        placed += [item for item in made if item is not None]
         levels.append(level)
         notes.append(f"limits: the power {own} alone ({level})")
-    closed = all(level in KNOWN for level in levels) and not (problem.bias and _has_double_zero(p))
-    return Limits(placed, weakest(levels), notes, closed)
+    return Limits(placed, weakest(levels), notes, all(level in KNOWN for level in levels))
+
+
+def _ends(problem: Problem) -> list[End]:
+    """At infinity, and at the real zeros of p that L can come to."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    p, shift = centred_activation(problem)
+    support = [j for j, c in enumerate(p) if c]
+    if len(support) < 2:
+        return []
+    ends = [End(support[-1], support[-2], p, shift)]
+    if problem.bias:
+        return ends + _at_zeros(problem.activation.coefficients)
+    return ends + ([End(support[0], support[1], p, 0.0)] if support[0] else [])
 
 
 def centred_activation(problem: Problem) -> tuple[Array, float]:
@@ -85,43 +120,47 @@ def centred_activation(problem: Problem) -> tuple[Array, float]:
     return moved, shift
 
 
-def _has_double_zero(p: Array) -> bool:
-    """Whether p and p′ have a real zero in common: affine limits are a boundary, or more, there."""
-    zeros = Series(p).roots()
-    real = zeros[np.abs(zeros.imag) <= NEARLY * (1 + np.abs(zeros))].real
-    return bool(
-        np.any(np.abs(Series(p).deriv()(real)) <= NEARLY)
-        or np.any(np.abs(Series(p).deriv(2)(real)) <= NEARLY)
-    )
+def _at_zeros(coefficients: Array) -> list[End]:
+    """The real zeros of p but those of p = c (z − z₀)^d: multiplicities, and which powers are there, by exact division.
+
+    >>> [(end.own, end.beside, end.shift) for end in _at_zeros(np.array([0.0, 0.0, -2.0, 1.0]))]
+    [(2, 3, -0.0), (1, 2, -2.0)]
+    """
+    degree = len(coefficients) - 1
+    p = affine([Fraction(float(c)) for c in coefficients])
+    slopes = [p]  # p⁽ʲ⁾
+    for _ in range(degree):
+        slopes.append(slopes[-1].derivative())
+    ends = []
+    for zero, own in real_roots(p):
+        there = [j for j in range(own, degree + 1) if not p.gcd(slopes[j]).numer()(zero).contains(0)]
+        if len(there) < 2:
+            continue
+        place = float(zero.mid())
+        about = np.asarray(Series(coefficients)(Series([place, 1.0])).coef, np.float64)
+        present = [j in there for j in range(degree + 1)]
+        ends.append(End(there[0], there[1], np.where(present, about, 0.0), -place))
+    return ends
 
 
-def _of_power(
-    problem: Problem,
-    space: PolynomialSpace,
-    p: Array,
-    shift: float,
-    own: int,
-    beside: int,
-    charted: Callable[[Problem], Chart],
-) -> tuple[list[Placed], str]:
-    """Critical functions a z^own, z linear (affine with a bias), that are limits."""
-    rows = np.ones(len(space.at), bool) if problem.bias else space.at == own
+def _critical_powers(
+    problem: Problem, space: PolynomialSpace, own: int, charted: Callable[[Problem], Chart]
+) -> tuple[list[PowerLimit], str]:
+    """Critical functions a v^own, v linear (affine with a bias), and how complete their list is."""
+    rows = space.at <= own if problem.bias else space.at == own
     target = np.linalg.solve(space.gram[np.ix_(rows, rows)], space.right[rows])
     if not np.any(target):
         return [], "proved"
     if own == 1:
-        functions, level = [(target / p[1], 1.0, (int(rows.sum()), 0, 0))], "proved"
-    else:
-        tensor = space.tensor(target) if problem.bias else SymmetricTensor(target, problem.n, own)
-        samples = problem.data.as_samples()
-        data = problem.data if samples is None else Samples(samples.X, weights=samples.given)
-        plain = Problem(tensor, data, 1, Power(own), bias=problem.bias)
-        chart = charted(plain)
-        level = chart.completeness
-        nets = [(x.network, x.signature) for x in chart.critical if x.rank == 1]
-        functions = [(_vector(net), float(np.ravel(net.a)[0]) / p[own], sign) for net, sign in nets]
-    made = [_placed(problem, space, p, shift, own, beside, v, a, sign) for v, a, sign in functions]
-    return [item for item in made if item is not None], level
+        return [PowerLimit(target, 1.0, (int(rows.sum()), 0, 0))], "proved"
+    shares = [float(comb(own, i)) for i in space.at[rows]] if problem.bias else 1.0
+    tensor = SymmetricTensor(target / shares, problem.n + problem.bias, own)
+    samples = problem.data.as_samples()
+    data = problem.data if samples is None else Samples(samples.X, weights=samples.given)
+    chart = charted(Problem(tensor, data, 1, Power(own), bias=problem.bias))
+    points = [x for x in chart.critical if x.rank == 1]
+    found = [PowerLimit(_vector(x.network), float(np.ravel(x.network.a)[0]), x.signature) for x in points]
+    return found, chart.completeness
 
 
 def _vector(net: Network) -> Array:
@@ -137,31 +176,37 @@ def _entries(problem: Problem, space: PolynomialSpace, power: int, v: Array) -> 
     return np.where(space.at == power, full, 0.0)
 
 
-def _placed(
-    problem: Problem,
-    space: PolynomialSpace,
-    p: Array,
-    shift: float,
-    own: int,
-    beside: int,
-    v: Array,
-    a: float,
-    signature: tuple[int, int, int],
-) -> Placed | None:
-    entries = a * p[own] * _entries(problem, space, own, v)
-    side = a * p[beside] * _entries(problem, space, beside, v)
-    inward = float(side @ (space.gram @ entries - space.right))
-    size = POINT_ERROR * float(np.abs(side) @ (np.abs(space.right) + np.abs(space.gram @ entries)))
-    flat = abs(inward) <= size
-    if (own - beside) % 2 and not flat:
+def _placed(problem: Problem, space: PolynomialSpace, ends: list[End], limit: PowerLimit) -> Placed | None:
+    """A limit at all of these ends; None where the closure goes on through it at each, and the loss is not flat."""
+    own = ends[0].own
+    entries = limit.a * _entries(problem, space, own, limit.v)
+    slopes = [_inward(problem, space, end, limit, entries) for end in ends]
+    through = [
+        bool((end.own - end.beside) % 2) and slope != 0 for end, slope in zip(ends, slopes, strict=True)
+    ]
+    if all(through):
         return None
-    kind = "saddle" if signature[2] or (inward < 0 and not flat) else "local minimum"
-    kind = "degenerate" if kind == "local minimum" and (flat or signature[1]) else kind
-    epsilon = NEARLY if own < beside else 1 / NEARLY
-    w, weight = v * epsilon, a / epsilon**own
+    falls = any(through) or min(slopes) < 0
+    kind = "saddle" if limit.signature[2] or falls else "local minimum"
+    kind = "degenerate" if kind == "local minimum" and (0 in slopes or limit.signature[1]) else kind
+    shown = min((i for i in range(len(ends)) if not through[i]), key=lambda i: slopes[i])
+    point = NeuronPoint(limit.v[None], np.array([limit.a]), entries, limit.signature, None, True)
+    return replace(Placed(point, _near(problem, ends[shown], limit)), kind=kind)
+
+
+def _inward(problem: Problem, space: PolynomialSpace, end: End, limit: PowerLimit, entries: Array) -> float:
+    """Half the slope of the loss from a limit to the networks beside it, 0.0 where that is rounding."""
+    side = limit.a * end.p[end.beside] / end.p[end.own] * _entries(problem, space, end.beside, limit.v)
+    slope = float(side @ (space.gram @ entries - space.right))
+    size = float(np.sqrt(max(side @ space.gram @ side, 0.0) * float(space.energy)))
+    return 0.0 if abs(slope) <= POINT_ERROR * size else slope
+
+
+def _near(problem: Problem, end: End, limit: PowerLimit) -> Network:
+    """A network beside the limit."""
+    epsilon = NEARLY if end.own < end.beside else 1 / NEARLY
+    w, weight = limit.v * epsilon, limit.a / end.p[end.own] / epsilon**end.own
     bias = None
     if problem.bias:
-        bias, w = np.array([w[0] - shift]), w[1:]
-    net = Network(w[None], [weight], problem.activation, bias=bias)
-    point = NeuronPoint(v[None], np.array([a]), entries, signature, None, True)
-    return replace(Placed(point, net), kind=kind)
+        bias, w = np.array([w[0] - end.shift]), w[1:]
+    return Network(w[None], [weight], problem.activation, bias=bias)
