@@ -23,6 +23,8 @@ Complex = NDArray[np.complex128]
 #: Other coordinates that are tried. Measured for limits of three cubic neurons: of 76 lost paths two were lost again in
 #: the first, none in the third.
 ELSEWHERE = 4
+#: A singular end elsewhere is known to 10⁻⁵ or so, and so is the reciprocal of what it is here.
+SINGULAR_FAR = 1e4
 
 
 @dataclass(frozen=True)
@@ -102,10 +104,17 @@ def found_elsewhere(
         left, starts = np.concatenate([left[usable], left[~usable]]), starts[usable]
         there = track(other.segment, starts, settings, threads=threads, endgame=endgame)
         ends = other.back(there.ends)
-        good = np.isin(there.status, (PathStatus.ARRIVED, PathStatus.CONVERGED)) & np.isfinite(ends).all(
-            axis=1
-        )
-        rows = np.flatnonzero(good)
-        paths = paths.with_rows(left[rows], replace(there, ends=ends).rows(rows))
+        ended = np.isin(there.status, (PathStatus.ARRIVED, PathStatus.CONVERGED))
+        far = ended & endgame & _is_far(ends, there.status == PathStatus.ARRIVED, settings)
+        status = np.where(far, PathStatus.INFINITE, there.status)
+        rows = np.flatnonzero(far | (ended & np.isfinite(ends).all(axis=1)))
+        ends = np.where(np.isfinite(ends), ends, 0.0)
+        paths = paths.with_rows(left[rows], replace(there, ends=ends, status=status).rows(rows))
         left = np.delete(left, rows)
     return paths
+
+
+def _is_far(ends: Complex, regular: NDArray[np.bool_], settings: TrackerSettings) -> NDArray[np.bool_]:
+    """Which points, finite in other coordinates, are at infinity here: as far as those are known."""
+    sizes = np.where(np.isfinite(ends).all(axis=1), np.abs(ends).max(axis=1, initial=0.0), np.inf)
+    return np.asarray(sizes > np.where(regular, settings.divergence, SINGULAR_FAR))

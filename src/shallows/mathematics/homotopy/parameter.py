@@ -15,7 +15,7 @@ from shallows.mathematics.homotopy.classify import classify
 from shallows.mathematics.homotopy.clusters import LOST
 from shallows.mathematics.homotopy.families import Family, Vector
 from shallows.mathematics.homotopy.following import check_limit, follow_all
-from shallows.mathematics.homotopy.paths import TrackerSettings
+from shallows.mathematics.homotopy.paths import Paths, TrackerSettings
 from shallows.mathematics.homotopy.solutions import Solutions, Status
 from shallows.support.arguments import typed
 from shallows.support.errors import IncompleteChart, InvalidProblem
@@ -63,7 +63,8 @@ def solve_member(
     and Wampler 2005, Theorem 7.1.1: parameter continuation). `detour` goes by a random complex member, so
     that the way between two real members does not run into the discriminant; it can be left out when the
     known parameters are themselves random complex numbers. Lost paths are tried again with smaller steps, up to three
-    times; when no more than `give_up` are left after the first time, for a caller who knows other ways, only once.
+    times; when no more than `give_up` are left after the first time, for a caller who knows other ways, only once. So
+    many may be lost on the way to the random member, too.
 
     >>> family = sh.homotopy.PolynomialFamily.read(["x^2 - a*x + b"], ["x"], ["a", "b"])
     >>> found = sh.homotopy.solve_member(family, [[1], [2]], known=[3, 2], wanted=[5, 6])
@@ -81,14 +82,19 @@ def solve_member(
             "Fix: give one solution a row"
         )
     check_limit(len(points), max_paths)
+    there = None
     if detour:
         size = float(np.abs([*begin, *goal]).max())
-        points, begin = _generic_member(family, points, begin, size, seed, settings, threads, progress)
+        there, begin = _generic_member(family, points, begin, size, seed, settings, threads, progress, give_up)
+        points = there.ends[there.status == 0]
     homotopy = family.segment(begin, goal)
     ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)
     lost = ends.kind == LOST
     if lost.any() and isinstance(family, OtherCoordinates):
         paths = found_elsewhere(family, points, begin, goal, paths, lost, settings, threads, endgame=True)
+        ends = classify(homotopy, paths, threads)
+    if there is not None and there.status.any():
+        paths = there.with_rows(np.flatnonzero(there.status == 0), paths)
         ends = classify(homotopy, paths, threads)
     member = _Member(family.n, family.member(wanted))
     seconds = time.perf_counter() - started
@@ -110,14 +116,15 @@ def _generic_member(
     settings: TrackerSettings,
     threads: int | None,
     progress: Shown,
-) -> tuple[NDArray[np.complex128], Vector]:
-    """The solutions of a random complex member, by continuation; another member is drawn while paths are lost."""
+    few: int,
+) -> tuple[Paths, Vector]:
+    """Paths to a random complex member; another member is drawn while more than a few paths are lost."""
     for attempt in range(_MEMBERS):
         generator = np.random.default_rng(seed if attempt == 0 else [seed, attempt])
         between = random_parameters(family, generator, size)
         found = carried(family, points, begin, between, settings, threads=threads, progress=progress)
-        if not found.status.any():
-            return found.ends, between
+        if np.count_nonzero(found.status) <= few:
+            return found, between
     raise IncompleteChart(
         f"{np.count_nonzero(found.status)} of {len(points)} paths were lost on the way to a generic member, whichever "
         f"of {_MEMBERS} was taken. Fix: give regular solutions of the known member, each once."

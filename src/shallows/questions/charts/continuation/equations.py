@@ -115,6 +115,17 @@ class Turnable(Protocol):
         ...
 
 
+@runtime_checkable
+class Rewritable(Protocol):
+    """Equations that have other coordinates of their own, in which other solutions are far out."""
+
+    def rewritten(
+        self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+    ) -> Elsewhere | None:
+        """The segment from one (G, g) to another in the coordinates of this number; None when there are none."""
+        ...
+
+
 class CommonEquations(ABC):
     """What most `CriticalEquations` say: one metric on all entries, and no theorem on special ones."""
 
@@ -238,8 +249,11 @@ class EquationFamily:
         return self.metrics.at(given[:split]), given[split:]
 
     def elsewhere(self, way: int, start: Complex, target: Complex) -> Elsewhere | None:
-        """The segment in coordinates turned at random, where the equations say how their solutions turn."""
+        """The segment in other coordinates of the equations, or in some turned at random, where they say how their
+        solutions turn."""
         equations = self.equations
+        if isinstance(equations, Rewritable):
+            return equations.rewritten(way, self._at(start), self._at(target))
         if not isinstance(equations, Turnable):
             return None
         n, d = equations.n, equations.degree

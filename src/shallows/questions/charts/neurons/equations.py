@@ -19,13 +19,15 @@ from math import inf
 
 import numpy as np
 
+from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.mathematics.one_neuron_degree import one_neuron_degree
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual, segment_numbers
-from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding
+from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair, rounding, turned
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.other_coordinates import rewritten
 from shallows.questions.charts.powers.cancellation import CANCELLING, room_for
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
@@ -189,6 +191,31 @@ class NeuronEquations(CommonEquations):
             noise=rounding(size),
             sharp_beyond=CANCELLING if self.cancels else inf,
         )
+
+    def rewritten(
+        self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+    ) -> Elsewhere | None:
+        """The same segment in other coordinates of the neurons (`other_coordinates`), with a trained, for one output."""
+        other = rewritten(self.neuron, way) if self.outer is None and self.outputs == 1 else None
+        if other is None:
+            return None
+        map_, back = other.neuron, other.back
+        equations = NeuronEquations(map_, self.r, outer=((1.0,),) * self.r)
+        if other.action is not None:
+            act = other.action
+            start, target = ((turned(G, act), g @ act) for G, g in (start, target))
+
+        def there(points: Complex) -> Complex:
+            A, W = self.split(points)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                return np.asarray(other.there(A[..., 0], W).reshape(len(points), -1))
+
+        def home(points: Complex) -> Complex:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                A, W = back(points.reshape(len(points), self.r, map_.n))
+                return self.join(A[..., None], W)
+
+        return Elsewhere(equations.homotopy(start, target), there, home)
 
     def conditions(self, x: Complex) -> Complex:
         """The matrix whose product with e is what vanishes at a critical x, (unknowns, M N)."""
