@@ -85,7 +85,9 @@ def solve_member(
     there = None
     if detour:
         size = float(np.abs([*begin, *goal]).max())
-        there, begin = _generic_member(family, points, begin, size, seed, settings, threads, progress, give_up)
+        there, begin = _generic_member(
+            family, points, begin, size, seed, settings, threads, progress, give_up
+        )
         points = there.ends[there.status == 0]
     homotopy = family.segment(begin, goal)
     ends, paths = follow_all(homotopy, points, settings, threads, progress, give_up, only_lost=True)

@@ -195,7 +195,7 @@ class NeuronEquations(CommonEquations):
     def rewritten(
         self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
     ) -> Elsewhere | None:
-        """The same segment in other coordinates of the neurons (`other_coordinates`), with a trained, for one output."""
+        """The same segment in other coordinates of the neurons (`other_coordinates`); a trained, one output."""
         other = rewritten(self.neuron, way) if self.outer is None and self.outputs == 1 else None
         if other is None:
             return None

@@ -53,7 +53,7 @@ def kinds_of(
     of_their_own: Callable[[Placed], str] | None = None,
     closed: bool = False,
 ) -> NDArray[np.str_]:
-    """The kind of each point or family; where all limits are known the lowest, if nothing descends from it, is global."""
+    """The kind of each point or family; where limits are known the lowest, if nothing descends from it, is global."""
     judge = of_their_own or (lambda item: _kind(problem, item))
     levels = Levels(excess, float(space.energy))
     floor = levels.same(0.0)

@@ -1,12 +1,12 @@
 """Limits of one neuron a p(w·x + b), a trained, that it does not attain, and which of them are critical.
 
-Write L for w·x, or b + w·x. A sequence a p(L) with a limit has L bounded with a, which gives a network, or one of these:
+Write L for w·x, or b + w·x. A sequence a p(L) with a limit has L and a bounded, a network, or is one of these:
 
 - *at infinity*: a → 0, L = v/ε: a function c v^d, v linear (affine with a bias). With p(z) = c_d z^d + c_j z^j + …, j
   the next power (with a bias about the point where c_(d−1) = 0), networks beside it are v^d + ε^(d−j) (c_j/c_d) v^j + …
   A bias that grows faster than w makes v constant, and no lower power stays beside it.
-- *at a zero of p*: a → ∞, L = z₀ + εv, p(z₀) = 0 (without a bias z₀ = 0): a function c v^m, m the multiplicity of z₀, and
-  beside it v^m + ε^(j−m) (c_j/c_m) v^j + …, the c_j those of p about z₀.
+- *at a zero of p*: a → ∞, L = z₀ + εv, p(z₀) = 0 (without a bias z₀ = 0): a function c v^m, m the multiplicity of z₀,
+  and beside it v^m + ε^(j−m) (c_j/c_m) v^j + …, the c_j those of p about z₀.
 
 Where that exponent is odd, ε may have both signs: the closure goes on through the limit, which is critical only where
 the loss is flat that way. Where it is even, limits are a boundary; one is a local minimum if it is one among limits and

@@ -1,10 +1,10 @@
 """Other coordinates of neurons a p(L), L = w·x or b + w·x, in which limits are ordinary points: lost paths go on there.
 
 - *at infinity*: L = V/t, a = A t^d, one coordinate V_k = 1: A Σ c_j t^(d−j) V^j, whose limits V^d have t = 0.
-- *at zeros of p* (a bias): a = κ/p(b), w = p(b) s: κ (1 + p′(b) s·x + p(b) p″(b) (s·x)²/2 + …), and affine functions are
-  limits at p(b) = 0, all simple zeros of p alike.
-- *at a multiple zero* z₀ (a bias): L = z₀ + τ(1 + s·x), a = A/τ^m: A Σ q_j τ^(j−m) (1 + s·x)^j, q_j the coefficients of p
-  about z₀, whose limits have τ = 0.
+- *at zeros of p* (a bias): a = κ/p(b), w = p(b) s: κ (1 + p′(b) s·x + p(b) p″(b) (s·x)²/2 + …), and affine functions
+  are limits at p(b) = 0, all simple zeros of p alike.
+- *at a multiple zero* z₀ (a bias): L = z₀ + τ(1 + s·x), a = A/τ^m: A Σ q_j τ^(j−m) (1 + s·x)^j, q_j the coefficients
+  of p about z₀, whose limits have τ = 0.
 
 In the last two inputs are moved to a random point, where few limits vanish. All neurons are written in the same way. A
 path that ends there at t = 0, p(b) = 0 or τ = 0 runs to infinity in (a, w).
