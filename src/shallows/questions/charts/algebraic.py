@@ -42,7 +42,7 @@ def algebraic_chart(problem: Problem, certify: bool, seed: int, progress: bool =
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
             strata[rank] = _stratum(units.problem, rank, certify, seed, tell)
-    wide = top > 0 and isolated_rank(problem) < problem.width
+    wide = top > 0 and problem.n > 1 and isolated_rank(problem) < problem.width
     limits = closure_of(units.problem, problem.width if wide else top, certify, seed, progress)
     settled = {r: s.with_lost_at(limits.critical_inward.get(r, 0)) for r, s in strata.items()}
     if wide:

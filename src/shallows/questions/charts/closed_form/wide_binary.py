@@ -52,9 +52,11 @@ UNDECIDED = (
 
 
 def isolated_rank(problem: Problem) -> int:
-    """Up to how many neurons critical networks are charted one by one; the width, but in two inputs."""
-    wide = problem.degree > 2 and problem.n == 2
-    return min(problem.width, (problem.degree + 1) // 2) if wide else problem.width
+    """Up to how many neurons critical networks are charted one by one; the width, but in one input, where all neurons
+    are multiples of x^d, and in two."""
+    if problem.degree == 2 or problem.n > 2:
+        return problem.width
+    return min(problem.width, 1 if problem.n == 1 else (problem.degree + 1) // 2)
 
 
 def target_stratum(problem: Problem, found: Sequence[RealPoint], certify: bool) -> tuple[int, Stratum] | None:

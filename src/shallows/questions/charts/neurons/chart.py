@@ -8,7 +8,7 @@ the activation is flat at w = 0 (`constants`) any of them may also be constant.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -30,9 +30,21 @@ from shallows.questions.charts.neurons.beside_constant import (
     modulo_constants,
     without_constant,
 )
-from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
+from shallows.questions.charts.neurons.constants import (
+    ConstantNeuron,
+    any_constants,
+    constant_kind,
+    constant_neurons,
+)
+from shallows.questions.charts.neurons.double_roots import (
+    WITHOUT_SLOPES,
+    double_root_networks,
+    has_double_roots,
+    leaves_slopes_out,
+)
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
+from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
@@ -43,6 +55,7 @@ from shallows.questions.charts.neurons.on_one_line import (
     line_stratum,
 )
 from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
+from shallows.questions.charts.neurons.one_root import by_roots
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.stratum import (
@@ -53,7 +66,9 @@ from shallows.questions.charts.neurons.stratum import (
 )
 from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
-from shallows.questions.charts.neurons.wide_plane import NO_FIT, charted_width, is_wide_plane, target_network
+from shallows.questions.charts.neurons.wide import charted_beside, charted_width
+from shallows.questions.charts.neurons.wide_line import is_wide_line
+from shallows.questions.charts.neurons.wide_points import has_wide_points, wide_points
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
 from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
@@ -68,21 +83,6 @@ Engine = Callable[[Problem, PolynomialSpace, int, Array | None, bool, int, Shown
 FORMULA = "a rational number, rounded"
 #: What is left out where weights can run away: functions that only limits of networks have.
 SCOPE = "networks, not limits of networks whose weights grow without bound"
-
-
-@dataclass
-class Found:
-    """What the strata have brought so far; `limits` says that all limits that can be lowest are among it, `escaped` how
-    many paths ran to infinity or have no end, `left_out` which networks are not listed."""
-
-    placed: list[Placed] = field(default_factory=list)
-    complex: dict[int, int] = field(default_factory=dict)
-    bounds: dict[int, int | None] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    levels: list[str] = field(default_factory=lambda: ["proved"])
-    limits: bool = False
-    escaped: int = 0
-    left_out: str = ""
 
 
 def neurons_chart(
@@ -180,35 +180,31 @@ def _trained(
         found.placed.append(Placed(point, zero))
     if not any(space.exact.right):
         found.notes.append(NO_TARGET)
+        found.limits = is_wide_line(problem)
         return
     for r in range(1, charted_width(problem) + 1):
         with status_line(f"rank {r} of {charted_width(problem)}", progress) as tell:
             stratum = engine(problem, space, r, None, certify, seed, tell)
+        stratum = by_roots(problem, space, r, stratum, certify)
         _add(problem, space, stratum, r, None, found)
-        if r == 1:
-            _add_constant(problem, space, found)
+    _add_constant(problem, space, found)
     if has_constants_beside(problem) and not (has_line_stratum(problem, 1) or leaves_lines_out(problem)):
-        if problem.bias or engine is not neuron_stratum:
+        if (problem.bias or engine is not neuron_stratum) and not is_wide_line(problem):
             found.left_out = WITHOUT_CONSTANTS
-        else:
+        elif not problem.bias:
             _add_beside_constant(problem, space, certify, seed, progress, found)
     if engine is neuron_stratum and has_line_stratum(problem, 1):
         _add_lines(problem, space, certify, seed, progress, found)
-    if is_wide_plane(problem):
-        _add_target(problem, space, found)
-
-
-def _add_target(problem: Problem, space: PolynomialSpace, found: Found) -> None:
-    """The target as a network, where it is none of those found already."""
-    near = POINT_ERROR * float(np.abs(space.target).max())
-    if is_among(space.target, [item.point.entries for item in found.placed], near):
-        return
-    network_of_it = target_network(problem, space, own_neuron(problem))
-    if network_of_it is None:
-        found.notes.append(NO_FIT)
-        return
-    point = NeuronPoint(*network_of_it, space.target, (len(space.target), 0, 0))
-    found.placed.append(Placed(point, network(problem, *network_of_it)))
+    if leaves_slopes_out(problem):
+        found.left_out = WITHOUT_SLOPES
+    if has_double_roots(problem):
+        pairs = double_root_networks(problem, space, certify)
+        found.placed += [Placed(point, network(problem, point.W, point.a)) for point in pairs]
+        found.notes.append(
+            f"rank 2, of a slope with two double roots: {len(pairs)} real, roots of polynomials"
+        )
+    if has_wide_points(problem):
+        found.take(wide_points(problem, space, found.placed))
 
 
 def _add_beside_constant(
@@ -216,14 +212,14 @@ def _add_beside_constant(
 ) -> None:
     """Critical networks of which one neuron is constant, the others not."""
     others, own = without_constant(problem), modulo_constants(space)
-    for r in range(1, problem.width) if any(own.exact.right) else ():
+    for r in range(1, 1 + charted_beside(problem)) if any(own.exact.right) else ():
         with status_line(f"rank {r} beside a constant", progress) as tell:
             stratum = neuron_stratum(others, own, r, None, certify, seed, tell)
         head = f"rank {r + 1}, one neuron constant"
         found.notes += [note.replace(f"rank {r}", head, 1) for note in stratum.notes]
         found.levels.append(stratum.completeness)
         found.escaped += stratum.escaped
-        found.complex[r + 1] += stratum.count
+        found.complex[r + 1] = found.complex.get(r + 1, 0) + stratum.count
         examined = examine_ends(own, stratum.system, stratum.singular, stratum.found)
         found.complex[r + 1] += examined.regular
         found.notes += [note.replace(f"rank {r}", head, 1) for note in examined.notes(r)]
@@ -254,24 +250,31 @@ def _add_lines(
 
 
 def _add_constant(problem: Problem, space: PolynomialSpace, found: Found) -> None:
-    """The best constant, where a neuron at w = 0 is one that stays."""
-    constants = [c for c in constant_neurons(problem) if c.value]
-    if not constants:
+    """The best constant, where a neuron at w = 0 is one that stays: where p is flat, or the loss, E[r x] = 0."""
+    if not (space.at == 0).any():
         return
     place = int(np.flatnonzero(space.at == 0)[0])
-    value = float(space.exact.right[place] / space.exact.gram[place, place])
-    if not value:
-        return  # the zero function
+    exact = space.exact.right[place] / space.exact.gram[place, place]
+    value, rest = float(exact), space.exact.gram[place] * exact - space.exact.right
+    constants = [c for c in constant_neurons(problem) if c.value]
+    if not rest[space.at == 1].any():
+        constants = constants or any_constants(problem)
+    if not constants or not value:
+        return  # none, or the zero function
     bound = found.bounds.get(1)
-    found.complex[1], found.bounds[1] = found.complex[1] + 1, None if bound is None else bound + 1
+    found.complex[1], found.bounds[1] = found.complex.get(1, 0) + 1, None if bound is None else bound + 1
     entries = np.zeros(len(space.right))
     entries[place] = value
     made = partial(_constant, problem, value)
     first = made(constants[0])
-    net, kind = (first, "") if problem.width > 1 else constant_kind(problem, made)
+    net, kind = (first, "") if problem.width > 1 else constant_kind(problem, made, constants)
     proof = Certificate(_ulp(value), True, value != 0.0, FORMULA)
     point = NeuronPoint(constants[0].w[None], first.a[:1], entries, (1, 0, 0), proof)
-    found.placed += [Placed(point, net, kind=kind)]
+    near = POINT_ERROR * abs(value)
+    others = [
+        item for item in found.placed if item.family or not is_among(item.point.entries, [entries], near)
+    ]
+    found.placed = [*others, Placed(point, net, kind=kind)]
 
 
 def _constant(problem: Problem, value: float, neuron: ConstantNeuron) -> Network:
@@ -386,7 +389,11 @@ def assembled(
         expected_count={r: found.bounds.get(r) for r in found.complex},
         expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
         notes=tuple(found.notes),
-        attained=True if (least & ~limit).any() else False if least.any() and closed else None,
+        attained=True
+        if (least & ~limit).any()
+        else False
+        if least.any() and closed and not found.undecided
+        else None,
         scope="; ".join(
             [SCOPE] * (not closed)
             + [APART] * leaves_lines_out(problem)

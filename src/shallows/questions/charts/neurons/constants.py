@@ -53,14 +53,32 @@ def constant_neurons(problem: Problem) -> list[ConstantNeuron]:
     ]
 
 
-def constant_kind(problem: Problem, made: Callable[[ConstantNeuron], Network]) -> tuple[Network, str]:
+def any_constants(problem: Problem) -> list[ConstantNeuron]:
+    """Neurons at w = 0 with a value that is not zero, at a few biases where there are any: they stay where the loss is
+    flat."""
+    assert isinstance(problem.activation, PolynomialActivation)
+    c = problem.activation.coefficients
+    biases = range(len(c)) if problem.bias else range(1)
+    made = [
+        ConstantNeuron(
+            np.array([float(b)] * problem.bias + [0.0] * problem.n),
+            float(np.polynomial.polynomial.polyval(b, c)),
+        )
+        for b in biases
+    ]
+    return [neuron for neuron in made if neuron.value]
+
+
+def constant_kind(
+    problem: Problem, made: Callable[[ConstantNeuron], Network], constants: list[ConstantNeuron]
+) -> tuple[Network, str]:
     """The network of a constant function at which the loss bends down most, and what kind of point that makes it.
 
     One function, several networks (0, b, a): the zeros b of p′; if E[r x] = 0 for the residual r all b. Where one of
     them is a saddle so is the function. Along b the loss is then flat without being degenerate.
     """
     assert isinstance(problem.activation, PolynomialActivation)
-    nets = [made(c) for c in constant_neurons(problem) if c.value]
+    nets = [made(c) for c in constants]
     flat = 0
     if problem.bias:
         c = problem.activation.coefficients

@@ -156,7 +156,7 @@ def _best_constant(problem: Problem, spaces: OutputSpaces, found: _Found) -> Non
     if is_among(entries.ravel(), known, NO_NEURON * float(np.abs(best).max())):
         return
     made = partial(_constant, problem, best)
-    net, kind = (made(constants[0]), "") if problem.width > 1 else constant_kind(problem, made)
+    net, kind = (made(constants[0]), "") if problem.width > 1 else constant_kind(problem, made, constants)
     seen = (problem.outputs, 0, 0)
     found.rows.append(FoundRow(np.asarray(entries.ravel()), net, 1, seen, kind))
     found.count(1, 1, SOURCE)

@@ -10,7 +10,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.data.given_metric import GivenMetric
 from shallows.model.network import Network
 from shallows.model.problem import Problem
-from shallows.questions.charts.neurons.chart import Found
+from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily
