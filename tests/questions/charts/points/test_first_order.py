@@ -8,7 +8,7 @@ import pytest
 import shallows as sh
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.chart_of_points import chart_of_points
-from shallows.questions.charts.points.first_order import slope_range
+from shallows.questions.charts.points.first_order import _circle, slope_range
 from shallows.questions.charts.points.stratum import Counts, RealPoint
 
 
@@ -104,3 +104,11 @@ def test_kinds_that_rest_on_descents_say_so() -> None:
         ] * 2
         notes = [note for note in chart.notes if "numerical minimisation" in note]
         assert [note.split()[0] for note in notes] == ([str(resting)] if resting else [])
+
+
+def test_a_direction_that_is_vertical_but_for_rounding_overflows_nothing():
+    """y³ and 1e-200 of xy² beside it: x ∂f/∂y − y ∂f/∂x has a root y/x of size 1e200."""
+    form = np.array([0.0, 0.0, 1e-200, 1.0])
+    u = _circle(form, 3)
+    np.testing.assert_allclose(np.linalg.norm(u, axis=1), 1.0)
+    assert np.abs(u @ [0.0, 1.0]).max() == 1.0

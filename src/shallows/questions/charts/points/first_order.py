@@ -18,6 +18,8 @@ from shallows.questions.charts.points.stratum import RealPoint
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
+#: A slope y/x whose square is no overflow; the direction is (0, 1) to all digits long before.
+STEEPEST = TINY**-0.5
 #: Directions whose sine s with one of the point's own neurons is below this are judged by the second derivative there:
 #: of f = c₂s² + c₃s³ + … a thousandth is then left out, unless c₂ is that small: then the kind is left open.
 CONE = 1e-3
@@ -125,7 +127,7 @@ def _circle(form: Array, d: int) -> Array:
     derivative[:-1] += powers[1:] * form[1:]
     derivative[1:] -= (d - powers[:-1]) * form[:-1]
     roots = np.roots(derivative[::-1]) if derivative.any() else np.zeros(0)  # y/x
-    tangent = np.concatenate([roots.real, [0.0]])
+    tangent = np.concatenate([roots.real.clip(-STEEPEST, STEEPEST), [0.0]])
     return np.concatenate([_units(np.stack([np.ones_like(tangent), tangent], axis=1)), [[0.0, 1.0]]])
 
 
