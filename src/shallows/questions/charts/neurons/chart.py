@@ -48,6 +48,7 @@ from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
+from shallows.questions.charts.neurons.mirrored import MIRRORED, leaves_mirrored_out
 from shallows.questions.charts.neurons.on_one_line import (
     APART,
     has_line_stratum,
@@ -397,6 +398,7 @@ def assembled(
         scope="; ".join(
             [SCOPE] * (not closed)
             + [APART] * leaves_lines_out(problem)
+            + [MIRRORED] * leaves_mirrored_out(problem)
             + [found.left_out] * bool(found.left_out)
         ),
         seed=seed,
