@@ -243,16 +243,19 @@ def least_gradient(
     from scipy.optimize import least_squares
 
     unit = EXACTLY * size
-    found: Any = least_squares(
-        lambda y: gradient(y) / unit,
-        x,
-        jac=lambda y: hessian(y) / unit,
-        method="trf",
-        xtol=STOP,
-        ftol=STOP,
-        gtol=STOP,
-        max_nfev=300,
-    )
+    with np.errstate(
+        over="ignore"
+    ):  # of SciPy's own length of a step, where the Hessian is singular: it takes none
+        found: Any = least_squares(
+            lambda y: gradient(y) / unit,
+            x,
+            jac=lambda y: hessian(y) / unit,
+            method="trf",
+            xtol=STOP,
+            ftol=STOP,
+            gtol=STOP,
+            max_nfev=300,
+        )
     return np.asarray(found.x)
 
 
