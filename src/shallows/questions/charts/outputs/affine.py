@@ -37,9 +37,9 @@ AT_REST_NOWHERE = "{} of rank {} is no critical network: E[p(w·x) r] = 0 for no
 
 def affine_chart(problem: Problem, of_powers: Callable[[Problem], Chart]) -> Chart:
     """The chart of affine neurons without bias; `of_powers` makes that of linear ones."""
-    linear = Problem(problem.target, problem.data, problem.width, Power(1), bias=True)
     if problem.outer is not None:
-        return _convex(problem, linear)
+        return _convex(problem)
+    linear = Problem(problem.target, problem.data, problem.width, Power(1), bias=True)
     chart = of_powers(linear)
     on_all = linear.homogeneous()
     target, gram = on_all._optimum[0], on_all.gram()
@@ -135,7 +135,7 @@ def _columns(matrix: Array) -> Array:
     return np.asarray(U[:, : rank_of(values, AT_INFINITY, float(np.abs(matrix).max()))])
 
 
-def _convex(problem: Problem, linear: Problem) -> Chart:
+def _convex(problem: Problem) -> Chart:
     """Fixed outer weights: one critical function. V = c₁W solves AᵀA V C′ = Aᵀ(T′C′ + (T e₀ − c₀A1) mᵀ), m = E[x]."""
     assert problem.outer is not None
     A, constant = problem.outer, _coefficients(problem)[0]
