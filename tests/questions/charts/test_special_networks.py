@@ -54,8 +54,8 @@ REFUSED = (
     "fixed outer weights of several outputs: loss and penalty see matrices",
 )
 #: Found and mended: empty charts and overflow at zero targets (15, 29, 63, 100), a saddle called minimum (102),
-#: a constant with real and complex biases, of which a complex one was kept (728), mirrored neurons that were not
-#: said to be left out (565).
+#: a constant with real and complex biases, of which a complex one was kept (728), mirrored neurons that were left
+#: out (565).
 QUICK = (29, 100, 102, 9, 14, 42, 728, 565)
 
 
@@ -248,23 +248,12 @@ def wrong_rows(loss, chart):
             yield f"{point}: all eigenvalues are positive, {values[0]:.3g} on"
 
 
-def mirrored(loss, Z):
-    """Whether two neurons are mirror images about the point where p is odd, wherever the data are."""
-    centre = -loss.c[-2] / ((len(loss.c) - 1) * loss.c[-1])
-    sums = [
-        np.abs(Z[:, i] + Z[:, j] - 2 * centre).max() for i, j in itertools.combinations(range(Z.shape[1]), 2)
-    ]
-    return min(sums, default=np.inf) <= PARALLEL * (1 + np.abs(Z).max())
-
-
 def left_out(loss, chart, x):
     """Whether a network is one of those that the chart says are left out: neurons, or outer weights, are parallel.
 
     Under a penalty also neurons of equal outer weights that are not orthonormal, which must be saddles.
     """
-    W, Z, A, _ = loss.parts(x)
-    if "mirror images" in chart.scope and mirrored(loss, Z):
-        return True
+    W, _, A, _ = loss.parts(x)
     if "equal outer weights are orthonormal: all others are saddles" in chart.scope and len(W) > 1:
         equal = np.ptp(A, axis=1).max() <= PARALLEL * np.abs(A).max()
         values = np.linalg.eigvalsh(loss.hessian(x))

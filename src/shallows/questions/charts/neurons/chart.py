@@ -48,7 +48,6 @@ from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
-from shallows.questions.charts.neurons.mirrored import MIRRORED, leaves_mirrored_out
 from shallows.questions.charts.neurons.on_one_line import (
     APART,
     has_line_stratum,
@@ -67,6 +66,7 @@ from shallows.questions.charts.neurons.stratum import (
 )
 from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
+from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.neurons.wide import charted_beside, charted_width
 from shallows.questions.charts.neurons.wide_line import is_wide_line
 from shallows.questions.charts.neurons.wide_points import has_wide_points, wide_points
@@ -146,11 +146,12 @@ def _beside_networks(networks: list[Placed], limits: list[Placed]) -> list[Place
 def require_isolated(problem: Problem) -> None:
     """Refuse widths at which a function has infinitely many networks: their critical points are not isolated."""
     neuron = own_neuron(problem)
-    weights = [None] if problem.outer is None else [item.weights for item in arrangements(problem)]
     tried = (
         [NeuronEquations(neuron, r) for r in range(1, charted_width(problem) + 1)]
         if problem.outer is None
-        else [NeuronEquations(neuron, len(w), outer=tuple((float(a),) for a in w)) for w in weights if w]
+        else [
+            NeuronEquations(neuron, len(w), outer=w) for item in arrangements(problem) if (w := item.weights)
+        ]
     )
     for equations in tried:
         which = f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''}"
@@ -302,16 +303,19 @@ def _add(
     found.bounds[rank] = stratum.bound if rank not in found.bounds else None
     examined = examine_ends(space, stratum.system, stratum.singular, stratum.found)
     found.complex[rank] += examined.regular
-    still = 0.0 if item is None else item.constant
+    still = 0.0 if item is None else item.constant[0]
+
+    def made(point: NeuronPoint) -> Network:
+        if item is None:
+            return network(problem, point.W, point.a)
+        resting = [item.at_rest(group, point.W) for group in item.weightless]
+        return item.network(problem, point.W, [w for w in resting if w is not None])
+
     for point in [*stratum.found, *examined.points]:
-        found.placed.append(Placed(point, _network(problem, point, item), None, still))
+        found.placed.append(Placed(point, made(point), None, still))
     for family in examined.families:
-        found.placed.append(Placed(family.point, _network(problem, family.point, item), family, still))
+        found.placed.append(Placed(family.point, made(family.point), family, still))
     found.notes += examined.notes(rank)
-
-
-def _network(problem: Problem, point: NeuronPoint, item: Arrangement | None) -> Network:
-    return network(problem, point.W, point.a) if item is None else item.network(problem, point.W)
 
 
 def _fixed(
@@ -324,25 +328,32 @@ def _fixed(
     engine: Engine,
 ) -> None:
     for item in arrangements(problem):
-        rank = len(item.weights)
-        own = shifted_space(space, item.constant)
+        rank, (constant,) = len(item.groups), item.constant
         if rank == 0:
-            found.complex[0] = found.complex.get(0, 0) + 1
-            entries = np.zeros(len(space.right))
-            if item.constant:
-                entries[int(np.flatnonzero(space.at == 0)[0])] = item.constant
-            point = NeuronPoint(
-                np.zeros((0, own_neuron(problem).n)),
-                np.zeros(0),
-                entries,
-                (0, 0, 0),
-                Certificate(_ulp(item.constant), True, True, FORMULA),
-            )
-            found.placed.append(Placed(point, item.network(problem, point.W)))
+            _add_still(problem, space, item, found)
             continue
+        outer = np.array(item.weights)[:, 0]
         with status_line(f"{rank} different neurons", progress) as tell:
-            stratum = engine(problem, own, rank, np.array(item.weights), certify, seed, tell)
-        _add(problem, own, stratum, rank, item, found)
+            stratum = engine(problem, shifted_space(space, constant), rank, outer, certify, seed, tell)
+        _add(problem, shifted_space(space, constant), stratum, rank, item, found)
+
+
+def _add_still(problem: Problem, space: PolynomialSpace, item: Arrangement, found: Found) -> None:
+    """The constant function of neurons that are constant, or that cancel where they are at rest."""
+    (constant,) = item.constant
+    entries = np.zeros(len(space.right))
+    if constant:
+        entries[int(np.flatnonzero(space.at == 0)[0])] = constant
+    nothing = np.zeros((0, own_neuron(problem).n))
+    way = placed(problem, item, nothing, (space.gram @ entries - space.right)[None])
+    if way.network is None:
+        found.levels.append(way.level)
+        found.notes.append(f"{'the constant' if constant else 'the zero function'} {NOT_AT_REST}")
+        return
+    found.complex[0] = found.complex.get(0, 0) + 1
+    proof = None if item.restless else Certificate(_ulp(constant), True, True, FORMULA)
+    point = NeuronPoint(nothing, np.zeros(0), entries, (0, 0, 0), proof)
+    found.placed.append(Placed(point, way.network))
 
 
 def assembled(
@@ -398,7 +409,6 @@ def assembled(
         scope="; ".join(
             [SCOPE] * (not closed)
             + [APART] * leaves_lines_out(problem)
-            + [MIRRORED] * leaves_mirrored_out(problem)
             + [found.left_out] * bool(found.left_out)
         ),
         seed=seed,

@@ -127,22 +127,31 @@ class NeuronEquations(CommonEquations):
 
     @cached_property
     def repeats(self) -> bool:
-        """Whether functions fill their space, so that one may have several networks: 2 of the 4 points in which a line
+        """Whether functions fill a flat space, so that one may have several networks: 2 of the 4 points in which a line
         meets a quartic curve are a network each. Below that generic functions are taken to have one."""
-        return self.r > 1 and self.unknowns == self.entries == self.seen_weights()
+        if self.r == 1 or self.unknowns > self.entries or self.unknowns != self.seen_weights():
+            return False
+        rng = np.random.default_rng(0)
+        functions = self.tensors(complex_normal(rng, self.entries + 2, self.unknowns))
+        return int(np.linalg.matrix_rank(functions[1:] - functions[0])) == self.unknowns
 
     def marks(self, points: Complex) -> Complex:
-        """The functions, and where these repeat Σᵢ cᵢ wᵢ^⊗k beside them, k the number of turns and c a mark of aᵢ."""
+        """The functions, and where these repeat sums over the neurons that tell their networks apart, k the number of
+        turns: Σᵢ wᵢ^⊗k with a trained; fixed, Σᵢ c(aᵢ) (u·wᵢ^⊗k)^j for j ≤ r, c not linear and u at random, because
+        Σᵢ aᵢ wᵢ may be part of the function."""
         functions = self.tensors(points)
         if not self.repeats:
             return functions
         W = self.split(points)[1]
-        shares = np.ones(self.r)
-        if self.outer is not None:
-            shares = np.array(self.outer) @ np.cos(1.0 + np.arange(self.outputs))
         rows = coordinates.exponents(self.neuron.n, len(self.turns))
         powers = np.prod(W[..., None, :] ** rows, axis=-1)
-        return np.concatenate([functions, np.einsum("i,pik->pk", shares, powers)], axis=1)
+        if self.outer is None:
+            return np.concatenate([functions, powers.sum(axis=1)], axis=1)
+        rng = np.random.default_rng(self.neuron.n)
+        shares = 2 + np.cos(np.array(self.outer) @ rng.uniform(0.5, 1.0, self.outputs))
+        seen = powers @ rng.uniform(0.5, 1.0, len(rows))
+        sums = [(shares * seen**j).sum(axis=1) for j in range(1, self.r + 1)]
+        return np.concatenate([functions, np.stack(sums, axis=1)], axis=1)
 
     def orbit(self, x: Complex) -> Complex:
         """All permutations and turns of the neurons that leave the student, and fixed outer weights, unchanged."""

@@ -87,6 +87,11 @@ class Neuron:
         """∂ψ at each row, (…, n) → (…, n, N)."""
         return np.stack([self._sum(W, (x,)) for x in range(self.n)], axis=-2)
 
+    def bends(self, W: NDArray[Any]) -> NDArray[Any]:
+        """∂²ψ at each row, (…, n) → (…, n, n, N)."""
+        rows = [[self._sum(W, (x, y)) for y in range(self.n)] for x in range(self.n)]
+        return np.stack([np.stack(row, axis=-2) for row in rows], axis=-3)
+
     def _sum(self, W: NDArray[Any], along: tuple[int, ...]) -> NDArray[Any]:
         """∂ψ in the variables `along`, one after the other."""
         result = np.zeros((*W.shape[:-1], self.size), np.result_type(W, np.float64))

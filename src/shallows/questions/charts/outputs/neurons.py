@@ -29,13 +29,14 @@ from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_stratum
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
 from shallows.questions.charts.neurons.stratum import own_neuron
-from shallows.questions.charts.outputs.arranged import Arranged, arranged, shifted
+from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.outputs.neuron_system import (
     OutputSpaces,
     independent,
@@ -192,38 +193,63 @@ def _fixed(
     problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
 ) -> None:
     neuron, M = _neuron(problem), problem.outputs
-    ways = list(arranged(problem))
+    ways = arrangements(problem)
     tried = [NeuronEquations(neuron, len(way.groups), M, way.weights) for way in ways if way.groups]
     _require_isolated(problem, tried)
     for way in ways:
-        rank, moved = len(way.groups), shifted(spaces, problem, way)
-
-        def made(_: Array, W: Array, way: Arranged = way) -> Network:
-            return way.network(problem, W)
-
-        if not rank:
+        if not way.groups:
+            moved = _constants(spaces, way)
             proof = Certificate(float(np.spacing(np.abs(moved).max(initial=1.0))), True, True, "exact")
-            found.count(0, 1, SOURCE)
-            net = made(np.zeros((M, 0)), np.zeros((0, neuron.n)))
-            found.rows.append(FoundRow(moved, net, 0, (0, 0, 0), certificate=proof))
-            continue
-        with status_line(f"{rank} different neurons", progress) as tell:
-            part = _stratum(problem, spaces, rank, way, certify_points, seed, tell)
-        _take(found, rank, part, made)
+            point = NeuronPoint(
+                np.zeros((0, neuron.n)), np.zeros(0), moved, (0, 0, 0), None if way.restless else proof
+            )
+            part: Part[Real] = Part([(np.zeros((M, 0)), point.W, point, None)], 1, [], "proved")
+        else:
+            with status_line(f"{len(way.groups)} different neurons", progress) as tell:
+                part = _stratum(problem, spaces, len(way.groups), way, certify_points, seed, tell)
+        _take_arranged(problem, spaces, found, part, way)
+
+
+def _take_arranged(
+    problem: Problem, spaces: OutputSpaces, found: _Found, part: Part[Real], way: Arrangement
+) -> None:
+    """Take those over in which groups whose weights cancel have a place where they are critical."""
+    found.say(part.notes, part.completeness)
+    found.count(len(way.groups), part.count, SOURCE)
+    left_out = 0
+    for _, W, point, family in part.found:
+        entries = point.entries.reshape(problem.outputs, -1)
+        own = placed(problem, way, W, entries @ spaces.first.gram - spaces.rights)
+        if own.network is None:
+            found.levels.append(own.level)
+            left_out += 1
+        else:
+            found.rows.append(_row(point, family, own.network, len(way.groups)))
+    if left_out:
+        found.notes.append(
+            f"rank {len(way.groups)}: {counted(left_out, 'function')} of which each {NOT_AT_REST}"
+        )
+
+
+def _constants(spaces: OutputSpaces, way: Arrangement) -> Array:
+    """The constants beside the groups as entries of all outputs."""
+    moved = np.zeros(spaces.rights.shape)
+    moved[:, spaces.first.at == 0] = np.array(way.constant)[:, None]
+    return np.asarray(moved.ravel())
 
 
 def _stratum(
     problem: Problem,
     spaces: OutputSpaces,
     r: int,
-    way: Arranged | None,
+    way: Arrangement | None,
     certify_points: bool,
     seed: int,
     tell: Shown,
 ) -> Part[Real]:
     """All critical networks of r different neurons."""
     neuron, M = _neuron(problem), problem.outputs
-    moved = np.zeros(len(spaces.target)) if way is None else shifted(spaces, problem, way)
+    moved = np.zeros(len(spaces.target)) if way is None else _constants(spaces, way)
     rights = spaces.less(moved).rights
     turn = np.eye(M) if way is not None else independent(rights)
     if not turn.shape[1]:

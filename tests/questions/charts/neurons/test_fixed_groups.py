@@ -1,0 +1,123 @@
+"""Fixed outer weights: neurons that coincide, are mirror images, or cancel, against zeros of the gradient."""
+
+import numpy as np
+import pytest
+from tests.questions.charts.gradient_zeros import gradient_zeros
+
+import shallows as sh
+
+ODD, CENTRED, BENT, QUARTIC = [0.0, 1, 0, 1], [1.0, -1, 0, 1], [0.0, 1, 1, 1], [0.0, 1, 0, 1, 1]
+#: Losses that agree so well, against the size of the target, are one.
+SAME_LOSS = 1e-6
+#: Listed networks rest so well, against the target and the third power of their weights.
+AT_REST = 1e-8
+
+ONE_OUTPUT = [
+    (ODD, 1, [1.0, 2.0], False),
+    (ODD, 1, [1.0, -1.0], False),
+    (ODD, 1, [1.0, 1.0], False),
+    ([0.0, 1, 0, 1, 0, 0.3], 1, [1.0, 1.0, 2.0], False),
+    (ODD, 1, [1.0, 3.0], False),
+    (CENTRED, 1, [1.0, 2.0], False),
+    (CENTRED, 1, [1.0, 1.0], False),
+    (CENTRED, 1, [1.0, 2.0], True),
+    (CENTRED, 1, [1.0, 1.0], True),
+    (BENT, 1, [1.0, -1.0], False),
+    (BENT, 1, [1.0, -1.0], True),
+    (BENT, 1, [1.0, 1.0], True),
+    (QUARTIC, 1, [2.0, -2.0], False),
+    ([0.0, 1, 0, 1, 0, 0.3], 1, [1.0, 2.0], False),
+    ([0.0, 1, 0, 1, 0, 0.3], 1, [0.1, 0.2, -0.3], False),
+    (ODD, 1, [1.0, 0.0], False),
+    (ODD, 2, [1.0, 2.0], False),
+    (ODD, 2, [1.0, -1.0], False),
+    (CENTRED, 2, [1.0, 1.0], False),
+    (BENT, 2, [1.0, -1.0], False),
+]
+QUICK = [
+    (ODD, 1, [1.0, 3.0], False),
+    (ODD, 1, [1.0, -1.0], False),
+    (CENTRED, 1, [1.0, 1.0], False),
+    (BENT, 1, [1.0, -1.0], False),
+    (ODD, 1, [[1.0, 2.0], [2.0, 4.0]], False),
+    (BENT, 1, [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], False),
+]
+TWO_OUTPUTS = [
+    (ODD, 1, [[1.0, 2.0], [2.0, 4.0]], False),
+    (ODD, 1, [[1.0, -1.0], [1.0, -1.0]], False),
+    (ODD, 1, [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], False),
+    (BENT, 1, [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], False),
+    (CENTRED, 1, [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], False),
+    (QUARTIC, 1, [[1.0, -1.0, 1.0], [0.0, 0.0, 1.0]], False),
+]
+
+
+def drawn(coefficients, n, outer, bias, seed, teacher="generic"):
+    rng = np.random.default_rng(seed)
+    outer, activation = np.array(outer), sh.Polynomial(coefficients)
+    many = np.atleast_2d(outer)
+    if teacher == "generic":
+        W, a = rng.standard_normal((2, n)), rng.standard_normal((len(many), 2))
+    else:  # small integers, with which equations and their solutions coincide
+        W, a = rng.integers(-1, 2, (2, n)) * 1.0, rng.integers(-1, 2, (len(many), 2)) * 1.0
+    taught = sh.Network(W, a if outer.ndim == 2 else a[0], activation)
+    return sh.Problem(taught, sh.Gaussian(n), many.shape[1], activation, outer=outer, bias=bias)
+
+
+def energy(problem):
+    return 1 + problem.loss(problem.unpack(np.zeros(problem.size)))
+
+
+def checked(problem, starts, seed):
+    """What a chart says that is not so, and whether it had a mirrored or cancelling network."""
+    chart, size = sh.chart(problem), energy(problem)
+    for point in chart.critical:
+        if point.limit:
+            continue
+        most = 1 + np.abs(problem.pack(point.network)).max() ** 3
+        slope = np.abs(problem.gradient(point.network)).max()
+        assert slope <= AT_REST * size * most, (point, slope)
+        assert np.isclose(problem.loss(point.network), point.loss, atol=SAME_LOSS * size)
+    if chart.completeness == "sampled":
+        return chart
+    losses = np.array([point.loss for point in chart.critical])
+    for net in gradient_zeros(problem, starts, np.random.default_rng(seed), sizes=(0.3, 1.0, 2.0)):
+        if "polynomials of one w·x" in chart.scope and np.linalg.matrix_rank(net.W, 1e-6) < 2 <= problem.n:
+            continue
+        loss = problem.loss(net)
+        assert np.abs(losses - loss).min(initial=np.inf) <= SAME_LOSS * size, (str(chart), loss, net)
+    return chart
+
+
+@pytest.mark.parametrize("teacher", ["generic", "special"])
+@pytest.mark.parametrize(
+    ("case", "seed"),
+    [
+        pytest.param(case, seed, marks=() if case in QUICK and seed == 1 else pytest.mark.thorough)
+        for case in ONE_OUTPUT
+        for seed in range(3)
+    ],
+)
+def test_every_zero_of_the_gradient_is_listed(case, seed, teacher):
+    chart = checked(drawn(*case, seed, teacher), 12 if case in QUICK and seed == 1 else 40, seed)
+    assert "mirror" not in chart.scope
+
+
+@pytest.mark.parametrize("teacher", ["generic", "special"])
+@pytest.mark.parametrize(
+    ("case", "seed"),
+    [
+        pytest.param(case, seed, marks=() if case in QUICK and seed == 1 else pytest.mark.thorough)
+        for case in TWO_OUTPUTS
+        for seed in range(3)
+    ],
+)
+def test_every_zero_of_the_gradient_of_two_outputs_is_listed(case, seed, teacher):
+    checked(drawn(*case, seed, teacher), 12 if case in QUICK and seed == 1 else 40, seed)
+
+
+def test_one_function_of_several_networks_has_its_real_one():
+    """w₁ + 3w₂ and w₁³ + 3w₂³ have three complex networks: a complex one was taken for all of them."""
+    problem = drawn(ODD, 1, [1.0, 3.0], False, 1)
+    chart = sh.chart(problem)
+    assert np.isclose(chart.infimum, 0.0, atol=SAME_LOSS) and chart.count("global minimum") == 1
