@@ -12,7 +12,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS",
 
 import bench  # noqa: E402  (the thread counts must be set before numpy loads)
 
-SUPPORT = {"__main__", "report", "mnist_pairs", "literature"}
+SUPPORT = {"__main__", "literature", "memory", "mnist_pairs", "report"}
 
 
 def main(names: list[str]) -> int:

@@ -17,12 +17,7 @@ from bench.report import Row, show_time
 from shallows.learn import DeepRuns, train_deep
 
 # Both sides run in a process of their own, so that peak memory is theirs; memory is counted from after the data exists.
-PEAK = """
-from pathlib import Path
-def kilobytes():
-    # of this process alone: ru_maxrss begins at the peak of the one that started it
-    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
-"""
+PEAK = "from bench.memory import kilobytes\n"
 DATA = """
 import json, sys, time
 import numpy as np

@@ -137,6 +137,7 @@ def many() -> list[Row]:
 
 MEASURE = """
 import json, resource, sys, time
+from bench.memory import kilobytes
 from bench.sweep import plan
 from shallows import run_sweep
 
@@ -144,9 +145,9 @@ if __name__ == "__main__":
     begin, processor = time.perf_counter(), time.process_time()
     result = run_sweep(plan("nothing", int(sys.argv[1])), sys.argv[2], workers=2)
     assert result.status.complete
-    usage = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(json.dumps({"computed": result.computed, "seconds": time.perf_counter() - begin,
-        "processor": time.process_time() - processor, "memory": usage[0], "worker_memory": usage[1]}))
+        "processor": time.process_time() - processor, "memory": kilobytes() / 1024, "worker_memory": workers / 1024}))
 """
 
 

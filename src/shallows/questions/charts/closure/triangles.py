@@ -37,15 +37,15 @@ def stars(w: Any, slopes: Any, small: float) -> int:
     `slopes` are the entries of e that act on those of a cubic; numbers below `small` are zero.
     """
     w = w / np.linalg.norm(w, axis=1, keepdims=True)
-    return sum(_is_star(one, slope, small) for one, slope in zip(w, slopes, strict=True))
-
-
-def _is_star(w: Any, slope: Any, small: float) -> bool:
     e = np.eye(INPUTS)
-    pairs = [e[i] + e[j] for i, j in combinations_with_replacement(range(INPUTS), 2)]
-    across = [curve_coefficients(w, x + 0j, 0j * x, CUBIC)[2] for x in pairs]
-    if np.abs(np.array(across) @ slope).max() > small:
-        return False
+    pairs = np.array([e[i] + e[j] for i, j in combinations_with_replacement(range(INPUTS), 2)]) + 0j
+    across = curve_coefficients(w[:, None], pairs, 0 * pairs, CUBIC)[..., 2, :]
+    through = np.abs(np.einsum("pkn,pn->pk", across, slopes)).max(axis=1, initial=0.0) <= small
+    return sum(_different(one, slope, small) for one, slope in zip(w[through], slopes[through], strict=True))
+
+
+def _different(w: Any, slope: Any, small: float) -> bool:
+    """Whether three lines through w are."""
     basis = np.linalg.svd(w[None])[2][1:].conj()
     form = curve_coefficients(basis[0], basis[1], 0 * basis[0], CUBIC)[: CUBIC + 1] @ slope
     size = float(np.abs(form).max())
