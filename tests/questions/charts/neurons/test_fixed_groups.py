@@ -5,6 +5,10 @@ import pytest
 from tests.questions.charts.gradient_zeros import gradient_zeros
 
 import shallows as sh
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.filled import critical_polynomials
+from shallows.questions.charts.neurons.stratum import own_neuron
 
 ODD, CENTRED, BENT, QUARTIC = [0.0, 1, 0, 1], [1.0, -1, 0, 1], [0.0, 1, 1, 1], [0.0, 1, 0, 1, 1]
 #: Losses that agree so well, against the size of the target, are one.
@@ -41,6 +45,13 @@ QUICK = [
     (BENT, 1, [1.0, -1.0], False),
     (ODD, 1, [[1.0, 2.0], [2.0, 4.0]], False),
     (BENT, 1, [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], False),
+]
+#: Two cubic neurons with a bias have as many weights as a cubic has coefficients: functions fold.
+FOLDED = [
+    ([0.0, -1, 0, 1], 1, [1.0, -1.0], True),
+    ([0.0, -1, 0, 1], 1, [1.0, 2.0], True),
+    ([0.0, 1, 3, 1], 1, [1.0, 1.0], True),
+    ([0.0, 1, 1, 0, 1], 1, [1.0, 2.0, -1.0], False),
 ]
 TWO_OUTPUTS = [
     (ODD, 1, [[1.0, 2.0], [2.0, 4.0]], False),
@@ -121,3 +132,38 @@ def test_one_function_of_several_networks_has_its_real_one():
     problem = drawn(ODD, 1, [1.0, 3.0], False, 1)
     chart = sh.chart(problem)
     assert np.isclose(chart.infimum, 0.0, atol=SAME_LOSS) and chart.count("global minimum") == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("case", FOLDED)
+def test_folds_are_listed(case, seed):
+    """Under data without symmetry: the target's paths alone led to the target."""
+    plain = drawn(*case, seed)
+    data = sh.Gaussian(1, mean=[0.3])
+    problem = sh.Problem(
+        plain.target, data, plain.width, plain.activation, outer=plain.outer[0], bias=plain.bias
+    )
+    chart = checked(problem, 60, seed)
+    assert chart.completeness != "sampled"
+
+
+@pytest.mark.parametrize("case", [*FOLDED, (ODD, 2, [1.0, 2.0, 3.0], False)])
+def test_equations_are_the_gradient(case):
+    problem = drawn(*case, 0)
+    space = PolynomialSpace.of(problem)
+    own = NeuronEquations(own_neuron(problem), problem.width, outer=tuple(map(tuple, problem.outer.T)))
+    rows = critical_polynomials(own, space.gram + 0j, space.right + 0j)
+    point = np.random.default_rng(0).standard_normal(own.unknowns)
+    values = [sum(c * np.prod(point ** np.array(key)) for key, c in row.items()) for row in rows]
+    table = point.reshape(problem.width, -1)
+    net = sh.Network(
+        table[:, int(problem.bias) :],
+        problem.outer[0],
+        problem.activation,
+        bias=table[:, 0] if problem.bias else None,
+    )
+    whole = problem.gradient(net)
+    if problem.bias:  # weights first, then biases
+        whole = np.concatenate([whole[problem.width :].reshape(-1, 1), whole[: problem.width, None]], axis=1)
+    assert np.allclose(2 * np.array(values), whole.ravel(), rtol=1e-9)

@@ -41,7 +41,7 @@ def name_of(equations: CriticalEquations, special: KindOfMetrics | None) -> str:
     'PowerEquations-degree3-n3-r2-generic'
     """
     shown = [repr(equations), "generic" if special is None else repr(special)]
-    shown += ["networks apart"] if equations.repeats else []
+    shown += ["networks, folds"] if equations.repeats else []
     name = "-".join(re.sub(r"[^A-Za-z0-9]+", "-", text.replace("=", "")).strip("-") for text in shown)
     exact = " ".join(shown)
     if len(name) <= LONGEST and not re.search(r"[^A-Za-z0-9_ ()\[\],=']", exact):

@@ -34,8 +34,8 @@ from shallows.support.progress import Shown
 #: Frames that are tried on each way: a budget; after the first only the lost paths are tracked.
 FRAMES = 8
 #: Frames in doubles before paths that all of them lost are tracked with 31 digits: a path there costs as much as a
-#: hundred others, and nearly all that one frame loses another does not (1,164 paths of two neurons with a bias: 2.2 s of
-#: processor time, 4.5 with more digits in the first frame).
+#: hundred others, and nearly all that one frame loses another does not (1,164 paths of two neurons with a bias: 2.2 s
+#: of processor time, 4.5 with more digits in the first frame).
 IN_DOUBLES = 2
 #: Matrices closer than this, relatively, are one: an end is known to about ε times its condition, which is 2·10⁻⁸ at a
 #: condition of 10⁸.
@@ -149,8 +149,8 @@ class Frames:
     def _track(
         self, start: SolvedMember, rows: NDArray[np.intp], turn: Array, seed: int, sharp: bool
     ) -> Solutions:
-        """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`; if `sharp`,
-        lost ones are tracked again with more digits."""
+        """The parameter homotopy of some paths with both ends, and the known solutions, in the frame `turn`; lost ones
+        are tracked again with more digits if `sharp`."""
         equations, metrics = self.equations, self.wanted.metrics
         action = equations.action(turn)
         points = equations.unknowns_in(turn, equations.matrices(start.points[rows]))

@@ -30,6 +30,7 @@ from shallows.questions.charts.continuation.lost_paths import SETTINGS
 from shallows.questions.charts.continuation.metrics import OneMetric
 from shallows.questions.charts.limits import most_points
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.filled import filled_member, is_direct
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.support.progress import Shown
 from shallows.support.seeds import complex_normal
@@ -44,6 +45,8 @@ def start_for(
     equations: NeuronEquations, special: RotationInvariantMetrics | None, tell: Shown = False
 ) -> SolvedMember:
     """Where every problem with such neurons and metrics starts from; solved once a machine."""
+    if is_direct(equations):
+        return filled_member(equations, special, tell)
     if special is None:
         return generic_member(equations, tell)
     return solved_once(equations, special, lambda: _special(equations, special, tell))

@@ -20,6 +20,7 @@ from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCE
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.filled import without_folds
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, SortedNeurons, sort_neurons
@@ -92,6 +93,7 @@ def neuron_stratum(
 
     start = start_for(equations, even.special, tell)
     run = settle(Detours(equations, start, even.member, seed, tell, regular))
+    run, how = without_folds(own, run, _how(even))
     points = _restored(even, equations, own, _whole(equations, run.finite.points))
     points = most_real(points, own.tensors)  # p(b) = c has real and complex b for one constant
     result = sort_neurons(system, points, certify_points, tell)
@@ -104,7 +106,7 @@ def neuron_stratum(
         result.found,
         len(points),
         bound,
-        _notes(r, even, run, result),
+        _notes(r, how, run, result),
         "proved" if whole else run.completeness,
         _restored(even, equations, own, run.singular.points),
         run.at_infinity + run.lost,
@@ -151,7 +153,10 @@ def _whole(equations: NeuronEquations, points: Complex) -> Complex:
     return np.asarray(points[terms.min(axis=1, initial=np.inf) > NO_NEURON * terms.max(axis=1, initial=0.0)])
 
 
-def _notes(r: int, even: BalancedNeurons, run: Settled, result: SortedNeurons) -> list[str]:
-    kind = "" if even.special is None else f" among {even.special.kind} metrics"
+def _how(even: BalancedNeurons) -> str:
+    return FROM_GENERIC + ("" if even.special is None else f" among {even.special.kind} metrics")
+
+
+def _notes(r: int, how: str, run: Settled, result: SortedNeurons) -> list[str]:
     paired = (result.paired, "real functions whose neurons are not real: no real networks")
-    return run.notes(f"rank {r}", FROM_GENERIC + kind, paired, (result.undecided, UNCERTIFIED))
+    return run.notes(f"rank {r}", how, paired, (result.undecided, UNCERTIFIED))

@@ -29,6 +29,7 @@ from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
 from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.filled import is_direct, without_folds
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
@@ -268,15 +269,15 @@ def _stratum(
 
     regular = proved_regular(system, restored)
     run = settle(Detours(equations, _start(equations, even, tell), even.member, seed, tell, regular))
-    points = restored(run.finite.points)
+    run, how = without_folds(own, run, FROM_GENERIC)
+    points, singular = restored(run.finite.points), _whole(own, restored(run.singular.points))
     points = most_real(made_real(own, _whole(own, points)), own.tensors)
     result = sort_neurons(system, points, certify_points, tell)
-    singular = _whole(own, restored(run.singular.points))
     examined = examine_ends(left, system, singular, result.found)
     escaped = run.at_infinity if r > 1 else 0
     level = "sampled" if escaped else run.completeness
     own_words = (result.undecided, UNCERTIFIED), (escaped, UNREACHED)
-    notes = run.notes(f"rank {r}", FROM_GENERIC, *own_words) + examined.notes(r)
+    notes = run.notes(f"rank {r}", how, *own_words) + examined.notes(r)
     found = []
     for point, family in seen_ends(result.found, examined):
         A, W = own.split(point.W[0].astype(np.complex128))
@@ -287,7 +288,7 @@ def _stratum(
 def _start(equations: NeuronEquations, even: BalancedNeurons, tell: Shown) -> SolvedMember:
     """A solved member; among special metrics by monodromy at degree 2, and from a generic metric above, where loops
     of the trace test take minutes."""
-    if equations.neuron.degree == 2:
+    if equations.neuron.degree == 2 or is_direct(equations):
         return start_for(equations, even.special, tell)
     return starting_member(equations, even.special, Detours, tell)
 
