@@ -31,7 +31,7 @@ def refuse_moving(equations: NeuronEquations, which: str, seen: str = "function"
     if rank == weights:
         return
     raise InvalidProblem(
-        f"{which} have infinitely many networks for one {seen}{why}: the derivative of the {seen} by the "
+        f"Infinitely many networks of {which} have one {seen}{why}: the derivative of the {seen} by the "
         f"{weights} weights has rank {rank} at almost every network, so the networks with one {seen} are a set of "
         f"dimension {weights - rank} and critical points are not isolated in the weights. Fix: a smaller width, "
         f"{INSTEAD}."

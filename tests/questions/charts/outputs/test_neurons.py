@@ -108,5 +108,5 @@ def test_the_network_as_one_map():
 def test_what_is_refused_says_why():
     with pytest.raises(sh.InvalidProblem, match="homotopy only"):
         sh.chart(sh.Problem(None, sh.Samples(X, Y), 1, sh.Polynomial([0.0, 1.0, 1.0])), method="exact")
-    with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
+    with pytest.raises(sh.InvalidProblem, match="Infinitely many networks"):
         sh.chart(sh.Problem(None, sh.Samples(X, Y), 4, sh.Polynomial([0.0, 1.0, 1.0])))

@@ -130,7 +130,7 @@ def test_a_repeated_weight_of_both_signs_and_a_norm_neuron():
 
 
 def test_what_is_refused_says_why():
-    with pytest.raises(sh.InvalidProblem, match="infinitely many networks"):
+    with pytest.raises(sh.InvalidProblem, match="Infinitely many networks"):
         sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 4, outer=[1.0, 2.0, -1.0, 3.0], orthogonality=1.0))
     with pytest.raises(sh.InvalidProblem, match="pairs"):
         sh.chart(sh.Problem(np.eye(2), sh.Gaussian(2), 2, orthogonality=1.0), method="exact")

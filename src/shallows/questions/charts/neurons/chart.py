@@ -154,7 +154,8 @@ def require_isolated(problem: Problem) -> None:
         ]
     )
     for equations in tried:
-        which = f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''}"
+        with_bias = " and a bias" if problem.bias else ""
+        which = f"{counted(equations.r, 'neuron')} with {problem.activation!r}{with_bias}"
         refuse_moving(equations, f"{which} in {counted(problem.n, 'input')}")
 
 

@@ -326,7 +326,8 @@ def _vanishing(neuron: Neuron, rights: Array) -> Array | None:
 
 def _require_isolated(problem: Problem, tried: list[NeuronEquations]) -> None:
     for equations in tried:
-        which = f"{equations.r} neurons with {problem.activation!r}{' and a bias' if problem.bias else ''}"
+        with_bias = " and a bias" if problem.bias else ""
+        which = f"{counted(equations.r, 'neuron')} with {problem.activation!r}{with_bias}"
         where = f"{counted(problem.n, 'input')} with {problem.outputs} outputs"
         squares = isinstance(problem.activation, Power) and problem.degree == 2
         turned = squares and equations.outer is not None and has_parallel(equations.outer)

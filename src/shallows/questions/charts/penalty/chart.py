@@ -179,7 +179,11 @@ def _stratum(
 
 def _require_isolated(problem: Problem, equations: PenalisedEquations) -> None:
     used = sum(group.size for group in equations.groups)
-    refuse_moving(equations, f"{used} neurons in {counted(problem.n, 'input')}", "pair (Wᵀdiag(a)W, WᵀW)")
+    refuse_moving(
+        equations,
+        f"{counted(used, 'neuron')} in {counted(problem.n, 'input')}",
+        "pair (Wᵀdiag(a)W, WᵀW)",
+    )
 
 
 def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: Part[Seen]) -> list[FoundRow]:
