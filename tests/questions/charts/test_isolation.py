@@ -33,7 +33,7 @@ def said(problem):
     text = str(refused.value)
     weights, rank = re.search(r"by the (\d+) weights has rank (\d+)", text).groups()
     dimension = re.search(r"set of dimension (\d+)", text).group(1)
-    width = re.match(r"(?:Sums of )?(\d+) ", text).group(1)
+    width = re.match(r"(?:Sums of |Infinitely many networks of )?(\d+) ", text).group(1)
     assert int(dimension) == int(weights) - int(rank) > 0
     return int(width), int(weights), int(rank), text
 
