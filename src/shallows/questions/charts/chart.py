@@ -19,7 +19,7 @@ from shallows.questions.charts.outputs.parallel import one_output, with_outputs
 from shallows.questions.charts.points.kinds import require_doubles
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.rounded import TEACHER, as_rounded, is_rounded
-from shallows.questions.charts.visible import require_invisible
+from shallows.questions.charts.visible import require_determined, require_invisible
 from shallows.questions.charts.with_bias import with_bias
 from shallows.questions.charts.with_reduction import with_reduction
 from shallows.support.collector import no_collection
@@ -140,6 +140,7 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
         from shallows.questions.charts.outputs.affine import affine_chart
 
         return affine_chart(problem, inner)
+    require_determined(problem)
     if problem.outputs != 1:
         from shallows.questions.charts.outputs.neurons import neuron_outputs_chart
 

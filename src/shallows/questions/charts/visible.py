@@ -14,7 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.activations import PolynomialActivation
+from shallows.model.data.with_constant import with_constant
+from shallows.model.polynomial_target import degree_table
 from shallows.model.problem import Problem
 from shallows.model.reduced_problem import ReducedProblem
 from shallows.questions.charts.closed_form.norm_neuron import fills_at
@@ -31,21 +35,53 @@ NO_SIGN = 1e-6
 
 def require_invisible(problem: Problem, gram: Array) -> None:
     """Refuse an inner product that vanishes in directions which the students of this width can see."""
-    units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
-    units[units == 0.0] = 1.0
-    values, vectors = np.linalg.eigh(
-        gram / np.outer(units, units)
-    )  # what an input is measured in does not matter
+    values, direction = _with_unit_diagonal(gram)
     flat = int(np.sum(values <= DEGENERATE * values[-1]))
     if not flat:
         return
-    direction = vectors[:, 0] / units
     seen = _seen_from(problem, direction) if flat == 1 else 1
     searched = fills_at(problem)
     if isinstance(problem, ReducedProblem) and problem.reduction.constants and searched < problem.n:
         searched -= 1
     if min(problem.width, searched) >= seen:
         _refuse(problem, values, direction, flat, seen)
+
+
+def require_determined(problem: Problem) -> None:
+    """Refuse data on which a polynomial that students of a polynomial activation can add vanishes: G t = b is no one t.
+
+    These have a constant or a linear part beside the others, so that samples in a subspace, a singular covariance, data
+    on a sphere or on ±1 leave some coefficients open at every width.
+    """
+    activation = problem.activation
+    assert isinstance(activation, PolynomialActivation)
+    d, n = activation.degree, problem.n
+    degrees = range(d + 1) if problem.bias else np.flatnonzero(activation.coefficients)
+    rows = np.flatnonzero(np.isin(degree_table(n, d), degrees))
+    values, direction = _with_unit_diagonal(with_constant(problem.data).gram(d)[np.ix_(rows, rows)])
+    flat = int(np.sum(values <= DEGENERATE * values[-1]))
+    if not flat:
+        return
+    entries = np.zeros(coordinates.dimension(n + 1, d))
+    entries[rows] = np.where(np.abs(direction) > NO_SIGN * np.abs(direction).max(), direction, 0.0)
+    shown = SymmetricTensor(entries, n + 1, d).polynomial([f"x{i}" for i in range(n + 1)], digits=4)
+    raise InvalidProblem(
+        f"The data's inner product on the polynomials that students make is degenerate: {shown} with x0 = 1 vanishes "
+        f"on the data (up to rounding){f', one of {flat} independent ones' if flat > 1 else ''}. Coefficients of "
+        'critical functions are then left open. Use more samples, or data that fill all inputs; or method="descent" '
+        "(sampled)."
+    )
+
+
+def _with_unit_diagonal(gram: Array) -> tuple[Array, Array]:
+    """Eigenvalues of G in units in which its diagonal is 1, and the first eigenvector in the units of G.
+
+    What an input is measured in does not matter then.
+    """
+    units = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    units[units == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(gram / np.outer(units, units))
+    return values, vectors[:, 0] / units
 
 
 def _seen_from(problem: Problem, direction: Array) -> int:

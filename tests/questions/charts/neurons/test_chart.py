@@ -151,3 +151,22 @@ def test_what_has_no_isolated_networks_is_refused_with_the_reason():
         quartic = sh.Polynomial([0.0, 1.0, 0.0, 0.0, 1.0])
         teacher = sh.Network([[1.0], [2.0], [-1.0]], [1.0, 1.0, 2.0], quartic, bias=[0.0, 1.0, 2.0])
         sh.chart(sh.Problem(teacher, sh.Gaussian(1), 2, bias=True))
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (sh.Gaussian(2, [[1.0, 1.0], [1.0, 1.0]]), {}),
+        (sh.Sphere(2), {"outer": [0.5, 1.0]}),
+        (sh.IID.rademacher(2), {"bias": True}),
+        (sh.Samples([[1.0, 2.0], [2.0, 4.0], [-1.0, -2.0], [3.0, 6.0], [0.5, 1.0], [5.0, 10.0]]), {}),
+    ],
+    ids=["singular covariance", "sphere", "±1", "samples on a line"],
+)
+@pytest.mark.parametrize("coefficients", [(1.0, 0.0, 1.0), (0.0, 1.0, 1.0), (1.0, 1.0, 1.0)])
+def test_data_on_which_a_polynomial_of_the_students_vanishes_are_refused_with_it(data, options, coefficients):
+    if coefficients[0] == 0.0 and isinstance(data, sh.Sphere):
+        data = sh.Gaussian(2, np.zeros((2, 2)))
+    teacher = sh.Network([[1.0, 0.5]], activation=sh.Polynomial(list(coefficients)))
+    with pytest.raises(sh.InvalidProblem, match=r"students make is degenerate: .*x\d.* vanishes on the data"):
+        sh.chart(sh.Problem(teacher, data, 2, **options))
