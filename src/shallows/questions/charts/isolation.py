@@ -16,7 +16,7 @@ from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.geometry.ranks.identifiability import identifiability, is_identifiable
 from shallows.questions.geometry.ranks.widths import DEFECTIVE
-from shallows.support.checks import counted
+from shallows.support.checks import Array, counted
 from shallows.support.errors import InvalidProblem
 
 #: What can be asked instead.
@@ -25,9 +25,14 @@ INSTEAD = 'method="descent" (sampled), or sh.nearest_critical(problem, net) next
 TURNED = ", because turning squares whose outer weights are parallel into each other changes no output"
 
 
-def refuse_moving(equations: NeuronEquations, which: str, seen: str = "function", why: str = "") -> None:
-    """Refuse students whose functions have infinitely many networks; `which` they are, and what is `seen` of them."""
-    weights, rank = equations.unknowns, equations.seen_weights()
+def refuse_moving(
+    equations: NeuronEquations, which: str, seen: str = "function", why: str = "", free: Array | None = None
+) -> None:
+    """Refuse students whose functions have infinitely many networks; `which` they are, and what is `seen` of them.
+
+    A multiple of `free` is not seen, if it is given.
+    """
+    weights, rank = equations.unknowns, equations.seen_weights(free)
     if rank == weights:
         return
     raise InvalidProblem(

@@ -321,3 +321,15 @@ def test_groups_of_trained_weights():
     turned = zero_diagonal(W, E)
     np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-12)
     np.testing.assert_allclose(np.diag(turned @ E @ turned.T), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("n", "outer", "dimension"), [(1, [0.001, 1.0], 1), (2, [1.0, -1.0, 2.0], 1)])
+def test_networks_that_differ_by_what_the_norm_neuron_adds_are_no_isolated_points(n, outer, dimension):
+    """Pairs are seen up to (‖x‖², 0): one of so many neurons was listed, as a degenerate point or a local minimum."""
+    data = sh.IID.uniform(n)
+    with pytest.raises(sh.InvalidProblem, match=f"are a set of dimension {dimension}"):
+        sh.chart(
+            sh.Problem(
+                np.diag([2.0, -1.0][:n]), data, len(outer), outer=outer, norm_neuron=True, orthogonality=0.5
+            )
+        )

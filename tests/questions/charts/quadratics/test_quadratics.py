@@ -232,3 +232,12 @@ def test_an_even_target_is_the_limit_of_others():
     )
     for loss in first.losses:
         assert np.abs(second.losses - loss).min() < 1e-2
+
+
+def test_as_many_functions_of_rank_zero_are_counted_as_are_listed():
+    """The best constant and the zero function, where that is critical: it was listed and not counted."""
+    target = np.array([[-4.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, -2.0]])
+    chart = sh.chart(sh.Problem(target, sh.Gaussian(2), 2, sh.Polynomial([1.0, 0.0, 1.0]), bias=True))
+    assert (
+        chart.count(rank=0) == chart.real_count[0] == chart.complex_count[0] == chart.expected_count[0] == 2
+    )

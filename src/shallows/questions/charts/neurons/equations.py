@@ -29,6 +29,7 @@ from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.other_coordinates import rewritten
 from shallows.questions.charts.powers.cancellation import CANCELLING, room_for
+from shallows.support.checks import Array
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
 
@@ -245,10 +246,16 @@ class NeuronEquations(CommonEquations):
             rows += [np.kron(factors[i], slope) for slope in slopes[i]]
         return np.array(rows, np.complex128)
 
-    def seen_weights(self) -> int:
-        """The rank of ∂s at a random point, and so at almost every one: how many weights the function determines."""
+    def seen_weights(self, free: Array | None = None) -> int:
+        """The rank of ∂s at a random point, and so at almost every one: how many weights the function determines.
+
+        Modulo `free`, a function that something beside the neurons adds at will, if there is one.
+        """
         x = complex_normal(np.random.default_rng(0), self.unknowns)
-        return int(np.linalg.matrix_rank(self.tangents(x)))
+        rows = self.tangents(x)
+        if free is not None:
+            rows = rows - np.outer(rows @ free, free) / (free @ free)
+        return int(np.linalg.matrix_rank(rows))
 
     def is_isolated(self) -> bool:
         """Whether finitely many networks have the function of a generic one: ∂s has full rank at a random point."""

@@ -120,7 +120,7 @@ def _fixed(loss: PenalisedLoss, certify: bool, seed: int, progress: bool) -> Gat
         for groups in fixed_strata(loss.n, problem.outer[0])
     ]
     for equations in strata:
-        _require_isolated(problem, equations)
+        _require_isolated(loss, equations)
     nothing = np.zeros(len(loss.target))
     norm = loss.norm(nothing)
     zero = _made(problem, np.zeros((problem.width, loss.n)), norm)
@@ -177,13 +177,15 @@ def _stratum(
     return made(loss, equations, certify, seed, tell)
 
 
-def _require_isolated(problem: Problem, equations: PenalisedEquations) -> None:
-    used = sum(group.size for group in equations.groups)
-    refuse_moving(
-        equations,
-        f"{counted(used, 'neuron')} in {counted(problem.n, 'input')}",
-        "pair (Wᵀdiag(a)W, WᵀW)",
-    )
+def _require_isolated(loss: PenalisedLoss, equations: PenalisedEquations) -> None:
+    """Refuse so many neurons that infinitely many networks have one pair, up to the norm neuron's (‖x‖², 0)."""
+    problem, used = loss.problem, sum(group.size for group in equations.groups)
+    which, pair = f"{counted(used, 'neuron')} in {counted(problem.n, 'input')}", "pair (Wᵀdiag(a)W, WᵀW)"
+    if not problem.norm_neuron:
+        return refuse_moving(equations, which, pair)
+    q = identity(loss.size, int(problem.bias))
+    free = np.concatenate([q, np.zeros(len(loss.target) - loss.size)])
+    return refuse_moving(equations, f"{which} beside a norm neuron", pair, ", up to ‖x‖² in the first", free)
 
 
 def _rows(loss: PenalisedLoss, equations: PenalisedEquations, stratum: Part[Seen]) -> list[FoundRow]:

@@ -57,6 +57,7 @@ def quadratics_chart(
         rows, notes = rows + linear, notes + said
         chart = replace(chart, completeness=weakest([chart.completeness, level]))
     if students.free_constant:
+        chart = _with_zero_function(students, chart)
         rows += _zero_function(students)
         rows, beyond = within(students, inner, rows)
         notes += [f"rank {problem.width}: {counted(beyond, 'point')} {BEYOND}"] if beyond else []
@@ -146,6 +147,18 @@ def _realised(students: QuadraticStudents, V: Array, signs: Array, constant: flo
         more[0, 0] = float(np.linalg.norm(V, axis=1).max())
         V, signs = np.concatenate([V, more]), np.append(signs, 1.0)
     return realised(students, V, signs, constant)
+
+
+def _with_zero_function(students: QuadraticStudents, chart: Chart) -> Chart:
+    """The zero function counted beside the best constant, which is the one of rank 0 already, where that is not 0."""
+    if not students.space.right[0]:
+        return chart
+    return replace(
+        chart,
+        complex_count=chart.complex_count | {0: 2},
+        expected_count=chart.expected_count | {0: 2},
+        expected_source=chart.expected_source | {0: "the zero function and the best constant"},
+    )
 
 
 def _zero_function(students: QuadraticStudents) -> list[Row]:
