@@ -110,3 +110,16 @@ def test_what_is_refused_says_why():
         sh.chart(sh.Problem(None, sh.Samples(X, Y), 1, sh.Polynomial([0.0, 1.0, 1.0])), method="exact")
     with pytest.raises(sh.InvalidProblem, match="Infinitely many networks"):
         sh.chart(sh.Problem(None, sh.Samples(X, Y), 4, sh.Polynomial([0.0, 1.0, 1.0])))
+
+
+def test_neurons_that_see_no_target_are_not_in_use():
+    """Two equal outputs and outer weights (−1, 1): that neuron is zero; it was listed once more, as one of rank two."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2))
+    y = X[:, 0] ** 3 + X[:, 1] ** 2
+    chart = sh.chart(sh.Problem(None, sh.Samples(X, np.c_[y, y]), 2, outer=[[2.0, -1.0], [2.0, 1.0]]))
+    alone = sh.chart(sh.Problem(None, sh.Samples(X, y), 1, outer=[2.0]))
+    assert chart.completeness == "trace-tested" and chart.count(rank=2) == 0
+    np.testing.assert_allclose(chart.losses, 2 * alone.losses, rtol=1e-9)
+    nothing = sh.chart(sh.Problem(None, sh.Samples(X, np.zeros((30, 2))), 2, outer=[[2.0, -1.0], [2.0, 1.0]]))
+    assert nothing.completeness == "proved" and nothing.losses.tolist() == [0.0]

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from shallows.mathematics.exact.rational_arrays import fractions
 from shallows.mathematics.same_points import is_among, most_real
 from shallows.mathematics.signature import signature
 from shallows.model.activations import Power
@@ -39,6 +40,7 @@ from shallows.questions.charts.neurons.singular import NeuronFamily, examine_end
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.outputs.neuron_system import (
+    Outer,
     OutputSpaces,
     independent,
     made_real,
@@ -62,6 +64,10 @@ UNREACHED = "paths that may have left a set of critical networks, which is not l
 #: Outer weights and neurons of a real network, its point, and the family that it stands for.
 Real = tuple[Array, Array, NeuronPoint, NeuronFamily | None]
 SOURCE = "not known beforehand for several outputs"
+#: What neurons are whose fixed outer weights are orthogonal to all that the outputs have for a target.
+NO_PULL = (
+    "outer weights that see no target, so that a critical s has ‖s‖² = ⟨s, t⟩ = 0: there is none but zero"
+)
 #: A neuron that adds less than this share of the largest to the function is none: the rank is lower.
 NO_NEURON = 1e-9
 #: Least squares stop at a residual of this share: E[p(w·x + b) y_m] = 0 for all outputs, known to rounding.
@@ -96,8 +102,18 @@ def neuron_outputs_chart(
 def _neuron(problem: Problem) -> Neuron:
     """ψ; a power with fixed weights has d turns."""
     neuron = own_neuron(problem)
-    pure = isinstance(problem.activation, Power) and not problem.bias
-    return replace(neuron, turns=neuron.degree) if pure else neuron
+    return replace(neuron, turns=neuron.degree) if _is_pure(problem) else neuron
+
+
+def _is_pure(problem: Problem) -> bool:
+    """Whether neurons are powers (w·x)ᵈ, which vanish with w."""
+    return isinstance(problem.activation, Power) and not problem.bias
+
+
+def _pulled(spaces: OutputSpaces, weights: Outer) -> bool:
+    """Whether neurons of these outer weights, one a row, see a target: Σ_m aᵢ_m b_m is not zero for all i, exactly."""
+    rights = spaces.exact.right.reshape(len(spaces.spaces), -1)
+    return bool(np.any(fractions(np.array(weights)) @ rights))
 
 
 def _trained(
@@ -261,6 +277,8 @@ def _stratum(
     equations = NeuronEquations(replace(even.neuron, turns=pure), r, turn.shape[1], outer)
     own = NeuronEquations(neuron, r, M, outer)
     left = spaces.less(moved)
+    if way is not None and _is_pure(problem) and not _pulled(left, way.weights):
+        return Part([], 0, [f"rank {r}: {NO_PULL}"], "proved")
     system = network_system(neuron, r, M, outer, left.exact)
 
     def restored(points: Complex) -> Complex:
@@ -270,9 +288,12 @@ def _stratum(
     regular = proved_regular(system, restored)
     run = settle(Detours(equations, _start(equations, even, tell), even.member, seed, tell, regular))
     run, how = without_folds(own, run, FROM_GENERIC)
-    points, singular = restored(run.finite.points), _whole(own, restored(run.singular.points))
-    points = most_real(made_real(own, _whole(own, points)), own.tensors)
+    points = restored(run.finite.points)
+    points = most_real(made_real(own, points if way is not None else _whole(own, points)), own.tensors)
     result = sort_neurons(system, points, certify_points, tell)
+    singular = restored(run.singular.points)
+    if way is None or _is_pure(problem):  # networks of fewer neurons are charted on their own
+        singular = _whole(own, singular)
     examined = examine_ends(left, system, singular, result.found)
     escaped = run.at_infinity if r > 1 else 0
     level = "sampled" if escaped else run.completeness
@@ -295,7 +316,7 @@ def _start(equations: NeuronEquations, even: BalancedNeurons, tell: Shown) -> So
 
 def _whole(own: NeuronEquations, points: Complex) -> Complex:
     """Those whose neurons all add something to the function."""
-    if not len(points) or own.outer is not None:
+    if not len(points):
         return points
     A, W = own.split(points)
     terms = np.abs(own.neuron.values(W)).max(axis=-1) * np.abs(A).max(axis=-1)
