@@ -154,3 +154,21 @@ def test_what_msolve_cannot_reach_is_refused_with_the_reason(generic):
         sh.chart(generic(3, 2, 0, 3), method="exact")
     with pytest.raises(sh.InvalidProblem, match="not isolated"):
         sh.chart(sh.Problem(np.eye(2), sh.Frobenius(2), 1), method="exact")
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "target", "bias"),
+    [
+        ((1.0, 1.0, 1.0), [[-4.0]], False),
+        ((0.0, 1.0, 1.0), [[4.0, -1.0], [-1.0, 4.0]], False),
+        ((0.0, 1.0, 0.0, 1.0), None, True),
+    ],
+)
+def test_neurons_at_zero_with_a_slope_are_listed(coefficients, target, bias):
+    """Even targets have such critical neurons: msolve found them, and they were taken for constants and dropped."""
+    activation, n = sh.Polynomial(list(coefficients)), 1 if target is None else len(target)
+    given = sh.Network([[1.0]], [1.0], sh.Power(2)) if target is None else np.array(target)
+    problem = sh.Problem(given, sh.Gaussian(n), 1, activation, outer=[2.0], bias=bias)
+    exact, other = sh.chart(problem, method="exact"), sh.chart(problem)
+    np.testing.assert_allclose(exact.losses, other.losses, rtol=1e-9)
+    assert exact.kinds() == other.kinds() and any(np.abs(p.network.W).max() < 1e-12 for p in exact.critical)

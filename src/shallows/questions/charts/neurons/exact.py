@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shallows.mathematics.balls.systems import BITS
 from shallows.mathematics.exact.msolve import real_roots
@@ -39,7 +40,7 @@ def exact_stratum(
     seed: int,
     tell: Shown = False,
 ) -> NeuronStratum:
-    """All critical networks of one neuron; those at w = 0 are constants, and left to others."""
+    """All critical networks of one neuron; those that are constant, and stay so, are left to others."""
     if r > 1:
         raise InvalidProblem(
             'method="exact" is for one neuron with a polynomial activation: the equations of several have spurious '
@@ -54,8 +55,7 @@ def exact_stratum(
             "them as a family."
         )
     rows = roots.points.reshape(-1, equations.unknowns)
-    still = np.all(rows[:, equations.lead + problem.bias :] == 0.0, axis=1)
-    points = _distinct(equations, rows[~still])
+    points = _distinct(equations, rows[~_still(equations.neuron, rows[:, equations.lead :], problem.bias)])
     system = NeuronSystem(equations, space.exact)
     result = sort_neurons(system, points.astype(np.complex128), certify_points, tell)
     whole = roots.distinct == roots.degree
@@ -64,6 +64,15 @@ def exact_stratum(
     notes = [f"rank 1: {roots.degree} complex solutions, counted by msolve"]
     notes += [] if whole else [f"rank 1: {MET}"]
     return NeuronStratum(system, result.found, count, None, notes, by_isolation(whole))
+
+
+def _still(neuron: Neuron, W: Array, bias: bool) -> NDArray[np.bool_]:
+    """Which neurons are constant whatever the target is: w = 0 and ∂ψ = 0, where p has no slope.
+
+    With a slope w = 0 is a neuron like others, which is critical for some targets, such as even ones.
+    """
+    slopes, sizes = (np.abs(neuron.slopes(V)).max(axis=(-2, -1)) for V in (W, np.abs(W) + 1.0))
+    return np.asarray(np.all(W[:, int(bias) :] == 0.0, axis=1) & (slopes <= SQRT_EPSILON * sizes))
 
 
 def _distinct(equations: NeuronEquations, rows: Array) -> Array:
