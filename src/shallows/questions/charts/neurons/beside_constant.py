@@ -1,11 +1,13 @@
-"""Trained neurons beside a constant one: critical networks Σ aᵢ p(wᵢ·x) + B without bias, where p has no slope at 0.
+"""Trained neurons beside a constant: critical networks Σ aᵢ p(wᵢ·x) + B without bias.
 
-The constant neuron sits at w = 0, where the equations in w hold by themselves, so that B is any number and the others
-are neurons modulo constants: their loss has the metric G − G₀G₀ᵀ/G₀₀ on the powers above 0, and b − b₀G₀/G₀₀. A network
-of them that is critical is so with B = (b₀ − G₀·s)/G₀₀ beside it; its signature has one positive number more.
+Where p has no slope at 0, a constant neuron sits at w = 0, where the equations in w hold by themselves. Where p is odd
+but for a constant, 1 + z + z³, neurons w and −w have one slope, and differ by a constant: their equations in w are one
+(`mirrored`). In both cases B is any number and the others are neurons modulo constants: their loss has the metric
+G − G₀G₀ᵀ/G₀₀ on the powers above 0, and b − b₀G₀/G₀₀. A network of them that is critical is so with
+B = (b₀ − G₀·s)/G₀₀ beside it; its signature has one positive number more. No path between generic networks leads there.
 
 Where two neurons have as many weights as p has powers, or more, such networks are among those with parallel weights
-(`on_one_line`), a constant being a polynomial of every w·x.
+(`on_one_line`), a constant being a polynomial of every w·x, and in one input among double roots (`double_roots`).
 """
 
 from __future__ import annotations
@@ -20,16 +22,39 @@ from shallows.model.exact_loss import ExactLoss
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.constants import constant_neurons
+from shallows.questions.charts.neurons.mirrored import mirror_of
 from shallows.questions.charts.neurons.real import NeuronPoint
+from shallows.questions.charts.neurons.wide_line import PAIRED, is_wide_line
 from shallows.support.checks import Array
 
 #: What is left out where networks with a constant neuron are not charted.
 WITHOUT_CONSTANTS = "networks none of whose neurons is constant beside others"
 
 
+#: And where those with neurons that differ by a constant are not.
+WITHOUT_MIRRORED = (
+    "networks no two of whose neurons are mirror images about a point where the activation is odd"
+)
+
+
 def has_constants_beside(problem: Problem) -> bool:
     """Whether a neuron of several can be constant and stay so."""
     return problem.width > 1 and problem.outer is None and any(c.value for c in constant_neurons(problem))
+
+
+def has_mirrored_beside(problem: Problem) -> bool:
+    """Whether two of several neurons can differ by a constant, and no other networks have their functions.
+
+    In one input those of up to four powers are known, and of cubics with a bias.
+    """
+    mirror = mirror_of(problem)
+    if problem.outer is not None or problem.width == 1 or mirror is None or not mirror.value:
+        return False
+    assert isinstance(problem.activation, PolynomialActivation)
+    if problem.bias:
+        return not is_wide_line(problem)
+    powers = np.count_nonzero(problem.activation.coefficients)
+    return not constant_neurons(problem) and (problem.n > 1 or bool(powers > PAIRED))
 
 
 def without_constant(problem: Problem) -> Problem:
@@ -51,15 +76,14 @@ def modulo_constants(space: PolynomialSpace) -> PolynomialSpace:
     return PolynomialSpace(space.n, space.degree, space.degrees[1:], rest, energy)
 
 
-def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> NeuronPoint:
-    """A critical network modulo constants with its constant neuron, the last one."""
+def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint) -> list[NeuronPoint]:
+    """A critical network modulo constants with its constant, which the last neuron makes: at w = 0, or else with any of
+    the others as its mirror image."""
     assert isinstance(problem.activation, PolynomialActivation)
-    first = float(problem.activation.coefficients[0])
+    first, slope = problem.activation.coefficients[:2].tolist()
     gram, right = space.gram, space.right
     shares = gram[0, 1:] / gram[0, 0]
     value = float(right[0] / gram[0, 0] - shares @ point.entries)
-    a = np.append(point.a, value / first - point.a.sum())
-    W = np.concatenate([point.W, np.zeros((1, problem.n))])
     positive, zero, negative = point.signature
     proof = point.certificate
     if proof is not None:
@@ -68,4 +92,14 @@ def beside_constant(problem: Problem, space: PolynomialSpace, point: NeuronPoint
         )
         proof = replace(proof, radius=radius)
     entries: Array = np.concatenate([[value], point.entries])
-    return NeuronPoint(W, a, entries, (positive + 1, zero, negative), proof)
+    missing = value / first - float(point.a.sum())
+    ways = (
+        [(np.append(point.a, missing), np.zeros(problem.n))]
+        if not slope
+        else [
+            (np.append(point.a + np.eye(point.rank)[i] * missing / 2, missing / 2), -w)
+            for i, w in enumerate(point.W)
+        ]
+    )
+    seen = (positive + 1, zero, negative)
+    return [NeuronPoint(np.concatenate([point.W, w[None]]), a, entries, seen, proof) for a, w in ways]

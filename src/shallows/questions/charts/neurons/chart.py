@@ -25,8 +25,10 @@ from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.neurons.beside_constant import (
     WITHOUT_CONSTANTS,
+    WITHOUT_MIRRORED,
     beside_constant,
     has_constants_beside,
+    has_mirrored_beside,
     modulo_constants,
     without_constant,
 )
@@ -47,7 +49,7 @@ from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
-from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
+from shallows.questions.charts.neurons.kinds import Placed, hessian_kind, is_closed, kinds_of
 from shallows.questions.charts.neurons.on_one_line import (
     APART,
     has_line_stratum,
@@ -57,7 +59,8 @@ from shallows.questions.charts.neurons.on_one_line import (
 from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
 from shallows.questions.charts.neurons.one_root import by_roots
 from shallows.questions.charts.neurons.real import NeuronPoint
-from shallows.questions.charts.neurons.singular import examine_ends
+from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
+from shallows.questions.charts.neurons.special_position import REGULAR, leaves_special_out
 from shallows.questions.charts.neurons.stratum import (
     NeuronStratum,
     neuron_stratum,
@@ -191,15 +194,12 @@ def _trained(
         stratum = by_roots(problem, space, r, stratum, certify)
         _add(problem, space, stratum, r, None, found)
     _add_constant(problem, space, found)
-    if has_constants_beside(problem) and not (has_line_stratum(problem, 1) or leaves_lines_out(problem)):
-        if (problem.bias or engine is not neuron_stratum) and not is_wide_line(problem):
-            found.left_out = WITHOUT_CONSTANTS
-        elif not problem.bias:
-            _add_beside_constant(problem, space, certify, seed, progress, found)
+    if not (has_line_stratum(problem, 1) or leaves_lines_out(problem)):
+        _add_constants_beside(problem, space, certify, seed, progress, found, engine)
     if engine is neuron_stratum and has_line_stratum(problem, 1):
         _add_lines(problem, space, certify, seed, progress, found)
     if leaves_slopes_out(problem):
-        found.left_out = WITHOUT_SLOPES
+        found.left_out.append(WITHOUT_SLOPES)
     if has_double_roots(problem):
         pairs = double_root_networks(problem, space, certify)
         found.placed += [Placed(point, network(problem, point.W, point.a)) for point in pairs]
@@ -210,15 +210,33 @@ def _trained(
         found.take(wide_points(problem, space, found.placed))
 
 
+def _add_constants_beside(
+    problem: Problem,
+    space: PolynomialSpace,
+    certify: bool,
+    seed: int,
+    progress: bool,
+    found: Found,
+    engine: Engine,
+) -> None:
+    """Networks with a constant beside others, or what is left out: a neuron at w = 0, or a pair of mirror images."""
+    constants, mirrored = has_constants_beside(problem), has_mirrored_beside(problem)
+    if engine is neuron_stratum and not problem.bias and (constants or mirrored):
+        _add_beside_constant(problem, space, certify, seed, progress, found)
+    elif not is_wide_line(problem):
+        found.left_out += [WITHOUT_CONSTANTS] * constants + [WITHOUT_MIRRORED] * mirrored
+
+
 def _add_beside_constant(
     problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: Found
 ) -> None:
-    """Critical networks of which one neuron is constant, the others not."""
+    """Critical networks of which one neuron is constant, or the mirror image of another but for a constant."""
     others, own = without_constant(problem), modulo_constants(space)
+    which = "mirrored neurons" if has_mirrored_beside(problem) else "one neuron constant"
     for r in range(1, 1 + charted_beside(problem)) if any(own.exact.right) else ():
         with status_line(f"rank {r} beside a constant", progress) as tell:
             stratum = neuron_stratum(others, own, r, None, certify, seed, tell)
-        head = f"rank {r + 1}, one neuron constant"
+        head = f"rank {r + 1}, {which}"
         found.notes += [note.replace(f"rank {r}", head, 1) for note in stratum.notes]
         found.levels.append(stratum.completeness)
         found.escaped += stratum.escaped
@@ -228,13 +246,30 @@ def _add_beside_constant(
         found.notes += [note.replace(f"rank {r}", head, 1) for note in examined.notes(r)]
         rows = [(point, None) for point in [*stratum.found, *examined.points]]
         for point, family in [*rows, *((family.point, family) for family in examined.families)]:
-            whole = beside_constant(problem, space, point)
+            ways = beside_constant(problem, space, point)
             if family is not None:
                 samples = tuple(
-                    beside_constant(problem, space, replace(point, entries=s)).entries for s in family.samples
+                    beside_constant(problem, space, replace(point, entries=s))[0].entries
+                    for s in family.samples
                 )
-                family = replace(family, point=whole, samples=samples)
-            found.placed.append(Placed(whole, network(problem, whole.W, whole.a), family))
+                family = replace(family, point=ways[0], samples=samples)
+            _place_beside_constant(problem, ways, family, found)
+
+
+def _place_beside_constant(
+    problem: Problem, ways: list[NeuronPoint], family: NeuronFamily | None, found: Found
+) -> None:
+    """One function, and its networks: a saddle where one of them is. It is none of fewer neurons, listed already."""
+    entries = ways[0].entries
+    fewer = [item.point.entries for item in found.placed if item.point.rank < ways[0].rank]
+    if is_among(entries, fewer, POINT_ERROR * float(np.abs(entries).max())):
+        return
+    nets = [network(problem, way.W, way.a) for way in ways]
+    dimension = 0 if family is None else family.dimension
+    kinds = [hessian_kind(problem, net, dimension) for net in nets] if ways[0].W.any(axis=1).all() else [""]
+    at = kinds.index("saddle") if "saddle" in kinds else 0
+    kind = kinds[at] if ways[at].rank == problem.width else ""
+    found.placed.append(Placed(ways[at], nets[at], family, kind=kind))
 
 
 def _add_lines(
@@ -369,11 +404,12 @@ def assembled(
     assert isinstance(problem.activation, PolynomialActivation)
     placed = found.placed
     full = [item.entries(space) for item in placed]
-    gap = np.array(full).reshape(-1, len(space.right)) - space.target
-    excess = np.maximum(np.einsum("ij,jk,ik->i", gap, space.gram, gap), 0.0)
+    excess = space.excess(np.array(full).reshape(-1, len(space.right)))
     completeness = weakest(found.levels)
     closed = is_closed(problem) or found.limits
-    kind = kinds_of(problem, space, placed, excess, of_their_own, closed and completeness != "sampled")
+    apart = [APART] * leaves_lines_out(problem) + [REGULAR] * leaves_special_out(problem) + found.left_out
+    whole = closed and completeness != "sampled" and not apart
+    kind = kinds_of(problem, space, placed, excess, of_their_own, whole)
     limit = np.array([item.point.limit for item in placed], dtype=bool)
     rows = [
         ChartRow(
@@ -390,7 +426,7 @@ def assembled(
             if (f := placed[i].family) is None
             else (f.description, tuple(map(space.tensor, f.samples))),
         )
-        for i in np.lexsort(([item.point.rank for item in placed], excess))
+        for i in np.lexsort((np.array([item.point.rank for item in placed]), excess))
     ]
     least = kind == "global minimum"
     return Chart(
@@ -407,11 +443,7 @@ def assembled(
         else False
         if least.any() and closed and not found.undecided
         else None,
-        scope="; ".join(
-            [SCOPE] * (not closed)
-            + [APART] * leaves_lines_out(problem)
-            + [found.left_out] * bool(found.left_out)
-        ),
+        scope="; ".join([SCOPE] * (not closed) + apart),
         seed=seed,
         title=f"{problem!r}",
         problem=problem,

@@ -21,7 +21,7 @@ class Found:
     levels: list[str] = field(default_factory=lambda: ["proved"])
     limits: bool = False
     escaped: int = 0
-    left_out: str = ""
+    left_out: list[str] = field(default_factory=list)
     undecided: bool = False
 
     def take(self, wide: WidePoints) -> None:

@@ -98,10 +98,17 @@ def _kind(problem: Problem, item: Placed) -> str:
         return "saddle"  # an idle neuron with E[p(w·x + b) r] ≠ 0, which there is, decreases the loss to first order
     whole = item.point.rank == problem.width and item.point.W[:, int(problem.bias) :].any(axis=1).all()
     if whole:
-        positive, zero, negative = item.point.signature
-    else:
-        eigenvalues = np.linalg.eigvalsh(problem.hessian(item.network))
-        positive, zero, negative = signature(eigenvalues, POINT_ERROR)
+        return _of_signature(item.point.signature, item.dimension)
+    return hessian_kind(problem, item.network, item.dimension)
+
+
+def hessian_kind(problem: Problem, net: Network, dimension: int = 0) -> str:
+    """What kind of point a network is, by the eigenvalues there; so many of them are zero along a family."""
+    return _of_signature(signature(np.linalg.eigvalsh(problem.hessian(net)), POINT_ERROR), dimension)
+
+
+def _of_signature(seen: tuple[int, int, int], dimension: int) -> str:
+    positive, zero, negative = seen
     if negative:
         return "local maximum" if not positive and not zero else "saddle"
-    return "degenerate" if zero > item.dimension else "local minimum"
+    return "degenerate" if zero > dimension else "local minimum"

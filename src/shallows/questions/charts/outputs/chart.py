@@ -17,6 +17,7 @@ from shallows.questions.charts.closure.closure import IN_ONE_PLACE, merging_kind
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.limits import require_few
 from shallows.questions.charts.neurons.apart import ApartStratum, apart_kind
+from shallows.questions.charts.neurons.special_position import REGULAR
 from shallows.questions.charts.outputs.assembly import assembled
 from shallows.questions.charts.outputs.counts import one_neuron_count
 from shallows.questions.charts.outputs.dual_limits import is_dual
@@ -40,12 +41,6 @@ from shallows.support.progress import status_line
 SCOPE = (
     "networks of width {width}, and limits in which {which}; other limits, in which neurons merge to no network of "
     "this width, are not charted, so no minimum is called global"
-)
-
-#: What is left out where three and more neurons can be in special position.
-REGULAR = (
-    "networks near which functions have as many dimensions as weights, up to scales: paths do not lead to neurons in "
-    "special position"
 )
 
 #: Of so many quadratic neurons all special positions are charted.

@@ -81,6 +81,13 @@ class OutputSpaces:
         """The loss of the best polynomials."""
         return float(sum(space.floor for space in self.spaces))
 
+    def excess(self, entries: Array) -> Array:
+        """The loss above the floor, one a row of all outputs."""
+        parts = np.split(entries, len(self.spaces), axis=1)
+        return np.asarray(
+            sum(space.excess(part) for space, part in zip(self.spaces, parts, strict=True)), np.float64
+        )
+
     def less(self, entries: Array) -> OutputSpaces:
         """The targets less polynomials with these entries, all outputs one after the other."""
         if not entries.any():

@@ -375,8 +375,7 @@ def _kind(problem: Problem, row: FoundRow, flat: bool) -> str:
 def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
     rows, completeness, closed = found.rows, weakest(found.levels), is_closed(problem)
     scope = scope_of(problem, closed, found.charted)
-    gap = np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)) - spaces.target
-    excess = np.maximum(np.einsum("ij,jk,ik->i", gap, spaces.gram, gap), 0.0)
+    excess = spaces.excess(np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)))
     levels = Levels(excess, spaces.energy)
     flat = levels.same(0.0)
     kind = np.array(
