@@ -170,3 +170,15 @@ def test_equations_are_the_gradient(case):
     if problem.bias:  # weights first, then biases
         whole = np.concatenate([whole[problem.width :].reshape(-1, 1), whole[: problem.width, None]], axis=1)
     assert np.allclose(2 * np.array(values), whole.ravel(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1.0, 50.0])
+def test_the_size_of_a_fixed_weight_does_not_matter(weight):
+    """a p(w·x) − a y is a times p(w·x) − y: with a = 13 and a large target all paths were lost."""
+    activation = sh.Polynomial(ODD)
+    teacher = sh.Network([[0.435, 0.423], [1.063, 0.228], [-0.576, 0.517]], [-1.6, 47.8, 60.3], activation)
+    one = sh.chart(sh.Problem(teacher, sh.Gaussian(2), 1, outer=[1.0]))
+    large = sh.Network(teacher.W, weight * teacher.a, activation)
+    chart = sh.chart(sh.Problem(large, sh.Gaussian(2), 1, outer=[weight]))
+    assert chart.completeness == one.completeness != "sampled"
+    assert np.allclose(chart.losses, weight**2 * one.losses)

@@ -48,9 +48,8 @@ def zeros(problem, starts):
 def test_trained_mirror_images_are_listed(seed):
     problem = drawn(MIRRORED, seed, 3, 2)
     chart, rng = sh.chart(problem), np.random.default_rng(seed)
-    size = 1 + problem.loss(
-        problem.unpack(np.zeros(problem.size))
-    )  # gradients are differences of such numbers
+    # gradients are differences of numbers of this size
+    size = 1 + problem.loss(problem.unpack(np.zeros(problem.size)))
     for point in chart.points:
         if not point.limit:
             most = 1 + np.abs(problem.pack(point.network)).max() ** 7

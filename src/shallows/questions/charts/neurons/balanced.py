@@ -55,9 +55,8 @@ class BalancedNeurons:
 
         `rights` are the b of several outputs, one a row, in place of the space's own.
         """
-        made = _with_bias(problem, space) if problem.bias else _without_bias(problem, space)
+        made = (_with_bias if problem.bias else _without_bias)(problem, space, weight)
         neuron, T, frame, stretch, shift, mean = made
-        T = T * weight
         gram, g = T.T @ space.gram @ T, ((space.right if rights is None else rights) @ T).ravel()
         gram = (gram + gram.T) / 2
         scale = float(np.abs(gram).max())
@@ -96,11 +95,11 @@ def whitening(matrix: Array) -> Array:
     return np.asarray(vectors / np.sqrt(np.where(values > TINY, values, 1.0)))
 
 
-def _without_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
+def _without_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
     B = whitening(_second_moments(problem)[1])
     c = problem.activation.coefficients[space.at]
-    T = c[:, None] * blocks_of_degrees(B, space.degrees)
+    T = weight * c[:, None] * blocks_of_degrees(B, space.degrees)
     stretch = _stretch(problem, space, T)
     frame = stretch * B
     neuron = Neuron.of_degrees(space.degrees, problem.n)
@@ -132,7 +131,7 @@ def _stretch(problem: Problem, space: PolynomialSpace, T: Array) -> float:
     return float(np.exp(-slope / 2))
 
 
-def _with_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
+def _with_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
     n, d, c = problem.n, space.degree, problem.activation.coefficients
     mean, square = _second_moments(problem)
@@ -148,7 +147,7 @@ def _with_bias(problem: Problem, space: PolynomialSpace) -> _Parts:
     M = np.eye(n + 1)
     M[1:, 1:], M[1:, 0] = B.T, -B.T @ mean
     binomials = np.array([float(comb(d, i)) for i in space.at])
-    T = leading * binomials[:, None] * power_action(M.T, d) / binomials
+    T = weight * leading * binomials[:, None] * power_action(M.T, d) / binomials
     return Neuron.affine(monic.tolist(), n), T, stretch * B, stretch, shift, mean
 
 
