@@ -61,6 +61,8 @@ from shallows.support.tolerances import TINY
 
 #: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
 UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
+#: In one input no network is outside of what APART leaves out.
+ON_ONE_LINE = "in one input all neurons are polynomials of one w·x: pairs that no path leads to are not looked for"
 #: Outer weights and neurons of a real network, its point, and the family that it stands for.
 Real = tuple[Array, Array, NeuronPoint, NeuronFamily | None]
 SOURCE = "not known beforehand for several outputs"
@@ -373,8 +375,12 @@ def _kind(problem: Problem, row: FoundRow, flat: bool) -> str:
 
 
 def _chart(problem: Problem, spaces: OutputSpaces, found: _Found, seed: int) -> Chart:
-    rows, completeness, closed = found.rows, weakest(found.levels), is_closed(problem)
+    closed = is_closed(problem)
     scope = scope_of(problem, closed, found.charted)
+    if problem.n == 1 and APART in scope:
+        found.say([ON_ONE_LINE], "sampled")
+        scope = scope_of(problem, closed, [*found.charted, APART])
+    rows, completeness = found.rows, weakest(found.levels)
     excess = spaces.excess(np.array([row.entries for row in rows]).reshape(-1, len(spaces.target)))
     levels = Levels(excess, spaces.energy)
     flat = levels.same(0.0)

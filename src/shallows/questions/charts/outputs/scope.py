@@ -30,10 +30,19 @@ def is_closed(problem: Problem) -> bool:
     if problem.outer is None:
         return False
     assert isinstance(problem.activation, PolynomialActivation)
+    if _independent(problem):
+        return bool(problem.outer.any())
     outer = fractions(problem.outer[:, problem.outer.any(axis=0)])
-    if rational_matrix(outer).rank() == outer.shape[1]:
-        return bool(outer.size)
     return len(problem.activation.coefficients) % 2 == 1 and _on_one_side(outer)
+
+
+def _independent(problem: Problem) -> bool:
+    """Whether fixed outer weights, zero ones left out, are linearly independent: slopes aᵢ ⊗ ∂ψ(wᵢ) then are, too, and
+    no neurons are in special position."""
+    if problem.outer is None:
+        return False
+    outer = fractions(problem.outer[:, problem.outer.any(axis=0)])
+    return bool(rational_matrix(outer).rank() == outer.shape[1])
 
 
 def _on_one_side(vectors: NDArray[Any]) -> bool:
@@ -51,6 +60,7 @@ def _on_one_side(vectors: NDArray[Any]) -> bool:
 def scope_of(problem: Problem, closed: bool, charted: list[str]) -> str:
     """What the list is complete among."""
     several = problem.width > 1 and (problem.bias or not isinstance(problem.activation, Power))
+    several = several and not _independent(problem)
     left_out = [APART] if several else []
     left_out += [OWN_OUTER] if several and problem.outer is None and _bends_once(problem) else []
     return "; ".join(([] if closed else [SCOPE]) + [words for words in left_out if words not in charted])
