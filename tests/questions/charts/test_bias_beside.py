@@ -192,3 +192,17 @@ def test_the_signature_in_parameters():
     for options in OPTIONS[:3]:
         minimum = sh.chart(sampled(1, 3, **options)).minimum
         assert minimum.parameter_signature.negative == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ([[-1.0, 0.5, 0.2], [0.5, 2.0, 0.3], [0.2, 0.3, 1.0]], {"width": 2, "outer": "ones"}),
+        (-np.diag([1.0, 0.0, 0.0]), {"width": 1, "orthogonality": 2.0}),
+    ],
+    ids=["lowest of a wide network", "under a penalty"],
+)
+def test_charts_with_limits_are_saved_and_loaded(tmp_path, target, options):
+    chart = sh.chart(sh.Problem(np.array(target), sh.Gaussian(2), norm_neuron=True, bias=True, **options))
+    assert chart.minimum.limit and chart.minimum.escape is None
+    assert str(sh.load_chart(chart.save(tmp_path / "chart"))) == str(chart)

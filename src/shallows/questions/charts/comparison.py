@@ -41,19 +41,26 @@ def require_same(file: Path, critical: Points, problem: Problem) -> list[str]:
 
 
 def _compare_limits(file: Path, problem: Problem, critical: Points, rows: NDArray[np.intp]) -> None:
-    """Limits are no networks: the loss of their tensors is computed again."""
+    """Limits are no networks: the loss of their tensors is computed again, and a penalty at the networks near them,
+    whose biases run off and whose neurons, which the penalty sees, do not."""
     if not isinstance(problem.activation, Power) or problem.outputs > 1:
         return  # their tensors are those of polynomials, or one an output, which a file does not hold
-    problem = problem.homogeneous()
+    gamma, problem = problem.orthogonality, problem.homogeneous()
     for row in rows.tolist():
         gap = critical[row].tensor.entries - problem.target_tensor().entries
-        again, stored = float(gap @ problem.gram() @ gap) + problem.floor, float(critical.table.loss[row])
-        size = float(np.abs(gap) @ np.abs(problem.gram()) @ np.abs(gap)) + problem.floor
+        rest = problem.floor + (gamma * _excess(critical[row].network) if gamma else 0.0)
+        again, stored = float(gap @ problem.gram() @ gap) + rest, float(critical.table.loss[row])
+        size = float(np.abs(gap) @ np.abs(problem.gram()) @ np.abs(gap)) + rest
         if not abs(again - stored) <= SQRT_EPSILON * size:
             raise InvalidProblem(
                 f"{file} does not belong to {problem!r}: it has a limit of loss {stored:.8g}, and the loss of its "
                 f"tensor is {again:.8g}. Fix: load it with the problem that it is about, or chart again."
             )
+
+
+def _excess(net: Network) -> float:
+    """‖WᵀW − I‖²."""
+    return float(np.sum((net.W.T @ net.W - np.eye(net.n)) ** 2))
 
 
 def _compare(file: Path, problem: Problem, networks: list[Network], thetas: Array, stored: Array) -> None:

@@ -68,6 +68,10 @@ class WithLimit(Reread):
         radius = float(np.spacing(np.abs(self.limit.entries).max()))
         return Certificate(radius, True, True, "a linear system over the rationals")
 
+    def escape(self, i: int) -> SymmetricTensor | None:
+        """None from the limit, which is the lowest of all."""
+        return None if i == self.row else self.inner.escape(i)
+
 
 def with_boundary(chart: Chart, plain: ReducedProblem) -> Chart:
     """The chart with the limit that is its infimum, where there is one; and in one input bx with two neurons."""
@@ -119,6 +123,7 @@ def _listed(chart: Chart, plain: ReducedProblem, entries: Array, excess: float, 
         counts = {
             name: getattr(chart, name) | {rank: value}
             for name, value in (
+                ("complex_count", 1),
                 ("real_count", 1),
                 ("expected_count", 1),
                 ("expected_source", "the target itself"),
