@@ -333,3 +333,15 @@ def test_networks_that_differ_by_what_the_norm_neuron_adds_are_no_isolated_point
                 np.diag([2.0, -1.0][:n]), data, len(outer), outer=outer, norm_neuron=True, orthogonality=0.5
             )
         )
+
+
+@pytest.mark.parametrize(
+    ("target", "real"), [([2.0, -1.0], 4), ([2.0, 1.0], 2)], ids=["indefinite", "definite"]
+)
+def test_pairs_with_a_weight_zero_are_counted(target, real):
+    """Beside the zero network the slope vanishes along two lines, real where it is indefinite: 2 + 2 of rank one."""
+    chart = sh.chart(sh.Problem(np.diag(target), sh.Gaussian(2), 1, orthogonality=0.5))
+    assert (
+        chart.complex_count[1] == chart.expected_count[1] == 4
+        and chart.count(rank=1) == real == chart.real_count[1]
+    )

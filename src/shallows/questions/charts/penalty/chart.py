@@ -38,7 +38,7 @@ from shallows.questions.charts.penalty.students import (
 )
 from shallows.questions.charts.penalty.trained import NO_LIMITS, network_of, neurons_of, orthonormal_rows
 from shallows.questions.charts.penalty.with_bias import biased_chart, plain_problem
-from shallows.questions.charts.penalty.zero_weights import with_zero_weights
+from shallows.questions.charts.penalty.zero_weights import with_zero_weights, zero_weight_lines
 from shallows.questions.charts.points.kinds import Levels
 from shallows.questions.charts.points.point import EXACT
 from shallows.questions.charts.points.rows import FoundRow, in_order
@@ -139,6 +139,15 @@ def _trained(loss: PenalisedLoss, plain: Chart, certify: bool, seed: int, progre
     found.rows += orthonormal_rows(loss, plain)
     for r, count in plain.complex_count.items():
         found.count(r, count, plain.expected_source[r], plain.expected_count[r])
+    lines = zero_weight_lines(loss, plain.complex_count.get(problem.n - 2, 0), found.rows)
+    if lines:
+        rank, known = problem.n - 1, plain.expected_count.get(problem.n - 1)
+        found.count(
+            rank,
+            lines,
+            f"{plain.expected_source.get(rank, COUNTED)}; two with a weight 0 for each of rank {rank - 1}",
+            None if known is None else known + lines,
+        )
     found.say(plain.notes, plain.completeness)
     slope = PLAIN * float(np.abs(loss.gram @ loss.target).max())
     for groups in trained_strata(problem.n, problem.width):

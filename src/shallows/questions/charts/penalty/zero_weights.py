@@ -15,7 +15,7 @@ penalty, zeros along the hypersurface, and δ with the direction across it, 4δ�
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -54,6 +54,22 @@ def with_zero_weights(loss: PenalisedLoss, row: FoundRow, certify: bool) -> Iter
             ends = [(frame, values)] if abs(low) <= none else []
             ends += [(frame[:, ::-1], values[::-1])] if abs(high) <= none and m < len(values) else []
             yield from (_extreme(loss, row, *end, m) for end in ends)
+
+
+def zero_weight_lines(loss: PenalisedLoss, points: int, rows: Sequence[FoundRow]) -> int:
+    """How many isolated pairs have one neuron of weight 0, over the complex numbers: `points` are of rank n − 2.
+
+    Beside each of these R^⊥ is a plane, on which E vanishes along two lines; where it vanishes on all of the plane, at
+    some of the real ones, `rows`, any line will do.
+    """
+    if loss.problem.width < loss.problem.n - 1:
+        return 0
+    everywhere = sum(
+        any(new.dimension for new in with_zero_weights(loss, row, False))
+        for row in rows
+        if row.rank == loss.problem.n - 2 and not row.dimension
+    )
+    return 2 * (points - everywhere)
 
 
 def _added(loss: PenalisedLoss, row: FoundRow, V: Array) -> tuple[Array, Array]:
