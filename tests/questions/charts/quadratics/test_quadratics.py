@@ -241,3 +241,13 @@ def test_as_many_functions_of_rank_zero_are_counted_as_are_listed():
     assert (
         chart.count(rank=0) == chart.real_count[0] == chart.complex_count[0] == chart.expected_count[0] == 2
     )
+
+
+@pytest.mark.parametrize("width", [2, 3, 4])
+def test_squares_without_a_slope_are_networks_of_one_neuron_more(width):
+    """‖x‖² on samples: Σ aw = 0 takes three neurons z + z²; with two it is a limit. It was called one at any width."""
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    problem = sh.Problem(None, sh.Samples(X, (X**2).sum(axis=1)), width, sh.Polynomial([0.0, 1.0, 1.0]))
+    chart = sh.chart(problem)
+    assert chart.attained is (width > 2) and chart.minimum.limit is (width == 2)
+    assert chart.infimum < 1e-20 and (width == 2 or problem.loss(chart.minimum.network) < 1e-12)

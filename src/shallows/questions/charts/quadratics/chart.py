@@ -11,6 +11,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.network import Network
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.neurons.equivalent_power import AT_INFINITY
 from shallows.questions.charts.neurons.idle import zero_network
 from shallows.questions.charts.neurons.stratum import own_neuron
 from shallows.questions.charts.points.kinds import Levels
@@ -142,7 +143,8 @@ def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
 
 def _realised(students: QuadraticStudents, V: Array, signs: Array, constant: float) -> tuple[Network, bool]:
     """The network of these squares. Without constants, squares without linear part take one neuron more, Σ aw = 0."""
-    if students.even and not students.free_constant and len(V) < students.problem.width:
+    linear = np.abs(V[:, 0]) > AT_INFINITY * np.linalg.norm(V, axis=1)
+    if not linear.any() and not students.free_constant and len(V) < students.problem.width:
         more = np.zeros((1, V.shape[1]))
         more[0, 0] = float(np.linalg.norm(V, axis=1).max())
         V, signs = np.concatenate([V, more]), np.append(signs, 1.0)
