@@ -109,9 +109,13 @@ def _each(function: Callable[[Array], Array], thetas: Array, otherwise: Array) -
 def _terms(problem: Problem, network: Network, energy: float) -> float:
     """A bound on Σ |aᵢaⱼ k(wᵢ, wⱼ)| + E y², the terms that cancel in a loss: by Cauchy and Schwarz (Σ √Lᵢ + √E y²)².
 
-    Lᵢ is the loss with neuron i alone, E (aᵢσ(wᵢ·x) − y)².
+    Lᵢ is the loss with neuron i alone, E (aᵢσ(wᵢ·x) − y)²; the others are σ(0) then, and fixed outer weights can make
+    their sum zero.
     """
     alone = np.repeat(problem.pack(network)[None], network.width, axis=0)
     inner = alone[:, : network.W.size].reshape(network.width, network.width, network.n)
     inner *= np.eye(network.width)[:, :, None]
-    return float((np.sqrt(np.abs(problem.value(alone))).sum() + (network.width + 1) * np.sqrt(energy)) ** 2)
+    rest = np.abs(network.a).sum() * abs(float(network.activation(np.zeros(1))[0]))
+    return float(
+        (np.sqrt(np.abs(problem.value(alone))).sum() + (network.width + 1) * (np.sqrt(energy) + rest)) ** 2
+    )

@@ -251,3 +251,10 @@ def test_squares_without_a_slope_are_networks_of_one_neuron_more(width):
     chart = sh.chart(problem)
     assert chart.attained is (width > 2) and chart.minimum.limit is (width == 2)
     assert chart.infimum < 1e-20 and (width == 2 or problem.loss(chart.minimum.network) < 1e-12)
+
+
+def test_charts_are_loaded_where_constants_cancel(tmp_path):
+    """1 + z² with outer weights (1, −1) and a target of size 10⁻⁶: rounding of the constants is no other problem."""
+    target = np.diag([2e-6, 1e-6])
+    chart = sh.chart(sh.Problem(target, sh.Gaussian(2), 2, sh.Polynomial([1.0, 0.0, 1.0]), outer=[1.0, -1.0]))
+    assert str(sh.load_chart(chart.save(tmp_path / "chart"))) == str(chart)
