@@ -100,11 +100,11 @@ def biased_chart(problem: Problem, plain: Problem, chart: Chart, equal: Part[Cha
         chart = _with_equal(chart, equal)
     order = sorted(range(len(rows)), key=lambda i: (rows[i].loss, rows[i].rank))
     rows = [rows[i] for i in order]
-    best = rows[0]
+    far = [row.limit for row in rows if row.kind == "global minimum"]
     return replace(
         chart,
         critical=points_in_order(problem, rows),
-        attained=not best.limit if best.kind == "global minimum" else None,
+        attained=not all(far) if far else None,
         scope=EQUAL if problem.width > 1 and equal is None else "",
         notes=(*chart.notes, GROWING) if growing else chart.notes,
         problem=problem,
