@@ -50,8 +50,8 @@ def attained_after_all(problem, chart, rng):
             yield f"{end.fun} at {end.x.round(4).tolist()}, said not to be attained"
 
 
-#: Not mended: a file that is not read back (51, a gradient that is small only against its terms), and msolve's chart with
-#: the zero function once more, of rank one (84).
+#: Not mended: a file that is not read back (51, a gradient that is small only against its terms), and msolve's chart
+#: with the zero function once more, of rank one (84).
 OPEN = {51: "file", 84: "zero function twice"}
 
 
