@@ -62,7 +62,9 @@ from shallows.support.tolerances import TINY
 #: Neurons can share one direction of the outputs: sets of such networks need not be where paths end.
 UNREACHED = "paths that may have left a set of critical networks, which is not listed then"
 #: In one input no network is outside of what APART leaves out.
-ON_ONE_LINE = "in one input all neurons are polynomials of one w·x: pairs that no path leads to are not looked for"
+ON_ONE_LINE = (
+    "in one input all neurons are polynomials of one w·x: pairs that no path leads to are not looked for"
+)
 #: Outer weights and neurons of a real network, its point, and the family that it stands for.
 Real = tuple[Array, Array, NeuronPoint, NeuronFamily | None]
 SOURCE = "not known beforehand for several outputs"
