@@ -83,11 +83,21 @@ def _compare(file: Path, problem: Problem, networks: list[Network], thetas: Arra
 
 
 def _slopes(problem: Problem, thetas: Array) -> Array:
-    """max |∂L| · max |θ|, in units of the loss; zero where the loss has no derivative."""
+    """max |∂L| · max |θ|, in units of the loss; zero where the loss has no derivative.
+
+    Neurons and what is outside of them apart: long neurons have small outer weights, and large slopes in these.
+    """
+    inner = problem.width * (problem.n + problem.bias)
 
     def slopes(some: Array) -> Array:
-        gradients = problem.value_and_gradient(some)[1]
-        return np.asarray(np.abs(gradients).max(axis=1) * np.abs(some).max(axis=1))
+        gradients = np.abs(problem.value_and_gradient(some)[1])
+        sizes = np.abs(some).max(axis=1)
+        found = np.zeros(len(some))
+        for part in (slice(inner), slice(inner, None)):
+            own = np.abs(some[:, part]).max(axis=1, initial=0.0)
+            own = np.where(own > 0, own, sizes)
+            found = np.maximum(found, gradients[:, part].max(axis=1, initial=0.0) * own)
+        return found
 
     return _each(slopes, thetas, np.zeros(len(thetas)))
 

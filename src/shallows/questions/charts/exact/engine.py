@@ -41,7 +41,7 @@ from shallows.questions.charts.exact.binary import BinaryProblem
 from shallows.questions.charts.exact.matrices import integer_frame, rank_equations
 from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.questions.charts.matrices.equations import LowRankEquations
-from shallows.questions.charts.matrices.rank_r import real_points
+from shallows.questions.charts.matrices.rank_r import of_full_rank, real_points
 from shallows.questions.charts.points.stratum import Counts, RealPoint, Stratum
 from shallows.questions.charts.powers.balls import PowerSystem
 from shallows.questions.charts.powers.equations import PowerEquations
@@ -175,7 +175,7 @@ def rank_points(problem: Problem, equations: LowRankEquations, seed: int) -> Str
     source = "C(n,r), paper 000 Theorems 34, 35" if spectrum_of(problem) is not None else "generic ED degree"
     system = LowRankSystem.of(problem, equations, frame)
     points = np.array([_middle(box) for box in roots.boxes or ()]).reshape(-1, equations.unknowns) + 0j
-    found = real_points(system, points, certify(system, points).roots)
+    found = of_full_rank(problem, real_points(system, points, certify(system, points).roots))
     whole = roots.distinct == roots.degree == expected
     notes = [] if whole else [f"rank {rank}: {MET}, or they are not transverse to the frame"]
     return Stratum(found, Counts(roots.degree, expected, source), [], notes, by_isolation(whole))

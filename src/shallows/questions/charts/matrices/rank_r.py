@@ -84,8 +84,7 @@ def stratum_by_frames(
         kept, proof = proof.once()
         points = points[kept]
     roots = proof.roots if proof is not None else (None,) * len(points)
-    size = POINT_ERROR * float(np.abs(problem.target_tensor().entries).max())
-    found = [p for p in real_points(system, points, roots, certify_points) if _is_of_rank(p, size)]
+    found = of_full_rank(problem, real_points(system, points, roots, certify_points))
     counts = _counts(equations, len(points), special)
     counts = counts if known is None else replace(known, complex=len(points))
     whole = proof is not None and proof.count == counts.bound
@@ -106,10 +105,15 @@ def stratum_by_frames(
     return FoundStratum(stratum, run.at_infinity + run.lost)
 
 
-def _is_of_rank(point: RealPoint, size: float) -> bool:
-    """Whether no term is zero to what points are known to, where that is not proved: such belong to lower ranks."""
-    proved = point.certificate is not None and point.certificate.rank_certified
-    return proved or float((point.vectors**2).sum(axis=1).min()) > size
+def of_full_rank(problem: Problem, points: list[RealPoint]) -> list[RealPoint]:
+    """Those no term of which is zero to what points are known to, where this is not proved: others have a lower one."""
+    size = POINT_ERROR * float(np.abs(problem.target_tensor().entries).max())
+    return [
+        point
+        for point in points
+        if (point.certificate is not None and point.certificate.rank_certified)
+        or float((point.vectors**2).sum(axis=1).min()) > size
+    ]
 
 
 def _counts(equations: LowRankEquations, count: int, special: KindOfMetrics | None) -> Counts:
