@@ -62,7 +62,8 @@ def test_counts_files_and_engines(seed, tmp_path):
     problem, rng = drawn(seed), np.random.default_rng(seed)
     try:
         chart = sh.chart(problem)
-    except sh.InvalidProblem:
+    except sh.InvalidProblem as refused:
+        assert any(words in str(refused) for words in ("Fix: ", "Use ")), refused  # what to do instead
         return
     assert str(sh.load_chart(chart.save(tmp_path / "chart"))) == str(chart)
     if chart.completeness == "sampled":

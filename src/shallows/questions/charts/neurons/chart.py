@@ -26,12 +26,10 @@ from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.neurons.beside_constant import (
     WITHOUT_CONSTANTS,
     WITHOUT_MIRRORED,
-    beside_constant,
     has_constants_beside,
     has_mirrored_beside,
-    modulo_constants,
-    without_constant,
 )
+from shallows.questions.charts.neurons.beside_constant_strata import add_beside_constant
 from shallows.questions.charts.neurons.constants import (
     ConstantNeuron,
     any_constants,
@@ -49,7 +47,7 @@ from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
-from shallows.questions.charts.neurons.kinds import Placed, hessian_kind, is_closed, kinds_of
+from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
 from shallows.questions.charts.neurons.on_one_line import (
     APART,
     has_line_stratum,
@@ -59,7 +57,7 @@ from shallows.questions.charts.neurons.on_one_line import (
 from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
 from shallows.questions.charts.neurons.one_root import by_roots
 from shallows.questions.charts.neurons.real import NeuronPoint
-from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
+from shallows.questions.charts.neurons.singular import examine_ends
 from shallows.questions.charts.neurons.special_position import REGULAR, leaves_special_out
 from shallows.questions.charts.neurons.stratum import (
     NeuronStratum,
@@ -70,7 +68,7 @@ from shallows.questions.charts.neurons.stratum import (
 from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
-from shallows.questions.charts.neurons.wide import charted_beside, charted_width
+from shallows.questions.charts.neurons.wide import charted_width
 from shallows.questions.charts.neurons.wide_line import is_wide_line
 from shallows.questions.charts.neurons.wide_points import has_wide_points, wide_points
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
@@ -222,54 +220,9 @@ def _add_constants_beside(
     """Networks with a constant beside others, or what is left out: a neuron at w = 0, or a pair of mirror images."""
     constants, mirrored = has_constants_beside(problem), has_mirrored_beside(problem)
     if engine is neuron_stratum and not problem.bias and (constants or mirrored):
-        _add_beside_constant(problem, space, certify, seed, progress, found)
+        add_beside_constant(problem, space, certify, seed, progress, found)
     elif not is_wide_line(problem):
         found.left_out += [WITHOUT_CONSTANTS] * constants + [WITHOUT_MIRRORED] * mirrored
-
-
-def _add_beside_constant(
-    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: Found
-) -> None:
-    """Critical networks of which one neuron is constant, or the mirror image of another but for a constant."""
-    others, own = without_constant(problem), modulo_constants(space)
-    which = "mirrored neurons" if has_mirrored_beside(problem) else "one neuron constant"
-    for r in range(1, 1 + charted_beside(problem)) if any(own.exact.right) else ():
-        with status_line(f"rank {r} beside a constant", progress) as tell:
-            stratum = neuron_stratum(others, own, r, None, certify, seed, tell)
-        head = f"rank {r + 1}, {which}"
-        found.notes += [note.replace(f"rank {r}", head, 1) for note in stratum.notes]
-        found.levels.append(stratum.completeness)
-        found.escaped += stratum.escaped
-        found.complex[r + 1] = found.complex.get(r + 1, 0) + stratum.count
-        examined = examine_ends(own, stratum.system, stratum.singular, stratum.found)
-        found.complex[r + 1] += examined.regular
-        found.notes += [note.replace(f"rank {r}", head, 1) for note in examined.notes(r)]
-        rows = [(point, None) for point in [*stratum.found, *examined.points]]
-        for point, family in [*rows, *((family.point, family) for family in examined.families)]:
-            ways = beside_constant(problem, space, point)
-            if family is not None:
-                samples = tuple(
-                    beside_constant(problem, space, replace(point, entries=s))[0].entries
-                    for s in family.samples
-                )
-                family = replace(family, point=ways[0], samples=samples)
-            _place_beside_constant(problem, ways, family, found)
-
-
-def _place_beside_constant(
-    problem: Problem, ways: list[NeuronPoint], family: NeuronFamily | None, found: Found
-) -> None:
-    """One function, and its networks: a saddle where one of them is. It is none of fewer neurons, listed already."""
-    entries = ways[0].entries
-    fewer = [item.point.entries for item in found.placed if item.point.rank < ways[0].rank]
-    if is_among(entries, fewer, POINT_ERROR * float(np.abs(entries).max())):
-        return
-    nets = [network(problem, way.W, way.a) for way in ways]
-    dimension = 0 if family is None else family.dimension
-    kinds = [hessian_kind(problem, net, dimension) for net in nets] if ways[0].W.any(axis=1).all() else [""]
-    at = kinds.index("saddle") if "saddle" in kinds else 0
-    kind = kinds[at] if ways[at].rank == problem.width else ""
-    found.placed.append(Placed(ways[at], nets[at], family, kind=kind))
 
 
 def _add_lines(

@@ -24,6 +24,8 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.wide_line import is_wide_line
 from shallows.questions.charts.neurons.wide_plane import is_wide_plane
 
+#: The degree at which neurons are not charted one by one.
+QUADRATIC = 2
 #: What is left out where neurons can be in special position.
 REGULAR = (
     "networks near which functions have as many dimensions as weights, up to scales: paths do not lead to neurons in "
@@ -35,10 +37,12 @@ def leaves_special_out(problem: Problem) -> bool:
     """Whether one output's neurons can be in special position and are not charted there.
 
     Trained ones with parallel weights, and in one input without bias, have modules of their own (`on_one_line`,
-    `double_roots`); of pure powers all multiples of w are one neuron.
+    `double_roots`); of pure powers all multiples of w are one neuron, and quadratic neurons go by matrices.
     """
     assert isinstance(problem.activation, PolynomialActivation)
     trained, n = problem.outer is None, problem.n
+    if problem.activation.degree == QUADRATIC:
+        return False
     if is_wide_line(problem) or is_wide_plane(problem) or (trained and n == 1 and not problem.bias):
         return False
     slopes = np.flatnonzero(problem.activation.coefficients[1:])
