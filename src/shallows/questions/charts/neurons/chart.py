@@ -7,7 +7,7 @@ the activation is flat at w = 0 (`constants`) any of them may also be constant.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -45,7 +45,7 @@ from shallows.questions.charts.neurons.double_roots import (
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
 from shallows.questions.charts.neurons.found import Found
-from shallows.questions.charts.neurons.groups import Arrangement, arrangements
+from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
 from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
 from shallows.questions.charts.neurons.on_one_line import (
@@ -147,17 +147,21 @@ def _beside_networks(networks: list[Placed], limits: list[Placed]) -> list[Place
 def require_isolated(problem: Problem) -> None:
     """Refuse widths at which a function has infinitely many networks: their critical points are not isolated."""
     neuron = own_neuron(problem)
-    tried = (
-        [NeuronEquations(neuron, r) for r in range(1, charted_width(problem) + 1)]
-        if problem.outer is None
-        else [
-            NeuronEquations(neuron, len(w), outer=w) for item in arrangements(problem) if (w := item.weights)
-        ]
-    )
+    tried: Iterable[NeuronEquations]
+    if problem.outer is None:
+        tried = (NeuronEquations(neuron, r) for r in range(1, charted_width(problem) + 1))
+    else:
+        tried = (NeuronEquations(neuron, len(w), outer=w) for w in _fixed_weights(problem) if w)
     for equations in tried:
         with_bias = " and a bias" if problem.bias else ""
         which = f"{counted(equations.r, 'neuron')} with {problem.activation!r}{with_bias}"
         refuse_moving(equations, f"{which} in {counted(problem.n, 'input')}")
+
+
+def _fixed_weights(problem: Problem) -> Iterator[tuple[tuple[float, ...], ...]]:
+    """Those of all arrangements, of neurons that are all different first: many neurons have many arrangements."""
+    yield all_different(problem)
+    yield from (item.weights for item in arrangements(problem))
 
 
 def _trained(

@@ -104,6 +104,12 @@ class Arrangement:
         return Network(full[:, 1:] if problem.bias else full, outer, problem.activation, bias=bias)
 
 
+def all_different(problem: Problem) -> tuple[tuple[float, ...], ...]:
+    """The outer weights of neurons that are all different, one row a neuron: to look at before all arrangements."""
+    assert problem.outer is not None
+    return tuple(tuple(column) for column in problem.outer.T.tolist() if any(column))
+
+
 def arrangements(problem: Problem) -> list[Arrangement]:
     """All of them, one of each kind: neurons of equal weight are exchangeable, and groups with their images."""
     assert problem.outer is not None

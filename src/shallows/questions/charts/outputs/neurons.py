@@ -31,7 +31,7 @@ from shallows.questions.charts.neurons.balanced import BalancedNeurons
 from shallows.questions.charts.neurons.constants import ConstantNeuron, constant_kind, constant_neurons
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.filled import is_direct, without_folds
-from shallows.questions.charts.neurons.groups import Arrangement, arrangements
+from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
 from shallows.questions.charts.neurons.members import start_for
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.on_one_line import APART, has_line_stratum, line_stratum
@@ -214,6 +214,9 @@ def _fixed(
     problem: Problem, spaces: OutputSpaces, certify_points: bool, seed: int, progress: bool, found: _Found
 ) -> None:
     neuron, M = _neuron(problem), problem.outputs
+    different = all_different(problem)
+    if different:
+        _require_isolated(problem, [NeuronEquations(neuron, len(different), M, different)])
     ways = arrangements(problem)
     tried = [NeuronEquations(neuron, len(way.groups), M, way.weights) for way in ways if way.groups]
     _require_isolated(problem, tried)
