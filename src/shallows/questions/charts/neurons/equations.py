@@ -130,11 +130,13 @@ class NeuronEquations(CommonEquations):
     def repeats(self) -> bool:
         """Whether functions fill a flat space, so that one may have several networks: 2 of the 4 points in which a line
         meets a quartic curve are a network each. Below that generic functions are taken to have one."""
-        if self.r == 1 or self.unknowns > self.entries or self.unknowns != self.seen_weights():
+        if self.r == 1:
             return False
-        rng = np.random.default_rng(0)
-        functions = self.tensors(complex_normal(rng, self.entries + 2, self.unknowns))
-        return int(np.linalg.matrix_rank(functions[1:] - functions[0])) == self.unknowns
+        if self.outer is None:
+            return self.unknowns == self.entries == self.seen_weights()
+        functions = self.tensors(complex_normal(np.random.default_rng(0), self.unknowns + 2, self.unknowns))
+        span = int(np.linalg.matrix_rank(functions[1:] - functions[0]))
+        return self.unknowns == span == self.seen_weights()
 
     def marks(self, points: Complex) -> Complex:
         """The functions, and where these repeat sums over the neurons that tell their networks apart, k the number of
