@@ -325,10 +325,10 @@ def _fixed(
         if rank == 0:
             _add_still(problem, space, item, found)
             continue
-        outer = np.array(item.weights)[:, 0]
+        own, outer = shifted_space(space, constant), np.array(item.weights)[:, 0]
         with status_line(f"{rank} different neurons", progress) as tell:
-            stratum = engine(problem, shifted_space(space, constant), rank, outer, certify, seed, tell)
-        _add(problem, shifted_space(space, constant), stratum, rank, item, found)
+            stratum = engine(problem, own, rank, outer, certify, seed, tell)
+        _add(problem, own, stratum, rank, item, found)
 
 
 def _add_still(problem: Problem, space: PolynomialSpace, item: Arrangement, found: Found) -> None:
