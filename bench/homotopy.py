@@ -40,6 +40,9 @@ SEED = 0
 #: ratio is "at least".
 LIMIT = 150
 STOPPED = -1
+#: What two threads are to reach of what two processes of one thread each reach side by side, 2 on an idle machine with
+#: two cores of its own: rented ones have given 1.25.
+OF_TWO_CORES = 0.8
 _BERTINI = """
 import json, sys, time, bertini
 task = json.load(sys.stdin)
@@ -254,9 +257,10 @@ def _thread_rows() -> list[Row]:
             lambda system=system: solve(system, rng=SEED, threads=2),
             budget=5.0,
         )
-        note = f"{os.cpu_count()} cores, on which two processes side by side reach {ceiling(label):.2f}"
-        question = f"two threads against one, {label}"
-        rows.append(Row(question, show_time(two), f"one thread {show_time(one)}", one / two, 1.6, note))
+        reached = ceiling(label)
+        note = f"{os.cpu_count()} cores, on which two processes side by side reach {reached:.2f}"
+        question, promised = f"two threads against one, {label}", round(OF_TWO_CORES * reached, 2)
+        rows.append(Row(question, show_time(two), f"one thread {show_time(one)}", one / two, promised, note))
     return rows
 
 

@@ -20,6 +20,8 @@ from shallows.support.checks import Array
 RUNS, N, WIDTH, ITERATIONS, STEP = 1000, 10, 10, 40, 1e-3
 #: Polishing looks for saddles besides, and plain descent of ten weights in compiled lanes takes no longer than that.
 PROMISED_POLISHED = {"ReLU, n=k=10": 2.0, "quadratic, n=4, width 2": 0.8}
+#: What an ensemble is to gain from a second core of what a pure compute loop gains at the same time, 2 at best.
+OF_TWO_CORES = 0.85
 Gradient = Callable[[Array], tuple[float, Array]]
 
 
@@ -130,9 +132,10 @@ def two_cores() -> Row:
         return lambda: ensemble(problem, RUNS, cores=cores, tolerance=1e-6)
 
     two, one, busy_two, busy_one = side_by_side(on(2), on(1), busy(2), busy(1), rounds=5, budget=1.0)
-    note = f"a pure compute loop gains {2 * busy_one / busy_two:.2f}× from the second thread at the same time"
-    question = "ensemble of 1,000 runs, two cores against one"
-    return Row(question, show_time(two), show_time(one), one / two, 1.7, note)
+    gained = 2 * busy_one / busy_two
+    note = f"a pure compute loop gains {gained:.2f}× from the second thread at the same time"
+    question, promised = "ensemble of 1,000 runs, two cores against one", round(OF_TWO_CORES * gained, 2)
+    return Row(question, show_time(two), show_time(one), one / two, promised, note)
 
 
 def busy(threads: int) -> Callable[[], object]:
