@@ -83,7 +83,7 @@ class BalancedNeurons:
 _Parts = tuple[Neuron, Array, Array, float, float, Array]
 
 
-def _second_moments(problem: Problem) -> tuple[Array, Array]:
+def second_moments(problem: Problem) -> tuple[Array, Array]:
     """E x and E xxᵀ."""
     assert isinstance(problem.data, Distribution)
     return problem.data.moments(1), problem.data.cross_gram(1, 1)
@@ -97,7 +97,7 @@ def whitening(matrix: Array) -> Array:
 
 def _without_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
-    B = whitening(_second_moments(problem)[1])
+    B = whitening(second_moments(problem)[1])
     c = problem.activation.coefficients[space.at]
     T = weight * c[:, None] * blocks_of_degrees(B, space.degrees)
     stretch = _stretch(problem, space, T)
@@ -134,7 +134,7 @@ def _stretch(problem: Problem, space: PolynomialSpace, T: Array) -> float:
 def _with_bias(problem: Problem, space: PolynomialSpace, weight: float) -> _Parts:
     assert isinstance(problem.activation, PolynomialActivation)
     n, d, c = problem.n, space.degree, problem.activation.coefficients
-    mean, square = _second_moments(problem)
+    mean, square = second_moments(problem)
     B = whitening(square - np.outer(mean, mean))
     shift = float(c[-2] / (d * c[-1])) if d > 1 else 0.0
     moved = np.asarray(Series(c)(Series([-shift, 1.0])).coef, np.float64)

@@ -22,6 +22,11 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
+from shallows.questions.charts.neuron_limits.ends import has_pair_limits
+from shallows.questions.charts.neuron_limits.one_neuron_limits import one_neuron_limits
+from shallows.questions.charts.neuron_limits.pairs import pair_limits
+from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits, tangent_limits
+from shallows.questions.charts.neuron_limits.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.neurons.apart import apart_kind
 from shallows.questions.charts.neurons.beside_constant import (
     WITHOUT_CONSTANTS,
@@ -54,7 +59,6 @@ from shallows.questions.charts.neurons.on_one_line import (
     leaves_lines_out,
     line_stratum,
 )
-from shallows.questions.charts.neurons.one_neuron_limits import one_neuron_limits
 from shallows.questions.charts.neurons.one_root import by_roots
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import examine_ends
@@ -65,8 +69,6 @@ from shallows.questions.charts.neurons.stratum import (
     own_neuron,
     shifted_space,
 )
-from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits, tangent_limits
-from shallows.questions.charts.neurons.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.neurons.wide import charted_width
 from shallows.questions.charts.neurons.wide_line import is_wide_line
@@ -85,6 +87,8 @@ Engine = Callable[[Problem, PolynomialSpace, int, Array | None, bool, int, Shown
 FORMULA = "a rational number, rounded"
 #: What is left out where weights can run away: functions that only limits of networks have.
 SCOPE = "networks, not limits of networks whose weights grow without bound"
+#: What is said where such limits are looked for, but only by a search.
+SEARCHED = "networks; of limits of networks whose weights grow without bound those that a search finds"
 
 
 def neurons_chart(
@@ -126,6 +130,11 @@ def neurons_chart(
         found.notes += limits.notes
         found.levels.append(limits.completeness)
         found.limits = limits.closed
+    elif engine is neuron_stratum and has_pair_limits(problem) and space.right.any():
+        limits = pair_limits(problem, space, certify, seed, progress)
+        found.placed = _beside_networks(found.placed, limits.placed)
+        found.notes += limits.notes
+        found.searched = True
     return assembled(problem, space, found, seed, method)
 
 
@@ -400,7 +409,7 @@ def assembled(
         else False
         if least.any() and closed and not found.undecided
         else None,
-        scope="; ".join([SCOPE] * (not closed) + apart),
+        scope="; ".join([SEARCHED if found.searched else SCOPE] * (not closed) + apart),
         seed=seed,
         title=f"{problem!r}",
         problem=problem,

@@ -10,9 +10,9 @@ from shallows.questions.charts.neurons.wide_points import WidePoints
 
 @dataclass
 class Found:
-    """Points, counts, notes and levels; `limits` says that all limits that can be lowest are among them, `escaped` how
-    many paths ran to infinity or have no end, `left_out` which networks are not listed, `undecided` that the lowest
-    limit may be a network."""
+    """Points, counts, notes and levels; `limits` says that all limits that can be lowest are among them, `searched`
+    that some are, `escaped` how many paths ran to infinity or have no end, `left_out` which networks are not listed,
+    `undecided` that the lowest limit may be a network."""
 
     placed: list[Placed] = field(default_factory=list)
     complex: dict[int, int] = field(default_factory=dict)
@@ -20,6 +20,7 @@ class Found:
     notes: list[str] = field(default_factory=list)
     levels: list[str] = field(default_factory=lambda: ["proved"])
     limits: bool = False
+    searched: bool = False
     escaped: int = 0
     left_out: list[str] = field(default_factory=list)
     undecided: bool = False

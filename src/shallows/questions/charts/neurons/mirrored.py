@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.questions.charts.neurons.one_neuron_limits import centred_activation
+from shallows.questions.charts.neuron_limits.one_neuron_limits import centred_activation
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 

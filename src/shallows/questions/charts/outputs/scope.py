@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.problem import Problem
+from shallows.questions.charts.neuron_limits.one_neuron_limits import centred_activation
 from shallows.questions.charts.neurons.chart import SCOPE
 from shallows.questions.charts.neurons.on_one_line import APART
-from shallows.questions.charts.neurons.one_neuron_limits import centred_activation
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER
 
 

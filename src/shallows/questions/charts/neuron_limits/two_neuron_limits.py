@@ -40,9 +40,9 @@ from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import LOST, Settled, settle
+from shallows.questions.charts.neuron_limits.limit_map import STRATA, Block, LimitEquations, LimitMap, Vector
+from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits
 from shallows.questions.charts.neurons.kinds import Placed
-from shallows.questions.charts.neurons.limit_map import STRATA, Block, LimitEquations, LimitMap, Vector
-from shallows.questions.charts.neurons.one_neuron_limits import Limits
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array

@@ -10,9 +10,9 @@ from shallows.mathematics.homotopy.monodromy import monodromy
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import family
 from shallows.questions.charts.continuation.generic_members import special_member
+from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits
+from shallows.questions.charts.neuron_limits.tangent_map import MergedPairEquations
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
-from shallows.questions.charts.neurons.tangent_limits import has_tangent_limits
-from shallows.questions.charts.neurons.tangent_map import MergedPairEquations
 
 
 def samples(seed, n=2):

@@ -33,15 +33,15 @@ from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import starting_member
 from shallows.questions.charts.continuation.lost_paths import Settled, settle
+from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits
+from shallows.questions.charts.neuron_limits.tangent_map import MergedPairEquations, Tangent, TangentMap
 from shallows.questions.charts.neurons.balanced import BalancedNeurons, blocks_of_degrees
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.metrics import RotationInvariantMetrics
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.neurons.one_neuron_limits import Limits
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
-from shallows.questions.charts.neurons.tangent_map import MergedPairEquations, Tangent, TangentMap
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array
 from shallows.support.progress import Shown

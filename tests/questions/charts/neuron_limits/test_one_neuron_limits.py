@@ -6,7 +6,7 @@ from numpy.polynomial import polynomial as series
 from scipy.optimize import least_squares, minimize
 
 import shallows as sh
-from shallows.questions.charts.neurons.one_neuron_limits import _at_zeros
+from shallows.questions.charts.neuron_limits.one_neuron_limits import _at_zeros
 
 
 def lowest_found(problem, seed, starts=5):

@@ -1,0 +1,1 @@
+"""Limits of pairs of polynomial neurons: where neurons end, what pairs leave there, and which limits are critical."""

@@ -1,0 +1,141 @@
+"""Sums of blocks as polynomials of their parameters: x ↦ the coordinates of the function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shallows.questions.charts.closure.term_map import ONE, Term, TermMap, read, summed, write
+from shallows.questions.charts.neuron_limits.blocks import Block, Part
+from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.support.checks import Array
+
+
+@dataclass(frozen=True)
+class BlockMap(TermMap):
+    """`degrees` are those of the space; with a bias vectors are (b, w). v_c = 1 for the scaled ones, c in `chart`."""
+
+    n: int
+    degrees: tuple[int, ...]
+    bias: bool
+    blocks: tuple[Block, ...]
+    chart: tuple[int, ...]
+
+    @property
+    def degree(self) -> int:  # type: ignore[override]
+        """The highest power of a parameter."""
+        return max(self.degrees)
+
+    @property
+    def size(self) -> int:
+        """Entries of a vector."""
+        return self.n + self.bias
+
+    @cached_property
+    def entries(self) -> int:
+        """N."""
+        return self._neuron((0.0,) * self.degree + (1.0,)).size
+
+    @cached_property
+    def layout(self) -> list[tuple[Block, list[list[int]], list[int]]]:
+        """For each block the places of its vectors and of its weights among the parameters, ONE for no parameter."""
+        start, number, found = 0, 0, []
+        for block in self.blocks:
+            vectors, weights = [], []
+            for scaled in block.scaled:
+                row = [ONE if scaled and x == self.chart[number] else start + x for x in range(self.size)]
+                row = [p - (scaled and x > self.chart[number]) if p >= 0 else p for x, p in enumerate(row)]
+                number, start = number + scaled, start + self.size - scaled
+                vectors.append(row)
+            for part in block.parts:
+                if part.along is None:
+                    weights.append(ONE if part.plain else start)
+                    start += not part.plain
+            found.append((block, vectors, weights))
+        return found
+
+    @cached_property
+    def unknowns(self) -> int:
+        """How many parameters there are."""
+        return 1 + max(p for _, vectors, weights in self.layout for row in [*vectors, weights] for p in row)
+
+    @cached_property
+    def linear(self) -> NDArray[np.bool_]:
+        """The parameters that s is linear in: weights, and vectors that no part is taken at but as they are."""
+        found = np.zeros(self.unknowns, bool)
+        for block, vectors, weights in self.layout:
+            bent = {part.at for part in block.parts if not part.plain}
+            places = weights + [p for k, row in enumerate(vectors) if k not in bent for p in row]
+            found[[p for p in places if p >= 0]] = True
+        return found
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """All summands of all entries."""
+        return summed(self._summands())
+
+    def _summands(self) -> Iterator[tuple[int, Fraction, list[int]]]:
+        for block, vectors, weights in self.layout:
+            left = list(weights)
+            for part in block.parts:
+                at = vectors[part.at]
+                if part.along is None:
+                    yield from self._values(part, at, left.pop(0))
+                else:
+                    yield from self._slopes(part, at, vectors[part.along])
+
+    def _values(self, part: Part, at: list[int], weight: int) -> Iterator[tuple[int, Fraction, list[int]]]:
+        for entry, c, row in self._neuron(part.q).terms:
+            yield entry, Fraction(c), [*(at[x] for x, e in enumerate(row) for _ in range(e)), weight]
+
+    def _slopes(
+        self, part: Part, at: list[int], along: list[int]
+    ) -> Iterator[tuple[int, Fraction, list[int]]]:
+        for entry, c, row in self._neuron(part.q).terms:
+            for x, e in enumerate(row):
+                if e:
+                    own = [at[y] for y, k in enumerate(row) for _ in range(k - (x == y))]
+                    yield entry, e * Fraction(c), [*own, along[x]]
+
+    def _neuron(self, q: tuple[float, ...]) -> Neuron:
+        """w ↦ the coordinates of q(w·x), or q(b + w·x)."""
+        return neuron_of(q, self.n, self.degrees, self.bias)
+
+    def parted(self, x: Array) -> list[tuple[Block, list[Array], list[float]]]:
+        """Each block's vectors and weights."""
+        return [
+            (
+                block,
+                [np.real(read(x, row)) for row in vectors],
+                np.real(read(x, [p for p in weights if p >= 0])).tolist() if weights else [],
+            )
+            for block, vectors, weights in self.layout
+        ]
+
+    def start(self, vectors: list[Array]) -> Array:
+        """Parameters with these vectors, those of all blocks in order, scaled ones divided by their entry v_c."""
+        x, left, charts = np.zeros(self.unknowns), list(vectors), list(self.chart)
+        for block, rows, _ in self.layout:
+            for row, scaled in zip(rows, block.scaled, strict=True):
+                v = left.pop(0)
+                write(x, row, v / v[charts.pop(0)] if scaled else v)
+        return x
+
+
+def neuron_of(q: tuple[float, ...], n: int, degrees: tuple[int, ...], bias: bool) -> Neuron:
+    """The neuron map of a polynomial q of no higher degree, in the coordinates of a space of these degrees.
+
+    >>> neuron_of((0.0, 0.0, 2.0), 1, (2, 3), False).values(np.array([3.0]))
+    array([18.,  0.])
+    """
+    full = [*q, *[0.0] * (max(degrees) + 1 - len(q))]
+    if bias:
+        return Neuron.affine(full, n)
+    plain = Neuron.of_degrees(degrees, n)
+    terms = tuple((entry, full[sum(row)], row) for entry, _, row in plain.terms if full[sum(row)])
+    return Neuron(plain.n, plain.size, terms, 1, 1)
