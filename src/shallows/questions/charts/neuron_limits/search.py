@@ -14,18 +14,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.solvers.levenberg_marquardt import LevenbergMarquardt, Residual
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
-#: Steps down, to a zero of the gradient in few unknowns, and in all.
-DOWN, STEPS, LAST = 40, 40, 10
+#: Steps down, to a zero of the gradient in few unknowns, and Newton's in all.
+DOWN, STEPS, LAST = 40, 60, 6
 #: Eigenvalues below this share of the largest are zero, sizes of parameters taken out: merged neurons have small ones.
 SINGULAR = 1e-13
 #: A gradient below this share of the sizes of its terms is zero.
 CRITICAL = 1e-11
-#: Damping: at first, its factors after steps that are taken and that are not, and bounds.
-FIRST, LESS, MORE, LEAST, MOST = 1e-2, 0.2, 4.0, 1e-14, 1e8
+#: What is added to normal equations, parameters scaled.
+DAMPED = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +92,12 @@ def critical_points(
     tells the parameters that s is linear in."""
     search = _Search(Derivatives(map_), linear, gram, right)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        x = search.nearest(starts)
-        x[::2] = search.nearest(_lower(search.derivatives, x[::2], gram, right))
-        x = search.run(x, STEPS, reduced=True)
-        x = search.run(x, LAST, reduced=False)
+        x = search.nearest(starts[:, ~linear])
+        x[::2] = stepped(search.residuals, x[::2], DOWN)
+        x = search.nearest(stepped(search.reduced, x[:, ~linear], STEPS))
+        for _ in range(LAST):
+            gradient, hessian = search.whole(x)
+            x = x - _solved(hessian, gradient)
         gradient, hessian, size = search.derivatives.at(x, gram, right)
         arrived = np.all(np.abs(gradient) <= CRITICAL * size, axis=1) & np.isfinite(x).all(axis=1)
     there, D = x[arrived], search.derivatives.slopes(x[arrived])[1]
@@ -104,107 +107,64 @@ def critical_points(
     return np.asarray(there[np.array(regular, bool)])
 
 
+def stepped(residual: Residual, starts: Array, steps: int) -> Array:
+    """So many steps of all runs."""
+    runs = LevenbergMarquardt(residual, starts)
+    for _ in range(steps):
+        runs.step()
+    return runs.theta
+
+
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """Levenberg-Marquardt steps for ∇ = 0, for many points at once."""
+    """What is to be zero, or small, and its derivatives."""
 
     derivatives: Derivatives
     linear: NDArray[np.bool_]
     gram: Array
     right: Array
 
-    def run(self, x: Array, steps: int, reduced: bool) -> Array:
-        """So many of them; `reduced` to the parameters that s is not linear in, the others following."""
-        damping, seen = np.full(len(x), FIRST), self._seen(x, reduced)
-        for _ in range(steps):
-            step = _step(*seen, damping)
-            tried = x.copy()
-            if reduced:
-                tried[:, ~self.linear] += step
-                tried = self.nearest(tried)
-            else:
-                tried += step
-            new = self._seen(tried, reduced)
-            better = _defect(new[0], seen[1]) < _defect(*seen)
-            x = np.where(better[:, None], tried, x)
-            seen = (
-                np.where(better[:, None], new[0], seen[0]),
-                np.where(better[:, None, None], new[1], seen[1]),
-            )
-            damping = np.clip(np.where(better, damping * LESS, damping * MORE), LEAST, MOST)
-        return x
-
-    def nearest(self, x: Array) -> Array:
-        """With the parameters of the nearest function."""
+    def residuals(self, x: Array) -> tuple[Array, Array]:
+        """Those whose squares add up to the loss, but for a constant."""
         s, slopes = self.derivatives.slopes(x)
-        D = slopes[:, self.linear]
-        g = np.einsum("spk,sk->sp", D, s @ self.gram - self.right)
-        moved = x.copy()
-        moved[:, self.linear] += _step_of(g, D @ self.gram @ D.transpose(0, 2, 1))
-        return moved
+        root = np.linalg.cholesky(self.gram)
+        return s @ root - np.linalg.solve(root, self.right), (slopes @ root).transpose(0, 2, 1)
 
-    def _seen(self, x: Array, reduced: bool) -> tuple[Array, Array]:
-        """Half the gradients and Hessians, of the loss or of its least over the linear parameters."""
-        g, H, _ = self.derivatives.at(x, self.gram, self.right)
-        if not reduced:
-            return g, H
+    def whole(self, x: Array) -> tuple[Array, Array]:
+        """Half the gradients and Hessians."""
+        return self.derivatives.at(x, self.gram, self.right)[:2]
+
+    def reduced(self, bent: Array) -> tuple[Array, Array]:
+        """Half the gradients and Hessians of the least loss over the parameters that s is linear in."""
+        g, H = self.whole(self.nearest(bent))
         own, other = np.flatnonzero(~self.linear), np.flatnonzero(self.linear)
         cross = H[:, other[:, None], own]
         along = np.stack(
-            [_step_of(cross[:, :, k], H[:, other[:, None], other]) for k in range(len(own))], axis=2
+            [_solved(H[:, other[:, None], other], cross[:, :, k]) for k in range(len(own))], axis=2
         )
-        return g[:, own], H[:, own[:, None], own] + cross.transpose(0, 2, 1) @ along
+        return g[:, own], H[:, own[:, None], own] - cross.transpose(0, 2, 1) @ along
+
+    def nearest(self, bent: Array) -> Array:
+        """All parameters, from those that s is not linear in: the others are those of the nearest function."""
+        x = np.zeros((len(bent), len(self.linear)))
+        x[:, ~self.linear] = bent
+        s, slopes = self.derivatives.slopes(x)
+        D = slopes[:, self.linear]
+        rest = np.einsum("spk,sk->sp", D, self.right - s @ self.gram)
+        x[:, self.linear] = _solved(D @ self.gram @ D.transpose(0, 2, 1), rest)
+        return x
 
 
-def _step_of(gradient: Array, hessian: Array) -> Array:
-    """−H⁻¹g for positive definite H, singular ones slightly damped."""
-    scales = _scales(hessian)
-    H = np.nan_to_num(hessian * scales[:, :, None] * scales[:, None, :]) + LEAST * np.eye(hessian.shape[1])
-    g = np.nan_to_num(gradient * scales)
-    return np.asarray(-scales * np.linalg.solve(H, g[..., None])[..., 0])
-
-
-def _lower(derivatives: Derivatives, x: Array, gram: Array, right: Array) -> Array:
-    """Steps of Gauss and Newton, damped, that decrease the loss."""
-    damping, (s, slopes) = np.full(len(x), FIRST), derivatives.slopes(x)
-    loss = _quadratic(s, gram, right)
-    for _ in range(DOWN):
-        normal = slopes @ gram @ slopes.transpose(0, 2, 1)
-        scales = _scales(normal)
-        H = np.nan_to_num(normal * scales[:, :, None] * scales[:, None, :])
-        g = np.nan_to_num(np.einsum("spk,sk->sp", slopes, s @ gram - right) * scales)
-        damped = H + damping[:, None, None] * np.eye(H.shape[1])
-        tried = x - scales * np.linalg.solve(damped, g[..., None])[..., 0]
-        new = derivatives.slopes(tried)
-        lower = _quadratic(new[0], gram, right) < loss
-        x, s = np.where(lower[:, None], tried, x), np.where(lower[:, None], new[0], s)
-        slopes, loss = np.where(lower[:, None, None], new[1], slopes), _quadratic(s, gram, right)
-        damping = np.clip(np.where(lower, damping * LESS, damping * MORE), LEAST, MOST)
-    return x
-
-
-def _quadratic(s: Array, gram: Array, right: Array) -> Array:
-    """The loss but for a constant."""
-    return np.asarray(np.einsum("sk,kl,sl->s", s, gram, s) - 2 * s @ right)
+def _solved(matrices: Array, right: Array) -> Array:
+    """M⁻¹b for symmetric M, singular ones slightly damped."""
+    scales = _scales(matrices)
+    M = np.nan_to_num(matrices * scales[:, :, None] * scales[:, None, :]) + DAMPED * np.eye(matrices.shape[1])
+    return np.asarray(scales * np.linalg.solve(M, np.nan_to_num(right * scales)[..., None])[..., 0])
 
 
 def _scales(hessian: Array) -> Array:
     """A size for each parameter: curvatures along it are about one."""
     return np.asarray(1 / np.sqrt(np.abs(hessian).max(axis=2) + TINY))
-
-
-def _defect(gradient: Array, hessian: Array) -> Array:
-    """The length of the gradient in these sizes; not a number is not better."""
-    return np.asarray(np.linalg.norm(gradient * _scales(hessian), axis=1))
-
-
-def _step(gradient: Array, hessian: Array, damping: Array) -> Array:
-    """−(H² + λ)⁻¹ H g in scaled parameters."""
-    scales = _scales(hessian)
-    H = np.nan_to_num(hessian * scales[:, :, None] * scales[:, None, :])
-    g = np.nan_to_num(gradient * scales)
-    square = H @ H + damping[:, None, None] * np.eye(H.shape[1])
-    return np.asarray(-scales * np.linalg.solve(square, (H @ g[..., None]))[..., 0])
 
 
 def _is_regular(matrix: Array) -> bool:
