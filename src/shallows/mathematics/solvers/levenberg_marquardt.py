@@ -71,7 +71,7 @@ class LevenbergMarquardt:
         A step is taken when ‖r‖² falls, or, where the rounding of residuals of size √scale hides that, when the
         gradient does.
         """
-        self.damping = np.maximum(self.damping, smallest_damping(self.J))
+        self.damping = np.maximum(self.damping, smallest_damping(self.J) + TINY)  # J may be zero
         step = solve_damped(self.J, self.r, self.damping)
         trial = self.theta + step
         self.stuck = np.all(trial == self.theta, axis=1)

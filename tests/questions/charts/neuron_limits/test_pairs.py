@@ -232,3 +232,34 @@ def test_ends_of_a_cubic_with_a_bias():
         ("at infinity", 0.0),
     ]
     assert [item[3] for item in seen] == [True, True, False, True, False, True]
+
+
+def special_targets():
+    """A neuron of the width itself, x³, a constant, and one that rotations leave alone."""
+    cubic = sh.Polynomial(ACTIVATIONS["z + z³"])
+    one = sh.Network([[1.0, 0.0]], [1.0], activation=cubic, bias=[0.5])
+    forms = [np.eye(10)[k] for k in (0, 6)]
+    round_one = np.zeros(10)
+    round_one[[0, 3, 5]] = 1.0
+    data = sh.Gaussian(2)
+    yield sh.Problem(one, data, 2, cubic, bias=True)
+    for form in forms:
+        yield sh.Problem(sh.SymmetricTensor(form, 3, 3), data, 2, cubic, bias=True)
+    yield sh.Problem(sh.SymmetricTensor(round_one, 3, 3), data, 2, sh.Polynomial(ACTIVATIONS["1 + z² + z³"]))
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_special_targets_have_isolated_limits_alone(number):
+    """Weights that vanish belong to other strata, and circles of limits are no points: where rotations leave data and
+    target alone, a listed limit has to be the same after them."""
+    problem = list(special_targets())[number]
+    space = PolynomialSpace.of(problem)
+    limits = pair_limits(problem, space, True, 0)
+    assert limits.completeness == "sampled" and not limits.closed and limits.notes
+    for item in limits.placed:
+        assert item.point.certificate is not None
+        assert problem.loss(item.network) == pytest.approx(
+            float(space.excess(item.point.entries[None])[0] + space.floor), abs=5e-3 * float(space.energy)
+        )
+    if number == 3:
+        assert not limits.placed

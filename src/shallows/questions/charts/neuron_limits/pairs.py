@@ -34,6 +34,8 @@ from shallows.support.progress import status_line
 STARTS = 480
 #: Sizes of random neurons, in those at which inputs have length one: log-normal with this spread.
 SPREAD = 1.5
+#: A weight that adds a smaller share of the largest to the function is none.
+NO_WEIGHT = 1e-8
 HOW = "Krawczyk, on the limits of two neurons"
 #: A critical limit: its stratum's map, and parameters.
 Point = tuple[BlockMap, Array]
@@ -80,8 +82,15 @@ def _searched(
         if np.linalg.matrix_rank(map_.slopes(rng.standard_normal(map_.unknowns))) < map_.unknowns:
             return []
         points = critical_points(map_, map_.linear, np.array(starts), space.gram, space.right)
-        found += [(map_, x) for x in points]
+        found += [(map_, x) for x in points if _is_whole(map_, x)]
     return found
+
+
+def _is_whole(map_: BlockMap, x: Array) -> bool:
+    """Whether no weight vanishes: then it is no limit of a lower stratum."""
+    weights = [p for _, _, places in map_.layout for p in places if p >= 0]
+    shares = np.abs(x[weights]) * np.abs(map_.slopes(x)[weights]).max(axis=1)
+    return bool(np.all(shares > NO_WEIGHT * np.abs(map_.tensors(x[None])).max()))
 
 
 def _drawn(problem: Problem, rng: np.random.Generator) -> Array:

@@ -25,7 +25,7 @@ DOWN, STEPS, LAST = 40, 60, 6
 SINGULAR = 1e-13
 #: A gradient below this share of the sizes of its terms is zero.
 CRITICAL = 1e-11
-#: What is added to normal equations, parameters scaled.
+#: What is added to normal equations, parameters scaled; eigenvalues of Hessians below this are not divided by.
 DAMPED = 1e-14
 
 
@@ -96,8 +96,7 @@ def critical_points(
         x[::2] = stepped(search.residuals, x[::2], DOWN)
         x = search.nearest(stepped(search.reduced, x[:, ~linear], STEPS))
         for _ in range(LAST):
-            gradient, hessian = search.whole(x)
-            x = x - _solved(hessian, gradient)
+            x = x + _newton(*search.whole(x))
         gradient, hessian, size = search.derivatives.at(x, gram, right)
         arrived = np.all(np.abs(gradient) <= CRITICAL * size, axis=1) & np.isfinite(x).all(axis=1)
     there, D = x[arrived], search.derivatives.slopes(x[arrived])[1]
@@ -156,10 +155,22 @@ class _Search:
 
 
 def _solved(matrices: Array, right: Array) -> Array:
-    """M⁻¹b for symmetric M, singular ones slightly damped."""
+    """M⁻¹b for M without negative eigenvalues, singular ones slightly damped."""
+    M, b, scales = _finite(matrices, right)
+    return np.asarray(scales * np.linalg.solve(M + DAMPED * np.eye(M.shape[1]), b)[..., 0])
+
+
+def _newton(gradient: Array, hessian: Array) -> Array:
+    """−H⁻¹g, the least of all such steps for singular H."""
+    H, g, scales = _finite(hessian, gradient)
+    return np.asarray(-scales * (np.linalg.pinv(H, rcond=DAMPED, hermitian=True) @ g)[..., 0])
+
+
+def _finite(matrices: Array, right: Array) -> tuple[Array, Array, Array]:
+    """Matrices and columns in scaled parameters, zero for what is not a number, and the scales."""
     scales = _scales(matrices)
-    M = np.nan_to_num(matrices * scales[:, :, None] * scales[:, None, :]) + DAMPED * np.eye(matrices.shape[1])
-    return np.asarray(scales * np.linalg.solve(M, np.nan_to_num(right * scales)[..., None])[..., 0])
+    scaled, b = matrices * scales[:, :, None] * scales[:, None, :], (right * scales)[..., None]
+    return np.where(np.isfinite(scaled), scaled, 0.0), np.where(np.isfinite(b), b, 0.0), scales
 
 
 def _scales(hessian: Array) -> Array:
