@@ -6,7 +6,7 @@ from numpy.polynomial import polynomial as series
 from scipy.optimize import least_squares, minimize
 
 import shallows as sh
-from shallows.questions.charts.neuron_limits.one_neuron_limits import _at_zeros
+from shallows.questions.charts.neuron_limits.ends import ends
 
 
 def lowest_found(problem, seed, starts=5):
@@ -108,12 +108,16 @@ def test_the_infimum_of_one_neuron_with_a_bias(coefficients, n):
     assert abs(np.sum(loss.residuals(theta) ** 2) - chart.infimum) < (1e-9 if chart.attained else 1e-3)
 
 
+def zeros(coefficients):
+    target = sh.SymmetricTensor([1.0, *[0.0] * (len(coefficients) - 1)], 2, len(coefficients) - 1)
+    found = ends(sh.Problem(target, sh.Gaussian(1), 1, sh.Polynomial(coefficients), bias=True))
+    return [(end.own, end.beside, float(end.place)) for end in found if end.name == "at a zero"]
+
+
 def test_zeros_of_an_activation_and_the_powers_there():
-    ends = [(end.own, end.beside, -end.shift) for end in _at_zeros(np.array([1.0, 0, -2.0, 0, 1.0]))]
-    assert ends == [(2, 3, -1.0), (2, 3, 1.0)]
-    ends = [(end.own, end.beside) for end in _at_zeros(np.array([0, -1.0, 0, 1.0]))]
-    assert ends == [(1, 2), (1, 3), (1, 2)]
-    assert not _at_zeros(np.array([1.0, 3.0, 3.0, 1.0]))  # a power: all its limits are networks
+    assert zeros([1.0, 0, -2.0, 0, 1.0]) == [(2, 3, -1.0), (2, 3, 1.0)]
+    assert zeros([0, -1.0, 0, 1.0]) == [(1, 2, -1.0), (1, 3, 0.0), (1, 2, 1.0)]
+    assert not zeros([1.0, 3.0, 3.0, 1.0])  # a power: all its limits are networks
 
 
 def test_a_square_is_a_limit_of_a_neuron_with_a_double_zero():

@@ -20,10 +20,11 @@ import numpy as np
 from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.model.activations import PolynomialActivation
 from shallows.model.problem import Problem
-from shallows.support.tolerances import SQRT_EPSILON
 
 #: A vector of rationals.
 Exact = tuple[Fraction, ...]
+#: Coefficients of the moved activation below this share of the largest are rounding of the shift.
+NO_COEFFICIENT = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,11 @@ def ends(problem: Problem) -> list[End]:
     """
     assert isinstance(problem.activation, PolynomialActivation)
     c = [Fraction(float(x)) for x in problem.activation.coefficients]
-    d = len(c) - 1
-    centre = -c[-2] / (d * c[-1]) if problem.bias else Fraction(0)
-    found = [_end("at infinity", centre, _about(c, centre), down=True)]
+    q, centre = centred_activation(problem)
+    found = [_end("at infinity", centre, q, down=True)]
     if problem.bias:
-        found += [_end("at a zero", *near) for near in _places(c, c)]
-        flat = [(z, q) for z, q in _places(c, _slope(c)) if abs(q[0]) > SQRT_EPSILON * max(map(abs, q))]
-        found += [_end("at a constant", *near) for near in flat]
+        found += _near_zeros("at a zero", c, c)
+        found += [end for end in _near_zeros("at a constant", c, _slope(c)) if end.own == 0]
     else:
         found.append(_end("at a constant" if c[0] else "at a zero", Fraction(0), c))
     return [end for end in found if len(end.powers) > 1]
@@ -94,6 +93,19 @@ def _end(name: str, place: Fraction, q: list[Fraction], down: bool = False) -> E
     powers = [j for j, value in enumerate(q) if value]
     powers = powers[::-1] if down else powers
     return End(name, place, tuple(powers), tuple(q[j] for j in powers))
+
+
+def centred_activation(problem: Problem) -> tuple[list[Fraction], Fraction]:
+    """The coefficients of p, with a bias about the place where the power d − 1 vanishes, and that place.
+
+    What is left there of rounded coefficients is no power.
+    """
+    assert isinstance(problem.activation, PolynomialActivation)
+    c = [Fraction(float(x)) for x in problem.activation.coefficients]
+    if not problem.bias or len(c) < 2:
+        return c, Fraction(0)
+    centre, most = -c[-2] / ((len(c) - 1) * c[-1]), NO_COEFFICIENT * max(map(abs, c))
+    return [x if abs(x) >= most else Fraction(0) for x in _about(c, centre)], centre
 
 
 def _about(c: list[Fraction], place: Fraction) -> list[Fraction]:
@@ -108,14 +120,21 @@ def _slope(c: list[Fraction]) -> list[Fraction]:
     return [j * c[j] for j in range(1, len(c))]
 
 
-def _places(c: list[Fraction], zero_of: list[Fraction]) -> list[tuple[Fraction, list[Fraction]]]:
-    """The real zeros of a polynomial as doubles, with p about each, powers left out that vanish but for rounding."""
+def _near_zeros(name: str, c: list[Fraction], zero_of: list[Fraction]) -> list[End]:
+    """Ends at the real zeros of a polynomial: places are rounded, which powers p has there is decided exactly.
+
+    >>> [(end.powers, float(end.place)) for end in _near_zeros("", *[[Fraction(x) for x in (0, 0, -2, 1)]] * 2)]
+    [((2, 3), 0.0), ((1, 2, 3), 2.0)]
+    """
+    own, slopes = affine(zero_of), [affine(c)]  # p⁽ʲ⁾
+    for _ in c[1:]:
+        slopes.append(slopes[-1].derivative())
     found = []
-    for root, _ in real_roots(affine(zero_of)):
-        place = Fraction(float(root.mid()))
-        q = _about(c, place)
-        size = max(abs(float(x)) for x in q)
-        found.append((place, [x if abs(float(x)) > SQRT_EPSILON * size else Fraction(0) for x in q]))
+    for zero, _ in real_roots(own):
+        place = Fraction(float(zero.mid()))
+        there = [not own.gcd(slope).numer()(zero).contains(0) for slope in slopes]
+        q = [x if is_there else Fraction(0) for x, is_there in zip(_about(c, place), there, strict=True)]
+        found.append(_end(name, place, q))
     return found
 
 

@@ -18,20 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import comb
 
 import numpy as np
-from numpy.polynomial import Polynomial as Series
 
-from shallows.mathematics.exact.binary_forms import affine, real_roots
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
-from shallows.model.activations import PolynomialActivation, Power
+from shallows.model.activations import Power
 from shallows.model.data.samples import Samples
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.completeness import weakest
+from shallows.questions.charts.neuron_limits.ends import End, ends
 from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint
@@ -39,8 +37,6 @@ from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 
-#: Coefficients of the moved activation below this share of the largest are rounding of the shift.
-NO_COEFFICIENT = 1e-12
 #: ε of the network that stands for a limit: its function is off by about as much.
 NEARLY = 1e-4
 #: The worst that a chart of limits may be for the lowest of them to be known.
@@ -55,16 +51,6 @@ class Limits:
     completeness: str
     notes: list[str]
     closed: bool
-
-
-@dataclass(frozen=True)
-class End:
-    """Where functions c v^own are limits: p has the coefficients `p` about −shift, `beside` is the next power there."""
-
-    own: int
-    beside: int
-    p: Array
-    shift: float
 
 
 @dataclass(frozen=True)
@@ -83,64 +69,15 @@ def one_neuron_limits(
     placed: list[Placed] = []
     notes: list[str] = []
     levels = ["proved"]
-    ends = _ends(problem)
-    for own in sorted({end.own for end in ends}, reverse=True):
+    places = [end for end in ends(problem) if end.own]
+    for own in sorted({end.own for end in places}, reverse=True):
         functions, level = _critical_powers(problem, space, own, charted)
-        alike = [end for end in ends if end.own == own]
+        alike = [end for end in places if end.own == own]
         made = [_placed(problem, space, alike, limit) for limit in functions]
         placed += [item for item in made if item is not None]
         levels.append(level)
         notes.append(f"limits: the power {own} alone ({level})")
     return Limits(placed, weakest(levels), notes, all(level in KNOWN for level in levels))
-
-
-def _ends(problem: Problem) -> list[End]:
-    """At infinity, and at the real zeros of p that L can come to."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    p, shift = centred_activation(problem)
-    support = [j for j, c in enumerate(p) if c]
-    if len(support) < 2:
-        return []
-    ends = [End(support[-1], support[-2], p, shift)]
-    if problem.bias:
-        return ends + _at_zeros(problem.activation.coefficients)
-    return ends + ([End(support[0], support[1], p, 0.0)] if support[0] else [])
-
-
-def centred_activation(problem: Problem) -> tuple[Array, float]:
-    """The coefficients of p, with a bias about −shift, where the power d − 1 vanishes."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    c = problem.activation.coefficients
-    if not problem.bias or len(c) < 2:
-        return np.asarray(c, np.float64), 0.0
-    shift = float(c[-2] / ((len(c) - 1) * c[-1]))
-    moved = np.asarray(Series(c)(Series([-shift, 1.0])).coef, np.float64)
-    moved[-2] = 0.0
-    moved[np.abs(moved) < NO_COEFFICIENT * np.abs(c).max()] = 0.0
-    return moved, shift
-
-
-def _at_zeros(coefficients: Array) -> list[End]:
-    """The real zeros of p but those of p = c (z − z₀)^d: multiplicities, and which powers are there, by exact division.
-
-    >>> [(end.own, end.beside, end.shift) for end in _at_zeros(np.array([0.0, 0.0, -2.0, 1.0]))]
-    [(2, 3, -0.0), (1, 2, -2.0)]
-    """
-    degree = len(coefficients) - 1
-    p = affine([Fraction(float(c)) for c in coefficients])
-    slopes = [p]  # p⁽ʲ⁾
-    for _ in range(degree):
-        slopes.append(slopes[-1].derivative())
-    ends = []
-    for zero, own in real_roots(p):
-        there = [j for j in range(own, degree + 1) if not p.gcd(slopes[j]).numer()(zero).contains(0)]
-        if len(there) < 2:
-            continue
-        place = float(zero.mid())
-        about = np.asarray(Series(coefficients)(Series([place, 1.0])).coef, np.float64)
-        present = [j in there for j in range(degree + 1)]
-        ends.append(End(there[0], there[1], np.where(present, about, 0.0), -place))
-    return ends
 
 
 def _critical_powers(
@@ -176,37 +113,35 @@ def _entries(problem: Problem, space: PolynomialSpace, power: int, v: Array) -> 
     return np.where(space.at == power, full, 0.0)
 
 
-def _placed(problem: Problem, space: PolynomialSpace, ends: list[End], limit: PowerLimit) -> Placed | None:
+def _placed(problem: Problem, space: PolynomialSpace, places: list[End], limit: PowerLimit) -> Placed | None:
     """A limit at all of these ends; None where the closure goes on through it at each, and the loss is not flat."""
-    own = ends[0].own
+    own = places[0].own
     entries = limit.a * _entries(problem, space, own, limit.v)
-    slopes = [_inward(problem, space, end, limit, entries) for end in ends]
-    through = [
-        bool((end.own - end.beside) % 2) and slope != 0 for end, slope in zip(ends, slopes, strict=True)
-    ]
+    slopes = [_inward(problem, space, end, limit, entries) for end in places]
+    through = [not end.is_boundary and slope != 0 for end, slope in zip(places, slopes, strict=True)]
     if all(through):
         return None
     falls = any(through) or min(slopes) < 0
     kind = "saddle" if limit.signature[2] or falls else "local minimum"
     kind = "degenerate" if kind == "local minimum" and (0 in slopes or limit.signature[1]) else kind
-    shown = min((i for i in range(len(ends)) if not through[i]), key=lambda i: slopes[i])
+    shown = min((i for i in range(len(places)) if not through[i]), key=lambda i: slopes[i])
     point = NeuronPoint(limit.v[None], np.array([limit.a]), entries, limit.signature, None, True)
-    return replace(Placed(point, _near(problem, ends[shown], limit)), kind=kind)
+    return replace(Placed(point, _near(problem, places[shown], limit)), kind=kind)
 
 
 def _inward(problem: Problem, space: PolynomialSpace, end: End, limit: PowerLimit, entries: Array) -> float:
     """Half the slope of the loss from a limit to the networks beside it, 0.0 where that is rounding."""
-    side = limit.a * end.p[end.beside] / end.p[end.own] * _entries(problem, space, end.beside, limit.v)
+    side = limit.a * float(end.share(1)) * _entries(problem, space, end.beside, limit.v)
     slope = float(side @ (space.gram @ entries - space.right))
-    size = float(np.sqrt(max(side @ space.gram @ side, 0.0) * float(space.energy)))
+    size = float(np.sqrt(max(float(side @ space.gram @ side), 0.0) * float(space.energy)))
     return 0.0 if abs(slope) <= POINT_ERROR * size else slope
 
 
 def _near(problem: Problem, end: End, limit: PowerLimit) -> Network:
     """A network beside the limit."""
     epsilon = NEARLY if end.own < end.beside else 1 / NEARLY
-    w, weight = limit.v * epsilon, limit.a / end.p[end.own] / epsilon**end.own
+    w, weight = limit.v * epsilon, limit.a / float(end.coefficients[0]) / epsilon**end.own
     bias = None
     if problem.bias:
-        bias, w = np.array([w[0] - end.shift]), w[1:]
+        bias, w = np.array([w[0] + float(end.place)]), w[1:]
     return Network(w[None], [weight], problem.activation, bias=bias)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.questions.charts.neuron_limits.one_neuron_limits import centred_activation
+from shallows.questions.charts.neuron_limits.ends import centred_activation
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.support.checks import Array
 
@@ -35,8 +35,9 @@ class Mirror:
 
 def mirror_of(problem: Problem) -> Mirror | None:
     """The mirror of an activation that has one; powers have none of their own, all multiples of w being alike there."""
-    p, shift = centred_activation(problem)
+    exact, centre = centred_activation(problem)
+    p = np.array(exact, np.float64)
     even = np.abs(p[2::2]).max(initial=0.0)
     if np.count_nonzero(p[1:]) < 2 or even > POINT_ERROR * np.abs(p).max():
         return None
-    return Mirror(-shift, float(p[0]), problem.bias)
+    return Mirror(float(centre), float(p[0]), problem.bias)

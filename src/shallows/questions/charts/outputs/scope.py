@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shallows.mathematics.exact.rational_arrays import fractions, rational_matrix
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.problem import Problem
-from shallows.questions.charts.neuron_limits.one_neuron_limits import centred_activation
+from shallows.questions.charts.neuron_limits.ends import centred_activation
 from shallows.questions.charts.neurons.chart import SCOPE
 from shallows.questions.charts.neurons.on_one_line import APART
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER
@@ -69,4 +69,4 @@ def scope_of(problem: Problem, closed: bool, charted: list[str]) -> str:
 def _bends_once(problem: Problem) -> bool:
     """Whether p is quadratic, or a power and a constant (about any point with a bias)."""
     p, _ = centred_activation(problem)
-    return len(p) == 3 or not np.any(p[1:-1])
+    return len(p) == 3 or not any(p[1:-1])
