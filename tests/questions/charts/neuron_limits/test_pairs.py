@@ -248,7 +248,7 @@ def special_targets():
     yield sh.Problem(sh.SymmetricTensor(round_one, 3, 3), data, 2, sh.Polynomial(ACTIVATIONS["1 + z² + z³"]))
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW), 3])
 def test_special_targets_have_isolated_limits_alone(number):
     """Weights that vanish belong to other strata, and circles of limits are no points: where rotations leave data and
     target alone, a listed limit has to be the same after them."""
