@@ -184,11 +184,11 @@ def test_a_chart_with_limits_is_saved_and_loaded(tmp_path):
 
 @pytest.mark.thorough
 def test_four_neurons_in_two_inputs_have_all_their_limits():
-    """Pairs in two places, three beside one, four in one place: no scope is left, and one point is the lowest."""
+    """Pairs in two places, three beside one, four in one place: no scope is left. A lost path is no proof."""
     problem = random_problem(7, None, 0, width=4)
     chart = sh.chart(problem)
-    assert chart.scope == "" and "scope" not in repr(chart)
-    assert "global minimum" in chart.kinds()
+    assert chart.scope == "" and sum("limits" in note for note in chart.notes) >= 7
+    assert ("global minimum" in chart.kinds()) == (chart.completeness != "sampled")
     lowest = sh.ensemble(problem, runs=40, method="lm", rng=0).losses.min()
     assert chart.infimum <= lowest * (1 + 1e-9) + 1e-12
 
