@@ -45,12 +45,17 @@ KNOWN = ("proved", "count-matched", "trace-tested")
 
 @dataclass(frozen=True)
 class Limits:
-    """Critical limits, marked, how complete their list is, and whether all that can be lowest are among them."""
+    """Critical limits, marked, how complete their list is, and whether all that can be lowest are among them.
+
+    `optional` ones are out of scope where that is not so, `searched` ones are found by a search.
+    """
 
     placed: list[Placed]
     completeness: str
     notes: list[str]
     closed: bool
+    optional: bool = False
+    searched: bool = False
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def pair_limits(
             notes.append(
                 f"limits, {words}: {len(made) - len(listed)} more are not proved isolated, and not listed"
             )
-    return Limits(placed, "sampled", notes, False)
+    return Limits(placed, "sampled", notes, False, optional=True, searched=True)
 
 
 def _searched(

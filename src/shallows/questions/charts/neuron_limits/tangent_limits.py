@@ -154,7 +154,7 @@ def tangent_limits(
     ]
     notes = run.notes("limits, two merged neurons", words, *said)
     closed = run.completeness != "sampled" and not (run.singular.count or run.at_infinity or ends)
-    return Limits(placed, run.completeness, notes, closed)
+    return Limits(placed, run.completeness, notes, closed, optional=True)
 
 
 def _followed(

@@ -23,7 +23,7 @@ from shallows.questions.charts.algebraic import NO_TARGET
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neuron_limits.ends import has_pair_limits
-from shallows.questions.charts.neuron_limits.one_neuron_limits import one_neuron_limits
+from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits, one_neuron_limits
 from shallows.questions.charts.neuron_limits.pairs import pair_limits
 from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neuron_limits.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
@@ -111,31 +111,36 @@ def neurons_chart(
         _trained(problem, space, certify, seed, progress, found, engine)
     else:
         _fixed(problem, space, certify, seed, progress, found, engine)
-    if problem.outer is None and problem.width == 1 and charted is not None:
-        limits = one_neuron_limits(problem, space, charted)
+    limits = _limits(problem, space, certify, seed, progress, engine, charted)
+    if limits is not None:
         found.placed = _beside_networks(found.placed, limits.placed)
         found.notes += limits.notes
-        found.levels.append(limits.completeness)
-        found.limits = limits.closed
-    elif engine is neuron_stratum and has_tangent_limits(problem) and space.right.any():
-        with status_line("limits: two merged neurons", progress) as tell:
-            limits = tangent_limits(problem, space, certify, seed, tell)
-        found.placed = _beside_networks(found.placed, limits.placed)
-        found.notes += limits.notes
-        found.limits = limits.closed and not found.escaped
-        found.levels += [limits.completeness] if found.limits else []  # the others are out of scope
-    elif engine is neuron_stratum and has_two_neuron_limits(problem) and space.right.any():
-        limits = two_neuron_limits(problem, space, certify, seed, progress)
-        found.placed = _beside_networks(found.placed, limits.placed)
-        found.notes += limits.notes
-        found.levels.append(limits.completeness)
-        found.limits = limits.closed
-    elif engine is neuron_stratum and has_pair_limits(problem) and space.right.any():
-        limits = pair_limits(problem, space, certify, seed, progress)
-        found.placed = _beside_networks(found.placed, limits.placed)
-        found.notes += limits.notes
-        found.searched = True
+        known = limits.closed and not (limits.optional and found.escaped)
+        found.levels += [limits.completeness] if known or not limits.optional else []
+        found.limits, found.searched = known or (limits.searched and found.limits), limits.searched
     return assembled(problem, space, found, seed, method)
+
+
+def _limits(
+    problem: Problem,
+    space: PolynomialSpace,
+    certify: bool,
+    seed: int,
+    progress: bool,
+    engine: Engine,
+    charted: Callable[[Problem], Chart] | None,
+) -> Limits | None:
+    """What is known of the limits of trained neurons; None where nothing is looked for."""
+    if problem.outer is None and problem.width == 1 and charted is not None:
+        return one_neuron_limits(problem, space, charted)
+    if engine is not neuron_stratum or not space.right.any():
+        return None
+    if has_tangent_limits(problem):
+        with status_line("limits: two merged neurons", progress) as tell:
+            return tangent_limits(problem, space, certify, seed, tell)
+    if has_two_neuron_limits(problem):
+        return two_neuron_limits(problem, space, certify, seed, progress)
+    return pair_limits(problem, space, certify, seed, progress) if has_pair_limits(problem) else None
 
 
 def _beside_networks(networks: list[Placed], limits: list[Placed]) -> list[Placed]:
