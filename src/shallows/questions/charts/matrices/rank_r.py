@@ -178,10 +178,33 @@ def _in_own_frame(system: LowRankSystem, x: Array, prove: bool) -> RealPoint:
     Where its first rows are nearly dependent in the frame that all share, Z is large: rounding then decides the signs
     of the Hessian, and no box around the root contracts.
     """
-    S = _in_frame(system.equations, system.frame, x)
+    return _point_near(*_own_frame(system, _in_frame(system.equations, system.frame, x)), prove)
+
+
+def point_at(problem: Problem, S: Array, rank: int, prove: bool) -> RealPoint:
+    """The critical point next to a matrix of this rank that is one up to rounding, with what is proved about it."""
+    return _point_near(*_own_frame(_system_of(problem, rank), S), prove)
+
+
+def point_of_family(problem: Problem, S: Array, rank: int) -> RealPoint:
+    """A matrix of this rank that is critical up to rounding, as it is, with its signature as doubles show it."""
+    return _seen(*_own_frame(_system_of(problem, rank), S))
+
+
+def _system_of(problem: Problem, rank: int) -> LowRankSystem:
+    return LowRankSystem.of(problem, LowRankEquations(problem.n, rank), np.eye(problem.n))
+
+
+def _own_frame(system: LowRankSystem, S: Array) -> tuple[LowRankSystem, Array]:
+    """The system in the frame of the matrix's eigenvectors, largest first, and its unknowns there."""
     values, vectors = np.linalg.eigh(S)
     own = replace(system, frame=vectors[:, np.argsort(-np.abs(values))])
-    near = newton(own, system.equations.unknowns_in(own.frame, S[None].astype(np.complex128))[0].real)
+    return own, own.equations.unknowns_in(own.frame, S[None].astype(np.complex128))[0].real
+
+
+def _point_near(own: LowRankSystem, x: Array, prove: bool) -> RealPoint:
+    """The point that Newton's method goes to, proved if that is asked for and works."""
+    near = newton(own, x)
     (root,) = certify(own, near[None].astype(np.complex128)).roots if prove else (None,)
     if root is None or not root.real:
         return _seen(own, near)

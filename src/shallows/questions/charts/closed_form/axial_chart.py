@@ -1,0 +1,210 @@
+"""Charts of quadratic networks under axial metrics: Gaussian data with a mean, with biases, or polynomial activations.
+
+Eckart and Young's theorem for them: every critical matrix keeps some eigenvectors of K(δ) = T + δ eeᵀ, e the axis, and δ is a
+root of one equation in one variable for each set that is kept (`axial_roots`), or K(δ) has a repeated eigenvalue
+(`axial_crossings`). All real critical points of every rank are found and the list is proved to be complete, whatever the target. For a generic
+one there are C(n, r) + 2(n−1) C(n−2, r−1) complex points of rank r: F_I is a function on the curve of sets of r eigenvalues over
+the line of δ, with as many poles, one on each sheet at δ = ∞ and one at each ramification point, where two eigenvectors become
+isotropic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, product
+from math import comb, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from shallows.mathematics.exact.rational_arrays import rational_matrix
+from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
+from shallows.model.problem import Problem
+from shallows.questions.charts.chart_of_strata import chart_of_strata
+from shallows.questions.charts.closed_form.axial_crossings import Crossing, Mixed, crossings, mixed_choices
+from shallows.questions.charts.closed_form.axial_metric import AxialMetric, axial_metric
+from shallows.questions.charts.closed_form.axial_pencil import Pencil, pencil_of
+from shallows.questions.charts.closed_form.axial_roots import Equation, Root, isolated_roots, masks_of
+from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
+from shallows.questions.charts.closed_form.spectrum import exact_matrix
+from shallows.questions.charts.closure.closure import Closure
+from shallows.questions.charts.matrices.rank_r import point_at, point_of_family
+from shallows.questions.charts.points.stratum import Counts, RealFamily, RealPoint, Stratum
+from shallows.questions.charts.result import Chart
+from shallows.questions.charts.units import Units
+from shallows.support.checks import Array
+from shallows.support.tolerances import EPSILON
+
+#: Rounding of the bound on |δ|, from a square root of a fraction: far more than that.
+ROUNDED_UP = 1 + 2.0**-40
+#: Matrices of a family that a chart keeps.
+SAMPLES = 3
+#: A kept eigenvalue below this share of the largest is zero: S has lower rank.
+VANISHES = 1e-9
+THEOREM = "C(n,r) + 2(n−1)C(n−2,r−1) for generic targets: sets of eigenvalues of T + δ eeᵀ"
+
+
+def axial_chart(problem: Problem, certify: bool) -> Chart | None:
+    """The chart of a problem with an axial metric; None for others, and where something is not decided."""
+    units = Units.of(problem)
+    setting = AxialSetting.of(units.problem, certify)
+    if setting is None:
+        return None
+    strata: dict[int, Stratum] = {}
+    for rank in range(1, min(problem.width, problem.n) + 1):
+        stratum = full_rank_stratum(units.problem, certify) if rank == problem.n else setting.stratum(rank)
+        if stratum is None:
+            return None
+        strata[rank] = units.restored_part(stratum)
+    return chart_of_strata(problem, strata, Closure(), method="closed-form", seed=0)
+
+
+class _Undecided(Exception):
+    """Interval arithmetic left something open."""
+
+
+@dataclass(frozen=True, eq=False)
+class AxialSetting:
+    """A problem, its metric, pencil and crossings, and a bound on |δ|."""
+
+    problem: Problem
+    metric: AxialMetric
+    pencil: Pencil
+    crossings: list[Crossing]
+    bound: float
+    zeros: int
+    certify: bool
+
+    @classmethod
+    def of(cls, problem: Problem, certify: bool) -> AxialSetting | None:
+        """None where the metric is not axial, or its crossings are not decided."""
+        metric = axial_metric(problem)
+        if metric is None:
+            return None
+        T = exact_matrix(problem)
+        pencil = pencil_of(metric, T)
+        met = None if pencil is None else crossings(pencil)
+        if pencil is None or met is None:
+            return None
+        zeros = problem.n - int(rational_matrix(T).rank())
+        return cls(problem, metric, pencil, met, _bound(metric, T), zeros, certify)
+
+    def stratum(self, rank: int) -> Stratum | None:
+        """All critical matrices of one rank below n."""
+        mixed = mixed_choices(self.metric, self.pencil, self.crossings, rank)
+        if mixed is None:
+            return None
+        found: list[RealPoint] = []
+        families: list[RealFamily] = []
+        try:
+            for matrices, dimension, text in chain(self._plain(rank), *map(self._between, mixed)):
+                if dimension:
+                    families.append(self._family(matrices, rank, dimension, text))
+                else:
+                    found.append(point_at(self.problem, matrices[0], rank, self.certify))
+        except _Undecided:
+            return None
+        n = self.problem.n
+        expected = comb(n, rank) + 2 * (n - 1) * comb(n - 2, rank - 1)
+        return Stratum(found, Counts(None, expected, THEOREM), families, [], "proved")
+
+    def _family(self, matrices: list[Array], rank: int, dimension: int, text: str) -> RealFamily:
+        point = point_of_family(self.problem, matrices[0], rank)
+        if point.signature[1] < dimension:
+            raise _Undecided
+        samples = tuple(map(SymmetricTensor.from_matrix, matrices))
+        return RealFamily(point, dimension, text, samples)
+
+    def _plain(self, rank: int) -> Iterator[tuple[list[Array], int, str]]:
+        """Sets of eigenvectors of K(δ) at the roots of their equations."""
+        sizes = [p.size for p in self.pencil.passive]
+        for counts in product(*(range(size + 1) for size in sizes)):
+            kept = rank - sum(counts)
+            if not 0 <= kept <= self.pencil.size:
+                continue
+            equation = Equation(self.metric, self.pencil, masks_of(self.pencil.size, kept), counts)
+            roots = isolated_roots(equation, self.bound)
+            if roots is None:
+                raise _Undecided
+            dimension = sum(q * (size - q) for q, size in zip(counts, sizes, strict=True))
+            for root in roots:
+                matrices = self._matrices(equation, root)
+                if matrices:
+                    yield matrices, dimension, _text(counts, self.pencil, "any of their eigenvectors")
+
+    def _matrices(self, equation: Equation, root: Root) -> list[Array]:
+        """Σ (μ_i − ρ) u_i u_iᵀ with the vectors of passive eigenvalues turned at random; none where S = T has lower rank."""
+        shift = float(brentq(lambda at: equation.in_doubles(at)[0][root.choice], root.low, root.high, xtol=EPSILON))
+        values, vectors = self.pencil.eigenpairs(shift)
+        rho = float(equation.in_doubles(shift)[1][root.choice])
+        mask, passive = equation.masks[root.choice], self.pencil.passive
+        eigenvalues = [*values[mask], *(p.value for p, q in zip(passive, equation.counts, strict=True) for _ in range(q))]
+        if self._falls(np.array(eigenvalues) - rho, equation, root):
+            return []
+        found = []
+        for turn in range(SAMPLES):
+            kept = [p.turned(turn)[:, :q] for p, q in zip(passive, equation.counts, strict=True)]
+            found.append(self._matrix(np.hstack([vectors[:, mask], *kept]), np.array(eigenvalues) - rho))
+        return found
+
+    def _falls(self, kept: Array, equation: Equation, root: Root) -> bool:
+        """Whether a kept eigenvalue is zero. It is where S = T: at δ = 0, when all that are left out are zeros of T."""
+        size = max(float(np.abs(self.pencil.jacobi.mid).max()), *(abs(p.value) for p in self.pencil.passive), 0.0)
+        if np.abs(kept).min() > VANISHES * size:
+            return False
+        at_zero = self.pencil.at(np.zeros(1))
+        is_zero = (at_zero.lower[0] <= 0) & (at_zero.upper[0] >= 0)
+        left = int(np.sum(~equation.masks[root.choice] & is_zero))
+        others = int(np.sum(~equation.masks[root.choice] & ~is_zero))
+        total = int(is_zero.sum())
+        for p, q in zip(self.pencil.passive, equation.counts, strict=True):
+            zero = bool(p.ball.contains(0))
+            left, others, total = left + zero * (p.size - q), others + (not zero) * (p.size - q), total + zero * p.size
+        if others or total != self.zeros or not root.low < 0 < root.high:
+            raise _Undecided
+        return True
+
+    def _between(self, mixed: Mixed) -> Iterator[tuple[list[Array], int, str]]:
+        """√x u_i ± √(1−x) v₁ and v₂, …, v_q at a crossing: the two signs are apart where there is only one v."""
+        place, passive = mixed.crossing.place, self.pencil.passive
+        met, q = passive[place], mixed.counts[place]
+        others = [(p, k) for i, (p, k) in enumerate(zip(passive, mixed.counts, strict=True)) if i != place]
+        dimension = q * (met.size + 1 - q) - 1 + sum(k * (p.size - k) for p, k in others)
+        values, vectors = self.pencil.eigenpairs(float(mixed.crossing.shift.mid))
+        kept = [*values[mixed.kept], *[met.value] * q, *(p.value for p, k in others for _ in range(k))]
+        for sign in (1.0, -1.0) if met.size == 1 else (1.0,):
+            found = []
+            for turn in range(SAMPLES):
+                V = met.turned(turn)[:, :q].copy()
+                V[:, 0] = sqrt(mixed.share) * vectors[:, mixed.crossing.branch] + sign * sqrt(1 - mixed.share) * V[:, 0]
+                U = np.hstack([vectors[:, mixed.kept], V, *(p.turned(turn)[:, :k] for p, k in others)])
+                found.append(self._matrix(U, np.array(kept) - mixed.rho))
+            yield found, dimension, _text(mixed.counts, self.pencil, "eigenvectors at one angle to the axis")
+
+    def _matrix(self, vectors: Array, values: Array) -> Array:
+        """Σ λ u uᵀ in the problem's coordinates, S = R⁻ᵀS′R⁻¹."""
+        U = np.linalg.solve(self.pencil.root.T, vectors)
+        return np.asarray((U * values) @ U.T)
+
+
+def _text(counts: tuple[int, ...], pencil: Pencil, which: str) -> str:
+    parts = [f"{q} of {p.size} at {p.value:.6g}" for p, q in zip(pencil.passive, counts, strict=True) if q]
+    return f"repeated eigenvalues across the axis, {', '.join(parts)} kept: {which}"
+
+
+def _bound(metric: AxialMetric, T: NDArray[Any]) -> float:
+    """|δ| at most: (h/α)|q₁₂τ + q₂₂d|, for ⟨D, D⟩ ≤ ⟨T, T⟩ at critical points."""
+    product_ = metric.second @ T
+    tau, along = Fraction(np.trace(product_)), Fraction(metric.axis @ T @ metric.axis)
+    energy = (
+        metric.alpha * Fraction(np.trace(product_ @ product_))
+        + metric.trace * tau**2
+        + 2 * metric.mixed * tau * along
+        + metric.along * along**2
+    )
+    bound = float(metric.height / metric.alpha) * sqrt(float(metric.reach(energy))) * ROUNDED_UP
+    return bound or 1.0  # T = 0
