@@ -166,15 +166,19 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
 
 def _closed_form(problem: Problem, certify: bool) -> Chart | None:
     from shallows.questions.charts.closed_form import iid_diagonal
-    from shallows.questions.charts.closed_form.axial_chart import axial_chart
     from shallows.questions.charts.closed_form import rotation_invariant as spectral
+    from shallows.questions.charts.closed_form.axial_chart import axial_chart
     from shallows.questions.charts.closed_form.spectrum import spectrum_of
 
     spectrum = spectrum_of(problem)
     if spectrum is not None:
         return spectral.spectral_chart(problem, spectrum, certify)
     law = iid_diagonal.law_of(problem)
-    return axial_chart(problem, certify) if law is None else iid_diagonal.iid_diagonal_chart(problem, law, certify)
+    return (
+        axial_chart(problem, certify)
+        if law is None
+        else iid_diagonal.iid_diagonal_chart(problem, law, certify)
+    )
 
 
 def _by_exclusion(problem: Problem, certify: bool, progress: bool) -> Chart:

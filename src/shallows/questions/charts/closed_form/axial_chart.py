@@ -1,17 +1,19 @@
 """Charts of quadratic networks under axial metrics: Gaussian data with a mean, with biases, or polynomial activations.
 
-Eckart and Young's theorem for them: every critical matrix keeps some eigenvectors of K(δ) = T + δ eeᵀ, e the axis, and δ is a
-root of one equation in one variable for each set that is kept (`axial_roots`), or K(δ) has a repeated eigenvalue
-(`axial_crossings`). All real critical points of every rank are found and the list is proved to be complete, whatever the target. For a generic
-one there are C(n, r) + 2(n−1) C(n−2, r−1) complex points of rank r: F_I is a function on the curve of sets of r eigenvalues over
-the line of δ, with as many poles, one on each sheet at δ = ∞ and one at each ramification point, where two eigenvectors become
-isotropic.
+Eckart and Young's theorem for them: every critical matrix keeps some eigenvectors of K(δ) = T + δ eeᵀ, e the axis, and
+δ is a root of one equation in one variable for each set that is kept (`axial_roots`), or K(δ) has a repeated eigenvalue
+(`axial_crossings`). All real critical points of every rank are found, and the list is proved to be complete, for
+generic targets and special ones.
+
+A generic target has C(n, r) + 2(n−1) C(n−2, r−1) complex points of rank r: F_I is a function on the curve of sets of r
+eigenvalues over the line of δ, and has as many poles, one on each sheet at δ = ∞ and one at each ramification point,
+where two eigenvectors become one that is isotropic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, product
 from math import comb, sqrt
@@ -32,6 +34,8 @@ from shallows.questions.charts.closed_form.axial_roots import Equation, Root, is
 from shallows.questions.charts.closed_form.full_rank import full_rank_stratum
 from shallows.questions.charts.closed_form.spectrum import exact_matrix
 from shallows.questions.charts.closure.closure import Closure
+from shallows.questions.charts.matrices.balls import LowRankSystem
+from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.rank_r import point_at, point_of_family
 from shallows.questions.charts.points.stratum import Counts, RealFamily, RealPoint, Stratum
 from shallows.questions.charts.result import Chart
@@ -78,20 +82,24 @@ class AxialSetting:
     bound: float
     zeros: int
     certify: bool
+    system: LowRankSystem
 
     @classmethod
     def of(cls, problem: Problem, certify: bool) -> AxialSetting | None:
-        """None where the metric is not axial, or its crossings are not decided."""
+        """None where the metric is not axial, its crossings are not decided, or the target is zero."""
         metric = axial_metric(problem)
         if metric is None:
             return None
         T = exact_matrix(problem)
+        if not T.any():
+            return None
         pencil = pencil_of(metric, T)
         met = None if pencil is None else crossings(pencil)
         if pencil is None or met is None:
             return None
+        system = LowRankSystem.of(problem, LowRankEquations(problem.n, 1), np.eye(problem.n))
         zeros = problem.n - int(rational_matrix(T).rank())
-        return cls(problem, metric, pencil, met, _bound(metric, T), zeros, certify)
+        return cls(problem, metric, pencil, met, _bound(metric, T), zeros, certify, system)
 
     def stratum(self, rank: int) -> Stratum | None:
         """All critical matrices of one rank below n."""
@@ -100,24 +108,18 @@ class AxialSetting:
             return None
         found: list[RealPoint] = []
         families: list[RealFamily] = []
+        system = replace(self.system, equations=LowRankEquations(self.problem.n, rank))
         try:
             for matrices, dimension, text in chain(self._plain(rank), *map(self._between, mixed)):
                 if dimension:
-                    families.append(self._family(matrices, rank, dimension, text))
+                    families.append(_family(system, matrices, dimension, text))
                 else:
-                    found.append(point_at(self.problem, matrices[0], rank, self.certify))
+                    found.append(point_at(system, matrices[0], self.certify))
         except _Undecided:
             return None
         n = self.problem.n
         expected = comb(n, rank) + 2 * (n - 1) * comb(n - 2, rank - 1)
         return Stratum(found, Counts(None, expected, THEOREM), families, [], "proved")
-
-    def _family(self, matrices: list[Array], rank: int, dimension: int, text: str) -> RealFamily:
-        point = point_of_family(self.problem, matrices[0], rank)
-        if point.signature[1] < dimension:
-            raise _Undecided
-        samples = tuple(map(SymmetricTensor.from_matrix, matrices))
-        return RealFamily(point, dimension, text, samples)
 
     def _plain(self, rank: int) -> Iterator[tuple[list[Array], int, str]]:
         """Sets of eigenvectors of K(δ) at the roots of their equations."""
@@ -137,12 +139,17 @@ class AxialSetting:
                     yield matrices, dimension, _text(counts, self.pencil, "any of their eigenvectors")
 
     def _matrices(self, equation: Equation, root: Root) -> list[Array]:
-        """Σ (μ_i − ρ) u_i u_iᵀ with the vectors of passive eigenvalues turned at random; none where S = T has lower rank."""
-        shift = float(brentq(lambda at: equation.in_doubles(at)[0][root.choice], root.low, root.high, xtol=EPSILON))
+        """Σ (μ_i − ρ) u_i u_iᵀ with the vectors of passive eigenvalues turned at random; none where S = T."""
+        shift = float(
+            brentq(lambda at: equation.in_doubles(at)[0][root.choice], root.low, root.high, xtol=EPSILON)
+        )
         values, vectors = self.pencil.eigenpairs(shift)
         rho = float(equation.in_doubles(shift)[1][root.choice])
         mask, passive = equation.masks[root.choice], self.pencil.passive
-        eigenvalues = [*values[mask], *(p.value for p, q in zip(passive, equation.counts, strict=True) for _ in range(q))]
+        eigenvalues = [
+            *values[mask],
+            *(p.value for p, q in zip(passive, equation.counts, strict=True) for _ in range(q)),
+        ]
         if self._falls(np.array(eigenvalues) - rho, equation, root):
             return []
         found = []
@@ -153,7 +160,9 @@ class AxialSetting:
 
     def _falls(self, kept: Array, equation: Equation, root: Root) -> bool:
         """Whether a kept eigenvalue is zero. It is where S = T: at δ = 0, when all that are left out are zeros of T."""
-        size = max(float(np.abs(self.pencil.jacobi.mid).max()), *(abs(p.value) for p in self.pencil.passive), 0.0)
+        size = max(
+            float(np.abs(self.pencil.jacobi.mid).max()), *(abs(p.value) for p in self.pencil.passive), 0.0
+        )
         if np.abs(kept).min() > VANISHES * size:
             return False
         at_zero = self.pencil.at(np.zeros(1))
@@ -163,7 +172,11 @@ class AxialSetting:
         total = int(is_zero.sum())
         for p, q in zip(self.pencil.passive, equation.counts, strict=True):
             zero = bool(p.ball.contains(0))
-            left, others, total = left + zero * (p.size - q), others + (not zero) * (p.size - q), total + zero * p.size
+            left, others, total = (
+                left + zero * (p.size - q),
+                others + (not zero) * (p.size - q),
+                total + zero * p.size,
+            )
         if others or total != self.zeros or not root.low < 0 < root.high:
             raise _Undecided
         return True
@@ -180,7 +193,10 @@ class AxialSetting:
             found = []
             for turn in range(SAMPLES):
                 V = met.turned(turn)[:, :q].copy()
-                V[:, 0] = sqrt(mixed.share) * vectors[:, mixed.crossing.branch] + sign * sqrt(1 - mixed.share) * V[:, 0]
+                V[:, 0] = (
+                    sqrt(mixed.share) * vectors[:, mixed.crossing.branch]
+                    + sign * sqrt(1 - mixed.share) * V[:, 0]
+                )
                 U = np.hstack([vectors[:, mixed.kept], V, *(p.turned(turn)[:, :k] for p, k in others)])
                 found.append(self._matrix(U, np.array(kept) - mixed.rho))
             yield found, dimension, _text(mixed.counts, self.pencil, "eigenvectors at one angle to the axis")
@@ -189,6 +205,13 @@ class AxialSetting:
         """Σ λ u uᵀ in the problem's coordinates, S = R⁻ᵀS′R⁻¹."""
         U = np.linalg.solve(self.pencil.root.T, vectors)
         return np.asarray((U * values) @ U.T)
+
+
+def _family(system: LowRankSystem, matrices: list[Array], dimension: int, text: str) -> RealFamily:
+    point = point_of_family(system, matrices[0])
+    if point.signature[1] < dimension:
+        raise _Undecided
+    return RealFamily(point, dimension, text, tuple(map(SymmetricTensor.from_matrix, matrices)))
 
 
 def _text(counts: tuple[int, ...], pencil: Pencil, which: str) -> str:
@@ -206,5 +229,4 @@ def _bound(metric: AxialMetric, T: NDArray[Any]) -> float:
         + 2 * metric.mixed * tau * along
         + metric.along * along**2
     )
-    bound = float(metric.height / metric.alpha) * sqrt(float(metric.reach(energy))) * ROUNDED_UP
-    return bound or 1.0  # T = 0
+    return float(metric.height / metric.alpha) * sqrt(float(metric.reach(energy))) * ROUNDED_UP

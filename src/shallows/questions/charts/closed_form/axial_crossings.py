@@ -1,15 +1,16 @@
 """Where an active eigenvalue of K(δ) meets a passive one: critical points with a vector between the two.
 
-At δ* with μ_i(δ*) = λ, passive with eigenvectors E, every subspace V of E ⊕ u_i is invariant, and only x = |P_V u_i|² is seen: the
-two equations of `axial_roots` are linear in ρ and d, and then d gives x. For 0 < x < 1 the spaces V of dimension q are those
-spanned by √x u_i + √(1−x) v₁, v₂, …, v_q with orthonormal v in E: a set of dimension q(dim E + 1 − q) − 1.
+At δ* with μ_i(δ*) = λ, passive with eigenvectors E, every subspace V of E ⊕ u_i is invariant, and only x = |P_V u_i|²
+is seen: the two equations of `axial_roots` are linear in ρ and d, and then d gives x. For 0 < x < 1 the spaces V of
+dimension q are those spanned by √x u_i + √(1−x) v₁, v₂, …, v_q with orthonormal v in E: a set of dimension
+q(dim E + 1 − q) − 1.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from flint import arb, fmpq_poly
@@ -20,7 +21,7 @@ from shallows.mathematics.balls.rounding import above, below
 from shallows.mathematics.balls.systems import BITS, precision
 from shallows.mathematics.exact.linear_algebra import to_flint
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
-from shallows.questions.charts.closed_form.axial_pencil import Passive, Pencil
+from shallows.questions.charts.closed_form.axial_pencil import Passive, Pencil, roots_of
 from shallows.questions.charts.closed_form.axial_roots import (
     Equation,
     Spectra,
@@ -44,7 +45,7 @@ class Crossing:
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """A choice at a crossing: other active eigenvalues, `counts` of passive ones, of which the one at the crossing with x."""
+    """A choice at a crossing: other active eigenvalues, `counts` of passive ones, and x of the one that is met."""
 
     crossing: Crossing
     kept: NDArray[np.bool_]
@@ -67,19 +68,18 @@ def crossings(pencil: Pencil) -> list[Crossing] | None:
             return None
         found.append(Crossing(place, int(near[0]), of_arb(shift), cell))
     order = sorted(found, key=lambda one: float(one.shift.mid))
-    apart = all(float(b.shift.lower) > float(a.shift.upper) for a, b in zip(order, order[1:], strict=False))
+    apart = all(float(b.shift.lower) > float(a.shift.upper) for a, b in pairwise(order))
     return found if apart else None
 
 
 def _shift(pencil: Pencil, passive: Passive) -> arb | None:
-    """δ* = −P(λ)/Q(λ), P and Q the characteristic polynomials of J and of J without its first row; None where Q(λ) = 0."""
+    """δ* = −P(λ)/Q(λ), P = det(J − λ) and Q the same without the first row; None where Q(λ) = 0."""
     P, Q = _characteristic(pencil)
     common = Q.gcd(passive.polynomial)
     with precision(BITS):
-        if common.degree() > 0 and any(root.real.overlaps(passive.ball) for root, _ in common.complex_roots()):
+        if common.degree() > 0 and any(root.real.overlaps(passive.ball) for root, _ in roots_of(common)):
             return None
-        value = -_at(P, passive.ball) / _at(Q, passive.ball)
-    return value
+        return -_at(P, passive.ball) / _at(Q, passive.ball)
 
 
 def _characteristic(pencil: Pencil) -> tuple[fmpq_poly, fmpq_poly]:
@@ -99,7 +99,9 @@ def _at(polynomial: fmpq_poly, place: arb) -> arb:
     return value
 
 
-def mixed_choices(metric: AxialMetric, pencil: Pencil, found: list[Crossing], rank: int) -> list[Mixed] | None:
+def mixed_choices(
+    metric: AxialMetric, pencil: Pencil, found: list[Crossing], rank: int
+) -> list[Mixed] | None:
     """All choices of a rank at crossings with 0 < x < 1; None where some x is not told from 0 or 1.
 
     x = 0 and x = 1 are sets of eigenvectors, and found as such.
@@ -118,20 +120,28 @@ def mixed_choices(metric: AxialMetric, pencil: Pencil, found: list[Crossing], ra
                 continue
             shares, rho = _exact_shares(equation, crossing) or _shares(equation, crossing)
             inside = (shares.lower > 0) & (shares.upper < 1)
-            outside = (shares.upper < 0) | (shares.lower > 1) | (shares.rad == 0) & np.isin(shares.mid, (0.0, 1.0))
+            outside = (
+                (shares.upper < 0) | (shares.lower > 1) | (shares.rad == 0) & np.isin(shares.mid, (0.0, 1.0))
+            )
             if not np.all(inside | outside):
                 return None
             for i in np.flatnonzero(inside).tolist():
-                chosen.append(Mixed(crossing, equation.masks[i], counts, float(shares.mid[i]), float(rho.mid[i])))
+                chosen.append(
+                    Mixed(crossing, equation.masks[i], counts, float(shares.mid[i]), float(rho.mid[i]))
+                )
     return chosen
 
 
 def _is_target(equation: Equation, crossing: Crossing) -> bool:
-    """Whether the choice is the target, which has lower rank: the crossing is that of two zeros, and no other is left out."""
+    """Whether the choice is the target, of lower rank: two zeros cross, and no other eigenvalue is left out."""
     pencil = equation.pencil
     if pencil.passive[crossing.place].rational != 0 or _characteristic(pencil)[0](0) != 0:
         return False
-    left = [p for i, (p, q) in enumerate(zip(pencil.passive, equation.counts, strict=True)) if q < p.size and i != crossing.place]
+    left = [
+        p
+        for i, (p, q) in enumerate(zip(pencil.passive, equation.counts, strict=True))
+        if q < p.size and i != crossing.place
+    ]
     return bool(equation.masks.sum() == pencil.size - 1) and not left
 
 
@@ -144,7 +154,10 @@ def _exact_shares(equation: Equation, crossing: Crossing) -> tuple[Ball, Ball] |
     known = [Fraction(value or 0) for value in values]
     own, rank, h = known[crossing.place], equation.rank, metric.height
     s = sum((q * value for q, value in zip(equation.counts, known, strict=True)), Fraction(0)) - pencil.whole
-    first, last = metric.alpha + metric.trace * rank, -metric.alpha * (own - pencil.diagonal[0]) / h - metric.mixed * s
+    first, last = (
+        metric.alpha + metric.trace * rank,
+        -metric.alpha * (own - pencil.diagonal[0]) / h - metric.mixed * s,
+    )
     determinant = first * metric.along - metric.mixed**2 * rank
     if not determinant:
         return None

@@ -1,13 +1,13 @@
-"""Axial metrics: inner products of quadratic forms that rotations about one axis leave alone, after a change of variable.
+"""Axial metrics: inner products of quadratic forms that rotations about one axis leave alone, in suitable coordinates.
 
 With a covariance N₀ and an axis a, every such metric is
 
     ⟨D, D⟩ = c₁ tr(DN₀DN₀) + c₂ aᵀDN₀Da + c₃ (tr DN₀)² + c₄ (tr DN₀)(aᵀDa) + c₅ (aᵀDa)²
            = α tr(DNDN) + q₁₁ τ² + 2q₁₂ τ δ + q₂₂ δ²,    N = N₀ + c aaᵀ, τ = tr DN, δ = aᵀDa,
 
-with α = c₁ and c = c₂/2c₁. Gaussians with a mean are axial (N = E xxᵀ, α = 2, q₁₁ = 1, q₂₂ = −2), and so are Gaussian data
-beside a bias or a polynomial activation, where the axis is the constant input. What the metric is, is decided in rational
-numbers.
+with α = c₁ and c = c₂/2c₁. Gaussians with a mean are axial (N = E xxᵀ, α = 2, q₁₁ = 1, q₂₂ = −2), and so are Gaussian
+data beside a bias or a polynomial activation, where the axis is the constant input. What the metric is, is decided in
+rational numbers.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ def _fitted(gram: NDArray[Any], covariance: NDArray[Any], axis: NDArray[Any]) ->
 def _coefficients(forms: list[NDArray[Any]], gram: NDArray[Any]) -> list[Fraction] | None:
     """c of least squares, exactly."""
     free = forms if len(gram) > 3 else forms[1:]
-    rows = np.array([form.ravel() for form in free])
+    rows = rational_matrix(np.array([form.ravel() for form in free]))
     try:
-        solved = rational_matrix(rows @ rows.T).solve(rational_matrix((rows @ gram.ravel())[:, None]))
+        solved = (rows * rows.transpose()).solve(rows * rational_matrix(gram.ravel()[:, None]))
     except ZeroDivisionError:
         return None
     c = rational_array(solved).tolist()

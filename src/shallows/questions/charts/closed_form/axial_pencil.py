@@ -1,8 +1,9 @@
 """The matrices K(δ) = T + δ eeᵀ on which everything under an axial metric depends, e the axis, in white coordinates.
 
-T = N^½ T N^½ is split by exact rational arithmetic. The space that e spans under T is *active*: there T is a Jacobi matrix J
-(Lanczos) whose first vector is e, so that the eigenvalues of K(δ) are simple for every real δ, rise with it, and are interlaced by
-those of J without its first row. Across it δ changes nothing: these eigenvalues are *passive*, some of them repeated.
+The target N^½ T N^½ is split by exact rational arithmetic. The space that e spans under it is *active*: there it is a
+Jacobi matrix J (Lanczos) whose first vector is e, so that the eigenvalues of K(δ) are simple for every real δ, rise
+with it, and are interlaced by those of J without its first row. Across it δ changes nothing: these eigenvalues are
+*passive*, some of them repeated.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq_mat, fmpq_poly
+from flint import acb, arb, fmpq_mat, fmpq_poly
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball, raised
@@ -29,7 +30,7 @@ SKEW = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Passive:
-    """An eigenvalue, in a ball, with its orthonormal eigenvectors, columns in white coordinates, and the polynomial that all such are roots of."""
+    """An eigenvalue, in a ball, its orthonormal eigenvectors, columns in white coordinates, and all their polynomial."""
 
     ball: arb
     vectors: Array
@@ -87,7 +88,9 @@ class Pencil:
         beside = np.sqrt(squares.mid[0])
         mid = np.diag(J.mid[0]) + np.diag(beside, 1) + np.diag(beside, -1)
         # |√x − √y| ≤ |x − y|/√y, and one rounding of the root
-        loose = raised(squares.rad[0] / np.maximum(beside, np.finfo(float).tiny) + Ball.rounded(beside, 1).rad, 3)
+        loose = raised(
+            squares.rad[0] / np.maximum(beside, np.finfo(float).tiny) + Ball.rounded(beside, 1).rad, 3
+        )
         rad = np.diag(J.rad[0]) + np.diag(loose, 1) + np.diag(loose, -1)
         return Ball(mid, rad) if m else Ball.exact(np.zeros((0, 0)))
 
@@ -101,7 +104,10 @@ class Pencil:
         J = self.jacobi
         first = np.zeros(J.mid.shape)
         first[0, 0] = 1.0
-        moved = Ball(np.broadcast_to(J.mid, (len(shifts), *J.mid.shape)), np.broadcast_to(J.rad, (len(shifts), *J.mid.shape)))
+        moved = Ball(
+            np.broadcast_to(J.mid, (len(shifts), *J.mid.shape)),
+            np.broadcast_to(J.rad, (len(shifts), *J.mid.shape)),
+        )
         return eigenvalues(moved + Ball.exact(shifts[:, None, None] * first))
 
     def eigenpairs(self, shift: float) -> tuple[Array, Array]:
@@ -126,7 +132,9 @@ def eigenvalues(matrices: Ball) -> Ball:
     D[:, range(n), range(n)] = values
     error = _norms(turned - Ball.exact(D))
     defect = _norms(Q.swapaxes(1, 2) @ Q - Ball.exact(np.eye(n)))
-    off = raised((error[:, None] + np.abs(values) * defect[:, None]) / np.maximum(1 - defect[:, None] * 2, SKEW), 6)
+    off = raised(
+        (error[:, None] + np.abs(values) * defect[:, None]) / np.maximum(1 - defect[:, None] * 2, SKEW), 6
+    )
     return Ball(values, np.where(defect[:, None] < SKEW, off, np.inf))
 
 
@@ -152,7 +160,7 @@ def pencil_of(metric: AxialMetric, target: NDArray[Any]) -> Pencil | None:
 def _lanczos(
     metric: AxialMetric, target: NDArray[Any]
 ) -> tuple[list[NDArray[Any]], list[Fraction], list[Fraction], list[Fraction]]:
-    """Monic Lanczos vectors of v ↦ NTv from the axis, orthogonal under N⁻¹: α_k, β_k and the squares of their lengths."""
+    """Monic Lanczos vectors of v ↦ NTv from the axis, orthogonal under N⁻¹; α_k, β_k and squares of lengths."""
     L, inverse = rational_matrix(metric.second) * rational_matrix(target), rational_matrix(metric.inverse)
     v, before = rational_matrix(metric.axis[:, None]), None
     chain: list[fmpq_mat] = []
@@ -173,6 +181,12 @@ def _lanczos(
     return [rational_array(w) for w in chain], diagonal, squares, lengths
 
 
+def roots_of(polynomial: fmpq_poly) -> list[tuple[acb, int]]:
+    """All complex roots, in balls, with their multiplicities."""
+    found: Any = polynomial.complex_roots()
+    return [(root, int(count)) for root, count in found]
+
+
 def _product(left: fmpq_mat, inverse: fmpq_mat, right: fmpq_mat) -> Fraction:
     value = (left.transpose() * inverse * right)[0, 0]
     return Fraction(int(value.p), int(value.q))
@@ -191,13 +205,15 @@ def _passive(
     form = B.transpose() * rational_matrix(target) * B
     polynomial = fmpq_poly(list(inner.solve(form).charpoly()))
     with precision(BITS):
-        roots = polynomial.complex_roots()
+        roots = roots_of(polynomial)
     white = np.linalg.solve(root, rational_array(B).reshape(metric.n, -1).astype(np.float64))
     frame = np.linalg.qr(white)[0]
     T = root.T @ target.astype(np.float64) @ root
     turn = np.linalg.eigh(frame.T @ T @ frame)[1]
     found, start = [], 0
-    for place, count in sorted(((value.real, int(count)) for value, count in roots), key=lambda r: float(r[0].mid())):
+    for place, count in sorted(
+        ((value.real, int(count)) for value, count in roots), key=lambda r: float(r[0].mid())
+    ):
         vectors = (frame @ turn)[:, start : start + count]
         found.append(Passive(place, vectors, polynomial))
         start += count

@@ -1,13 +1,14 @@
-"""All δ at which a choice of eigenvalues of K(δ) = T + δ eeᵀ is a critical point under an axial metric, by interval arithmetic.
+"""All δ at which eigenvalues of K(δ) = T + δ eeᵀ make a critical point under an axial metric, by interval arithmetic.
 
-A matrix S of rank r is critical exactly when (αD + pI + qh eeᵀ)S = 0 in white coordinates, D = S − T, p = q₁₁τ + q₁₂d and
-q = q₁₂τ + q₂₂d. So S = Σ_I (μ_i − ρ) u_i u_iᵀ with eigenpairs of K(δ), ρ = p/α and δ = −qh/α: with w_i = (e·u_i)² = dμ_i/dδ,
+A matrix S of rank r is critical exactly when (αD + pI + qh eeᵀ)S = 0 in white coordinates, D = S − T, p = q₁₁τ + q₁₂d
+and q = q₁₂τ + q₂₂d. So S = Σ_I (μ_i − ρ) u_i u_iᵀ with eigenpairs of K(δ), ρ = p/α and δ = −qh/α: with w_i = (e·u_i)² =
+dμ_i/dδ,
 
     τ = Σ_I μ_i − rρ − tr T,    d = h (Σ_I (μ_i − ρ) w_i − e·Te),    αρ = q₁₁τ + q₁₂d,
 
-and the one equation F_I(δ) = q₁₂τ + q₂₂d + αδ/h = 0 is left. ρ is eliminated from the third. As ⟨D, D⟩ ≤ ⟨T, T⟩ at critical
-points, |δ| is bounded (`AxialMetric.reach`); in between, cells in which F_I is not zero, or monotone, are told by balls:
-the μ_i rise with δ, and the w_i are products of factors each of which rises or falls.
+and one equation F_I(δ) = q₁₂τ + q₂₂d + αδ/h = 0 is left, as the third gives ρ. With ⟨D, D⟩ ≤ ⟨T, T⟩ at critical points
+|δ| is bounded (`AxialMetric.reach`); in between, balls tell in which cells F_I is not zero, or monotone: the μ_i rise
+with δ, and the w_i are products of factors each of which rises or falls.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ class _Ends(NamedTuple):
 
 
 def _ends(pencil: Pencil, shifts: Array) -> _Ends:
-    """w_i = Π_{k<i} (μ_i − ζ_k)/(μ_i − μ_k) · Π_{k≥i} (ζ_k − μ_i)/(μ_{k+1} − μ_i), ζ the poles: each factor between 0 and 1."""
+    """w_i = Π_{k<i} (μ_i − ζ_k)/(μ_i − μ_k) · Π_{k≥i} (ζ_k − μ_i)/(μ_{k+1} − μ_i), ζ the poles: factors in [0, 1]."""
     mu, zeta, size = pencil.at(shifts), pencil.poles, pencil.size
     one = np.ones((len(shifts), size))
     rising, falling = Ball.exact(one), Ball.exact(one)
@@ -221,7 +222,7 @@ def spectra_between(pencil: Pencil, low: float, high: float) -> Spectra:
 
 
 def isolated_roots(equation: Equation, bound: float) -> list[Root] | None:
-    """All roots of all F_I with |δ| ≤ bound, each alone in its cell; None where that is not decided: roots that (nearly) meet."""
+    """All roots of all F_I with |δ| ≤ bound, each alone in its cell; None where roots meet, or nearly do."""
     cuts = _first_cuts(bound)
     low, high = cuts[:-1], cuts[1:]
     open_ = np.ones((len(low), len(equation.masks)), bool)

@@ -178,21 +178,17 @@ def _in_own_frame(system: LowRankSystem, x: Array, prove: bool) -> RealPoint:
     Where its first rows are nearly dependent in the frame that all share, Z is large: rounding then decides the signs
     of the Hessian, and no box around the root contracts.
     """
-    return _point_near(*_own_frame(system, _in_frame(system.equations, system.frame, x)), prove)
+    return point_at(system, _in_frame(system.equations, system.frame, x), prove)
 
 
-def point_at(problem: Problem, S: Array, rank: int, prove: bool) -> RealPoint:
-    """The critical point next to a matrix of this rank that is one up to rounding, with what is proved about it."""
-    return _point_near(*_own_frame(_system_of(problem, rank), S), prove)
+def point_at(system: LowRankSystem, S: Array, prove: bool) -> RealPoint:
+    """The critical point next to a matrix that is one up to rounding, with what is proved about it."""
+    return _point_near(*_own_frame(system, S), prove)
 
 
-def point_of_family(problem: Problem, S: Array, rank: int) -> RealPoint:
-    """A matrix of this rank that is critical up to rounding, as it is, with its signature as doubles show it."""
-    return _seen(*_own_frame(_system_of(problem, rank), S))
-
-
-def _system_of(problem: Problem, rank: int) -> LowRankSystem:
-    return LowRankSystem.of(problem, LowRankEquations(problem.n, rank), np.eye(problem.n))
+def point_of_family(system: LowRankSystem, S: Array) -> RealPoint:
+    """A matrix that is critical up to rounding, as it is, with its signature as doubles show it."""
+    return _seen(*_own_frame(system, S))
 
 
 def _own_frame(system: LowRankSystem, S: Array) -> tuple[LowRankSystem, Array]:
