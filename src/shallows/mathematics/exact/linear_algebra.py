@@ -44,6 +44,11 @@ def to_flint(value: Fraction) -> Any:
     return flint.fmpq(value.numerator, value.denominator)
 
 
+def from_flint(value: Any) -> Fraction:
+    """A fraction from a python-flint rational."""
+    return Fraction(int(value.p), int(value.q))
+
+
 def matrix(rows: Sequence[Sequence[Fraction]]) -> Any:
     """A python-flint matrix of rationals."""
     return flint.fmpq_mat(len(rows), len(rows[0]), [to_flint(value) for row in rows for value in row])

@@ -150,7 +150,7 @@ class AxialSetting:
             *values[mask],
             *(p.value for p, q in zip(passive, equation.counts, strict=True) for _ in range(q)),
         ]
-        if self._falls(np.array(eigenvalues) - rho, equation, root):
+        if self._falls(np.array(eigenvalues) - rho, equation, root, shift):
             return []
         found = []
         for turn in range(SAMPLES):
@@ -158,25 +158,26 @@ class AxialSetting:
             found.append(self._matrix(np.hstack([vectors[:, mask], *kept]), np.array(eigenvalues) - rho))
         return found
 
-    def _falls(self, kept: Array, equation: Equation, root: Root) -> bool:
-        """Whether a kept eigenvalue is zero. It is where S = T: at δ = 0, when all that are left out are zeros of T."""
-        size = max(
-            float(np.abs(self.pencil.jacobi.mid).max()), *(abs(p.value) for p in self.pencil.passive), 0.0
-        )
+    def _falls(self, kept: Array, equation: Equation, root: Root, shift: float) -> bool:
+        """Whether a kept eigenvalue is zero, so that S has lower rank and is listed there: decided exactly.
+
+        S = T is one case: at δ = 0, when all that are left out are zeros of T.
+        """
+        values = [abs(p.value) for p in self.pencil.passive]
+        size = max([float(np.abs(self.pencil.jacobi.mid).max()), *values])
         if np.abs(kept).min() > VANISHES * size:
             return False
-        at_zero = self.pencil.at(np.zeros(1))
-        is_zero = (at_zero.lower[0] <= 0) & (at_zero.upper[0] >= 0)
-        left = int(np.sum(~equation.masks[root.choice] & is_zero))
-        others = int(np.sum(~equation.masks[root.choice] & ~is_zero))
-        total = int(is_zero.sum())
-        for p, q in zip(self.pencil.passive, equation.counts, strict=True):
-            zero = bool(p.ball.contains(0))
-            left, others, total = (
-                left + zero * (p.size - q),
-                others + (not zero) * (p.size - q),
-                total + zero * p.size,
-            )
+        exact = equation.exactly(root.choice, shift)
+        if exact is not None:
+            return 0 in exact
+        at_zero, left = self.pencil.at(np.zeros(1)), ~equation.masks[root.choice]
+        zero = (at_zero.lower[0] <= 0) & (at_zero.upper[0] >= 0)
+        passive = [p.ball.contains(0) for p in self.pencil.passive]
+        total = int(zero.sum()) + sum(
+            p.size for p, is_zero in zip(self.pencil.passive, passive, strict=True) if is_zero
+        )
+        whole = zip(self.pencil.passive, equation.counts, passive, strict=True)
+        others = bool(np.any(left & ~zero)) or any(q < p.size for p, q, is_zero in whole if not is_zero)
         if others or total != self.zeros or not root.low < 0 < root.high:
             raise _Undecided
         return True

@@ -16,10 +16,9 @@ import numpy as np
 from flint import arb, fmpq_poly
 from numpy.typing import NDArray
 
-from shallows.mathematics.balls.arrays import UNIT, Ball
+from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.rounding import above, below
 from shallows.mathematics.balls.systems import BITS, precision
-from shallows.mathematics.exact.linear_algebra import to_flint
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
 from shallows.questions.charts.closed_form.axial_pencil import Passive, Pencil, roots_of
 from shallows.questions.charts.closed_form.axial_roots import (
@@ -74,21 +73,12 @@ def crossings(pencil: Pencil) -> list[Crossing] | None:
 
 def _shift(pencil: Pencil, passive: Passive) -> arb | None:
     """δ* = −P(λ)/Q(λ), P = det(J − λ) and Q the same without the first row; None where Q(λ) = 0."""
-    P, Q = _characteristic(pencil)
+    P, Q = pencil.polynomials
     common = Q.gcd(passive.polynomial)
     with precision(BITS):
         if common.degree() > 0 and any(root.real.overlaps(passive.ball) for root, _ in roots_of(common)):
             return None
         return -_at(P, passive.ball) / _at(Q, passive.ball)
-
-
-def _characteristic(pencil: Pencil) -> tuple[fmpq_poly, fmpq_poly]:
-    """det(J − λ) and the same without the first row, from the last row up."""
-    inner, outer = fmpq_poly([0]), fmpq_poly([1])
-    squares = [*pencil.squares, Fraction(0)]
-    for a, b in zip(reversed(pencil.diagonal), reversed(squares), strict=True):
-        inner, outer = outer, fmpq_poly([to_flint(a), -1]) * outer - to_flint(b) * inner
-    return outer, inner
 
 
 def _at(polynomial: fmpq_poly, place: arb) -> arb:
@@ -116,26 +106,17 @@ def mixed_choices(
                 continue
             masks = masks_of(pencil.size, kept)
             equation = Equation(metric, pencil, masks[~masks[:, crossing.branch]], counts)
-            if _is_target(equation, crossing):
-                continue
-            shares, rho = _exact_shares(equation, crossing) or _shares(equation, crossing)
-            inside = (shares.lower > 0) & (shares.upper < 1)
-            outside = (
-                (shares.upper < 0) | (shares.lower > 1) | (shares.rad == 0) & np.isin(shares.mid, (0.0, 1.0))
-            )
-            if not np.all(inside | outside):
+            shares = _inside(equation, crossing)
+            if shares is None:
                 return None
-            for i in np.flatnonzero(inside).tolist():
-                chosen.append(
-                    Mixed(crossing, equation.masks[i], counts, float(shares.mid[i]), float(rho.mid[i]))
-                )
+            chosen += [Mixed(crossing, equation.masks[i], counts, share, rho) for i, share, rho in shares]
     return chosen
 
 
 def _is_target(equation: Equation, crossing: Crossing) -> bool:
     """Whether the choice is the target, of lower rank: two zeros cross, and no other eigenvalue is left out."""
     pencil = equation.pencil
-    if pencil.passive[crossing.place].rational != 0 or _characteristic(pencil)[0](0) != 0:
+    if pencil.passive[crossing.place].rational != 0 or pencil.polynomials[0](0) != 0:
         return False
     left = [
         p
@@ -145,29 +126,39 @@ def _is_target(equation: Equation, crossing: Crossing) -> bool:
     return bool(equation.masks.sum() == pencil.size - 1) and not left
 
 
-def _exact_shares(equation: Equation, crossing: Crossing) -> tuple[Ball, Ball] | None:
-    """The same where the axis is an eigenvector and eigenvalues are fractions, which people give; None elsewhere."""
-    pencil, metric = equation.pencil, equation.metric
-    values = [p.rational for p in pencil.passive]
-    if pencil.size > 1 or None in values:
+def _inside(equation: Equation, crossing: Crossing) -> list[tuple[int, float, float]] | None:
+    """The choices with 0 < x < 1, with x and ρ; None where it is not decided which these are."""
+    if _is_target(equation, crossing):
+        return []
+    if equation.pencil.rational is not None:
+        return _exactly_inside(equation, crossing, equation.pencil.rational)
+    shares, rho = _shares(equation, crossing)
+    inside = (shares.lower > 0) & (shares.upper < 1)
+    if not np.all(inside | (shares.upper < 0) | (shares.lower > 1)):
         return None
-    known = [Fraction(value or 0) for value in values]
-    own, rank, h = known[crossing.place], equation.rank, metric.height
-    s = sum((q * value for q, value in zip(equation.counts, known, strict=True)), Fraction(0)) - pencil.whole
-    first, last = (
-        metric.alpha + metric.trace * rank,
-        -metric.alpha * (own - pencil.diagonal[0]) / h - metric.mixed * s,
-    )
+    return [(int(i), float(shares.mid[i]), float(rho.mid[i])) for i in np.flatnonzero(inside)]
+
+
+def _exactly_inside(
+    equation: Equation, crossing: Crossing, values: list[Fraction]
+) -> list[tuple[int, float, float]] | None:
+    """The same where the axis is an eigenvector and eigenvalues are fractions, which people give.
+
+    Where λ = ρ the eigenvalue that is met is not kept after all, and S has lower rank.
+    """
+    pencil, metric, rank = equation.pencil, equation.metric, equation.rank
+    own, h, first = values[crossing.place], metric.height, metric.alpha + metric.trace * rank
+    s = sum((q * value for q, value in zip(equation.counts, values, strict=True)), Fraction(0)) - pencil.whole
+    last = -metric.alpha * (own - pencil.diagonal[0]) / h - metric.mixed * s
     determinant = first * metric.along - metric.mixed**2 * rank
     if not determinant:
         return None
     rho = (metric.trace * s * metric.along + metric.mixed * last) / determinant
     d = (first * last + metric.mixed * rank * metric.trace * s) / determinant
     if own == rho:
-        return None
+        return []
     share = (d / h + pencil.diagonal[0]) / (own - rho)
-    exactly = Fraction(float(share)) == share
-    return Ball(np.array([float(share)]), np.array([0.0 if exactly else UNIT])), of_fraction(rho).reshape(1)
+    return [(0, float(share), float(rho))] if 0 < share < 1 else []
 
 
 def _shares(equation: Equation, crossing: Crossing) -> tuple[Ball, Ball]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball, raised
 from shallows.mathematics.balls.systems import BITS, precision
-from shallows.mathematics.exact.linear_algebra import kernel, simple_rational, to_flint
+from shallows.mathematics.exact.linear_algebra import from_flint, kernel, simple_rational, to_flint
 from shallows.mathematics.exact.rational_arrays import rational_array, rational_matrix
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
 from shallows.support.checks import Array
@@ -78,6 +78,21 @@ class Pencil:
     def size(self) -> int:
         """The number of active eigenvalues."""
         return len(self.diagonal)
+
+    @cached_property
+    def rational(self) -> list[Fraction] | None:
+        """The passive eigenvalues where all are simple fractions and the axis is an eigenvector; None elsewhere."""
+        found = [p.rational for p in self.passive]
+        return None if self.size > 1 else [x for x in found if x is not None] if None not in found else None
+
+    @cached_property
+    def polynomials(self) -> tuple[fmpq_poly, fmpq_poly]:
+        """P = det(J − λ) and Q, the same without the first row: the active eigenvalues of K(δ) are the roots of P + δQ."""
+        inner, outer = fmpq_poly([0]), fmpq_poly([1])
+        squares = [*self.squares, Fraction(0)]
+        for a, b in zip(reversed(self.diagonal), reversed(squares), strict=True):
+            inner, outer = outer, fmpq_poly([to_flint(a), -1]) * outer - to_flint(b) * inner
+        return outer, inner
 
     @cached_property
     def jacobi(self) -> Ball:
@@ -188,8 +203,7 @@ def roots_of(polynomial: fmpq_poly) -> list[tuple[acb, int]]:
 
 
 def _product(left: fmpq_mat, inverse: fmpq_mat, right: fmpq_mat) -> Fraction:
-    value = (left.transpose() * inverse * right)[0, 0]
-    return Fraction(int(value.p), int(value.q))
+    return from_flint((left.transpose() * inverse * right)[0, 0])
 
 
 def _passive(
