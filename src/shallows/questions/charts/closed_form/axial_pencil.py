@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball, raised
 from shallows.mathematics.balls.systems import BITS, precision
-from shallows.mathematics.exact.linear_algebra import from_flint, kernel, simple_rational, to_flint
+from shallows.mathematics.exact.linear_algebra import SIMPLE_DENOMINATOR, from_flint, kernel, to_flint
 from shallows.mathematics.exact.rational_arrays import rational_array, rational_matrix
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
 from shallows.support.checks import Array
@@ -30,7 +30,7 @@ SKEW = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Passive:
-    """An eigenvalue, in a ball, its orthonormal eigenvectors, columns in white coordinates, and all their polynomial."""
+    """An eigenvalue, in a ball, its orthonormal eigenvectors, white columns, and the polynomial of all such."""
 
     ball: arb
     vectors: Array
@@ -49,7 +49,7 @@ class Passive:
     @cached_property
     def rational(self) -> Fraction | None:
         """The eigenvalue itself, where it is a simple fraction."""
-        near = simple_rational(self.value)
+        near = near_fraction(self.value)
         return near if self.ball.contains(to_flint(near)) and self.polynomial(to_flint(near)) == 0 else None
 
     def turned(self, seed: int) -> Array:
@@ -87,7 +87,7 @@ class Pencil:
 
     @cached_property
     def polynomials(self) -> tuple[fmpq_poly, fmpq_poly]:
-        """P = det(J − λ) and Q, the same without the first row: the active eigenvalues of K(δ) are the roots of P + δQ."""
+        """P = det(J − λ) and Q, the same without the first row: active eigenvalues are roots of P + δQ."""
         inner, outer = fmpq_poly([0]), fmpq_poly([1])
         squares = [*self.squares, Fraction(0)]
         for a, b in zip(reversed(self.diagonal), reversed(squares), strict=True):
@@ -131,6 +131,11 @@ class Pencil:
         K[0, 0] += shift
         values, vectors = np.linalg.eigh(K)
         return values, np.asarray(self.active @ vectors)
+
+
+def near_fraction(value: float) -> Fraction:
+    """A simple fraction next to a number: a guess, to be verified."""
+    return Fraction(value).limit_denominator(SIMPLE_DENOMINATOR)
 
 
 def eigenvalues(matrices: Ball) -> Ball:

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import UNIT, Ball, raised
 from shallows.mathematics.balls.rounding import above, below
-from shallows.mathematics.exact.linear_algebra import from_flint, simple_rational, to_flint
+from shallows.mathematics.exact.linear_algebra import from_flint, to_flint
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
-from shallows.questions.charts.closed_form.axial_pencil import Pencil
+from shallows.questions.charts.closed_form.axial_pencil import Pencil, near_fraction
 from shallows.support.checks import Array
 
 #: Cells are cut here: no round number, for special targets have their roots at those.
@@ -137,11 +137,9 @@ class Equation:
 
         Each is verified: the μ are roots of P + δQ (`Pencil.polynomials`), w = −Q/(P + δQ)′ there, and F_I = 0.
         """
-        m, (P, Q), shift = self.metric, self.pencil.polynomials, simple_rational(near)
+        m, (P, Q), shift = self.metric, self.pencil.polynomials, near_fraction(near)
         whole = P + to_flint(shift) * Q
-        mu = [
-            simple_rational(x) for x in self.pencil.eigenpairs(float(shift))[0][self.masks[choice]].tolist()
-        ]
+        mu = [near_fraction(x) for x in self.pencil.eigenpairs(float(shift))[0][self.masks[choice]].tolist()]
         passive = [
             p.rational for p, q in zip(self.pencil.passive, self.counts, strict=True) for _ in range(q)
         ]
