@@ -134,7 +134,7 @@ def scanned(problem, rank, bound, cells=20_000):
 )
 def test_as_many_roots_as_a_scan_over_a_grid_has(seed):
     problem = biased(random_matrix(3, seed), 2).homogeneous()
-    setting = AxialSetting.of(problem, False)
+    setting = AxialSetting.of(problem, axial_metric(problem), False)
     for rank in (1, 2):
         equation = Equation(setting.metric, setting.pencil, masks_of(3, rank), ())
         assert len(isolated_roots(equation, setting.bound)) == scanned(problem, rank, setting.bound)

@@ -151,8 +151,7 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     if students is not None and method in ("auto", "homotopy", "exact"):
         from shallows.questions.charts.quadratics.chart import quadratics_chart
 
-        engine = "exact" if method == "exact" else "homotopy"
-        return quadratics_chart(students, inner, certify, seed, progress, engine)
+        return quadratics_chart(students, inner, certify, seed, progress, method)
     if method in ("auto", "homotopy") and is_spread(problem):
         return fixed_slope_chart(problem, inner, certify, seed, progress)
     if method in ("auto", "homotopy"):

@@ -28,6 +28,7 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.axial_crossings import Crossing, Mixed, crossings, mixed_choices
+from shallows.questions.charts.closed_form.axial_far import far_bound
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric, axial_metric
 from shallows.questions.charts.closed_form.axial_pencil import Pencil, pencil_of
 from shallows.questions.charts.closed_form.axial_roots import Equation, Root, isolated_roots, masks_of
@@ -50,12 +51,14 @@ SAMPLES = 3
 #: A kept eigenvalue below this share of the largest is zero: S has lower rank.
 VANISHES = 1e-9
 THEOREM = "C(n,r) + 2(n−1)C(n−2,r−1) for generic targets: sets of eigenvalues of T + δ eeᵀ"
+BLIND_THEOREM = "C(n−1,r) − 2C(n−1,r−1) + 2(n−1)C(n−2,r−1), generic targets: sets of eigenvalues of T + δ eeᵀ"
 
 
 def axial_chart(problem: Problem, certify: bool) -> Chart | None:
     """The chart of a problem with an axial metric; None for others, and where something is not decided."""
     units = Units.of(problem)
-    setting = AxialSetting.of(units.problem, certify)
+    metric = axial_metric(units.problem)
+    setting = None if metric is None else AxialSetting.of(units.problem, metric, certify)
     if setting is None:
         return None
     strata: dict[int, Stratum] = {}
@@ -73,23 +76,22 @@ class _Undecided(Exception):
 
 @dataclass(frozen=True, eq=False)
 class AxialSetting:
-    """A problem, its metric, pencil and crossings, and a bound on |δ|."""
+    """A problem, its metric, pencil and crossings, and a bound on |δ|; None where S is not seen on the axis."""
 
     problem: Problem
     metric: AxialMetric
     pencil: Pencil
     crossings: list[Crossing]
-    bound: float
+    bound: float | None
     zeros: int
     certify: bool
     system: LowRankSystem
 
     @classmethod
-    def of(cls, problem: Problem, certify: bool) -> AxialSetting | None:
-        """None where the metric is not axial, its crossings are not decided, or the target is zero."""
-        metric = axial_metric(problem)
-        if metric is None:
-            return None
+    def of(
+        cls, problem: Problem, metric: AxialMetric, certify: bool, equations: LowRankEquations | None = None
+    ) -> AxialSetting | None:
+        """None where crossings are not decided, or the target is zero. `equations` are those that proofs are about."""
         T = exact_matrix(problem)
         if not T.any():
             return None
@@ -97,9 +99,11 @@ class AxialSetting:
         met = None if pencil is None else crossings(pencil)
         if pencil is None or met is None:
             return None
-        system = LowRankSystem.of(problem, LowRankEquations(problem.n, 1), np.eye(problem.n))
+        equations = LowRankEquations(problem.n, 1) if equations is None else equations
+        system = LowRankSystem.of(problem, equations, np.eye(problem.n))
         zeros = problem.n - int(rational_matrix(T).rank())
-        return cls(problem, metric, pencil, met, _bound(metric, T), zeros, certify, system)
+        bound = None if metric.is_blind() else _bound(metric, T)
+        return cls(problem, metric, pencil, met, bound, zeros, certify, system)
 
     def stratum(self, rank: int) -> Stratum | None:
         """All critical matrices of one rank below n."""
@@ -108,7 +112,7 @@ class AxialSetting:
             return None
         found: list[RealPoint] = []
         families: list[RealFamily] = []
-        system = replace(self.system, equations=LowRankEquations(self.problem.n, rank))
+        system = replace(self.system, equations=replace(self.system.equations, r=rank))
         try:
             for matrices, dimension, text in chain(self._plain(rank), *map(self._between, mixed)):
                 if dimension:
@@ -117,9 +121,15 @@ class AxialSetting:
                     found.append(point_at(system, matrices[0], self.certify))
         except _Undecided:
             return None
+        return Stratum(found, self._counts(rank), families, [], "proved")
+
+    def _counts(self, rank: int) -> Counts:
+        """How many there are over C for a generic target; where the axis is not seen, two roots a sheet are at ∞."""
         n = self.problem.n
-        expected = comb(n, rank) + 2 * (n - 1) * comb(n - 2, rank - 1)
-        return Stratum(found, Counts(None, expected, THEOREM), families, [], "proved")
+        branched = 2 * (n - 1) * comb(n - 2, rank - 1)
+        if self.bound is not None:
+            return Counts(None, comb(n, rank) + branched, THEOREM)
+        return Counts(None, comb(n - 1, rank) - 2 * comb(n - 1, rank - 1) + branched, BLIND_THEOREM)
 
     def _plain(self, rank: int) -> Iterator[tuple[list[Array], int, str]]:
         """Sets of eigenvectors of K(δ) at the roots of their equations."""
@@ -128,8 +138,12 @@ class AxialSetting:
             kept = rank - sum(counts)
             if not 0 <= kept <= self.pencil.size:
                 continue
-            equation = Equation(self.metric, self.pencil, masks_of(self.pencil.size, kept), counts)
-            roots = isolated_roots(equation, self.bound)
+            masks = masks_of(self.pencil.size, kept)
+            equation = Equation(self.metric, self.pencil, masks, counts)
+            if self.bound is None and kept == self.pencil.size:
+                continue  # e is kept, and so is a square that is not seen: a matrix of lower rank
+            bound = far_bound(equation) if self.bound is None else self.bound
+            roots = None if bound is None else isolated_roots(equation, bound)
             if roots is None:
                 raise _Undecided
             dimension = sum(q * (size - q) for q, size in zip(counts, sizes, strict=True))

@@ -66,6 +66,11 @@ class AxialMetric:
         square, cross, axis = self.on_axis()
         return self.alpha > 0 and axis > 0 and square * axis > cross * cross
 
+    def is_blind(self) -> bool:
+        """Whether it does not see the square of the axis, and is positive definite across it."""
+        square, cross, axis = self.on_axis()
+        return self.alpha > 0 and axis == cross == 0 and square > 0
+
     def reach(self, energy: Fraction) -> Fraction:
         """(q₁₂τ + q₂₂δ)² at most, for ⟨D, D⟩ ≤ energy: by Cauchy and Schwarz, among the D = xI + y eeᵀ."""
         n, h = self.n, self.height
@@ -80,7 +85,7 @@ def axial_metric(problem: Problem) -> AxialMetric | None:
     if problem.degree != 2 or problem.n < 2:
         return None
     for covariance, axis in _candidates(problem.data):
-        metric = _fitted(ExactLoss.of(problem).gram, fractions(covariance), fractions(axis))
+        metric = fitted_metric(ExactLoss.of(problem).gram, covariance, axis)
         if metric is not None and metric.is_definite():
             return metric
     return None
@@ -96,8 +101,9 @@ def _candidates(data: InnerProduct) -> Iterator[tuple[Any, Any]]:
         yield np.pad(affine, (1, 0)), np.eye(law.n)[0]
 
 
-def _fitted(gram: NDArray[Any], covariance: NDArray[Any], axis: NDArray[Any]) -> AxialMetric | None:
-    """The metric with this Gram matrix, exactly; None where it is not of the form above."""
+def fitted_metric(gram: NDArray[Any], covariance: Any, axis: Any) -> AxialMetric | None:
+    """The metric with this Gram matrix of fractions, exactly; None where it is not of the form above."""
+    covariance, axis = fractions(covariance), fractions(axis)
     forms = _forms(covariance, axis)
     c = _coefficients(forms, gram)
     if c is None or c[0] <= 0 or np.any(sum(w * form for w, form in zip(c, forms, strict=True)) != gram):

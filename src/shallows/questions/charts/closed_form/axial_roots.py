@@ -213,17 +213,22 @@ class _Ends(NamedTuple):
 
 
 def _ends(pencil: Pencil, shifts: Array) -> _Ends:
+    """Eigenvalues and factors of weights at these δ."""
+    mu = pencil.at(shifts)
+    return _Ends(mu, *weight_factors(mu, pencil.poles))
+
+
+def weight_factors(mu: Ball, zeta: Ball) -> tuple[Ball, Ball]:
     """w_i = Π_{k<i} (μ_i − ζ_k)/(μ_i − μ_k) · Π_{k≥i} (ζ_k − μ_i)/(μ_{k+1} − μ_i), ζ the poles: factors in [0, 1]."""
-    mu, zeta, size = pencil.at(shifts), pencil.poles, pencil.size
-    one = np.ones((len(shifts), size))
-    rising, falling = Ball.exact(one), Ball.exact(one)
+    size = mu.shape[-1]
+    rising = falling = Ball.exact(np.ones(mu.shape))
     for k in range(size - 1):
         up = quotient(mu - zeta[k], mu - mu[:, [k]])
         down = quotient(zeta[k] - mu, mu[:, [k + 1]] - mu)
         above_k = np.arange(size) > k
         rising = rising * _unit(up, above_k)
         falling = falling * _unit(down, ~above_k)
-    return _Ends(mu, rising, falling)
+    return rising, falling
 
 
 def _unit(ratio: Ball, used: NDArray[np.bool_]) -> Ball:

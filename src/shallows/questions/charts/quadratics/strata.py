@@ -14,6 +14,8 @@ from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.exact_loss import ExactLoss
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_points import chart_of_points
+from shallows.questions.charts.closed_form.axial_chart import AxialSetting
+from shallows.questions.charts.closed_form.axial_metric import fitted_metric
 from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.equations import Member
@@ -44,13 +46,19 @@ def modulo_chart(
         require_few(ModuloSquareEquations(problem.n, rank).count, f"rank {rank} modulo constants")
     found, counts = [origin(problem)], {0: Counts(1, 1, "the zero function")}
     levels, notes, families, elsewhere, special = ["proved"], [], [], [], 0
+    axial = _axial(students, problem, certify) if method == "auto" else None
+    closed = axial is not None
     for rank in range(1, top + 1):
         with status_line(f"rank {rank} of {top}", progress) as tell:
             if rank == inputs:
                 part = FoundStratum(_target(problem, certify), 0)
             elif method == "exact":
                 part = _exact(problem, rank, seed)
+            elif (formula := None if axial is None else axial.stratum(rank)) is not None:
+                part = FoundStratum(formula, 0)
+                special += 1
             else:
+                closed = False
                 equations = ModuloSquareEquations(problem.n, rank)
                 known = _known(students, inputs) if rank == 1 else None
                 even, among = _even(problem, students)
@@ -68,12 +76,24 @@ def modulo_chart(
         found,
         counts,
         completeness=weakest(levels),
-        method=method,
+        method="closed-form" if closed else "exact" if method == "exact" else "homotopy",
         families=families,
         notes=notes,
         seed=seed,
     )
     return chart, elsewhere
+
+
+def _axial(students: QuadraticStudents, problem: Problem, certify: bool) -> AxialSetting | None:
+    """What is known in closed form where rotations of the inputs leave the metric alone: the constant is its axis."""
+    law = students.problem.data.rotation_invariance(2)
+    if law is None:
+        return None
+    covariance = np.eye(problem.n - 1) if law.covariance is None else law.covariance
+    metric = fitted_metric(ExactLoss.of(problem).gram, np.pad(covariance, (0, 1)), np.eye(problem.n)[-1])
+    if metric is None or not metric.is_blind():
+        return None
+    return AxialSetting.of(problem, metric, certify, ModuloSquareEquations(problem.n, 1))
 
 
 def _known(students: QuadraticStudents, n: int) -> Counts | None:
