@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from tests.questions.charts.test_special_networks import FLAT, Case, Loss, below, unlisted, wrong_rows
+from tests.questions.charts.test_special_networks import (
+    FLAT,
+    PARALLEL,
+    Case,
+    Loss,
+    below,
+    unlisted,
+    wrong_rows,
+)
 
 import shallows as sh
 from shallows.questions.charts.outputs.parallel import one_output
@@ -33,7 +41,7 @@ class Given:
     norm: bool = False
     law: str = "gaussian"
     says: dict = field(default_factory=dict)
-    starts: int = 12
+    starts: int = 6
 
     def case(self):
         W, a, b = self.teacher
@@ -48,10 +56,8 @@ TWO = (np.array([[1.0], [2.0]]), np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([1
 QUICK = [
     Given("equal, n = 2, one", "z²", 1, EQUAL2, says=PROVED),
     Given("equal, n = 2, two", "z²", 2, EQUAL2, says=PROVED),
-    Given("equal, n = 2, three", "z²", 3, EQUAL2, says=PROVED, starts=6),
     Given("equal, n = 3, two", "z²", 2, EQUAL3, says=PROVED, starts=4),
     Given("proportional", "z²", 2, (UNLIKE, np.array([[1.0, 2.0], [-3.0, -6.0]]), None), says=PROVED),
-    Given("thirds", "z²", 2, (UNLIKE, np.array([[3.0, 6.0], [1.0, 2.0]]), None), says=PROVED),
     Given("one zero output", "z²", 2, (UNLIKE, np.array([[0.0, 0.0], [1.0, 2.0]]), None), says=PROVED),
     Given("three of rank two", "z²", 1, (UNLIKE, THREE_OF_RANK_TWO, None), says=PROVED),
     Given("zero", "z²", 2, (UNLIKE, np.zeros((2, 2)), None), says=PROVED, starts=3),
@@ -60,21 +66,22 @@ QUICK = [
     Given("z + z², one", "z + z²", 1, EQUAL2, says={"attained": True}),
     Given("z + z², zero", "z + z²", 2, (UNLIKE, np.zeros((2, 2)), None), says={"scope": ""}, starts=3),
     Given("cubic, one", "z³", 1, EQUAL2, says=COUNTED),
-    Given("cubic, two", "z³", 2, EQUAL2, says=COUNTED),
+    Given("cubic, two", "z³", 2, EQUAL2, says=COUNTED, starts=3),
     Given("norm neuron", "z²", 2, (np.diag([1.0, 2, 3]), np.ones((2, 3)), None), norm=True, starts=3),
-    Given("Laplace", "z²", 1, (UNLIKE, np.array([[1.0, 2.0], [2.0, 4.0]]), None), law="laplace", says=PROVED),
 ]
 THOROUGH = [
+    Given("equal, n = 2, three", "z²", 3, EQUAL2, says=PROVED, starts=6),
+    Given("thirds", "z²", 2, (UNLIKE, np.array([[3.0, 6.0], [1.0, 2.0]]), None), says=PROVED),
+    Given("Laplace", "z²", 1, (UNLIKE, np.array([[1.0, 2.0], [2.0, 4.0]]), None), law="laplace", says=PROVED),
     Given("equal, n = 3, one", "z²", 1, EQUAL3, says=PROVED),
     Given("equal, n = 3, three", "z²", 3, EQUAL3, says=PROVED),
     Given("three equal outputs", "z²", 2, (UNLIKE, np.ones((3, 2)), None), says=PROVED),
     Given("three of rank two, two", "z²", 2, (UNLIKE, THREE_OF_RANK_TWO, None)),
-    Given("z + z², two", "z + z²", 2, EQUAL2),
     Given("z + z², unlike", "z + z²", 2, (UNLIKE, np.ones((2, 2)), None)),
     Given("1 + z², two", "1 + z²", 2, (UNLIKE, np.ones((2, 2)), None)),
     Given("z + z², bias", "z + z²", 2, TWO, bias=True),
     Given("1 + z + z², one", "1 + z + z²", 1, EQUAL2),
-    Given("z + z³, one", "z + z³", 1, (UNLIKE, np.ones((2, 2)), None)),
+    Given("z + z³, one", "z + z³", 1, (UNLIKE / 2, np.ones((2, 2)), None)),
     Given("z + z³, bias", "z + z³", 1, TWO, bias=True),
     Given("cubic, unlike", "z³", 2, (UNLIKE, np.array([[1.0, 1.0], [2.0, 2.0]]), None)),
     Given("cubic, three", "z³", 3, (UNLIKE, np.array([[1.0, 1.0], [2.0, 2.0]]), None)),
@@ -87,15 +94,26 @@ GIVEN += [pytest.param(one, id=one.name, marks=pytest.mark.thorough) for one in 
 
 
 def wrong_signatures(loss, chart):
-    """Weights of a network that move its function have the curvatures of its stratum, and idle ones others too."""
+    """Weights that move a function have the curvatures of its stratum; signs do not see the units of the weights.
+
+    Networks p ⊗ q beside others, of targets of rank two, have those of functions p ⊗ q.
+    """
+    alone = one_output(chart.problem) is not None
     for point in chart.critical:
-        if point.limit or point.rank < loss.case.width:
+        a = point.network.a
+        if point.limit or point.rank < loss.case.width or (not alone and has_parallel(a)):
             continue
-        values = np.linalg.eigvalsh(loss.hessian(loss.theta(point.network)))
-        room = FLAT * np.abs(values).max()
-        seen = int((values > room).sum()), int((values < -room).sum())
+        H = loss.hessian(loss.theta(point.network))
+        units = np.sqrt(np.maximum(np.abs(H).max(axis=0), FLAT * np.abs(H).max()))
+        values = np.linalg.eigvalsh(H / np.outer(units, units))
+        seen = int((values > FLAT).sum()), int((values < -FLAT).sum())
         if seen != (point.signature[0], point.signature[2]):
-            yield f"{point}: in weights {seen}"
+            yield f"{point}: in weights {seen}, {values}"
+
+
+def has_parallel(a):
+    """Whether outer weights of two neurons are."""
+    return a.shape[1] > 1 and np.linalg.svd(a)[1][1] < PARALLEL * np.abs(a).max()
 
 
 @pytest.mark.parametrize("given", GIVEN)
@@ -160,7 +178,16 @@ def test_what_students_do_not_see_makes_no_output():
     assert chart.infimum == pytest.approx(problem.floor, rel=SAME) and chart.infimum > 1
 
 
+def test_targets_that_depend_but_for_rounding_are_one_and_not_proved():
+    """np.outer in doubles: by homotopy of two outputs paths were lost."""
+    W, c = np.random.default_rng(1).standard_normal((3, 3)), np.array([0.7, 0.1, 0.9])
+    chart = sh.chart(sh.Problem(sh.Network(W, np.outer([1.0, 0.3], c)), sh.Gaussian(3), 2))
+    alone = sh.chart(sh.Problem(sh.Network(W, c), sh.Gaussian(3), 2))
+    assert chart.losses == pytest.approx(1.09 * alone.losses, abs=SAME)
+    assert chart.completeness == "count-matched" and chart.minimum.certificate is None
+    assert any("but for rounding" in note for note in chart.notes)
+
+
 def test_an_output_of_its_own_is_another_matter():
-    """Independent by one rounding is independent."""
-    a = np.array([[1.0, 2.0], [1.0, np.nextafter(2.0, 3.0)]])
+    a = np.array([[1.0, 2.0], [1.0, 2.0 + 1e-6]])
     assert one_output(sh.Problem(sh.Network(UNLIKE, a), sh.Gaussian(2), 1)) is None

@@ -52,6 +52,12 @@ from shallows.support.tolerances import EPSILON
 #: What a chart says where ŷ is rounded: what is proved of it is not proved of the labels as they are stored.
 ROUNDED = "labels of the outputs are added up in doubles: points are proved for what is rounded, and so not called so"
 
+#: What it says where targets are multiples of one but for rounding, as products of doubles are.
+DEPENDS = (
+    "targets are multiples of one but for rounding, and are taken for that: points are not called proved"
+)
+#: Targets that are multiples of one to this share are: singular values of numbers given in doubles.
+DEPENDENT = 1e-12
 #: Slopes that are parallel to this share of their size are looked at exactly: far above rounding.
 NEARLY = 1e-8
 #: Layers of random neurons whose slopes are compared; two would show that outputs differ.
@@ -60,11 +66,11 @@ DRAWS = 3
 
 @dataclass(frozen=True)
 class OneOutput:
-    """p, the problem of `unit`·f, and whether its labels are exact."""
+    """p, the problem of `unit`·f, and what a chart says where its labels are rounded, "" where they are exact."""
 
     factors: Array
     single: Problem
-    exact: bool
+    rounded: str = ""
     unit: float = 1.0
 
     @property
@@ -102,7 +108,8 @@ def _parallel_weights(problem: Problem, outer: Array) -> OneOutput | None:
         orthogonality=problem.orthogonality * square,
         bias=problem.bias,
     )
-    return OneOutput(p, single, exact and float(sum(x * x for x in fractions(p))) == square, square)
+    exact = exact and float(sum(x * x for x in fractions(p))) == square
+    return OneOutput(p, single, "" if exact else ROUNDED, square)
 
 
 def _parallel_targets(problem: Problem) -> OneOutput | None:
@@ -111,22 +118,25 @@ def _parallel_targets(problem: Problem) -> OneOutput | None:
     Left to others: a penalty (`penalty.one_direction`), linear networks, closed for all targets, and norm neurons on
     (1, x), which are decided on x.
     """
+    assert isinstance(problem.activation, PolynomialActivation)
     linear = problem.activation.degree == 1 or (problem.n == 1 and isinstance(problem.activation, Power))
     norm_apart = bool(problem.norm_neuron and problem.constants)
     if (linear and not problem.bias) or problem.orthogonality or norm_apart or not _look_parallel(problem):
         return None
     seen = _exact_rights(problem)
-    sizes = np.abs(seen)
-    lead, place = np.unravel_index(int(np.argmax(sizes)), sizes.shape)
-    if not sizes[lead, place]:
-        p = np.eye(problem.outputs)[lead]
-    elif np.any(np.multiply.outer(seen[:, place], seen[lead]) != seen * seen[lead, place]):
-        return None
-    else:
-        p = np.array([float(x / seen[lead, place]) for x in seen[:, place]])
+    lead, place = np.unravel_index(int(np.argmax(np.abs(seen))), seen.shape)
+    pivot, rounded = seen[lead, place], ""
+    p = np.eye(problem.outputs)[lead]
+    if pivot:
+        p = np.array([float(x / pivot) for x in seen[:, place]])
+    if pivot and np.any(np.multiply.outer(seen[:, place], seen[lead]) != seen * pivot):
+        values = np.linalg.svd(seen.astype(np.float64), compute_uv=False)
+        if values[1] > DEPENDENT * values[0]:
+            return None
+        rounded = DEPENDS
     one = single_outputs(problem)[lead]
     given = one.target, one.data, problem.width, problem.activation
-    return OneOutput(p, Problem(*given, norm_neuron=problem.norm_neuron, bias=problem.bias), True)
+    return OneOutput(p, Problem(*given, norm_neuron=problem.norm_neuron, bias=problem.bias), rounded)
 
 
 def _look_parallel(problem: Problem) -> bool:
@@ -196,7 +206,7 @@ class Seen(Reread):
     def certificate(self, i: int) -> Certificate | None:
         """That of `unit`·f, for entries p_m f, and what rounding of the weights p_m aᵢ adds."""
         proof = self.inner.certificate(i)
-        if proof is None or not self.found.exact:
+        if proof is None or self.found.rounded:
             return None
         share = float(np.abs(self.found.factors).max()) / self.found.unit
         rounding = ROUNDINGS * EPSILON * _size(self.inner.network(i))
@@ -223,7 +233,7 @@ def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
     maker = Seen(chart.critical.maker, problem, found, across if len(across) else np.zeros(problem.outputs))
     more = max(len(across) - 1, 0) + (problem.outputs - 1) * table.rank * (problem.outer is None)
     level = chart.completeness
-    rounded = level == "proved" and not found.exact
+    rounded = level == "proved" and bool(found.rounded)
     seen = replace(
         table,
         loss=np.asarray(rest + found.weight * table.loss),
@@ -233,7 +243,7 @@ def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
         chart,
         critical=Points(seen, maker, problem, chart.critical.places),
         completeness="count-matched" if rounded else level,
-        notes=(*chart.notes, ROUNDED) if not found.exact else chart.notes,
+        notes=(*chart.notes, found.rounded) if found.rounded else chart.notes,
         problem=problem,
         title=f"{problem!r}",
     )

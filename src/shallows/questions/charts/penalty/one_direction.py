@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.questions.charts.outputs.parallel import OneOutput, labels_along, with_outputs
+from shallows.questions.charts.outputs.parallel import ROUNDED, OneOutput, labels_along, with_outputs
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
 from shallows.questions.charts.result import Chart
 
@@ -31,5 +31,5 @@ def one_direction_chart(problem: Problem, loss: JoinedLoss, charted: Callable[[P
         norm_neuron=problem.norm_neuron,
         orthogonality=problem.orthogonality,
     )
-    found = OneOutput(p, single, exact and np.count_nonzero(p) == 1)
+    found = OneOutput(p, single, "" if exact and np.count_nonzero(p) == 1 else ROUNDED)
     return with_outputs(problem, found, charted(single))
