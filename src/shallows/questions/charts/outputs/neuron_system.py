@@ -16,10 +16,11 @@ from shallows.questions.charts.continuation.equations import Complex
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.outputs.parallel import DEPENDENT
 from shallows.support.checks import Array
 from shallows.support.tolerances import TINY
 
+#: Outputs whose targets are combinations of others to this share are; singular values of numbers given in doubles.
+DEPENDENT = 1e-12
 Outer = tuple[tuple[float, ...], ...]
 
 

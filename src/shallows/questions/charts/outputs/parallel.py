@@ -56,8 +56,6 @@ ROUNDED = "labels of the outputs are added up in doubles: points are proved for 
 DEPENDS = (
     "targets are multiples of one but for rounding, and are taken for that: points are not called proved"
 )
-#: Targets that are multiples of one to this share are: singular values of numbers given in doubles.
-DEPENDENT = 1e-12
 #: Slopes that are parallel to this share of their size are looked at exactly: far above rounding.
 NEARLY = 1e-8
 #: Layers of random neurons whose slopes are compared; two would show that outputs differ.
@@ -119,9 +117,10 @@ def _parallel_targets(problem: Problem) -> OneOutput | None:
     (1, x), which are decided on x.
     """
     assert isinstance(problem.activation, PolynomialActivation)
-    linear = problem.activation.degree == 1 or (problem.n == 1 and isinstance(problem.activation, Power))
+    one_input = problem.n == 1 and isinstance(problem.activation, Power)
+    linear = problem.activation.degree == 1 or (one_input and not (problem.bias or problem.norm_neuron))
     norm_apart = bool(problem.norm_neuron and problem.constants)
-    if (linear and not problem.bias) or problem.orthogonality or norm_apart or not _look_parallel(problem):
+    if linear or problem.orthogonality or norm_apart or not _look_parallel(problem):
         return None
     seen = _exact_rights(problem)
     lead, place = np.unravel_index(int(np.argmax(np.abs(seen))), seen.shape)
@@ -130,8 +129,9 @@ def _parallel_targets(problem: Problem) -> OneOutput | None:
     if pivot:
         p = np.array([float(x / pivot) for x in seen[:, place]])
     if pivot and np.any(np.multiply.outer(seen[:, place], seen[lead]) != seen * pivot):
-        values = np.linalg.svd(seen.astype(np.float64), compute_uv=False)
-        if values[1] > DEPENDENT * values[0]:
+        from shallows.questions.charts.outputs.neuron_system import independent
+
+        if independent(seen.astype(np.float64)).shape[1] > 1:
             return None
         rounded = DEPENDS
     one = single_outputs(problem)[lead]
@@ -150,7 +150,10 @@ def _look_parallel(problem: Problem) -> bool:
         slope = layout.split(problem.value_and_gradient(layout.join(neurons, zero, norms))[1])[1]
         assert slope is not None
         rows.append(slope)
-    values = np.linalg.svd(np.concatenate(rows, axis=1), compute_uv=False)
+    slopes = np.concatenate(rows, axis=1)
+    if not np.isfinite(slopes).all():  # of targets that are refused
+        return False
+    values = np.linalg.svd(slopes, compute_uv=False)
     return bool(values[1] <= NEARLY * values[0])
 
 
