@@ -8,14 +8,12 @@ r(M − 1) more positive directions. Minima stay minima, as outputs across p add
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from shallows.model.problem import Problem
-from shallows.questions.charts.outputs.parallel import OneOutput, labels_along, with_outputs
+from shallows.questions.charts.outputs.parallel import ROUNDED, OneOutput, labels_along, with_outputs
 from shallows.questions.charts.penalty.joined_loss import JoinedLoss
-from shallows.questions.charts.points.point import Points
 from shallows.questions.charts.result import Chart
 
 
@@ -33,9 +31,5 @@ def one_direction_chart(problem: Problem, loss: JoinedLoss, charted: Callable[[P
         norm_neuron=problem.norm_neuron,
         orthogonality=problem.orthogonality,
     )
-    chart = with_outputs(problem, OneOutput(p, single, exact and np.count_nonzero(p) == 1), charted(single))
-    table = chart.critical.table
-    more = np.outer(table.rank * (problem.outputs - 1), [1, 0, 0])
-    points = chart.critical
-    seen = replace(table, signature=table.signature + more)
-    return replace(chart, critical=Points(seen, points.maker, problem, points.places))
+    found = OneOutput(p, single, "" if exact and np.count_nonzero(p) == 1 else ROUNDED)
+    return with_outputs(problem, found, charted(single))
