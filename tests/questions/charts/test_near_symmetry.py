@@ -51,11 +51,16 @@ def test_an_exact_circle_stays_a_family():
     ids=["a sphere", "a sphere with a circle", "width two"],
 )
 def test_what_is_not_told_apart_is_said(target, data, width):
-    chart = sh.chart(sh.Problem(target, data, width=width))
+    chart = sh.chart(sh.Problem(target, data, width=width), method="homotopy")
     assert chart.completeness == "sampled"
     assert any("nearly" in note for note in chart.notes)
     for family in chart.families:
         assert family.certificate is not None
+
+
+def test_a_closed_form_tells_them_apart():
+    chart = sh.chart(sh.Problem(np.diag([1.0, 1.0 + 1e-9, 3.0]), MOVED, width=2))
+    assert chart.completeness == "proved" and not chart.families
 
 
 def test_which_symmetries_are_shared():

@@ -228,7 +228,10 @@ def test_quadratic_networks_under_a_moved_gaussian(n, counts, seed):
     data, rng = gaussian(n, seed)
     target = sh.SymmetricTensor(rng.standard_normal(n * (n + 1) // 2), n, 2)
     chart = sh.chart(sh.Problem(target, data, n - 1), rng=seed)
-    assert [chart.complex_count[r] for r in range(1, n)] == counts and chart.completeness == "count-matched"
+    assert [chart.complex_count[r] for r in range(1, n)] == counts and chart.completeness == "proved"
+    other = sh.chart(sh.Problem(target, data, n - 1), method="homotopy", rng=seed)
+    assert other.complex_count == chart.complex_count and other.completeness == "count-matched"
+    np.testing.assert_allclose(other.losses, chart.losses, rtol=1e-9)
 
 
 def test_quadratic_networks_under_a_moved_gaussian_agree_with_msolve():
@@ -243,8 +246,10 @@ def test_moved_gaussians_in_five_dimensions():
     """The second problem once ended with 33 of 34 and a claim of completeness."""
     for seed in range(4):
         data, rng = gaussian(5, seed)
-        chart = sh.chart(sh.Problem(sh.SymmetricTensor(rng.standard_normal(15), 5, 2), data, 2), rng=seed)
+        problem = sh.Problem(sh.SymmetricTensor(rng.standard_normal(15), 5, 2), data, 2)
+        chart = sh.chart(problem, method="homotopy", rng=seed)
         assert chart.complex_count == {0: 1, 1: 13, 2: 34} and chart.completeness == "count-matched"
+        np.testing.assert_allclose(sh.chart(problem).losses, chart.losses, rtol=1e-9)
 
 
 @pytest.mark.thorough

@@ -40,6 +40,7 @@ from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.matrices.rank_r import point_at, point_of_family
 from shallows.questions.charts.points.stratum import Counts, RealFamily, RealPoint, Stratum
 from shallows.questions.charts.result import Chart
+from shallows.questions.charts.singular_ends import End, examine
 from shallows.questions.charts.units import Units
 from shallows.support.checks import Array
 from shallows.support.tolerances import EPSILON
@@ -110,26 +111,59 @@ class AxialSetting:
         mixed = mixed_choices(self.metric, self.pencil, self.crossings, rank)
         if mixed is None:
             return None
+        system = replace(self.system, equations=replace(self.system.equations, r=rank))
         found: list[RealPoint] = []
         families: list[RealFamily] = []
-        system = replace(self.system, equations=replace(self.system.equations, r=rank))
         try:
             for matrices, dimension, text in chain(self._plain(rank), *map(self._between, mixed)):
                 if dimension:
-                    families.append(_family(system, matrices, dimension, text))
+                    families.append(self._family(system, matrices, dimension, text))
                 else:
                     found.append(point_at(system, matrices[0], self.certify))
         except _Undecided:
             return None
-        return Stratum(found, self._counts(rank), families, [], "proved")
+        total, source = (
+            self._count(self.problem.n, rank),
+            THEOREM if self.bound is not None else BLIND_THEOREM,
+        )
+        return Stratum(found, Counts(self._complex(rank), total, source), families, [], "proved")
 
-    def _counts(self, rank: int) -> Counts:
-        """How many there are over C for a generic target; where the axis is not seen, two roots a sheet are at ∞."""
-        n = self.problem.n
-        branched = 2 * (n - 1) * comb(n - 2, rank - 1)
+    def _count(self, m: int, rank: int) -> int:
+        """How many sets of `rank` of m active eigenvalues are critical over C, with their multiplicities.
+
+        F_I has a simple pole at each ramification point and, on each sheet, at δ = ∞; where S is not seen on the axis,
+        it has a double zero there on sheets with the eigenvalue that is far away.
+        """
+        if not 0 <= rank <= m or (self.bound is None and rank == m):
+            return 0
+        branched = 2 * (m - 1) * comb(m - 2, rank - 1) if 0 < rank < m else 0
         if self.bound is not None:
-            return Counts(None, comb(n, rank) + branched, THEOREM)
-        return Counts(None, comb(n - 1, rank) - 2 * comb(n - 1, rank - 1) + branched, BLIND_THEOREM)
+            return comb(m, rank) + branched
+        return comb(m - 1, rank) - (2 * comb(m - 1, rank - 1) if rank else 0) + branched
+
+    def _complex(self, rank: int) -> int:
+        """How many isolated points there are over C, with their multiplicities: sets, and two a crossing beside them."""
+        size, sizes = self.pencil.size, [p.size for p in self.pencil.passive]
+        total = sum(
+            self._count(size, rank - sum(counts)) for counts in product(*((0, count) for count in sizes))
+        )
+        for crossing in self.crossings:
+            if sizes[crossing.place] == 1:
+                others = [(0, count) for i, count in enumerate(sizes) if i != crossing.place]
+                total += sum(2 * _choose(size - 1, rank - 1 - sum(counts)) for counts in product(*others))
+        return total
+
+    def _family(self, system: LowRankSystem, matrices: list[Array], dimension: int, text: str) -> RealFamily:
+        """A family; proved where it is an orbit of exact symmetries, as other families are."""
+        point, equations = point_of_family(system, matrices[0]), system.equations
+        if point.signature[1] < dimension:
+            raise _Undecided
+        end = End.of_matrix(matrices[0].astype(np.complex128), equations.r)
+        inputs = None if equations.definite else self.problem.n - 1
+        proved = examine(self.problem, equations.r, [end], True, inputs).families if self.certify else []
+        if len(proved) == 1 and proved[0].dimension == dimension:
+            point = proved[0].point
+        return RealFamily(point, dimension, text, tuple(map(SymmetricTensor.from_matrix, matrices)))
 
     def _plain(self, rank: int) -> Iterator[tuple[list[Array], int, str]]:
         """Sets of eigenvectors of K(δ) at the roots of their equations."""
@@ -222,11 +256,8 @@ class AxialSetting:
         return np.asarray((U * values) @ U.T)
 
 
-def _family(system: LowRankSystem, matrices: list[Array], dimension: int, text: str) -> RealFamily:
-    point = point_of_family(system, matrices[0])
-    if point.signature[1] < dimension:
-        raise _Undecided
-    return RealFamily(point, dimension, text, tuple(map(SymmetricTensor.from_matrix, matrices)))
+def _choose(n: int, k: int) -> int:
+    return comb(n, k) if k >= 0 else 0
 
 
 def _text(counts: tuple[int, ...], pencil: Pencil, which: str) -> str:

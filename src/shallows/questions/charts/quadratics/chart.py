@@ -21,6 +21,7 @@ from shallows.questions.charts.points.point import (
     CriticalPoint,
 )
 from shallows.questions.charts.points.rows import About, in_order, isolated, points_in_order
+from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.quadratics.linear_neurons import linear_rows
 from shallows.questions.charts.quadratics.one_sided import BEYOND, boundary, within
 from shallows.questions.charts.quadratics.rows import Row, full_entries, realised, with_constant_error
@@ -114,7 +115,9 @@ def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
     V = np.roll(V, 1, axis=1) if quotient else np.concatenate([np.zeros((len(V), 1)), V], axis=1)
     entries, constant = full_entries(students, _class_entries(students, point.tensor))
     made, far = (
-        _realised(students, V, signs, constant) if len(V) else (_without_squares(students, constant), False)
+        _realised(students, V, signs, constant, entries)
+        if len(V)
+        else (_without_squares(students, constant), False)
     )
     positive, zero, negative = point.signature
     positive += point.rank if students.even else 0
@@ -141,14 +144,25 @@ def _row(students: QuadraticStudents, point: CriticalPoint) -> Row:
     )
 
 
-def _realised(students: QuadraticStudents, V: Array, signs: Array, constant: float) -> tuple[Network, bool]:
-    """The network of these squares. Without constants, squares without linear part take one neuron more, Σ aw = 0."""
+def _realised(
+    students: QuadraticStudents, V: Array, signs: Array, constant: float, entries: Array
+) -> tuple[Network, bool]:
+    """The network of these squares. Without constants, squares without linear part are neurons at infinity; with one
+    neuron more they are finite, Σ aw = 0, but such a network is critical only where the slope in ℓ is zero."""
     linear = np.abs(V[:, 0]) > AT_INFINITY * np.linalg.norm(V, axis=1)
-    if not linear.any() and not students.free_constant and len(V) < students.problem.width:
+    spare = not students.free_constant and len(V) < students.problem.width
+    if not linear.any() and spare and _is_flat(students, entries):
         more = np.zeros((1, V.shape[1]))
         more[0, 0] = float(np.linalg.norm(V, axis=1).max())
         V, signs = np.concatenate([V, more]), np.append(signs, 1.0)
     return realised(students, V, signs, constant)
+
+
+def _is_flat(students: QuadraticStudents, entries: Array) -> bool:
+    """Whether the slope of the loss in the linear part is zero to what points are known to."""
+    space = students.space
+    slope = (space.gram @ entries - space.right)[space.at == 1]
+    return float(np.abs(slope).max(initial=0.0)) <= POINT_ERROR * float(np.abs(space.right).max())
 
 
 def _with_zero_function(students: QuadraticStudents, chart: Chart) -> Chart:
