@@ -58,14 +58,45 @@ SPECIAL = {
     "1 + z + z², one neuron": lambda: sh.Problem(sh.Network(I2[:1], activation=QUADRATIC), sh.Gaussian(2), 2),
     "ones": lambda: sh.Problem(sh.Network(I2, bias=[1.0, 0]), sh.Gaussian(2), 2, outer="ones", bias=True),
 }
-QUICK = ("identity, no biases", "one neuron", "mean on no axis", "1 + z + z², identity", "ones", "traceless")
+AFFINE = sh.Polynomial([0, 1, 1])
+#: The constant's square is not seen: z + z², and quadratic neurons with biases and constants of their own.
+BLIND = {
+    "z + z², identity": lambda: sh.Problem(sh.Network(I2, activation=AFFINE), sh.Gaussian(2), 2),
+    "z + z², one neuron": lambda: sh.Problem(sh.Network(I2[:1], activation=AFFINE), sh.Gaussian(2), 1),
+    "z + z², three inputs": lambda: sh.Problem(sh.Network(I3, activation=AFFINE), sh.Gaussian(3), 2),
+    "z + z², three neurons": lambda: sh.Problem(sh.Network(I3, activation=AFFINE), sh.Gaussian(3), 3),
+    "z + z², two alike": lambda: sh.Problem(
+        sh.Network(np.diag([1.0, 1, 2]), activation=AFFINE), sh.Gaussian(3), 2
+    ),
+    "z + z², coloured": lambda: sh.Problem(
+        sh.Network(I2, activation=AFFINE), sh.Gaussian(2, covariance=[[2.0, 1], [1, 3]]), 1
+    ),
+    "z + z², generic": lambda: sh.Problem(random_matrix(4, 5), sh.Gaussian(3), 2, AFFINE),
+    "z + z² with a bias": lambda: biased(sh.Network(I2, activation=AFFINE), 2),
+    "z + z² with a bias, generic": lambda: sh.Problem(
+        random_matrix(4, 6), sh.Gaussian(3), 2, AFFINE, bias=True
+    ),
+    "2 + z + z² with a bias": lambda: biased(sh.Network(I3, activation=sh.Polynomial([2, 1, 1])), 2),
+}
+SPECIAL |= BLIND
+QUICK = (
+    "z + z², three inputs",
+    "z + z² with a bias",
+    "identity, no biases",
+    "one neuron",
+    "mean on no axis",
+    "1 + z + z², identity",
+    "ones",
+    "traceless",
+)
 
 
 def unlisted(problem, chart, starts, seed=0):
     """Losses of critical networks, found from random weights, that the chart does not list."""
     rng, scale = np.random.default_rng(seed), problem.loss(problem.unpack(np.zeros(problem.size))) + 1.0
     losses = chart.losses
-    size = float(np.abs(problem.homogeneous().target_tensor().entries).max()) ** 0.5 if problem.bias else 1.0
+    plain = problem.bias and problem.activation == sh.Power(2)
+    size = float(np.abs(problem.homogeneous().target_tensor().entries).max()) ** 0.5 if plain else 1.0
     for net in gradient_zeros(problem, starts, rng, (0.3 * size, size, 2 * size), far=100.0 * max(size, 1.0)):
         loss = problem.loss(net)
         if np.abs(losses - loss).min() > SAME * scale:
@@ -177,6 +208,27 @@ def test_without_half_the_line_the_check_notices(monkeypatch):
     whole = module.isolated_roots
     monkeypatch.setattr(module, "isolated_roots", lambda *given: [r for r in whole(*given) if r.low > 0])
     assert list(unlisted(problem, sh.chart(problem), 40))
+
+
+@pytest.mark.parametrize(("n", "rank", "count"), [(2, 1, 4), (3, 1, 7), (3, 2, 9)])
+def test_numbers_of_the_design_where_the_axis_is_not_seen(n, rank, count):
+    """z + z² under Gaussian data: 4 and 7 neurons by elimination, 9 of rank two by monodromy."""
+    chart = sh.chart(sh.Problem(random_matrix(n + 1, 0), sh.Gaussian(n), rank, AFFINE))
+    assert (chart.complex_count[rank], chart.expected_count[rank]) == (count, count)
+    assert chart.completeness == "proved"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_random_targets_are_decided_but_for_roots_too_far_out(n):
+    """z + z², n = 4, seed 5 has a root at δ = −7,000, where F is 10⁻¹²: homotopy charts that one."""
+    levels = []
+    for seed in range(20):
+        for activation, bias in ((AFFINE, False), (sh.Power(2), True)):
+            problem = sh.Problem(random_matrix(n + 1, seed), sh.Gaussian(n), n - 1, activation, bias=bias)
+            levels.append(sh.chart(problem, certify=False).completeness)
+    assert levels.count("proved") >= 38
+    assert set(levels) <= {"proved", "count-matched", "trace-tested"}
 
 
 def test_only_metrics_that_are_axial_exactly_are_taken():

@@ -27,8 +27,8 @@ from shallows.mathematics.exact.rational_arrays import rational_matrix
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_strata import chart_of_strata
+from shallows.questions.charts.closed_form.axial_blind import BlindEquation, far_bound
 from shallows.questions.charts.closed_form.axial_crossings import Crossing, Mixed, crossings, mixed_choices
-from shallows.questions.charts.closed_form.axial_far import far_bound
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric, axial_metric
 from shallows.questions.charts.closed_form.axial_pencil import Pencil, pencil_of
 from shallows.questions.charts.closed_form.axial_roots import Equation, Root, isolated_roots, masks_of
@@ -142,7 +142,7 @@ class AxialSetting:
         return comb(m - 1, rank) - (2 * comb(m - 1, rank - 1) if rank else 0) + branched
 
     def _complex(self, rank: int) -> int:
-        """How many isolated points there are over C, with their multiplicities: sets, and two a crossing beside them."""
+        """How many isolated points there are over C, with multiplicities: sets, and two a crossing beside them."""
         size, sizes = self.pencil.size, [p.size for p in self.pencil.passive]
         total = sum(
             self._count(size, rank - sum(counts)) for counts in product(*((0, count) for count in sizes))
@@ -173,9 +173,10 @@ class AxialSetting:
             if not 0 <= kept <= self.pencil.size:
                 continue
             masks = masks_of(self.pencil.size, kept)
-            equation = Equation(self.metric, self.pencil, masks, counts)
             if self.bound is None and kept == self.pencil.size:
                 continue  # e is kept, and so is a square that is not seen: a matrix of lower rank
+            made = BlindEquation if self.bound is None else Equation
+            equation = made(self.metric, self.pencil, masks, counts)
             bound = far_bound(equation) if self.bound is None else self.bound
             roots = None if bound is None else isolated_roots(equation, bound)
             if roots is None:

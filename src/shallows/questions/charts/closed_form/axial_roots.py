@@ -107,7 +107,7 @@ class Equation:
         """
         alpha, trace, mixed, along, height, _, _ = self.constants
         rank, first = of_fraction(Fraction(self.rank)), cells.w @ self.kept
-        bend, lean = self._second(cells)
+        bend, lean = self.second(cells, self.masks)
         rise = first * first + lean
         drift = quotient(trace * first + mixed * height * (rise - rho * bend), self._divisor(first))
         turn = height * (rise - drift * first - rho * bend)
@@ -118,19 +118,16 @@ class Equation:
         alpha, trace, mixed, _, height, _, _ = self.constants
         return alpha + trace * of_fraction(Fraction(self.rank)) + mixed * height * first
 
-    def _second(self, cells: Spectra) -> tuple[Ball, Ball]:
-        """2Σ X_ij and 2Σ μ_i X_ij over i ∈ I, j ∉ I."""
+    def second(self, cells: Spectra, masks: NDArray[np.bool_]) -> tuple[Ball, Ball]:
+        """2Σ X_ij and 2Σ μ_i X_ij over i in a set and j outside it, for sets that are given as rows."""
         mu, w, size = cells.mu, cells.w, self.pencil.size
         both = np.array([(i, j) for i in range(size) for j in range(i)], dtype=np.intp).reshape(-1, 2)
         i, j = both.T
-        X = quotient(w[:, i] * w[:, j], mu[:, i] - mu[:, j])
-        X = X * of_fraction(Fraction(2))
-        upper = self.masks[:, i] & ~self.masks[:, j]
-        lower = self.masks[:, j] & ~self.masks[:, i]
-        sign = Ball.exact((upper.astype(np.float64) - lower).T)
-        bend = _sums(X, sign)
-        lean = _sums(X * mu[:, i], Ball.exact(upper.T.astype(np.float64)))
-        return bend, lean - _sums(X * mu[:, j], Ball.exact(lower.T.astype(np.float64)))
+        X = quotient(w[:, i] * w[:, j], mu[:, i] - mu[:, j]) * of_fraction(Fraction(2))
+        upper = (masks[:, i] & ~masks[:, j]).T.astype(np.float64)
+        lower = (masks[:, j] & ~masks[:, i]).T.astype(np.float64)
+        lean = _sums(X * mu[:, i], Ball.exact(upper)) - _sums(X * mu[:, j], Ball.exact(lower))
+        return _sums(X, Ball.exact(upper - lower)), lean
 
     def exactly(self, choice: int, near: float) -> list[Fraction] | None:
         """The kept eigenvalues μ − ρ at a root next to this δ, where all of these numbers are simple fractions.

@@ -1,4 +1,4 @@
-"""Axial metrics that do not see S on the axis: no critical point has a |δ| above a bound, by interval arithmetic.
+"""Axial metrics that do not see S on the axis: the equation without cancellation, and a bound on its roots, by balls.
 
 Modulo the square of the constant e·Se is free, and so is δ. The equation becomes h/α F_I = Σ_{j∉I} (μ_j − ρ)w_j, active
 j. As δ → ±∞ one active eigenvalue goes with it, and the others go to the poles ζ_k: with J = (j₁, b; b, J′), b only in
@@ -16,7 +16,9 @@ is critical; one without it has F_I/δ near α/h.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ from shallows.mathematics.balls.arrays import Ball
 from shallows.questions.charts.closed_form.axial_pencil import Pencil, eigenvalues
 from shallows.questions.charts.closed_form.axial_roots import (
     Equation,
+    Spectra,
     between,
     of_fraction,
     quotient,
@@ -33,6 +36,42 @@ from shallows.questions.charts.closed_form.axial_roots import (
 
 #: Bounds that are tried, in units of the largest entry of J: cells of ε are that narrow.
 BOUNDS = tuple(4.0**k for k in range(2, 14))
+
+
+@dataclass(frozen=True, eq=False)
+class BlindEquation(Equation):
+    """F_I under a metric that does not see S on the axis, by the eigenvalues that are left out.
+
+    With Σ w = 1 and Σ μw = e·Te + δ over all active ones what is kept follows from these: at large |δ|, where the sums
+    over I nearly cancel δ, nothing cancels.
+    """
+
+    def solved(self, cells: Spectra) -> tuple[Ball, Ball]:
+        """F_I and ρ = q₁₁(Σ_I μ_i(1 − w_i) + passive ones − (tr T − e·Te))/(α + q₁₁(r − Σ_I w_i))."""
+        alpha, trace, _, _, height, whole, corner = self.constants
+        others = cells.w @ Ball.exact(1.0 - np.eye(self.pencil.size))  # 1 − w
+        within = (cells.mu * others) @ self.kept + self.passive - (whole - corner)
+        rho = quotient(trace * within, self._divided(cells))
+        value = (cells.mu * cells.w) @ self.left - rho * (cells.w @ self.left)
+        return value * alpha / height, rho
+
+    def slope(self, cells: Spectra, rho: Ball) -> Ball:
+        """dF_I/dδ, with the derivatives of the sums over what is left out."""
+        alpha, trace, _, _, height, _, _ = self.constants
+        first = cells.w @ self.left
+        bend, lean = self.second(cells, ~self.masks)
+        rise = first * first + lean
+        drift = quotient(trace * (rise - first - rho * bend), self._divided(cells))
+        return (rise - drift * first - rho * bend) * alpha / height
+
+    @cached_property
+    def left(self) -> Ball:
+        """What is not kept, as columns of zeros and ones."""
+        return Ball.exact((~self.masks).T.astype(np.float64))
+
+    def _divided(self, cells: Spectra) -> Ball:
+        alpha, trace, *_ = self.constants
+        return alpha + trace * (of_fraction(Fraction(self.rank - 1)) + cells.w @ self.left)
 
 
 def far_bound(equation: Equation) -> float | None:
