@@ -9,6 +9,7 @@ from shallows.uses.papers.findings.digits import digits
 from shallows.uses.papers.findings.four_points import four_points
 from shallows.uses.papers.findings.kurtosis import real_points
 from shallows.uses.papers.findings.norm_sums import norm_sums
+from shallows.uses.papers.findings.off_centre import off_centre
 from shallows.uses.papers.findings.origin import origin
 from shallows.uses.papers.findings.plane_cubics import plane_cubics
 from shallows.uses.papers.findings.turned_pair import turned_pair
@@ -16,5 +17,5 @@ from shallows.uses.papers.findings.wide_valleys import wide_valleys
 
 CLAIMS = (
     turned_pair, origin, conic_network, plane_cubics, bad_cone, wide_valleys, norm_sums, barrier, counts, four_points,
-    real_points, bias_minima, digits,
+    real_points, bias_minima, digits, off_centre,
 )  # fmt: skip

@@ -102,13 +102,14 @@ def _charted(trial: Trial, n: int, expected: int, bias: bool) -> Outcome:
         trial.rng.standard_normal(width),
         bias=trial.rng.standard_normal(width) if bias else None,
     )
-    found = sh.chart(sh.Problem(teacher, sh.Gaussian(n), 1, bias=bias))
+    found = sh.chart(sh.Problem(teacher, sh.Gaussian(n), 1, bias=bias), method="homotopy")
     return _judged(found, expected, f"n={n}, a bias")
 
 
 def _charted_with_mean(trial: Trial, n: int) -> Outcome:
     teacher = sh.Network(trial.rng.standard_normal((n + 1, n)), trial.rng.standard_normal(n + 1))
-    found = sh.chart(sh.Problem(teacher, sh.Gaussian(n, mean=trial.rng.standard_normal(n)), 1))
+    data = sh.Gaussian(n, mean=trial.rng.standard_normal(n))
+    found = sh.chart(sh.Problem(teacher, data, 1), method="homotopy")
     return _judged(found, 3 * n - 2, f"n={n}, a mean")
 
 
