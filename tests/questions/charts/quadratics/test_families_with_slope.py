@@ -57,13 +57,13 @@ def test_one_neuron_is_at_the_least_of_a_formula(slope, limit):
     scanned = [one_neuron_loss(np.array([np.cos(t), np.sin(t), 0.0]), quadratic, linear) for t in angles]
     assert chart.infimum == pytest.approx(min(scanned), rel=1e-7)
     assert chart.minimum.kind == "global minimum" and chart.attained is not limit
-    assert chart.completeness == "count-matched"
+    assert chart.completeness == "proved"
 
 
 def test_a_slope_that_breaks_the_symmetry_leaves_points():
     quadratic, linear = np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 0.0])
     chart = sh.chart(sh.Problem(target(quadratic, linear), sh.Gaussian(3), 1, SLOPE))
-    assert not chart.families and chart.completeness == "count-matched"
+    assert not chart.families and chart.completeness == "proved"
     across = one_neuron_loss(np.array([0.0, 0.0, 1.0]), quadratic, linear)  # a square without slope: a limit
     assert any(point.limit and point.loss == pytest.approx(across, rel=SAME) for point in chart.points)
 

@@ -38,6 +38,8 @@ NARROWEST = 2.0**-44
 GROWTH = 4.0
 #: How many first cells there are on either side, the innermost of this share of the whole.
 RINGS = 12
+#: How far the middle of an interval is off by its own roundings, relatively.
+MIDDLE = 2 * UNIT
 #: More open cells than this are given up: there are roots that meet.
 MOST_CELLS = 20_000
 
@@ -184,7 +186,7 @@ def of_arb(value: arb) -> Ball:
 def between(low: Array, high: Array) -> Ball:
     """The ball from low to high."""
     mid = low / 2 + high / 2
-    return Ball(mid, raised(np.maximum(high - mid, mid - low) + 2 * UNIT * np.abs(mid), 3))
+    return Ball(mid, raised(np.maximum(high - mid, mid - low) + MIDDLE * np.abs(mid), 3))
 
 
 def quotient(a: Ball, b: Ball) -> Ball:
