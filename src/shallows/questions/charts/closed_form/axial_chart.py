@@ -49,6 +49,8 @@ from shallows.support.tolerances import EPSILON
 ROUNDED_UP = 1 + 2.0**-40
 #: Matrices of a family that a chart keeps.
 SAMPLES = 3
+#: Roots are known to fifteen digits, and matrices to ten of their largest entry: refining changes no more.
+REFINED = 1e-6
 #: A kept eigenvalue below this share of the largest is zero: S has lower rank.
 VANISHES = 1e-9
 THEOREM = "C(n,r) + 2(n−1)C(n−2,r−1) for generic targets: sets of eigenvalues of T + δ eeᵀ"
@@ -119,7 +121,7 @@ class AxialSetting:
                 if dimension:
                     families.append(self._family(system, matrices, dimension, text))
                 else:
-                    found.append(point_at(system, matrices[0], self.certify))
+                    found.append(self._point(system, matrices[0]))
         except _Undecided:
             return None
         total, source = (
@@ -152,6 +154,12 @@ class AxialSetting:
                 others = [(0, count) for i, count in enumerate(sizes) if i != crossing.place]
                 total += sum(2 * _choose(size - 1, rank - 1 - sum(counts)) for counts in product(*others))
         return total
+
+    def _point(self, system: LowRankSystem, S: Array) -> RealPoint:
+        """The point, refined and proved; as it is where Newton's method goes elsewhere, as at degenerate ones."""
+        point = point_at(system, S, self.certify)
+        gap = np.abs((point.vectors.T * point.signs) @ point.vectors - S).max()
+        return point if gap <= REFINED * np.abs(S).max() else point_of_family(system, S)
 
     def _family(self, system: LowRankSystem, matrices: list[Array], dimension: int, text: str) -> RealFamily:
         """A family; proved where it is an orbit of exact symmetries, as other families are."""
