@@ -9,6 +9,8 @@ import shallows as sh
 from shallows.homotopy import SolutionSet
 from shallows.homotopy import track as track_paths
 from shallows.mathematics.homotopy.classify import classify
+from shallows.questions.charts.chart_of_strata import chart_of_strata
+from shallows.questions.charts.closure.closure import Closure
 from shallows.questions.charts.continuation.detours import Detours
 from shallows.questions.charts.continuation.lost_paths import REPEATED, WAYS, Settled, settle
 from shallows.questions.charts.matrices import rank_one, rank_r
@@ -167,3 +169,18 @@ def test_points_proved_to_be_one_are_listed_once_and_no_count_is_claimed(generic
     assert whole.completeness == "proved" and chart.completeness == "sampled"
     assert any(REPEATED in note for note in chart.notes)
     assert len(set(np.round(chart.losses, 9))) == len(chart.losses)
+
+
+@pytest.mark.parametrize(
+    ("completeness", "kind"), [("sampled", "local minimum"), ("count-matched", "global minimum")]
+)
+def test_the_lowest_of_a_sampled_list_is_not_called_global(completeness, kind):
+    """Where paths are lost a point may be missing, and be lower."""
+    problem = sh.Problem(np.diag([2.0, 1.5, 1.0]), sh.IID(3, [1, 0, 1, 0, 30]), width=1)
+    stratum = rank_one.rank_one_stratum(problem, True, 0)
+    part = replace(
+        stratum, found=[p for p in stratum.found if p.signature == (3, 0, 0)], completeness=completeness
+    )
+    chart = chart_of_strata(problem, {1: part}, Closure(), method="homotopy", seed=0)
+    assert chart.minimum.kind == kind
+    assert chart.attained is (True if completeness == "count-matched" else None)

@@ -57,6 +57,7 @@ def chart_of_points(
     """
     about = [None] * len(found) + list(families)
     found = [*found, *(family.point for family in families)]
+    closed = closed and completeness != "sampled"  # others may be lower
     judged = _Judged.of(problem, found, [0 if f is None else f.dimension for f in about], closed)
     rows = [judged.row(i, about[i]) for i in judged.order]
     return chart_of_rows(
@@ -66,7 +67,7 @@ def chart_of_points(
         completeness=completeness,
         method=method,
         notes=[*notes, *judged.notes()],
-        attained=judged.attained(rows) if closed and completeness != "sampled" else None,
+        attained=judged.attained(rows) if closed else None,
         scope=scope,
         seed=seed,
     )

@@ -42,8 +42,8 @@ from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.model.single_outputs import single_outputs
-from shallows.questions.charts.points.kinds import ROUNDINGS, Levels
-from shallows.questions.charts.points.point import Certificate, Points, PointTable, Reread
+from shallows.questions.charts.points.kinds import ROUNDINGS
+from shallows.questions.charts.points.point import Certificate, Points, Reread
 from shallows.questions.charts.result import Chart
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
@@ -242,8 +242,6 @@ def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
         loss=np.asarray(rest + found.weight * table.loss),
         signature=table.signature + np.multiply.outer(more, [1, 0, 0]),
     )
-    if problem.outer is None and level != "sampled" and not chart.scope:
-        seen = _with_lowest(seen, most)
     return replace(
         chart,
         critical=Points(seen, maker, problem, chart.critical.places),
@@ -252,13 +250,6 @@ def with_outputs(problem: Problem, found: OneOutput, chart: Chart) -> Chart:
         problem=problem,
         title=f"{problem!r}",
     )
-
-
-def _with_lowest(table: PointTable, most: float) -> PointTable:
-    """Where the list is that of the closure its lowest points are global minima, if their signature leaves their kind
-    open too: charts of several outputs say so."""
-    lowest = Levels(table.loss, most).same(float(table.loss.min(initial=np.inf)))
-    return replace(table, kind=np.where(lowest & (table.kind == "degenerate"), "global minimum", table.kind))
 
 
 def _size(net: Network) -> float:

@@ -111,8 +111,8 @@ def kinds(
 
     `slope` are the smallest and the largest value of ℓ′(u^⊗d) over unit u, known to within `tolerance`; `dimension` of
     the zeros in a signature are a family's own directions. `inward` is the slope into the networks at a limit, where
-    they have a boundary (`inward`), and ∞ elsewhere. `closed` says that the infimum is known to be among the levels, so
-    that a minimum of the lowest one is global.
+    they have a boundary (`inward`), and ∞ elsewhere. `closed` says that the infimum is known to be among the levels:
+    what has the lowest one is a global minimum, whatever its signature leaves open.
     """
     low, high = slope
     flat = np.maximum(np.abs(low), np.abs(high)) <= tolerance
@@ -133,5 +133,5 @@ def kinds(
     result[flat] = "global minimum"
     if closed:
         lowest = levels.same(float(np.min(levels.excess)))
-        result[(result == "local minimum") & lowest] = "global minimum"
+        result[np.isin(result, ("local minimum", "degenerate")) & lowest] = "global minimum"
     return result

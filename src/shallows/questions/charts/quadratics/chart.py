@@ -228,7 +228,7 @@ def _assembled(students: QuadraticStudents, chart: Chart, rows: list[Row], notes
     kind = np.array([row.kind for row in rows], dtype="<U14")
     kind[(kind == "global minimum") & ~levels.same(0.0)] = "local minimum"
     lowest = levels.same(float(excess.min()))
-    if chart.completeness != "sampled" or students.problem.outer is not None:
+    if chart.completeness != "sampled":
         kind[(kind == "local minimum") & lowest] = "global minimum"
     made = in_order(rows, excess, float(space.floor), kind, [space.tensor(row.entries) for row in rows])
     least = [row.limit for row in made if row.kind == "global minimum"]
