@@ -197,7 +197,7 @@ def test_charts_with_bias_are_as_complete(name):
     one, other = (
         sh.chart(sh.Problem(np.diag([2.0, 1.0]), names(2)[key], 1, bias=True)) for key in ("gaussian", name)
     )
-    assert (other.method, other.completeness) == (one.method, one.completeness) == ("homotopy", "proved")
+    assert (other.method, other.completeness) == (one.method, one.completeness) == ("closed-form", "proved")
     np.testing.assert_allclose(other.losses, one.losses, rtol=1e-9)
 
 

@@ -160,7 +160,9 @@ def test_beside_the_discriminant_close_points_are_kept_apart(shift):
 def test_on_the_discriminant_the_point_is_degenerate():
     chart = wall(0.0)
     (met,) = (point for point in chart.points if point.signature[1])
-    assert met is chart.minimum or met.loss == chart.minimum.loss  # the lowest of a complete list: global all the same
+    assert (
+        met is chart.minimum or met.loss == chart.minimum.loss
+    )  # the lowest of a complete list: global all the same
     assert met.kind == "global minimum" and chart.completeness == "count-matched"
     assert any("the discriminant" in note for note in chart.notes)
 
