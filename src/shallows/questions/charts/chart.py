@@ -102,7 +102,7 @@ def _of_polynomials(problem: Problem, method: str, certify: bool, seed: int, pro
     require_doubles(problem, gram)
     result = None
     if method in ("auto", "closed-form"):
-        result = _closed_form(problem, certify)
+        result = _closed_form(problem, certify, progress)
         if result is None and method == "closed-form":
             raise InvalidProblem(
                 f"{problem.data!r} at degree {problem.degree} and width {problem.width} has no closed form; there is "
@@ -163,7 +163,7 @@ def _of_polynomial(problem: Problem, method: str, certify: bool, seed: int, prog
     )
 
 
-def _closed_form(problem: Problem, certify: bool) -> Chart | None:
+def _closed_form(problem: Problem, certify: bool, progress: bool) -> Chart | None:
     from shallows.questions.charts.closed_form import iid_diagonal
     from shallows.questions.charts.closed_form import rotation_invariant as spectral
     from shallows.questions.charts.closed_form.axial_chart import axial_chart
@@ -174,7 +174,7 @@ def _closed_form(problem: Problem, certify: bool) -> Chart | None:
         return spectral.spectral_chart(problem, spectrum, certify)
     law = iid_diagonal.law_of(problem)
     return (
-        axial_chart(problem, certify)
+        axial_chart(problem, certify, progress)
         if law is None
         else iid_diagonal.iid_diagonal_chart(problem, law, certify)
     )

@@ -43,10 +43,13 @@ from shallows.questions.charts.result import Chart
 from shallows.questions.charts.singular_ends import End, examine
 from shallows.questions.charts.units import Units
 from shallows.support.checks import Array
+from shallows.support.progress import status_line
 from shallows.support.tolerances import EPSILON
 
 #: Rounding of the bound on |δ|, from a square root of a fraction: far more than that.
 ROUNDED_UP = 1 + 2.0**-40
+#: Sets of eigenvectors of one rank at most: each is a point to certify, some ten milliseconds.
+MOST_SETS = 5_000
 #: Matrices of a family that a chart keeps.
 SAMPLES = 3
 #: Roots are known to fifteen digits, and matrices to ten of their largest entry: refining changes no more.
@@ -57,16 +60,21 @@ THEOREM = "C(n,r) + 2(n−1)C(n−2,r−1) for generic targets: sets of eigenval
 BLIND_THEOREM = "C(n−1,r) − 2C(n−1,r−1) + 2(n−1)C(n−2,r−1), generic targets: sets of eigenvalues of T + δ eeᵀ"
 
 
-def axial_chart(problem: Problem, certify: bool) -> Chart | None:
+def axial_chart(problem: Problem, certify: bool, progress: bool = False) -> Chart | None:
     """The chart of a problem with an axial metric; None for others, and where something is not decided."""
+    top = min(problem.width, problem.n)
+    if problem.degree != 2 or max(comb(problem.n, rank) for rank in range(1, top + 1)) > MOST_SETS:
+        return None
     units = Units.of(problem)
     metric = axial_metric(units.problem)
     setting = None if metric is None else AxialSetting.of(units.problem, metric, certify)
     if setting is None:
         return None
     strata: dict[int, Stratum] = {}
-    for rank in range(1, min(problem.width, problem.n) + 1):
-        stratum = full_rank_stratum(units.problem, certify) if rank == problem.n else setting.stratum(rank)
+    for rank in range(1, top + 1):
+        with status_line(f"rank {rank} of {top}", progress):
+            full = rank == problem.n
+            stratum = full_rank_stratum(units.problem, certify) if full else setting.stratum(rank)
         if stratum is None:
             return None
         strata[rank] = units.restored_part(stratum)
@@ -124,11 +132,9 @@ class AxialSetting:
                     found.append(self._point(system, matrices[0]))
         except _Undecided:
             return None
-        total, source = (
-            self._count(self.problem.n, rank),
-            THEOREM if self.bound is not None else BLIND_THEOREM,
-        )
-        return Stratum(found, Counts(self._complex(rank), total, source), families, [], "proved")
+        source = BLIND_THEOREM if self.bound is None else THEOREM
+        counts = Counts(self._complex(rank), self._count(self.problem.n, rank), source)
+        return Stratum(found, counts, families, [], "proved")
 
     def _count(self, m: int, rank: int) -> int:
         """How many sets of `rank` of m active eigenvalues are critical over C, with their multiplicities.
@@ -229,12 +235,9 @@ class AxialSetting:
             return 0 in exact
         at_zero, left = self.pencil.at(np.zeros(1)), ~equation.masks[root.choice]
         zero = (at_zero.lower[0] <= 0) & (at_zero.upper[0] >= 0)
-        passive = [p.ball.contains(0) for p in self.pencil.passive]
-        total = int(zero.sum()) + sum(
-            p.size for p, is_zero in zip(self.pencil.passive, passive, strict=True) if is_zero
-        )
-        whole = zip(self.pencil.passive, equation.counts, passive, strict=True)
-        others = bool(np.any(left & ~zero)) or any(q < p.size for p, q, is_zero in whole if not is_zero)
+        passive = list(zip(self.pencil.passive, equation.counts, strict=True))
+        total = int(zero.sum()) + sum(p.size for p, _ in passive if p.ball.contains(0))
+        others = bool(np.any(left & ~zero)) or any(q < p.size for p, q in passive if not p.ball.contains(0))
         if others or total != self.zeros or not root.low < 0 < root.high:
             raise _Undecided
         return True
