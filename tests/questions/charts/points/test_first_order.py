@@ -98,7 +98,7 @@ def test_kinds_that_rest_on_descents_say_so() -> None:
     counts = {1: Counts(None, None, "")}
     for outer, resting in (([1.0, -1.0], 2), ([1.0, 1.0], 0), ([1.0], 0)):
         problem = sh.Problem(target, sh.Frobenius(3), len(outer), outer=outer)
-        chart = chart_of_points(problem, axes, counts, completeness="sampled", method="by hand")
+        chart = chart_of_points(problem, axes, counts, completeness="count-matched", method="by hand")
         assert [p.kind for p in chart.critical][1:] == [
             "local minimum" if outer != [1.0, 1.0] else "saddle"
         ] * 2
