@@ -54,8 +54,8 @@ chromium:
 test: lint chromium ## format, types and the tests (quick hypothesis profile)
 	$(BIN)/pytest -n 2
 
-test-thorough: .venv/.dev chromium ## all seeds, all sizes, hours; one that was stopped goes on (FRESH=1: from the start)
-	FRESH=$(FRESH) SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
+test-thorough: .venv/.dev chromium ## more seeds, larger sizes, 4 cases of each test (CASES=all: a night); one that was stopped goes on (FRESH=1: anew)
+	FRESH=$(FRESH) CASES=$(CASES) DRAW=$(DRAW) SHALLOWS_TEST_PROFILE=thorough $(BIN)/pytest -n 2
 
 test-frameworks: .venv/.dev ## PyTorch and JAX: installs both (about 1 GB) and runs their tests
 	$(BIN)/pip install --quiet --editable '.[torch,jax]'

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.drawn_cases import DrawnCases
 from tests.kept_outcomes import kept_outcomes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +34,10 @@ def pytest_configure(config):
     here: some tests send it. A handler of Python is not passed on to a new program, "ignored" is."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    outcomes = kept_outcomes(config, ROOT) if PROFILE == "thorough" else None
+    if PROFILE != "thorough":
+        return
+    config.pluginmanager.register(DrawnCases(), "drawn-cases")
+    outcomes = kept_outcomes(config, ROOT)
     if outcomes is not None:
         config.pluginmanager.register(outcomes, "kept-outcomes")
 

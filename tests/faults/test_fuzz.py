@@ -278,6 +278,7 @@ def test_what_goes_on_and_on_is_seen():
         answered(lambda: [abs(number) for number in numbers()], "forever")
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_files_are_read_right_or_refused(originals, tmp_path, name):
     target = TARGETS[name]
@@ -334,6 +335,7 @@ def value(polynomial):
     )
 
 
+@pytest.mark.sized
 def test_polynomials_of_the_grammar_have_their_values_and_damaged_ones_are_refused():
     for number in range(10_000 if THOROUGH else 300):
         rng = np.random.default_rng([number, 7])
