@@ -13,8 +13,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+if __name__ == "__main__":  # not in a process of tests, which have set their own
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
 
 from tests.oracle import msolve  # noqa: E402  (the thread counts must be set before numpy loads)
 from tests.oracle.known import KNOWN  # noqa: E402

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: For processes that are started by us: read by the libraries when they load.
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-)
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+#: The same for numba, which reads it again whenever it compiles and stops where it has changed after its threads were
+#: started: it is for the environment of the processes we start, and never for our own, not even for a while.
+ONE_NUMBA_THREAD = {"NUMBA_NUM_THREADS": "1"}
 
 
 def available() -> int:

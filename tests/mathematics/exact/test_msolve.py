@@ -111,3 +111,22 @@ def test_boxes_in_which_an_equation_is_not_zero_are_an_error(monkeypatch):
     )
     with pytest.raises(NotConverged, match="where an equation is not zero"):
         real_roots(["x^2 - 2", "y - x - 5"])
+
+
+def test_numbers_of_more_digits_than_python_reads_in_decimal():
+    """x² = 10^10000 + 2·10^5000 + 1: the parametrisation has a number of 10,001 digits, the roots are ±(10^5000 + 1)."""
+    large = "1" + "0" * 4999 + "2" + "0" * 4999 + "1"
+    roots = msolve._read(
+        f"[0, [0, 1, 2, ['x0'], [1], [1, [[2, [-{large}, 0, 1]], [1, [0, 2]], []]]], "
+        f"[1, [[[-{'1' + '0' * 5000} / 2^3, 0]], [[0, {'1' + '0' * 5000}]]]]]:",
+        ("x",),
+        ["x0"],
+    )
+    assert roots.boxes == (((Fraction(-(10**5000), 8), 0),), ((0, 10**5000),))
+
+
+def test_a_system_with_coefficients_of_5000_digits_is_written_and_read():
+    root = 10**2500 + 1
+    found = real_roots(["x^2 - 10^5000 - 2*10^2500 - 1", "y - x"], bits=9000)
+    ((low, high), _) = found.boxes[1]
+    assert low <= root <= high

@@ -1,5 +1,6 @@
 """Runs: the same rows on any engine, only what is missing, errors as rows."""
 
+import os
 import subprocess
 import sys
 
@@ -106,6 +107,44 @@ def test_cells_run_on_one_thread(sweep):
     run_sweep(sweep.file, sweep.out, engine="process")
     row = load_sweep(sweep.out).iloc[0]
     assert row.status == "done" and row.pools >= 1 and row.most == 1, row.error
+
+
+WHILE_WORKERS_RUN = """
+import sys
+
+import numba
+import numpy as np
+from shallows.sweep import Plan
+from shallows.uses.sweep.engines import on_this_machine
+
+
+def total(x):
+    result = 0.0
+    for k in numba.prange(len(x)):
+        result += x[k]
+    return result
+
+
+if __name__ == "__main__":
+    with on_this_machine(Plan.from_file(sys.argv[1]), 1):
+        numba.njit(parallel=True)(total)(np.ones(100))
+    print(numba.njit(lambda x: x)(7))
+    print(numba.get_num_threads() == numba.config.NUMBA_DEFAULT_NUM_THREADS)
+"""
+
+
+def test_workers_leave_the_threads_of_this_process_alone(sweep):
+    """numba stops at its next compilation where NUMBA_NUM_THREADS was another one when its threads started."""
+    sweep.write('[compute]\nwhat = "cells:threads"\n')
+    script = sweep.folder / "script.py"
+    script.write_text(WHILE_WORKERS_RUN)
+    variables = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
+    command = [sys.executable, str(script), str(sweep.file)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["7", "True"], done.stderr
+    run_sweep(sweep.file, sweep.out, workers=1)
+    row = load_sweep(sweep.out).iloc[0]
+    assert row.status == "done" and row.most == 1, row.error
 
 
 def same(one, other):

@@ -20,7 +20,7 @@ from math import lcm
 from pathlib import Path
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpz
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.systems import ball_evaluator, precision, rational
@@ -144,7 +144,7 @@ def _line(terms: Terms, names: list[str]) -> str:
         whole = int(value.real * scale)
         factors = [f"{name}^{e}" for name, e in zip(names, exponents, strict=True) if e]
         sign = "-" if whole < 0 else "+" if text else ""
-        text += sign + "*".join([str(abs(whole)), *factors])
+        text += sign + "*".join([str(fmpz(abs(whole))), *factors])
     return text
 
 
@@ -155,7 +155,7 @@ def _read(text: str, variables: tuple[str, ...], names: list[str]) -> ExactRealR
     numbers = re.sub(
         r"(-?\d+)\s*/\s*(\d+)(?:\^(\d+))?", lambda part: f"({part[1]},{part[2]},{part[3] or 1})", body
     )
-    data = ast.literal_eval(numbers)
+    data = ast.literal_eval(re.sub(r"\d{4000,}", _in_hexadecimal, numbers))
     if data[0] == -1:
         return ExactRealRoots(variables, (), 0, 0)
     if data[0] > 0:
@@ -166,6 +166,11 @@ def _read(text: str, variables: tuple[str, ...], names: list[str]) -> ExactRealR
     places = [data[1][3].index(name) for name in names]
     boxes = tuple(tuple((_fraction(root[k][0]), _fraction(root[k][1])) for k in places) for root in found)
     return ExactRealRoots(variables, boxes, degree, distinct)
+
+
+def _in_hexadecimal(number: re.Match[str]) -> str:
+    """Python reads decimal numbers of 4,300 digits at most, hexadecimal ones of any length."""
+    return hex(int(fmpz(number[0])))
 
 
 def _fraction(entry: int | tuple[int, int, int]) -> Fraction:

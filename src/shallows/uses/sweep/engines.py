@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from shallows.support.checks import positive_integer
 from shallows.support.cluster import connected
-from shallows.support.cores import ONE_THREAD, available
+from shallows.support.cores import ONE_NUMBA_THREAD, ONE_THREAD, available
 from shallows.uses.sweep.cell import Row, compute_chunk, compute_rows
 from shallows.uses.sweep.extra import need
 from shallows.uses.sweep.faults import SweepStopped
@@ -171,7 +171,10 @@ def on_this_machine(plan: Plan, workers: int | None) -> Iterator[Engine]:
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "1s",
         "distributed.admin.system-monitor.interval": "5s",
+        # Dask sets these in this process too, before it starts a worker, ...
         "distributed.nanny.pre-spawn-environ": {**ONE_THREAD, "MALLOC_TRIM_THRESHOLD_": "65536"},
+        # ... and this in the worker only.
+        "distributed.nanny.environ": ONE_NUMBA_THREAD,
     }
     with dask.config.set(settings), _environment_kept():
         try:
