@@ -17,10 +17,10 @@ if __name__ == "__main__":  # not in a process of tests, which have set their ow
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
 
-from tests.oracle import msolve  # noqa: E402  (the thread counts must be set before numpy loads)
-from tests.oracle.known import KNOWN  # noqa: E402
-from tests.oracle.problems import FAMILIES, draw  # noqa: E402
-from tests.oracle.verdict import Verdict, judge  # noqa: E402
+from tests.oracle import msolve
+from tests.oracle.known import KNOWN
+from tests.oracle.problems import FAMILIES, draw
+from tests.oracle.verdict import Verdict, judge
 
 STATES = ("right", "sampled", "refused", "wrong")
 

@@ -114,7 +114,7 @@ def test_boxes_in_which_an_equation_is_not_zero_are_an_error(monkeypatch):
 
 
 def test_numbers_of_more_digits_than_python_reads_in_decimal():
-    """x² = 10^10000 + 2·10^5000 + 1: the parametrisation has a number of 10,001 digits, the roots are ±(10^5000 + 1)."""
+    """x² = 10^10000 + 2·10^5000 + 1: a number of 10,001 digits, with roots ±(10^5000 + 1)."""
     large = "1" + "0" * 4999 + "2" + "0" * 4999 + "1"
     roots = msolve._read(
         f"[0, [0, 1, 2, ['x0'], [1], [1, [[2, [-{large}, 0, 1]], [1, [0, 2]], []]]], "

@@ -123,7 +123,7 @@ def test_training_rolls_and_layers_can_be_hidden(shown):
 def test_presets_reset_and_words(shown):
     page = shown("quadratic")
     page.get_by_role("button", name="on the discriminant").click()
-    page.locator("tbody td", has_text="degenerate").first.wait_for()
+    page.locator("tbody td", has_text="(2, 1, 0)").first.wait_for()  # a minimum where points have met
     page.get_by_role("button", name="identity teacher").click()
     page.locator(".landscape-legend", has_text="family").wait_for()
     page.get_by_role("button", name="one neuron").click()

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -105,10 +106,10 @@ def centred_activation(problem: Problem) -> tuple[list[Fraction], Fraction]:
     if not problem.bias or len(c) < 2:
         return c, Fraction(0)
     centre, most = -c[-2] / ((len(c) - 1) * c[-1]), NO_COEFFICIENT * max(map(abs, c))
-    return [x if abs(x) >= most else Fraction(0) for x in _about(c, centre)], centre
+    return [x if abs(x) >= most else Fraction(0) for x in about(c, centre)], centre
 
 
-def _about(c: list[Fraction], place: Fraction) -> list[Fraction]:
+def about(c: list[Fraction], place: Fraction) -> list[Fraction]:
     """The coefficients of p(place + z)."""
     return [
         sum((comb(j, i) * c[j] * place ** (j - i) for j in range(i, len(c))), Fraction(0))
@@ -126,16 +127,23 @@ def _near_zeros(name: str, c: list[Fraction], zero_of: list[Fraction]) -> list[E
     >>> [(end.powers, float(end.place)) for end in _near_zeros("", *[[Fraction(x) for x in (0, 0, -2, 1)]] * 2)]
     [((2, 3), 0.0), ((1, 2, 3), 2.0)]
     """
+    found = []
+    for zero, there in zeros_with_powers(c, zero_of):
+        place = Fraction(float(zero.mid()))
+        q = [x if is_there else Fraction(0) for x, is_there in zip(about(c, place), there, strict=True)]
+        found.append(_end(name, place, q))
+    return found
+
+
+def zeros_with_powers(c: list[Fraction], zero_of: list[Fraction]) -> list[tuple[Any, list[bool]]]:
+    """The real zeros of a polynomial, balls, and which powers p has about each of them, decided exactly."""
     own, slopes = affine(zero_of), [affine(c)]  # p⁽ʲ⁾
     for _ in c[1:]:
         slopes.append(slopes[-1].derivative())
-    found = []
-    for zero, _ in real_roots(own):
-        place = Fraction(float(zero.mid()))
-        there = [not own.gcd(slope).numer()(zero).contains(0) for slope in slopes]
-        q = [x if is_there else Fraction(0) for x, is_there in zip(_about(c, place), there, strict=True)]
-        found.append(_end(name, place, q))
-    return found
+    return [
+        (zero, [not own.gcd(slope).numer()(zero).contains(0) for slope in slopes])
+        for zero, _ in real_roots(own)
+    ]
 
 
 def has_pair_limits(problem: Problem) -> bool:

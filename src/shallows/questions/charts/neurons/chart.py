@@ -49,6 +49,7 @@ from shallows.questions.charts.neurons.double_roots import (
 )
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.exact import exact_stratum
+from shallows.questions.charts.neurons.excluded import is_excludable, one_neuron_stratum
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
@@ -206,7 +207,10 @@ def _trained(
         return
     for r in range(1, charted_width(problem) + 1):
         with status_line(f"rank {r} of {charted_width(problem)}", progress) as tell:
-            stratum = engine(problem, space, r, None, certify, seed, tell)
+            if engine is neuron_stratum and certify and is_excludable(problem, r):
+                stratum = one_neuron_stratum(problem, space, seed, tell)
+            else:
+                stratum = engine(problem, space, r, None, certify, seed, tell)
         stratum = by_roots(problem, space, r, stratum, certify)
         _add(problem, space, stratum, r, None, found)
     _add_constant(problem, space, found)

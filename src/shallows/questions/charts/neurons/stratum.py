@@ -77,8 +77,9 @@ def neuron_stratum(
     certify_points: bool,
     seed: int,
     tell: Shown = False,
+    patient: bool = True,
 ) -> NeuronStratum:
-    """All critical networks of r neurons, with a trained or fixed to `outer`."""
+    """All critical networks of r neurons, with a trained or fixed to `outer`; for lost paths see `settle`."""
     even = BalancedNeurons.of(problem, space, 1.0 if outer is None else float(outer[0]))
     ratios = None if outer is None else tuple((float(a / outer[0]),) for a in outer)
     equations = NeuronEquations(even.neuron, r, outer=ratios)
@@ -92,7 +93,7 @@ def neuron_stratum(
         return ends, np.array([root is not None for root in roots])
 
     start = start_for(equations, even.special, tell)
-    run = settle(Detours(equations, start, even.member, seed, tell, regular))
+    run = settle(Detours(equations, start, even.member, seed, tell, regular), patient)
     run, how = without_folds(own, run, _how(even))
     points = _restored(even, equations, own, _whole(equations, run.finite.points))
     points = most_real(points, own.tensors)  # p(b) = c has real and complex b for one constant

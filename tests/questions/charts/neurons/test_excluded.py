@@ -1,0 +1,167 @@
+"""One trained polynomial neuron, all real critical points by exclusion: against searches, sabotage, special targets."""
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import shallows as sh
+from shallows.model.polynomial_space import PolynomialSpace
+from shallows.questions.charts.neurons import patches as patches_room
+from shallows.questions.charts.neurons.balls import NeuronSystem
+from shallows.questions.charts.neurons.equations import NeuronEquations
+from shallows.questions.charts.neurons.excluded import FEW_BOXES, MOST_BOXES, all_real, is_excludable
+from shallows.questions.charts.neurons.patches import Places
+from shallows.questions.charts.neurons.square_ratio import SquareRatio
+from shallows.questions.charts.neurons.stratum import own_neuron
+
+SHIFTED, ODD, BENT, WHOLE = [0.0, 1, 1], [0.0, 1, 0, 1], [0.0, 0, 1, 1], [1.0, 1, 1, 1]
+#: Activation, bias, teacher: decided in a second or two.
+QUICK = [(SHIFTED, True, "random"), (ODD, False, "identity"), (ODD, True, "random"), (BENT, False, "random")]
+THOROUGH = [
+    (SHIFTED, True, "identity"),
+    (SHIFTED, True, "one neuron"),
+    (ODD, True, "identity"),
+    (ODD, True, "one neuron"),
+    (WHOLE, True, "identity"),
+    (WHOLE, True, "random"),
+    (WHOLE, False, "one neuron"),
+]
+CASES = [(*case, 12) for case in QUICK]
+CASES += [pytest.param(*case, 60, marks=pytest.mark.thorough) for case in [*QUICK, *THOROUGH]]
+
+
+def drawn(coefficients, bias, teacher, seed=0, n=2):
+    rng = np.random.default_rng([seed, len(coefficients)])
+    rows = {"identity": n, "one neuron": 1, "random": n + 1}[teacher]
+    W = np.eye(n) if teacher == "identity" else rng.standard_normal((rows, n))
+    a = np.ones(rows) if teacher != "random" else rng.standard_normal(rows)
+    b = (np.zeros(rows) if teacher == "identity" else rng.standard_normal(rows)) if bias else None
+    return sh.Problem(
+        sh.Network(W, a, sh.Polynomial(coefficients), bias=b), sh.Gaussian(n), width=1, bias=bias
+    )
+
+
+def listed(problem, most=MOST_BOXES):
+    space = PolynomialSpace.of(problem)
+    system = NeuronSystem(NeuronEquations(own_neuron(problem), 1), space.exact)
+    return all_real(problem, space, system, most)
+
+
+def slopes(problem, x):
+    """The gradient of the loss at (a, w) or (a, b, w)."""
+    weights = x[None, 1 + problem.bias :]
+    net = sh.Network(weights, x[:1], problem.activation, bias=x[1:2] if problem.bias else None)
+    return np.ravel(problem.gradient(net))
+
+
+def searched(problem, starts, seed):
+    """Zeros of the gradient with a ≠ 0 that Levenberg-Marquardt finds from random starts, near and far."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(starts):
+        start = rng.standard_normal(problem.n + 1 + problem.bias) * 10 ** rng.uniform(-1, 1)
+        end = least_squares(
+            lambda x: slopes(problem, x), start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200
+        )
+        x, size = end.x, np.abs(slopes(problem, start)).max()
+        # at a limit, a → 0 and w → ∞ or back, the slopes fade as well
+        if np.abs(end.fun).max() < 1e-11 * min(1, size) and abs(x[0]) > 1e-3 and np.abs(x).max() < 1e3:
+            found.append(x)
+    return found
+
+
+def function(problem, x):
+    """The coefficients of a p(b + w·x) as values at fixed places."""
+    places = np.random.default_rng(99).standard_normal((12, problem.n))
+    b = x[1] if problem.bias else 0.0
+    return x[0] * np.polyval(problem.activation.coefficients[::-1], b + places @ x[1 + problem.bias :])
+
+
+@pytest.mark.parametrize(("coefficients", "bias", "teacher", "starts"), CASES)
+def test_a_search_finds_no_other_and_each_is_critical(coefficients, bias, teacher, starts):
+    problem = drawn(coefficients, bias, teacher)
+    proof = listed(problem)
+    assert proof is not None and len(proof.points)
+    assert not proof.points.imag.any()
+    own = np.array([function(problem, x) for x in proof.points.real])
+    for x in searched(problem, starts, 1):
+        value = function(problem, x)
+        assert np.abs(own - value).max(axis=1).min() < 1e-6 * np.abs(value).max(), x
+    for x in proof.points.real:
+        scale = np.abs(slopes(problem, x + 1.0)).max()
+        assert np.abs(slopes(problem, x)).max() < 1e-10 * scale
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(1, 6))])
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_chart_says_proved_and_has_them(bias, seed):
+    problem = drawn(ODD, bias, "random", seed)
+    chart = sh.chart(problem)
+    assert chart.completeness == "proved"
+    nets = [point for point in chart.points if point.rank == 1 and not point.limit]
+    assert len(nets) == len(listed(problem).points)
+
+
+@pytest.mark.parametrize("dropped", ["middle", "far", "near"])
+def test_every_kind_of_place_is_needed(dropped, monkeypatch):
+    """A patch left out loses a point of some problem: z + z³ at teachers of several lengths."""
+    whole = Places.patches
+    names = {"middle": lambda p: p.face is None, "far": lambda p: p.inverse}
+    is_dropped = names.get(dropped, lambda p: p.face is not None and not p.inverse)
+    problems = [
+        sh.Problem(
+            sh.Network(length * np.array([[1.0, 0.5]]), [1.0], sh.Polynomial(ODD)), sh.Gaussian(2), width=1
+        )
+        for length in (0.1, 0.55, 10.0)
+    ]
+    full = [len(listed(problem).points) for problem in problems]
+    assert min(full) >= 1
+    monkeypatch.setattr(
+        patches_room.Places, "patches", lambda self: (p for p in whole(self) if not is_dropped(p))
+    )
+    assert [len(listed(problem).points) for problem in problems] != full
+
+
+def test_equations_that_lose_a_zero_are_noticed(monkeypatch):
+    """Slopes divided by their unknown: the point at b = 0 of z + z³ is gone, and the chart, whose paths end at it, says
+    so."""
+    problem = drawn(ODD, True, "identity")
+    assert len(listed(problem).points) == 1
+    original = SquareRatio.__init__
+
+    def divided(self, C, K, limits_at_zero=False):
+        original(self, C, K, limits_at_zero)
+        self.gaps = [min([row[i] for p in (C, K) for row in p if row[i]], default=1) for i in range(self.n)]
+
+    monkeypatch.setattr(SquareRatio, "__init__", divided)
+    assert len(listed(problem).points) == 0
+    chart = sh.chart(problem)
+    assert chart.completeness == "sampled" and any("different points" in note for note in chart.notes)
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "bias", "teacher"),
+    [([1.0, 0, 1], False, "identity"), (SHIFTED, False, "identity")],
+)
+def test_circles_are_left_open(coefficients, bias, teacher):
+    """Directions that are all as good: no list of points is complete, and none is given."""
+    assert listed(drawn(coefficients, bias, teacher), FEW_BOXES) is None
+
+
+def test_a_metric_with_a_kernel_is_left_open():
+    """Three samples for the five functions of z + z² in two inputs: K vanishes somewhere."""
+    samples = sh.Samples([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 0.5])
+    assert listed(sh.Problem(None, samples, width=1, activation=sh.Polynomial(SHIFTED)), FEW_BOXES) is None
+
+
+def test_powers_are_not_asked():
+    """(z + 1)² with a bias is as good at any length."""
+    data, target = (
+        sh.Gaussian(2),
+        sh.Network(np.eye(2), [1.0, 2.0], sh.Polynomial([1.0, 2, 1]), bias=[0.0, 1.0]),
+    )
+    assert not is_excludable(sh.Problem(target, data, width=1, bias=True), 1)
+    assert is_excludable(drawn(SHIFTED, False, "random"), 1) and not is_excludable(
+        drawn(ODD, True, "random"), 2
+    )
+    assert not is_excludable(drawn(ODD, True, "random", n=3), 1)
