@@ -68,8 +68,8 @@ def kept_member(equations: CriticalEquations, special: KindOfMetrics | None) -> 
 
 
 def keep_member(equations: CriticalEquations, special: KindOfMetrics | None, member: SolvedMember) -> None:
-    """Write a member to the user's cache, with how complete it is: the next process would find no more of it. Where that
-    cannot be written, nothing is said."""
+    """Write a member to the user's cache, with how complete it is: the next process would find no more of it. Where
+    that cannot be written, nothing is said."""
     place = folder()
     if place is None:
         return
