@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 COMPLETENESS = {
-    "proved": "no critical point is missing: a theorem, or as many certified points as there can be",
+    "proved": "no critical point is missing: a theorem, a full count of certified points, or all other places excluded",
     "count-matched": "as many solutions as the known count (or msolve's), at points or on families; not all certified",
     "trace-tested": "the trace test found none missing; no proof",
     "sampled": "what descents or loops happened to find: others may exist, a minimum lower than all of these too",

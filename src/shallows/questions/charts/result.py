@@ -40,7 +40,7 @@ class Chart:
     >>> sh.chart(sh.Problem(np.diag([2.0, 1.0]), sh.Gaussian(2), width=1))
     Chart: Problem(SymmetricTensor(degree=2, n=2, 3 entries), Gaussian(2), width=1, activation=Power(2), outer free)
       method closed-form, seed 0
-      proved: no critical point is missing: a theorem, or as many certified points as there can be
+      proved: no critical point is missing: a theorem, a full count of certified points, or all other places excluded
       1 global minimum, 2 saddles
       rank  complex  expected  real
          0        1         1     1   C(n,r), paper 000 Theorem 35
