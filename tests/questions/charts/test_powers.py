@@ -223,6 +223,7 @@ def test_monodromy_reaches_the_count():
         assert len(generic_member(equations).points) == equations.count
 
 
+@pytest.mark.thorough
 def test_paths_that_one_way_loses_are_found_by_another():
     """Laplace inputs, three cubic neurons: every single way round loses one of 301 paths here, all together none."""
     rng = np.random.default_rng(71)

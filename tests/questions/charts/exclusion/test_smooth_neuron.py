@@ -359,6 +359,7 @@ def test_what_is_refused_says_why() -> None:
             sh.chart(problem)
 
 
+@pytest.mark.thorough
 def test_limits_that_no_network_has_are_named() -> None:
     steep = sh.chart(problem_of("gelu", *teachers(2, 2)))
     assert steep.attained is False and steep.minimum.limit and "‖w‖ → ∞" in " ".join(steep.notes)

@@ -107,8 +107,8 @@ class Quadrature:
 
 CASES = [
     ("z + z³", True, 0),
-    ("z² + z³", True, 0),
-    ("z − z³/3", True, 1),
+    pytest.param("z² + z³", True, 0, marks=SLOW),
+    pytest.param("z − z³/3", True, 1, marks=SLOW),
     ("1 + z² + z³", False, 2),
     *(pytest.param(name, True, seed, marks=SLOW) for name in ACTIVATIONS for seed in range(2, 5)),
     *(pytest.param(name, False, seed, marks=SLOW) for name in ACTIVATIONS for seed in range(3, 6)),

@@ -72,7 +72,7 @@ def test_the_infimum_is_the_least_over_all_directions(k, c, seed):
     found = searched(X, y, k, np.sign(c))
     assert chart.infimum == pytest.approx(found.fun, rel=1e-5)
     assert chart.minimum.kind == "global minimum" and chart.attained is not chart.minimum.limit
-    lowest = sh.ensemble(problem, runs=40, method="lm", rng=seed).losses.min()
+    lowest = sh.ensemble(problem, runs=8, method="lm", rng=seed).losses.min()
     assert chart.infimum * (1 - 1e-9) <= lowest
 
 
@@ -121,15 +121,15 @@ def test_kinds_are_those_among_networks_near_them(seed):
         assert min(near) >= chart.infimum * (1 - 1e-9)
 
 
-def test_targets_that_are_limits():
-    """x, x² y and x³ + y³ are limits of two neurons z + z³, and no networks of two."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 2))
+@pytest.mark.parametrize("which", [0, *(pytest.param(k, marks=SLOW) for k in (1, 2))])
+def test_targets_that_are_limits(which):
+    """x² y, x³ + y³ and x + y³ are limits of two neurons z + z³, and no networks of two."""
+    X = np.random.default_rng(0).standard_normal((40, 2))
     a, b = X.T
-    for y in (a**2 * b, a**3 + b**3, a + b**3):
-        chart = sh.chart(sh.Problem(None, sh.Samples(X, y), 2, activation(3, 1.0)))
-        assert chart.infimum < 1e-12
-        assert chart.attained is not True and chart.minimum.limit
+    y = (a**2 * b, a**3 + b**3, a + b**3)[which]
+    chart = sh.chart(sh.Problem(None, sh.Samples(X, y), 2, activation(3, 1.0)))
+    assert chart.infimum < 1e-12
+    assert chart.attained is not True and chart.minimum.limit
 
 
 def test_a_network_attains_its_own_target():

@@ -31,7 +31,9 @@ def problem_of(outer, n=2, seed=0, gamma=0.0, norm=False, bias=False, kind="rand
 
 
 @pytest.mark.parametrize("kind", ["random", "zero", "repeated"])
-@pytest.mark.parametrize(("gamma", "norm"), [(0.0, True), (0.7, False), (0.7, True)])
+@pytest.mark.parametrize(
+    ("gamma", "norm"), [pytest.param(0.0, True, marks=pytest.mark.thorough), (0.7, False), (0.7, True)]
+)
 def test_against_zeros_of_a_plain_gradient(kind, gamma, norm):
     problem, loss = problem_of(APART, gamma=gamma, norm=norm, kind=kind)
     chart = sh.chart(problem)
@@ -61,6 +63,7 @@ def test_all_critical_networks_are_met(outer, n, gamma, norm, bias, seed):
     assert len(compared(loss, chart, 400)) >= len(chart.critical) - 2
 
 
+@pytest.mark.thorough
 def test_biases_beside_norm_neurons():
     problem, loss = problem_of(APART, norm=True, bias=True, seed=6, n=1)
     chart = sh.chart(problem)

@@ -74,7 +74,7 @@ def test_an_even_target_of_one_neuron_is_proved():
     assert chart.minimum.dimension == 1 and chart.minimum.kind == "global minimum"
 
 
-@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("n", [1, pytest.param(3, marks=pytest.mark.thorough)])
 def test_a_linear_target(n):
     linear = np.eye(n)[0]
     chart = sh.chart(sh.Problem(target(np.zeros(n), linear), sh.Gaussian(n), 1, SLOPE))
