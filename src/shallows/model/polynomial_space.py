@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shallows.mathematics.exact.rational_arrays import exact_product, fractions
+from shallows.mathematics.exact.rational_arrays import exact_product, fractions, one_solution
 from shallows.mathematics.tensors import coordinates
 from shallows.mathematics.tensors.symmetric_tensor import SymmetricTensor
 from shallows.model.activations import PolynomialActivation
@@ -74,11 +74,17 @@ class PolynomialSpace(InDoubles):
         return cls(problem.n, d, tuple(int(j) for j in seen), exact, energy)
 
     @cached_property
+    def _best(self) -> NDArray[Any] | None:
+        """G⁻¹b exactly, or one of many where G is singular; None where there are too many coordinates for that, or b
+        is rounded and there is none."""
+        return one_solution(self.exact.gram, self.exact.right) if len(self.right) <= EXACTLY else None
+
+    @cached_property
     def target(self) -> Array:
-        """The best of all polynomials that are seen: G⁻¹b, rounded."""
-        if len(self.right) <= EXACTLY:
-            return np.asarray(self.exact.target.astype(np.float64))
-        return np.asarray(np.linalg.solve(self.gram, self.right))
+        """The best of all polynomials that are seen, rounded."""
+        if self._best is not None:
+            return np.asarray(self._best.astype(np.float64))
+        return np.asarray(np.linalg.lstsq(self.gram, self.right)[0])
 
     def excess(self, entries: Array) -> Array:
         """The loss above the floor, one a row; exactly where G may be almost singular, and entries are large."""
@@ -87,8 +93,8 @@ class PolynomialSpace(InDoubles):
     @cached_property
     def floor(self) -> float:
         """Its loss."""
-        if len(self.right) <= EXACTLY:
-            return float(self.energy - Fraction(self.exact.right @ self.exact.target))
+        if self._best is not None:
+            return float(self.energy - Fraction(self.exact.right @ self._best))
         return max(float(self.energy) - float(self.right @ self.target), 0.0)
 
     @cached_property

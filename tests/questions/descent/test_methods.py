@@ -13,7 +13,7 @@ from shallows.questions.descent.descend import descend
 from shallows.questions.descent.methods.adam import Moments
 from shallows.questions.descent.methods.newton import steihaug
 from shallows.questions.descent.methods.perturbed import Noise
-from shallows.questions.descent.methods.residuals import residual_of
+from shallows.questions.descent.methods.residuals import losses_by_squares, residual_of
 from shallows.questions.descent.methods.sgd import Minibatches, minibatch_gradient
 from shallows.questions.descent.options import Options
 from shallows.questions.descent.plan import METHODS, plan_for
@@ -213,6 +213,43 @@ def test_losses_of_lm_include_what_no_tensor_fits_and_the_penalty(rng):
     ):
         runs = sh.ensemble(problem, 5, method="lm", rng=0)
         np.testing.assert_allclose(runs.losses, problem.value(runs.thetas), rtol=1e-12)
+
+
+P = sh.Polynomial
+TEACHER = np.array([[1.0, 0.5], [-0.5, 2.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        sh.Problem(sh.Network(TEACHER, activation=P([0, 1, 1])), sh.Gaussian(2, mean=[1.0, 0.0]), 2),
+        sh.Problem(
+            sh.Network(TEACHER, activation=P([1, 1, 0, 1]), bias=[1.0, 0, 2]), sh.IID.laplace(2), 2, bias=True
+        ),
+        sh.Problem(
+            sh.Network(TEACHER, [[1.0, 2, 3], [0, 1, -1]], P([0, 1, 1])),
+            sh.Gaussian(2),
+            1,
+            outer=[[1.0], [2]],
+        ),
+        sh.Problem(sh.Network(TEACHER, activation=sh.ReLU()), sh.Gaussian(2), 1, P([1, 1, 1])),
+        sh.Problem(sh.Network(TEACHER, activation=P([1, 1, 1])), sh.Sphere(2), 2),  # ‖x‖² − 1 vanishes
+        sh.Problem(sh.Network(TEACHER, activation=P([1, 1, 1])), sh.Gaussian(2), 2, orthogonality=0.3),
+    ],
+    ids=["moved", "bias", "outputs", "another teacher", "sphere", "penalty"],
+)
+def test_lm_of_polynomial_activations_under_a_law(problem, rng):
+    """‖r‖² and its slope are those of the loss by kernels, which knows no coordinates."""
+    trained = problem.homogeneous() if problem.bias else problem
+    thetas = rng.standard_normal((3, trained.size))
+    np.testing.assert_allclose(
+        losses_by_squares(trained, thetas), trained.value(thetas), rtol=1e-9, atol=1e-9
+    )
+    r, J = residual_of(trained)(thetas)
+    _, gradient = trained.value_and_gradient(thetas)
+    np.testing.assert_allclose(2 * np.einsum("bri,br->bi", J, r), gradient, rtol=1e-8, atol=1e-8)
+    runs = sh.ensemble(problem, 3, method="lm", rng=0, iterations=200)
+    np.testing.assert_allclose(runs.losses, problem.value(runs.thetas), rtol=1e-6, atol=1e-6)
 
 
 def test_lm_is_refused_where_the_loss_is_no_finite_sum_of_squares():

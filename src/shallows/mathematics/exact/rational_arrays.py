@@ -46,3 +46,24 @@ def exact_product(matrix: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
 def exact_solution(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """A⁻¹b of fractions."""
     return rational_array(rational_matrix(matrix).solve(rational_matrix(right[:, None])))
+
+
+def one_solution(matrix: NDArray[Any], right: NDArray[Any]) -> NDArray[Any] | None:
+    """A solution of A x = b of fractions, A square: A⁻¹b, or where A is singular the one that is zero in the columns
+    that depend on columns before them; None where there is none.
+
+    >>> one_solution(fractions([[1.0, 2.0], [2.0, 4.0]]), fractions([3.0, 6.0]))
+    array([Fraction(3, 1), Fraction(0, 1)], dtype=object)
+    >>> one_solution(fractions([[1.0, 2.0], [2.0, 4.0]]), fractions([3.0, 5.0])) is None
+    True
+    """
+    size = len(right)
+    whole = np.concatenate([matrix, right[:, None]], axis=1)
+    reduced, rank = rational_matrix(whole).rref()
+    rows = rational_array(reduced).reshape(size, size + 1)[:rank]
+    leads = [int(np.flatnonzero(row)[0]) for row in rows]
+    if size in leads:
+        return None
+    solution = np.full(size, Fraction(0), dtype=object)
+    solution[leads] = rows[:, size]
+    return solution

@@ -1,21 +1,26 @@
 """Losses that are sums of squares: L = ‖r(θ)‖² + const, with r and its Jacobian for a batch of runs.
 
 - Power activations: with G = MMᵀ, r = Mᵀ(s − s*): as many rows as G has rank, however many samples there were.
+- Polynomial activations under a law: the same with the coefficients of the function for s.
 - Any activation on samples: r = (f(xᵢ) − yᵢ)/√N.
 - The orthogonality penalty γ‖WᵀW − I‖² adds the rows √γ (WᵀW − I).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from shallows.mathematics.solvers.levenberg_marquardt import Residual, gram_root
 from shallows.mathematics.tensors import coordinates
-from shallows.model.activations import Power
+from shallows.model.activations import Polynomial, Power
 from shallows.model.data.samples import Samples
 from shallows.model.objective.build import labels_of
 from shallows.model.objective.sample_pass import SamplePassObjective
+from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
+from shallows.model.single_outputs import single_outputs
 from shallows.support.checks import Array
 from shallows.support.errors import InvalidProblem
 
@@ -25,6 +30,8 @@ def constant_of(problem: Problem) -> float:
 
     Known beforehand: the loss is a sum of two terms that are not negative, and nothing cancels near the optimum.
     """
+    if _is_polynomial(problem):
+        return sum(PolynomialSpace.of(one).floor for one in single_outputs(problem))
     return problem.floor if _in_function_space(problem) else 0.0
 
 
@@ -38,32 +45,65 @@ def _in_function_space(problem: Problem) -> bool:
     return isinstance(problem.activation, Power) and not isinstance(problem.objective, SamplePassObjective)
 
 
+def _is_polynomial(problem: Problem) -> bool:
+    """Whether students are polynomials of several powers, and the data is a law."""
+    return isinstance(problem.activation, Polynomial) and problem.data.as_samples() is None
+
+
 def residual_of(problem: Problem) -> Residual:
     """θ (batch, p) ↦ r (batch, R) and ∂r/∂θ (batch, R, p)."""
     samples = problem.data.as_samples()
     if _in_function_space(problem):
         main = _function_space(problem)
+    elif _is_polynomial(problem):
+        main = _polynomial_space(problem)
     elif samples is not None:
         main = _on_samples(problem, samples)
     else:
         raise InvalidProblem(
-            f"Levenberg-Marquardt needs a loss that is a finite sum of squares: a Power activation, or any activation "
-            f"on Samples. This problem has {problem.activation!r} under {problem.data!r}; use method='newton'."
+            f"Levenberg-Marquardt needs a loss that is a finite sum of squares: a Power or Polynomial activation, or "
+            f"any on Samples. This problem has {problem.activation!r} under {problem.data!r}; use method='newton'."
         )
     return main if not problem.orthogonality else _with_penalty(problem, main)
 
 
 def _function_space(problem: Problem) -> Residual:
     optimum, _ = problem._optimum
-    root = gram_root(problem.gram())
-    n, d, outputs = problem.n, problem.degree, problem.outputs
-    squares = np.eye(n)[problem.constants :]
+    n, d = problem.n, problem.degree
+
+    def powers(W: Array) -> tuple[Array, Array]:
+        return coordinates.monomials(W, d), coordinates.monomials_jvp(W[..., None, :], np.eye(n), d)
+
+    return _by_coordinates(problem, powers, optimum, gram_root(problem.gram()))
+
+
+def _polynomial_space(problem: Problem) -> Residual:
+    """Σⱼ cⱼ (w·x)ʲ has the coordinates cⱼ w^J; a bias is a weight of the constant, whose powers G knows to be one."""
+    assert isinstance(problem.activation, Polynomial)
+    spaces = [PolynomialSpace.of(one) for one in single_outputs(problem)]
+    parts = [(float(problem.activation.coefficients[j]), j) for j in spaces[0].degrees]
+    axes = np.eye(problem.n)
+
+    def powers(W: Array) -> tuple[Array, Array]:
+        values = [c * coordinates.monomials(W, j) for c, j in parts]
+        slopes = [c * coordinates.monomials_jvp(W[..., None, :], axes, j) for c, j in parts]
+        return np.concatenate(values, axis=-1), np.concatenate(slopes, axis=-1)
+
+    optimum = np.array([space.target for space in spaces])
+    return _by_coordinates(problem, powers, optimum, gram_root(spaces[0].gram))
+
+
+def _by_coordinates(
+    problem: Problem, neurons: Callable[[Array], tuple[Array, Array]], optimum: Array, root: Array
+) -> Residual:
+    """r = Mᵀ(s − s*); `neurons` gives the coordinates of each neuron's function, and their derivatives by w."""
+    outputs = problem.outputs
+    squares = np.eye(problem.n)[problem.constants :]
     identity = coordinates.monomials(squares, 2).sum(axis=0) if problem.norm_neuron else None
 
     def residual(thetas: Array) -> tuple[Array, Array]:
         W, A, norm = problem._students(thetas)
-        powers = coordinates.monomials(W, d)
-        slopes = coordinates.monomials_jvp(W[..., None, :], np.eye(n), d)  # (batch, k, n, N)
+        powers, slopes = neurons(W)  # (batch, k, N), (batch, k, n, N)
         s = A @ powers - optimum
         if norm is not None and identity is not None:
             s = s + norm[..., None] * identity
