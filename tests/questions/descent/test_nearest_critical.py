@@ -7,11 +7,13 @@ import pytest
 
 import shallows as sh
 
-RNG = np.random.default_rng(0)
+#: Losses of ReLU networks are sums of kernels of the size of E y², which cancel: this share of it is rounding.
+CANCELLED = 1e-14
 
 
 def moved(net: sh.Network, by: float) -> sh.Network:
-    return sh.Network(net.W + by * RNG.standard_normal(net.W.shape), net.a, net.activation)
+    step = np.random.default_rng(0).standard_normal(net.W.shape)
+    return sh.Network(net.W + by * step, net.a, net.activation)
 
 
 @pytest.mark.parametrize("by", [1e-6, 1e-3])
@@ -25,12 +27,14 @@ def test_every_point_of_a_chart_is_found_again(by: float) -> None:
         assert found.distance < 20 * by and np.allclose(found.network.W, point.network.W, atol=1e-8)
 
 
-def test_trained_outer_weights_leave_flat_directions() -> None:
-    teacher = sh.Network(RNG.standard_normal((3, 4)), activation=sh.ReLU())
+@pytest.mark.parametrize("seed", range(6))
+def test_trained_outer_weights_leave_flat_directions(seed: int) -> None:
+    teacher = sh.Network(np.random.default_rng(seed).standard_normal((3, 4)), activation=sh.ReLU())
     problem = sh.Problem(teacher, sh.Gaussian(4), 3)
     start = sh.Network(teacher.W * [[2.0], [0.5], [1.0]], [0.5, 2.0, 1.0], sh.ReLU())
     found = sh.nearest_critical(problem, moved(start, 1e-3))
-    assert found.kind == "minimum" and found.loss < 1e-20 and found.signature == (12, 3, 0)
+    energy = problem.value(np.zeros(problem.size))
+    assert found.kind == "minimum" and found.loss < CANCELLED * energy and found.signature == (12, 3, 0)
     assert found.certificate.signature_certified and "flat" in repr(found)
 
 
