@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from shallows.mathematics.same_points import is_among
-from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.neurons.beside_constant import (
     beside_constant,
@@ -20,21 +19,18 @@ from shallows.questions.charts.neurons.idle import network
 from shallows.questions.charts.neurons.kinds import Placed, hessian_kind
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends
-from shallows.questions.charts.neurons.stratum import neuron_stratum
+from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.wide import charted_beside
 from shallows.questions.charts.points.stratum import POINT_ERROR
-from shallows.support.progress import status_line
 
 
-def add_beside_constant(
-    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: Found
-) -> None:
+def add_beside_constant(task: Task) -> None:
     """Critical networks of which one neuron is constant, or the mirror image of another but for a constant."""
+    problem, space, found = task.problem, task.space, task.found
     others, own = without_constant(problem), modulo_constants(space)
     which = "mirrored neurons" if has_mirrored_beside(problem) else "one neuron constant"
     for r in range(1, 1 + charted_beside(problem)) if any(own.exact.right) else ():
-        with status_line(f"rank {r} beside a constant", progress) as tell:
-            stratum = neuron_stratum(others, own, r, None, certify, seed, tell)
+        stratum = replace(task, problem=others).stratum(f"rank {r} beside a constant", r, own)
         head = f"rank {r + 1}, {which}"
         found.notes += [note.replace(f"rank {r}", head, 1) for note in stratum.notes]
         found.levels.append(stratum.completeness)

@@ -13,14 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from shallows.mathematics.one_neuron_degree import NEURON_SOURCE
 from shallows.mathematics.same_points import is_among
-from shallows.model.activations import PolynomialActivation
 from shallows.model.network import Network
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
 from shallows.questions.charts.algebraic import NO_TARGET
-from shallows.questions.charts.completeness import weakest
 from shallows.questions.charts.isolation import refuse_moving
 from shallows.questions.charts.neuron_limits.ends import has_pair_limits
 from shallows.questions.charts.neuron_limits.one_neuron_limits import Limits, one_neuron_limits
@@ -28,6 +25,7 @@ from shallows.questions.charts.neuron_limits.pairs import pair_limits
 from shallows.questions.charts.neuron_limits.tangent_limits import has_tangent_limits, tangent_limits
 from shallows.questions.charts.neuron_limits.two_neuron_limits import has_two_neuron_limits, two_neuron_limits
 from shallows.questions.charts.neurons.apart import apart_kind
+from shallows.questions.charts.neurons.assembly import assembled
 from shallows.questions.charts.neurons.beside_constant import (
     WITHOUT_CONSTANTS,
     WITHOUT_MIRRORED,
@@ -53,9 +51,8 @@ from shallows.questions.charts.neurons.excluded import is_excludable, one_neuron
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.groups import Arrangement, all_different, arrangements
 from shallows.questions.charts.neurons.idle import network, zero_network
-from shallows.questions.charts.neurons.kinds import Placed, is_closed, kinds_of
+from shallows.questions.charts.neurons.kinds import Placed
 from shallows.questions.charts.neurons.on_one_line import (
-    APART,
     has_line_stratum,
     leaves_lines_out,
     line_stratum,
@@ -63,33 +60,26 @@ from shallows.questions.charts.neurons.on_one_line import (
 from shallows.questions.charts.neurons.one_root import by_roots
 from shallows.questions.charts.neurons.real import NeuronPoint
 from shallows.questions.charts.neurons.singular import examine_ends
-from shallows.questions.charts.neurons.special_position import REGULAR, leaves_special_out
 from shallows.questions.charts.neurons.stratum import (
     NeuronStratum,
     neuron_stratum,
     own_neuron,
     shifted_space,
 )
+from shallows.questions.charts.neurons.task import Task
 from shallows.questions.charts.neurons.weightless import NOT_AT_REST, placed
 from shallows.questions.charts.neurons.wide import charted_width
 from shallows.questions.charts.neurons.wide_line import is_wide_line
 from shallows.questions.charts.neurons.wide_points import has_wide_points, wide_points
 from shallows.questions.charts.outputs.neuron_system import OutputSpaces
 from shallows.questions.charts.points.point import Certificate
-from shallows.questions.charts.points.rows import ChartRow, isolated, points_in_order
 from shallows.questions.charts.points.stratum import POINT_ERROR
 from shallows.questions.charts.result import Chart
-from shallows.support.checks import Array, counted
-from shallows.support.progress import Shown, status_line
+from shallows.support.checks import counted
+from shallows.support.progress import status_line
 
-#: Finds the networks of one number of neurons: `neuron_stratum`, or `exact_stratum`.
-Engine = Callable[[Problem, PolynomialSpace, int, Array | None, bool, int, Shown], NeuronStratum]
 #: What is proved about a point that a formula gives, a rounding or two of rational numbers off.
 FORMULA = "a rational number, rounded"
-#: What is left out where weights can run away: functions that only limits of networks have.
-SCOPE = "networks, not limits of networks whose weights grow without bound"
-#: What is said where such limits are looked for, but only by a search.
-SEARCHED = "networks; of limits of networks whose weights grow without bound those that a search finds"
 
 
 def neurons_chart(
@@ -104,37 +94,29 @@ def neurons_chart(
 
     `charted` makes charts of powers, which limits of one trained neuron are.
     """
-    space = PolynomialSpace.of(problem)
     require_isolated(problem)
-    found = Found()
     engine = exact_stratum if method == "exact" else neuron_stratum
+    task = Task(problem, PolynomialSpace.of(problem), certify, seed, progress, engine)
     if problem.outer is None:
-        _trained(problem, space, certify, seed, progress, found, engine)
+        _trained(task)
     else:
-        _fixed(problem, space, certify, seed, progress, found, engine)
-    limits = _limits(problem, space, certify, seed, progress, engine, charted)
+        _fixed(task)
+    limits, found = _limits(task, charted), task.found
     if limits is not None:
         found.placed = _beside_networks(found.placed, limits.placed)
         found.notes += limits.notes
         known = limits.closed and not (limits.optional and found.escaped)
         found.levels += [limits.completeness] if known or not limits.optional else []
         found.limits, found.searched = known or (limits.searched and found.limits), limits.searched
-    return assembled(problem, space, found, seed, method)
+    return assembled(problem, task.space, found, seed, method)
 
 
-def _limits(
-    problem: Problem,
-    space: PolynomialSpace,
-    certify: bool,
-    seed: int,
-    progress: bool,
-    engine: Engine,
-    charted: Callable[[Problem], Chart] | None,
-) -> Limits | None:
+def _limits(task: Task, charted: Callable[[Problem], Chart] | None) -> Limits | None:
     """What is known of the limits of trained neurons; None where nothing is looked for."""
+    problem, space, certify, seed, progress = task.problem, task.space, task.certify, task.seed, task.progress
     if problem.outer is None and problem.width == 1 and charted is not None:
         return one_neuron_limits(problem, space, charted)
-    if engine is not neuron_stratum or not space.right.any():
+    if not task.by_paths or not space.right.any():
         return None
     if has_tangent_limits(problem):
         with status_line("limits: two merged neurons", progress) as tell:
@@ -179,49 +161,30 @@ def _fixed_weights(problem: Problem) -> Iterator[tuple[tuple[float, ...], ...]]:
     yield from (item.weights for item in arrangements(problem))
 
 
-def _trained(
-    problem: Problem,
-    space: PolynomialSpace,
-    certify: bool,
-    seed: int,
-    progress: bool,
-    found: Found,
-    engine: Engine,
-) -> None:
-    neuron = own_neuron(problem)
-    zero = zero_network(problem, neuron, space.right)
-    found.complex[0] = 1
-    if zero is None:
-        found.notes.append(
-            "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
-        )
-    else:
-        nothing = np.zeros(len(space.right))
-        point = NeuronPoint(
-            np.zeros((0, neuron.n)), np.zeros(0), nothing, (0, 0, 0), Certificate(0.0, True, True, "exact")
-        )
-        found.placed.append(Placed(point, zero))
+def _trained(task: Task) -> None:
+    problem, space, found = task.problem, task.space, task.found
+    _add_zero(task)
     if not any(space.exact.right):
         found.notes.append(NO_TARGET)
         found.limits = is_wide_line(problem)
         return
     for r in range(1, charted_width(problem) + 1):
-        with status_line(f"rank {r} of {charted_width(problem)}", progress) as tell:
-            if engine is neuron_stratum and certify and is_excludable(problem, r):
-                stratum = one_neuron_stratum(problem, space, seed, tell)
-            else:
-                stratum = engine(problem, space, r, None, certify, seed, tell)
-        stratum = by_roots(problem, space, r, stratum, certify)
-        _add(problem, space, stratum, r, None, found)
+        words = f"rank {r} of {charted_width(problem)}"
+        if task.by_paths and task.certify and is_excludable(problem, r):
+            with status_line(words, task.progress) as tell:
+                stratum = one_neuron_stratum(problem, space, task.seed, tell)
+        else:
+            stratum = task.stratum(words, r)
+        _add(task, space, by_roots(problem, space, r, stratum, task.certify), r, None)
     _add_constant(problem, space, found)
     if not (has_line_stratum(problem, 1) or leaves_lines_out(problem)):
-        _add_constants_beside(problem, space, certify, seed, progress, found, engine)
-    if engine is neuron_stratum and has_line_stratum(problem, 1):
-        _add_lines(problem, space, certify, seed, progress, found)
+        _add_constants_beside(task)
+    if task.by_paths and has_line_stratum(problem, 1):
+        _add_lines(task)
     if leaves_slopes_out(problem):
         found.left_out.append(WITHOUT_SLOPES)
     if has_double_roots(problem):
-        pairs = double_root_networks(problem, space, certify)
+        pairs = double_root_networks(problem, space, task.certify)
         found.placed += [Placed(point, network(problem, point.W, point.a)) for point in pairs]
         found.notes.append(
             f"rank 2, of a slope with two double roots: {len(pairs)} real, roots of polynomials"
@@ -230,29 +193,36 @@ def _trained(
         found.take(wide_points(problem, space, found.placed))
 
 
-def _add_constants_beside(
-    problem: Problem,
-    space: PolynomialSpace,
-    certify: bool,
-    seed: int,
-    progress: bool,
-    found: Found,
-    engine: Engine,
-) -> None:
+def _add_zero(task: Task) -> None:
+    """The zero function, where some neuron of it is critical."""
+    neuron, found = task.neuron, task.found
+    zero = zero_network(task.problem, neuron, task.space.right)
+    found.complex[0] = 1
+    if zero is None:
+        found.notes.append(
+            "the zero function is no critical network: no w was found with E[p(w·x + b) y] = 0"
+        )
+        return
+    proof = Certificate(0.0, True, True, "exact")
+    nothing = np.zeros((0, neuron.n)), np.zeros(0), np.zeros(len(task.space.right))
+    found.placed.append(Placed(NeuronPoint(*nothing, (0, 0, 0), proof), zero))
+
+
+def _add_constants_beside(task: Task) -> None:
     """Networks with a constant beside others, or what is left out: a neuron at w = 0, or a pair of mirror images."""
+    problem = task.problem
     constants, mirrored = has_constants_beside(problem), has_mirrored_beside(problem)
-    if engine is neuron_stratum and not problem.bias and (constants or mirrored):
-        add_beside_constant(problem, space, certify, seed, progress, found)
+    if task.by_paths and not problem.bias and (constants or mirrored):
+        add_beside_constant(task)
     elif not is_wide_line(problem):
-        found.left_out += [WITHOUT_CONSTANTS] * constants + [WITHOUT_MIRRORED] * mirrored
+        task.found.left_out += [WITHOUT_CONSTANTS] * constants + [WITHOUT_MIRRORED] * mirrored
 
 
-def _add_lines(
-    problem: Problem, space: PolynomialSpace, certify: bool, seed: int, progress: bool, found: Found
-) -> None:
+def _add_lines(task: Task) -> None:
     """Critical networks of two neurons with parallel weights, where paths of two neurons do not lead to them."""
-    with status_line("parallel weights", progress) as tell:
-        lines = line_stratum(problem, OutputSpaces((space,)), np.eye(1), certify, seed, tell)
+    problem, space, found = task.problem, task.space, task.found
+    with status_line("parallel weights", task.progress) as tell:
+        lines = line_stratum(problem, OutputSpaces((space,)), np.eye(1), task.certify, task.seed, tell)
     found.notes += lines.notes
     found.levels.append(lines.completeness)
     found.complex[2] += lines.count
@@ -299,14 +269,10 @@ def _ulp(value: float) -> float:
 
 
 def _add(
-    problem: Problem,
-    space: PolynomialSpace,
-    stratum: NeuronStratum,
-    rank: int,
-    item: Arrangement | None,
-    found: Found,
+    task: Task, space: PolynomialSpace, stratum: NeuronStratum, rank: int, item: Arrangement | None
 ) -> None:
-    """Take over a stratum's points and families."""
+    """Take over a stratum's points and families, critical for the target of this space."""
+    problem, found = task.problem, task.found
     found.notes += stratum.notes
     found.levels.append(stratum.completeness)
     found.escaped += stratum.escaped
@@ -329,34 +295,24 @@ def _add(
     found.notes += examined.notes(rank)
 
 
-def _fixed(
-    problem: Problem,
-    space: PolynomialSpace,
-    certify: bool,
-    seed: int,
-    progress: bool,
-    found: Found,
-    engine: Engine,
-) -> None:
-    for item in arrangements(problem):
+def _fixed(task: Task) -> None:
+    for item in arrangements(task.problem):
         rank, (constant,) = len(item.groups), item.constant
         if rank == 0:
-            _add_still(problem, space, item, found)
+            _add_still(task, item)
             continue
-        own, outer = shifted_space(space, constant), np.array(item.weights)[:, 0]
-        with status_line(f"{rank} different neurons", progress) as tell:
-            stratum = engine(problem, own, rank, outer, certify, seed, tell)
-        _add(problem, own, stratum, rank, item, found)
+        own, outer = shifted_space(task.space, constant), np.array(item.weights)[:, 0]
+        _add(task, own, task.stratum(f"{rank} different neurons", rank, own, outer), rank, item)
 
 
-def _add_still(problem: Problem, space: PolynomialSpace, item: Arrangement, found: Found) -> None:
+def _add_still(task: Task, item: Arrangement) -> None:
     """The constant function of neurons that are constant, or that cancel where they are at rest."""
-    (constant,) = item.constant
+    space, found, (constant,) = task.space, task.found, item.constant
     entries = np.zeros(len(space.right))
     if constant:
         entries[int(np.flatnonzero(space.at == 0)[0])] = constant
-    nothing = np.zeros((0, own_neuron(problem).n))
-    way = placed(problem, item, nothing, (space.gram @ entries - space.right)[None])
+    nothing = np.zeros((0, task.neuron.n))
+    way = placed(task.problem, item, nothing, (space.gram @ entries - space.right)[None])
     if way.network is None:
         found.levels.append(way.level)
         found.notes.append(f"{'the constant' if constant else 'the zero function'} {NOT_AT_REST}")
@@ -365,69 +321,3 @@ def _add_still(problem: Problem, space: PolynomialSpace, item: Arrangement, foun
     proof = None if item.restless else Certificate(_ulp(constant), True, True, FORMULA)
     point = NeuronPoint(nothing, np.zeros(0), entries, (0, 0, 0), proof)
     found.placed.append(Placed(point, way.network))
-
-
-def assembled(
-    problem: Problem,
-    space: PolynomialSpace,
-    found: Found,
-    seed: int,
-    method: str,
-    of_their_own: Callable[[Placed], str] | None = None,
-) -> Chart:
-    """The chart of what was found; `of_their_own` judges points that are no isolated networks."""
-    assert isinstance(problem.activation, PolynomialActivation)
-    placed = found.placed
-    full = [item.entries(space) for item in placed]
-    excess = space.excess(np.array(full).reshape(-1, len(space.right)))
-    completeness = weakest(found.levels)
-    closed = is_closed(problem) or found.limits
-    apart = [APART] * leaves_lines_out(problem) + [REGULAR] * leaves_special_out(problem) + found.left_out
-    whole = closed and completeness != "sampled" and not apart
-    kind = kinds_of(problem, space, placed, excess, of_their_own, whole)
-    limit = np.array([item.point.limit for item in placed], dtype=bool)
-    rows = [
-        ChartRow(
-            placed[i].network,
-            float(excess[i] + space.floor),
-            placed[i].point.rank,
-            placed[i].point.signature,
-            str(kind[i]),
-            placed[i].point.certificate,
-            placed[i].dimension,
-            placed[i].point.limit,
-            space.tensor(full[i]),
-            family=None
-            if (f := placed[i].family) is None
-            else (f.description, tuple(map(space.tensor, f.samples))),
-        )
-        for i in np.lexsort((np.array([item.point.rank for item in placed]), excess))
-    ]
-    least = kind == "global minimum"
-    return Chart(
-        critical=points_in_order(problem, rows),
-        completeness=completeness,
-        method=method,
-        complex_count=found.complex,
-        real_count=isolated([row for row in rows if not row.limit], found.complex),
-        expected_count={r: found.bounds.get(r) for r in found.complex},
-        expected_source={r: _source(problem, r, found.bounds.get(r)) for r in found.complex},
-        notes=tuple(found.notes),
-        attained=True
-        if (least & ~limit).any()
-        else False
-        if least.any() and closed and not found.undecided
-        else None,
-        scope="; ".join([SEARCHED if found.searched else SCOPE] * (not closed) + apart),
-        seed=seed,
-        title=f"{problem!r}",
-        problem=problem,
-    )
-
-
-def _source(problem: Problem, rank: int, bound: int | None) -> str:
-    if not rank:
-        return "the zero function, or constants"
-    if bound is not None and problem.outer is None:
-        return NEURON_SOURCE
-    return "not known beforehand" if bound is None else "Bézout's bound, w = 0 and symmetries taken off"

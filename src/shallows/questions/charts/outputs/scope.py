@@ -11,7 +11,7 @@ from shallows.mathematics.exact.rational_arrays import fractions, rational_matri
 from shallows.model.activations import PolynomialActivation, Power
 from shallows.model.problem import Problem
 from shallows.questions.charts.neuron_limits.ends import centred_activation
-from shallows.questions.charts.neurons.chart import SCOPE
+from shallows.questions.charts.neurons.assembly import SCOPE
 from shallows.questions.charts.neurons.on_one_line import APART
 from shallows.questions.charts.outputs.shared_outer import OWN_OUTER
 

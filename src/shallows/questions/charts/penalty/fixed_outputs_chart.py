@@ -16,8 +16,8 @@ from shallows.questions.charts.continuation.equations import Complex, Member
 from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import FROM_GENERIC, UNCERTIFIED, settle
 from shallows.questions.charts.isolation import INSTEAD, TURNED, has_parallel
+from shallows.questions.charts.neurons.assembly import SCOPE
 from shallows.questions.charts.neurons.balls import NeuronSystem
-from shallows.questions.charts.neurons.chart import SCOPE
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.real import half_hessian, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily, examine_ends

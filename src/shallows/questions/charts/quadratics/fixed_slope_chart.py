@@ -10,7 +10,7 @@ import numpy as np
 from shallows.model.activations import Polynomial
 from shallows.model.polynomial_space import PolynomialSpace
 from shallows.model.problem import Problem
-from shallows.questions.charts.neurons.chart import assembled
+from shallows.questions.charts.neurons.assembly import assembled
 from shallows.questions.charts.neurons.found import Found
 from shallows.questions.charts.neurons.kinds import Placed, has_slope
 from shallows.questions.charts.quadratics.fixed_slope import Spread, kind_of, placed, stratum_in_frames
