@@ -37,7 +37,7 @@ from shallows.questions.charts.closed_form.spectrum import exact_matrix
 from shallows.questions.charts.closure.closure import Closure
 from shallows.questions.charts.matrices.balls import LowRankSystem
 from shallows.questions.charts.matrices.equations import LowRankEquations
-from shallows.questions.charts.matrices.rank_r import point_at, point_of_family
+from shallows.questions.charts.matrices.rank_r import point_of_family, points_at
 from shallows.questions.charts.points.stratum import Counts, RealFamily, RealPoint, Stratum
 from shallows.questions.charts.result import Chart
 from shallows.questions.charts.singular_ends import End, examine
@@ -122,19 +122,19 @@ class AxialSetting:
         if mixed is None:
             return None
         system = replace(self.system, equations=replace(self.system.equations, r=rank))
-        found: list[RealPoint] = []
+        isolated: list[Array] = []
         families: list[RealFamily] = []
         try:
             for matrices, dimension, text in chain(self._plain(rank), *map(self._between, mixed)):
                 if dimension:
                     families.append(self._family(system, matrices, dimension, text))
                 else:
-                    found.append(self._point(system, matrices[0]))
+                    isolated.append(matrices[0])
         except _Undecided:
             return None
         source = BLIND_THEOREM if self.bound is None else THEOREM
         counts = Counts(self._complex(rank), self._count(self.problem.n, rank), source)
-        return Stratum(found, counts, families, [], "proved")
+        return Stratum(self._points(system, isolated), counts, families, [], "proved")
 
     def _count(self, m: int, rank: int) -> int:
         """How many sets of `rank` of m active eigenvalues are critical over C, with their multiplicities.
@@ -161,11 +161,13 @@ class AxialSetting:
                 total += sum(2 * _choose(size - 1, rank - 1 - sum(counts)) for counts in product(*others))
         return total
 
-    def _point(self, system: LowRankSystem, S: Array) -> RealPoint:
-        """The point, refined and proved; as it is where Newton's method goes elsewhere, as at degenerate ones."""
-        point = point_at(system, S, self.certify)
-        gap = np.abs((point.vectors.T * point.signs) @ point.vectors - S).max()
-        return point if gap <= REFINED * np.abs(S).max() else point_of_family(system, S)
+    def _points(self, system: LowRankSystem, matrices: list[Array]) -> list[RealPoint]:
+        """The points, refined and proved; as they are where Newton's method goes elsewhere, as at degenerate ones."""
+        found = []
+        for S, point in zip(matrices, points_at(system, matrices, self.certify), strict=True):
+            gap = np.abs((point.vectors.T * point.signs) @ point.vectors - S).max()
+            found.append(point if gap <= REFINED * np.abs(S).max() else point_of_family(system, S))
+        return found
 
     def _family(self, system: LowRankSystem, matrices: list[Array], dimension: int, text: str) -> RealFamily:
         """A family; proved where it is an orbit of exact symmetries, as other families are."""

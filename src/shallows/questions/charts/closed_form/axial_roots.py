@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -173,6 +173,7 @@ def _sums(X: Ball, signs: Ball) -> Ball:
     return Ball(total.mid, np.where(asked, np.inf, total.rad))
 
 
+@lru_cache(maxsize=1024)
 def of_fraction(value: Fraction) -> Ball:
     """A rational as a ball."""
     return Ball.of_fractions([[value]])[0, 0]

@@ -186,6 +186,20 @@ def point_at(system: LowRankSystem, S: Array, prove: bool) -> RealPoint:
     return _point_near(*_own_frame(system, S), prove)
 
 
+def points_at(system: LowRankSystem, matrices: list[Array], prove: bool) -> list[RealPoint]:
+    """The same for many: proved together in one frame, and those that this leaves open each in its own."""
+    frame = system.equations.frame(np.random.default_rng(len(matrices)))
+    shared, proved = replace(system, frame=frame), dict[int, CertifiedRoot]()
+    if prove and len(matrices) > 1:
+        roots = certify(shared, shared.equations.unknowns_in(frame, np.array(matrices, np.complex128))).roots
+        proved = {k: shown(root) for k, root in enumerate(roots) if root is not None and root.real}
+    found = _certified(
+        shared, [_seen(shared, root.point.real) for root in proved.values()], [*proved.values()]
+    )
+    near = dict(zip(proved, found, strict=True))
+    return [near[k] if k in near else point_at(system, S, prove) for k, S in enumerate(matrices)]
+
+
 def point_of_family(system: LowRankSystem, S: Array) -> RealPoint:
     """A matrix that is critical up to rounding, as it is, with its signature as doubles show it."""
     return _seen(*_own_frame(system, S))
