@@ -80,8 +80,8 @@ class Lowest(Missing):
             self._say(f"{name}: index {family.index}, but it is {minus}")
 
     def _minima(self, loss: Any) -> frozenset[str]:
-        """Whether a minimum of this loss is global; both words where the set of networks is not closed, or in doubt, and
-        where the chart claims to be a sample only: its lowest point is no more than a local minimum to it."""
+        """Whether a minimum of this loss is global; both words where the set of networks is not closed, or in doubt,
+        and where the chart claims to be a sample only: its lowest point is no more than a local minimum to it."""
         if self._lower(loss):
             return frozenset({"local minimum"})
         gap = loss - self.lowest[0]

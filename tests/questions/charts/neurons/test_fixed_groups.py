@@ -127,14 +127,16 @@ def test_one_function_of_several_networks_has_its_real_one():
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("case", FOLDED)
 def test_folds_are_listed(case, seed):
-    """Under data without symmetry: the target's paths alone led to the target."""
+    """Under data without symmetry: the target's paths alone led to the target. Of equal outer weights one path to one
+    target is lost, and the chart says so."""
     plain = drawn(*case, seed)
     data = sh.Gaussian(1, mean=[0.3])
     problem = sh.Problem(
         plain.target, data, plain.width, plain.activation, outer=plain.outer[0], bias=plain.bias
     )
     chart = checked(problem, 60, seed)
-    assert chart.completeness != "sampled"
+    lost = any("lost" in note for note in chart.notes)
+    assert (chart.completeness == "sampled") == lost and (not lost or case[2] == [1.0, 1.0])
 
 
 @pytest.mark.parametrize("case", [*FOLDED, (ODD, 2, [1.0, 2.0, 3.0], False)])

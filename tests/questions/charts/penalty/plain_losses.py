@@ -4,9 +4,10 @@ It shares no code with the library: sums over samples, derivatives by complex st
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, minimize
 
 #: Where SciPy stops, when a gradient is zero, weights that run away, and steps that lose no digits.
 STOP, CRITICAL, FAR, STEP = 1e-15, 1e-9, 60.0, 1e-30
@@ -67,6 +68,15 @@ class PlainLoss:
         V = np.column_stack([b, W])
         return np.concatenate([np.einsum("mk,ki,kj->mij", A, V, V).ravel(), (W.T @ W).ravel()])
 
+    def minima(self, starts, rng):
+        """Where descents end: the lowest network may draw few of the searches for zeros."""
+        for _ in range(starts):
+            start = rng.standard_normal(sum(self.sizes))
+            down = minimize(self.value, start, jac=self.gradient, method="L-BFGS-B", tol=STOP)
+            end = least_squares(self.gradient, down.x, self.hessian, xtol=STOP, ftol=STOP, gtol=STOP)
+            if np.abs(end.fun).max() < CRITICAL and np.abs(end.x).max() < FAR:
+                yield end.x
+
     def zeros(self, starts, rng, sizes=(0.3, 1.0, 3.0)):
         """Weights of critical networks."""
         for _ in range(starts):
@@ -91,7 +101,8 @@ def compared(loss, chart, starts, seed=0):
     """How many rows of a chart the search met; every critical network it found is a row, or on a family's level."""
     rows = [(p.loss, loss.seen(loss.weights(p.network)), p.dimension) for p in chart.critical]
     met = set()
-    for theta in loss.zeros(starts, np.random.default_rng(seed)):
+    rng = np.random.default_rng(seed)
+    for theta in chain(loss.zeros(starts, rng), loss.minima(starts // 10, rng)):
         seen, value = loss.seen(theta), loss.value(theta)
         near = [
             i

@@ -92,16 +92,12 @@ ROUND, TILTED, BALL = (
 @pytest.mark.parametrize(("quadratic", "linear"), [ROUND, TILTED, BALL])
 @pytest.mark.parametrize(("width", "options"), [(1, {}), (2, {}), (2, {"bias": True})])
 def test_zeros_of_the_gradient_are_on_charts_with_families(quadratic, linear, width, options):
-    """Two targets are "sampled", and rightly. Squares (w·x + b)² alone of diag(1, 2, 2) + x₁ + x₂ are charted under a
-    Gaussian with a constant, where generic targets have no points at infinity; here the conic of diag(1, 2, 2) touches
-    u·u = 0 (2 is a double eigenvalue), four of 18 paths run to infinity, and no number tells them from points far out.
-    At 2‖x‖² + x₁ two of nine paths of rank two come to complex functions of a curve ℓ + v², v·v not 0, ℓ across v: the
-    chart of (I; Z; q) has them at q = ∞, where q ~ 1/t creeps."""
+    """By homotopy two of these targets are "sampled": paths creep to infinity, or to a curve of complex functions.
+    Axial charts know nothing of paths."""
     activation = sh.Polynomial([1.0, 0.0, 1.0]) if options else SLOPE
     problem = sh.Problem(target(quadratic, linear), sh.Gaussian(3), width, activation, **options)
     chart = sh.chart(problem)
-    hard = (quadratic == BALL[0] and width == 2) or (linear == TILTED[1] and "bias" in options)
-    assert (chart.completeness == "sampled") == hard
+    assert chart.completeness != "sampled"
     on_the_chart(problem, chart, 60)
 
 

@@ -174,12 +174,16 @@ def test_a_round_target_lists_its_families():
 
 
 @pytest.mark.thorough
-def test_homotopy_claims_no_complete_list_for_a_linear_part_and_a_symmetry():
+def test_a_linear_part_and_a_symmetry_by_homotopy_and_in_closed_form():
     T = np.diag([0.0, 1.0, 1.0, 3.0])
     T[0, 3] = T[3, 0] = 1.0
     problem = sh.Problem(T, sh.Gaussian(3), 2, sh.Polynomial([0.0, 1.0, 1.0]))
-    assert sh.chart(problem, method="homotopy").completeness == "sampled"
-    assert sh.chart(problem).completeness == "proved"
+    tracked, chart = sh.chart(problem, method="homotopy"), sh.chart(problem)
+    assert chart.completeness != "sampled"
+    np.testing.assert_allclose(tracked.losses, chart.losses, rtol=1e-9)
+    assert [p.dimension for p in tracked.critical] == [p.dimension for p in chart.critical]
+    for net in gradient_zeros(problem, 60, np.random.default_rng(0)):
+        assert np.abs(chart.losses - problem.loss(net)).min() < 1e-7
 
 
 def even_target(Q, constant=0.5):

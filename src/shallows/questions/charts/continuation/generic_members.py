@@ -117,10 +117,10 @@ def solve_special(
     return first_whole(lambda seed: _solve_special(equations, special, ways, seed, tell))
 
 
-def first_whole(solve: Callable[[int], SolvedMember]) -> SolvedMember:
-    """The first of the SPECIAL_SEEDS whose member is known completely, or of all the one with most solutions."""
+def first_whole(solve: Callable[[int], SolvedMember], seeds: tuple[int, ...] = SPECIAL_SEEDS) -> SolvedMember:
+    """The first of these seeds whose member is known completely, or of all the one with most solutions."""
     found = list[SolvedMember]()
-    for seed in SPECIAL_SEEDS:
+    for seed in seeds:
         found.append(solve(seed))
         if found[-1].completeness != "sampled":
             return found[-1]

@@ -20,7 +20,7 @@ from shallows.mathematics.homotopy.solve import solve
 from shallows.mathematics.numerical_rank import rank_of
 from shallows.mathematics.same_points import PointSet
 from shallows.questions.charts.continuation.equations import Complex, SolvedMember
-from shallows.questions.charts.continuation.generic_members import DIGITS, solved_once
+from shallows.questions.charts.continuation.generic_members import DIGITS, first_whole, solved_once
 from shallows.questions.charts.continuation.lost_paths import Settled
 from shallows.questions.charts.continuation.metrics import AllMetrics
 from shallows.questions.charts.neurons.balls import NeuronMap
@@ -36,10 +36,11 @@ WITHOUT_FOLDS = "the target's own network; folds, which are critical too, are no
 #: More paths than these are not tracked: half of 625, of two cubic neurons with a bias, run to infinity, which takes
 #: ten seconds, once a machine.
 MOST_PATHS = 2000
+#: The random members that are tried, the next where a path is lost. Measured: the first is whole but for two cubic
+#: neurons of equal outer weights, of which one path of 625 creeps for minutes.
+SEEDS = (0, 3)
 #: Slopes of neurons that agree in so many digits span one space: solutions are known to about ten.
 ONE_SPACE = 1e-7
-#: The random member.
-SEED = 0
 
 
 def is_filled(equations: NeuronEquations) -> bool:
@@ -62,20 +63,22 @@ def filled_member(
 ) -> SolvedMember:
     """A generic (G, g), among all metrics or special ones, with all critical networks whose neurons have a condition
     each; solved once a machine."""
-    return solved_once(equations, special, lambda: _solved(equations, special, tell))
+    return solved_once(
+        equations, special, lambda: first_whole(lambda seed: _solved(equations, special, seed, tell), SEEDS)
+    )
 
 
 def _solved(
-    equations: NeuronEquations, special: RotationInvariantMetrics | None, tell: Shown
+    equations: NeuronEquations, special: RotationInvariantMetrics | None, seed: int, tell: Shown
 ) -> SolvedMember:
-    rng = np.random.default_rng([SEED, equations.unknowns, equations.entries])
+    rng = np.random.default_rng([seed, equations.unknowns, equations.entries])
     metrics = AllMetrics(equations.metric_size) if special is None else special
     u, g = (
         np.round(complex_normal(rng, size) * DIGITS) / DIGITS
         for size in (metrics.parameters, equations.entries)
     )
     gram = np.asarray(np.kron(np.eye(equations.outputs), metrics.at(u).high), np.complex128)
-    found = solve(critical_polynomials(equations, gram, g), rng=SEED, on_incomplete="return", progress=tell)
+    found = solve(critical_polynomials(equations, gram, g), rng=seed, on_incomplete="return", progress=tell)
     own = [end.point for end in found.finite if not shares_a_condition(equations, end.point)]
     points = PointSet(np.array(own).reshape(-1, equations.unknowns), invariants=equations.marks).points
     level = "count-matched" if found.status is Status.COMPLETE else "sampled"
