@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shallows.model.problem import Problem
 from shallows.questions.charts.continuation.balanced_coordinates import balanced_frame, power_action
 from shallows.questions.charts.continuation.equations import Member
+from shallows.questions.charts.continuation.metrics import MOVED
 from shallows.questions.charts.continuation.special_data import SpecialData, moved_gaussian, special_data
 from shallows.support.checks import Array
 
@@ -34,9 +35,9 @@ class BalancedProblem:
 
     @classmethod
     def turned(cls, problem: Problem, turn: Array) -> BalancedProblem:
-        """As `of`, in coordinates turned by a rotation; a Gaussian moved along a line is then one of all metrics."""
+        """As `of`, in coordinates turned by a rotation; metrics with an axis are then among all metrics."""
         special = special_data(problem.data, problem.degree)
-        if special is not None and special.metrics.kind != "moved Gaussian":
+        if special is not None and special.metrics.kind not in MOVED:
             return cls.in_frame(problem, special.frame @ turn, special)
         return cls.in_frame(problem, balanced_frame(problem.gram(), problem.n, problem.degree) @ turn)
 
