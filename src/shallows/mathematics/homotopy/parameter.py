@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shallows.mathematics.homotopy._compiled.codes import PathStatus
 from shallows.mathematics.homotopy.assembly import Run, assemble
 from shallows.mathematics.homotopy.carrying import OtherCoordinates, carried, found_elsewhere
 from shallows.mathematics.homotopy.classify import classify
@@ -126,11 +128,16 @@ def _generic_member(
         between = random_parameters(family, generator, size)
         found = carried(family, points, begin, between, settings, threads=threads, progress=progress)
         if np.count_nonzero(found.status) <= few:
-            return found, between
+            return replace(found, status=_early(found.status)), between
     raise IncompleteChart(
         f"{np.count_nonzero(found.status)} of {len(points)} paths were lost on the way to a generic member, whichever "
         f"of {_MEMBERS} was taken. Fix: give regular solutions of the known member, each once."
     )
+
+
+def _early(status: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A generic member has no solution at infinity: a path that diverges on the way to it is lost, not at its end."""
+    return np.where(status == PathStatus.DIVERGED, PathStatus.LEFT_EARLY, status)
 
 
 def random_parameters(family: Family, rng: np.random.Generator, size: float = 1.0) -> Vector:

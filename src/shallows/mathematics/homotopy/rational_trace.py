@@ -17,6 +17,8 @@ quartic neurons under a moved Gaussian). Twice as much where poles are double (`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,8 +34,9 @@ Complex = NDArray[np.complex128]
 RADIUS = 3.0
 #: Linear functionals of the invariants that share a denominator.
 FUNCTIONALS = 3
-#: Samples: so many a solution, and these. Half of them at least must arrive.
-SAMPLES_EACH, SAMPLES = 3, 24
+#: Samples: so many a solution, and these. Half of them at least must arrive, or half as many of twice as many: where
+#: each of 45 paths is lost on one way in 200 as many as every fourth sample is lost.
+SAMPLES_EACH, SAMPLES, TURNS = 3, 24, 2
 #: Denominators of higher degree are not looked for: of more solutions than this a failure may mean that m is larger.
 MOST = 45
 #: Lost paths are tried again so often, with smaller steps each time: a sample of 700 paths is lost with one of them.
@@ -75,8 +78,10 @@ def rational_trace_test(
         return TraceTest(False, np.inf, 0, 0, points)
     largest = poles * min(count, MOST)
     wanted = SAMPLES_EACH * largest + SAMPLES
-    at, sums = _sampled(family, points, parameters, invariants, rng, wanted, settings or TrackerSettings())
-    if len(at) < wanted // 2 + largest:
+    enough = wanted // 2 + largest
+    settings = settings or TrackerSettings()
+    at, sums = _sampled(family, points, parameters, invariants, rng, (wanted, enough), settings)
+    if len(at) < enough:
         return TraceTest(False, np.inf, count, 0, points[:0])
     mixing = complex_normal(rng, sums.shape[1] * FUNCTIONALS).reshape(-1, FUNCTIONALS)
     traces = sums @ mixing
@@ -90,15 +95,20 @@ def _sampled(
     parameters: Vector,
     invariants: Invariants,
     rng: np.random.Generator,
-    wanted: int,
+    samples: tuple[int, int],
     settings: TrackerSettings,
 ) -> tuple[Complex, Complex]:
-    """λ in the unit disk (in units of RADIUS) where every point arrived, and the sums of the invariants there."""
+    """λ in the unit disk (in units of RADIUS) where every point arrived, and the sums of the invariants there.
+
+    `samples`: how many are taken, and how many of these should arrive; more are taken while there are fewer.
+    """
+    wanted, enough = samples
     direction = complex_normal(rng, len(parameters))
     direction *= RADIUS * np.abs(parameters).max() / np.abs(direction).max()
-    places = np.sqrt(rng.uniform(size=(wanted, 2))) * np.exp(2j * np.pi * rng.uniform(size=(wanted, 2)))
-    at, sums = [], []
-    for between, place in places:
+    at, sums = list[complex](), list[Complex]()
+    for k, (between, place) in enumerate(_places(rng, wanted)):
+        if k >= wanted and len(at) >= enough:
+            break
         ends = _arrived(family, points, parameters, parameters + between * direction, settings)
         if ends is not None:
             ends = _arrived(
@@ -108,6 +118,12 @@ def _sampled(
             at.append(place)
             sums.append(invariants(ends).sum(axis=0))
     return np.array(at, np.complex128), np.array(sums, np.complex128)
+
+
+def _places(rng: np.random.Generator, wanted: int) -> Iterator[Complex]:
+    """Pairs of random places in the unit disk, TURNS times as many as are wanted."""
+    for _ in range(TURNS):
+        yield from np.sqrt(rng.uniform(size=(wanted, 2))) * np.exp(2j * np.pi * rng.uniform(size=(wanted, 2)))
 
 
 def _arrived(

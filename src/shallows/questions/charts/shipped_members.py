@@ -19,8 +19,9 @@ from shallows.questions.charts.continuation.equations import CriticalEquations, 
 from shallows.questions.charts.continuation.kept_members import SHIPPED, name_of, write_member
 from shallows.questions.charts.continuation.metrics import Kind, KindOfMetrics, SpecialMetrics
 from shallows.questions.charts.matrices.equations import LowRankEquations
-from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations
+from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
+from shallows.questions.charts.outputs.metrics import InvariantMetrics
 from shallows.questions.charts.outputs.special_map import SpecialEquations
 from shallows.questions.charts.outputs.special_position import special_kinds
 from shallows.questions.charts.powers.equations import PowerEquations

@@ -9,8 +9,9 @@ from shallows.mathematics.homotopy.rational_trace import rational_trace_test
 from shallows.questions.charts.continuation.equations import family
 from shallows.questions.charts.continuation.kept_members import kept_member
 from shallows.questions.charts.continuation.metrics import OneMetric
-from shallows.questions.charts.outputs.equations import InvariantMetrics, OutputEquations
+from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.exact_loss import OutputsLoss
+from shallows.questions.charts.outputs.metrics import InvariantMetrics
 from shallows.questions.charts.outputs.stratum import output_stratum
 
 COUNTS = {(2, 3): 13, (3, 2): 19}

@@ -23,6 +23,7 @@ class PathStatus(IntEnum):
     INFINITE = 7
     PRECISE_REGULAR = 8
     PRECISE_SINGULAR = 9
+    LEFT_EARLY = 10
 
     @property
     def sentence(self) -> str:
@@ -40,6 +41,7 @@ _SENTENCES = {
     PathStatus.INFINITE: "the path runs to infinity",
     PathStatus.PRECISE_REGULAR: "the path reached t = 0 in multiple precision",
     PathStatus.PRECISE_SINGULAR: "the path converged to a singular end in multiple precision",
+    PathStatus.LEFT_EARLY: "the path left every bounded region before it came to the random member in between",
     PathStatus.UNCLOSED: "the Cauchy endgame did not converge",
 }
 

@@ -1,8 +1,8 @@
 """Ways from one member of a family of equations to another: straight, then by random members in between.
 
-Two ways agree when they lose no path and find as many regular and singular ends. Different ways lose different paths:
-when the regular ends of all ways together, and the infinite ones of one, are as many as there are paths, nothing is
-lost either.
+Two ways agree when they lose no path and find as many regular and singular ends, and no other way has found a regular
+one beside them. Different ways lose different paths: when the regular ends of all ways together, and the infinite ones
+of one, are as many as there are paths, nothing is lost either.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class Detours:
         if solutions.finite.count == len(self.known.points):
             return self._settled(solutions)
         other = next((earlier for earlier in self.runs if _agree(solutions, earlier)), None)
-        if other is not None:
-            return self._settled(solutions, other)
         self.runs.append(solutions)
         ways = self._joined() if len(self.runs) > 1 else []
+        if other is not None and ways[-1].finite.count == solutions.finite.count:
+            return self._settled(solutions, other)
         whole = next((way for way in ways if _accounted(way) == len(self.known.points)), None)
         return None if whole is None else self._settled(whole)
 

@@ -249,13 +249,14 @@ class EquationFamily:
         return self.metrics.at(given[:split]), given[split:]
 
     def elsewhere(self, way: int, start: Complex, target: Complex) -> Elsewhere | None:
-        """The segment in other coordinates of the equations, or in some turned at random, where they say how their
-        solutions turn."""
+        """The segment in other coordinates of the equations, or in some turned at random, where they have no others of
+        this number and say how their solutions turn."""
         equations = self.equations
+        own = None
         if isinstance(equations, Rewritable):
-            return equations.rewritten(way, self._at(start), self._at(target))
-        if not isinstance(equations, Turnable):
-            return None
+            own = equations.rewritten(way, self._at(start), self._at(target))
+        if own is not None or not isinstance(equations, Turnable):
+            return own
         n, d = equations.n, equations.degree
         frame = np.linalg.qr(np.random.default_rng([TURNS, way]).standard_normal((n, n)))[0]
         action = power_action(frame, d)

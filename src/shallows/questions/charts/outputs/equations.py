@@ -11,12 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from shallows.model.data.gaussian import Gaussian
-from shallows.model.data.metric import Frobenius
+from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
-from shallows.questions.charts.outputs.counts import one_neuron_count
+from shallows.questions.charts.outputs.counts import moved_gaussian_count, one_neuron_count
+from shallows.questions.charts.outputs.metrics import MovedMetrics
 from shallows.support.checks import Array
 
 
@@ -47,6 +47,17 @@ class OutputEquations(NeuronEquations):
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.join(A * lead**self.degree, V[..., 1:] / lead)
 
+    def rewritten(
+        self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+    ) -> Elsewhere | None:
+        """First the same unknowns with more digits: a path that is lost in doubles is most often far out."""
+        if way:
+            return None
+        (first, g1), (last, g0) = start, target
+        outputs = self.outputs
+        segment = sharp_twin(self).homotopy((_of_each(first, outputs), g1), (_of_each(last, outputs), g0))
+        return Elsewhere(segment, lambda points: points, lambda points: points)
+
     @property
     def count(self) -> int | None:
         """For one neuron under a generic metric."""
@@ -59,38 +70,52 @@ class OutputEquations(NeuronEquations):
         return 2
 
     def special_count(self, metrics: Metrics) -> int | None:
-        """For one neuron under a rotation-invariant metric."""
-        return one_neuron_count(self.degree, self.neuron.n + 1, self.outputs, True) if self.r == 1 else None
+        """For one neuron under a rotation-invariant metric, or that of a Gaussian moved along a line."""
+        if self.r > 1:
+            return None
+        if isinstance(metrics, MovedMetrics):
+            return moved_gaussian_count(self.degree, self.n, self.outputs)
+        return one_neuron_count(self.degree, self.n, self.outputs, True)
 
 
 @dataclass(frozen=True)
-class InvariantMetrics:
-    """u₀ Frobenius + u₁ Gaussian, the rotation-invariant metrics of data."""
+class SharpOutputs(NeuronEquations):
+    """One map of all unknowns to all outputs: their equations with 31 digits where unknowns are large.
 
-    degree: int
-    n: int
-    kind: str = "rotation-invariant"
+    Under a metric with isotropic functions, such as that of (1, x), two squares with two outputs have solutions 10³ to
+    10⁴ times as far out as others, where ⟨s, s⟩ is a small share of its terms.
+    """
 
     @property
-    def parameters(self) -> int:
-        """Two."""
-        return 2
-
-    def at(self, u: Complex) -> Pair:
-        """The metric with these parameters."""
-        first, second = _basis(self.degree, self.n)
-        return Pair.of(u[0] * first + u[1] * second)
-
-    def weights_of(self, gram: Array) -> Array:
-        """The u of a metric of this kind."""
-        table = np.array([matrix.ravel() for matrix in _basis(self.degree, self.n)]).T
-        return np.asarray(np.linalg.lstsq(table, gram.ravel(), rcond=None)[0], np.float64)
+    def cancels(self) -> bool:
+        """They do."""
+        return True
 
 
 @lru_cache(maxsize=64)
-def _basis(degree: int, n: int) -> tuple[Array, Array]:
-    """Integer matrices, the same in every frame that is a rotation."""
-    return Frobenius(n).gram(degree), Gaussian(n).gram(degree)
+def sharp_twin(equations: NeuronEquations) -> SharpOutputs:
+    """The same unknowns and solutions as those of these equations, a trained."""
+    neuron, outputs = equations.neuron, equations.outputs
+    own = outputs + neuron.n
+    products = [
+        (m * neuron.size + entry, c, (i * own + m, *(i * own + outputs + x for x in _unknowns(row))))
+        for i in range(equations.r)
+        for m in range(outputs)
+        for entry, c, row in neuron.terms
+    ]
+    whole = Neuron.of_products(equations.unknowns, equations.entries, products)
+    return SharpOutputs(whole, 1, outer=((1.0,),))
+
+
+def _unknowns(row: tuple[int, ...]) -> list[int]:
+    """The factors of a monomial, each as often as it occurs."""
+    return [x for x, power in enumerate(row) for _ in range(power)]
+
+
+def _of_each(gram: Pair, outputs: int) -> Pair:
+    """I ⊗ G."""
+    unit = np.eye(outputs)
+    return Pair(np.kron(unit, gram.high), np.kron(unit, gram.low))
 
 
 @lru_cache(maxsize=64)
