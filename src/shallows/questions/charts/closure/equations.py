@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.ed_degree import osculating_degree, pair_beside_neuron_degree, tangential_degree
+from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.homotopy.paths import Homotopy
 from shallows.questions.charts.closure.pair_beside import PairBeside
 from shallows.questions.charts.closure.parameterization import Parameterization, largest_coordinates
 from shallows.questions.charts.closure.term_map import TermMap
 from shallows.questions.charts.continuation.equations import CommonEquations, random_residual
 from shallows.questions.charts.continuation.metrics import Complex, Pair, rounding
+from shallows.questions.charts.neurons.sharp import with_more_digits
 from shallows.support.checks import Array
 from shallows.support.ready_code import ReadyCode
 from shallows.support.seeds import complex_normal
@@ -90,6 +92,12 @@ class TermEquations(CommonEquations):
             unknowns=m,
             noise=rounding(size),
         )
+
+    def rewritten(
+        self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+    ) -> Elsewhere | None:
+        """First the same unknowns with more digits: a path that is lost in doubles is most often far out."""
+        return None if way else with_more_digits(self.map.neuron, self.outputs, start, target)
 
     @cached_property
     def _program(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

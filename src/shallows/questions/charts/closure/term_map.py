@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.support.checks import Array
 
 #: A monomial of the parameters: (parameter, exponent) pairs.
@@ -75,6 +76,17 @@ class TermMap(ABC):
     @abstractmethod
     def terms(self) -> list[Term]:
         """All summands of all entries."""
+
+    @cached_property
+    def neuron(self) -> Neuron:
+        """The same map."""
+        terms = []
+        for term in self.terms:
+            powers = [0] * self.unknowns
+            for p, e in term.factors:
+                powers[p] = e
+            terms.append((term.entry, float(term.coefficient), tuple(powers)))
+        return Neuron(self.unknowns, self.entries, tuple(terms), turns=1, lowest=1)
 
     def tensors(self, points: NDArray[np.inexact]) -> NDArray[np.inexact]:
         """The entries of s, a row a point."""

@@ -7,13 +7,12 @@ those of one neuron with a = 1 (`neurons.equations`): ∂S·e = 0, e = G(S − t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.matrices.equations import LowRankEquations
-from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.sharp import SharpEquations
 
 
 def low_rank_products(n: int, rank: int, first: int = 0) -> list[tuple[int, int, tuple[int, ...]]]:
@@ -40,18 +39,8 @@ def low_rank_products(n: int, rank: int, first: int = 0) -> list[tuple[int, int,
     ]
 
 
-@dataclass(frozen=True)
-class SharpLowRank(NeuronEquations):
-    """The equations of matrices of a rank, with 31 digits where unknowns are large."""
-
-    @property
-    def cancels(self) -> bool:
-        """They do."""
-        return True
-
-
 @lru_cache(maxsize=64)
-def sharp_twin(equations: LowRankEquations) -> SharpLowRank:
+def sharp_twin(equations: LowRankEquations) -> SharpEquations:
     """The same unknowns and solutions as those of these equations."""
     pairs = coordinates.indices(equations.n, 2).tolist()[: equations.entries]
     numbers = {tuple(pair): k for k, pair in enumerate(pairs)}
@@ -61,4 +50,4 @@ def sharp_twin(equations: LowRankEquations) -> SharpLowRank:
         if (i, j) in numbers
     ]
     neuron = Neuron.of_products(equations.unknowns, equations.entries, products)
-    return SharpLowRank(neuron, 1, outer=((1.0,),))
+    return SharpEquations.of(neuron)

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
 from shallows.questions.charts.closure.equations import TermEquations
-from shallows.questions.charts.closure.term_map import Factors, Term
+from shallows.questions.charts.closure.term_map import Factors, Term, TermMap
 from shallows.questions.charts.continuation.equations import Complex
-from shallows.questions.charts.neurons.apart import ApartMap
 
 Vector = NDArray[np.inexact]
 
@@ -54,7 +53,7 @@ class Tangent:
 
 
 @dataclass(frozen=True)
-class TangentMap(ApartMap):
+class TangentMap(TermMap):
     """(u without u_c, r, α, β, v without v_c) ↦ s, times `factors` of the degrees, if any; σ = 1 − `side` r.
 
     >>> TangentMap(1, (2, 3)).tensors(np.array([[0.25, 2.0, 3.0]]))      # α ∂(1 − r)/∂σ and β ∂r/∂ρ

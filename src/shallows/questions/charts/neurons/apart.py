@@ -7,7 +7,6 @@ determine, sorted and proved; which of these functions are critical networks eac
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -27,27 +26,11 @@ from shallows.questions.charts.continuation.generic_members import generic_membe
 from shallows.questions.charts.continuation.lost_paths import Settled, settle
 from shallows.questions.charts.neurons.balls import NeuronSystem
 from shallows.questions.charts.neurons.equations import NeuronEquations
-from shallows.questions.charts.neurons.neuron import Neuron
 from shallows.questions.charts.neurons.real import NeuronPoint, sort_neurons
 from shallows.questions.charts.neurons.singular import NeuronFamily, Quadratic, examine_ends
 from shallows.questions.charts.points.stratum import POINT_ERROR, REAL
 from shallows.support.checks import Array
 from shallows.support.progress import Shown
-
-
-class ApartMap(TermMap, ABC):
-    """Parameters ↦ functions; no other parameters have the same function."""
-
-    @property
-    def neuron(self) -> Neuron:
-        """The same map, for proofs."""
-        terms = []
-        for term in self.terms:
-            powers = [0] * self.unknowns
-            for p, e in term.factors:
-                powers[p] = e
-            terms.append((term.entry, float(term.coefficient), tuple(powers)))
-        return Neuron(self.unknowns, self.entries, tuple(terms), turns=1, lowest=1)
 
 
 @dataclass(frozen=True)
@@ -111,7 +94,7 @@ class ApartStratum:
 class Moving(Protocol):
     """The way back from a problem's own coordinates."""
 
-    def moved(self, equations: Any, x: Complex) -> tuple[ApartMap, Complex]:
+    def moved(self, equations: Any, x: Complex) -> tuple[TermMap, Complex]:
         """A solution in the problem's coordinates: the map that has good parameters for it, and these."""
         ...
 
@@ -169,9 +152,9 @@ def listed(
 
 def _by_map(
     setting: Moving, equations: ApartEquations, points: Complex, singular: Complex
-) -> list[tuple[ApartMap, Complex, Complex]]:
+) -> list[tuple[TermMap, Complex, Complex]]:
     """Real ends, and singular ones, in the problem's coordinates, by their maps."""
-    groups: dict[ApartMap, tuple[list[Complex], list[Complex]]] = {}
+    groups: dict[TermMap, tuple[list[Complex], list[Complex]]] = {}
     for k, given in enumerate((points, singular)):
         for x in given:
             if k == 0 and np.abs(x.imag).max() > REAL * np.abs(x).max():
@@ -179,7 +162,7 @@ def _by_map(
             map_, moved = setting.moved(equations, x)
             groups.setdefault(map_, ([], []))[k].append(moved)
 
-    def table(map_: ApartMap, rows: list[Complex]) -> Complex:
+    def table(map_: TermMap, rows: list[Complex]) -> Complex:
         return np.array(rows, np.complex128).reshape(-1, map_.unknowns)
 
     return [(map_, table(map_, ends), table(map_, others)) for map_, (ends, others) in groups.items()]

@@ -12,13 +12,13 @@ from functools import cached_property
 import numpy as np
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import Term
+from shallows.questions.charts.closure.term_map import Term, TermMap
 from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.neurons.apart import ApartEquations, ApartMap
+from shallows.questions.charts.neurons.apart import ApartEquations
 
 
 @dataclass(frozen=True)
-class LineMap(ApartMap):
+class LineMap(TermMap):
     """(u without u_c, C) ↦ s, entries of all degrees, one output after the other.
 
     >>> LineMap(2, (1, 2), 1).tensors(np.array([[3.0, 5.0, 7.0]]))      # 5 (x + 3y) + 7 (x + 3y)²

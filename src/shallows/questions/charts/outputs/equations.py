@@ -7,7 +7,7 @@ out neurons of a hyperplane that no critical point of a generic problem has.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.questions.charts.continuation.metrics import Complex, Metrics, Pair
 from shallows.questions.charts.neurons.equations import NeuronEquations
 from shallows.questions.charts.neurons.neuron import Neuron
+from shallows.questions.charts.neurons.sharp import with_more_digits
 from shallows.questions.charts.outputs.counts import moved_gaussian_count, one_neuron_count
 from shallows.questions.charts.outputs.metrics import MovedMetrics
 from shallows.support.checks import Array
@@ -51,12 +52,20 @@ class OutputEquations(NeuronEquations):
         self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
     ) -> Elsewhere | None:
         """First the same unknowns with more digits: a path that is lost in doubles is most often far out."""
-        if way:
-            return None
-        (first, g1), (last, g0) = start, target
-        outputs = self.outputs
-        segment = sharp_twin(self).homotopy((_of_each(first, outputs), g1), (_of_each(last, outputs), g0))
-        return Elsewhere(segment, lambda points: points, lambda points: points)
+        return None if way else with_more_digits(self.whole, self.outputs, start, target)
+
+    @cached_property
+    def whole(self) -> Neuron:
+        """All unknowns ↦ the entries of all outputs."""
+        neuron, outputs = self.neuron, self.outputs
+        own = outputs + neuron.n
+        products = [
+            (m * neuron.size + entry, c, (i * own + m, *(i * own + outputs + x for x in _unknowns(row))))
+            for i in range(self.r)
+            for m in range(outputs)
+            for entry, c, row in neuron.terms
+        ]
+        return Neuron.of_products(self.unknowns, self.entries, products)
 
     @property
     def count(self) -> int | None:
@@ -78,44 +87,9 @@ class OutputEquations(NeuronEquations):
         return one_neuron_count(self.degree, self.n, self.outputs, True)
 
 
-@dataclass(frozen=True)
-class SharpOutputs(NeuronEquations):
-    """One map of all unknowns to all outputs: their equations with 31 digits where unknowns are large.
-
-    Under a metric with isotropic functions, such as that of (1, x), two squares with two outputs have solutions 10³ to
-    10⁴ times as far out as others, where ⟨s, s⟩ is a small share of its terms.
-    """
-
-    @property
-    def cancels(self) -> bool:
-        """They do."""
-        return True
-
-
-@lru_cache(maxsize=64)
-def sharp_twin(equations: NeuronEquations) -> SharpOutputs:
-    """The same unknowns and solutions as those of these equations, a trained."""
-    neuron, outputs = equations.neuron, equations.outputs
-    own = outputs + neuron.n
-    products = [
-        (m * neuron.size + entry, c, (i * own + m, *(i * own + outputs + x for x in _unknowns(row))))
-        for i in range(equations.r)
-        for m in range(outputs)
-        for entry, c, row in neuron.terms
-    ]
-    whole = Neuron.of_products(equations.unknowns, equations.entries, products)
-    return SharpOutputs(whole, 1, outer=((1.0,),))
-
-
 def _unknowns(row: tuple[int, ...]) -> list[int]:
     """The factors of a monomial, each as often as it occurs."""
     return [x for x, power in enumerate(row) for _ in range(power)]
-
-
-def _of_each(gram: Pair, outputs: int) -> Pair:
-    """I ⊗ G."""
-    unit = np.eye(outputs)
-    return Pair(np.kron(unit, gram.high), np.kron(unit, gram.low))
 
 
 @lru_cache(maxsize=64)

@@ -7,18 +7,20 @@ u₁^(j−k)u₂^k, degree by degree: all are determined then.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations_with_replacement
+from functools import cached_property, partial
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shallows.mathematics.homotopy.carrying import Elsewhere
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, read, summed, write
-from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.neurons.apart import ApartEquations, ApartMap
+from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
+from shallows.questions.charts.continuation.metrics import Complex, Pair
+from shallows.questions.charts.neurons.apart import ApartEquations
+from shallows.questions.charts.neurons.sharp import with_more_digits
 
 Vector = NDArray[np.inexact]
 
@@ -33,7 +35,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class SharedMap(ApartMap):
+class SharedMap(TermMap):
     """x ↦ s, one output after the other; entries are multiplied by the `factors`, if there are any.
 
     >>> SharedMap(2, (2,), 2).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))      # (1, 10) ⊗ (x² + 2xy + 3y²)
@@ -157,7 +159,31 @@ class SharedEquations(ApartEquations):
         """x ↦ s."""
         return SharedMap(self.n, self.degrees, self.shown)
 
+    def rewritten(
+        self, way: int, start: tuple[Pair, Complex], target: tuple[Pair, Complex]
+    ) -> Elsewhere | None:
+        """With more digits, and with other entries of p and U held fixed, the next ones each time."""
+        pairs = list(combinations(range(self.n), 2))
+        rows, lead = pairs[way % len(pairs)], (way // len(pairs) + way) % self.shown
+        other = replace(self.map, rows=rows, lead=lead)
+        there, back = partial(_rewritten, self.map, other), partial(_rewritten, other, self.map)
+        return replace(with_more_digits(other.neuron, self.shown, start, target), there=there, back=back)
+
     @property
     def count(self) -> int | None:
         """In two inputs q is anything: p ⊗ q are the pairs of singular vectors of the target, one an output."""
         return self.shown if self.n == 2 else None
+
+
+def _rewritten(known: SharedMap, wanted: SharedMap, points: Complex) -> Complex:
+    """The parameters of the same functions, one a row; not finite where these entries cannot be held fixed."""
+    rows = [_joined(wanted, known.split(x)) for x in points]
+    return np.array(rows, np.complex128).reshape(len(points), wanted.unknowns)
+
+
+def _joined(wanted: SharedMap, given: Shared) -> Complex:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        try:
+            return wanted.join(given)
+        except np.linalg.LinAlgError:
+            return np.full(wanted.unknowns, np.nan + 0j)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shallows.mathematics.tensors import coordinates
-from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, read, summed, write
+from shallows.questions.charts.closure.term_map import ONE, ZERO, Term, TermMap, read, summed, write
 from shallows.questions.charts.continuation.metrics import Complex
-from shallows.questions.charts.neurons.apart import ApartEquations, ApartMap
+from shallows.questions.charts.neurons.apart import ApartEquations
 
 Vector = NDArray[np.inexact]
 
@@ -52,7 +52,7 @@ class Forms:
 
 
 @dataclass(frozen=True)
-class SpecialMap(ApartMap):
+class SpecialMap(TermMap):
     """x ↦ s, one output after the other.
 
     >>> SpecialMap(2, 2, (Group((0, 1), 0),)).tensors(np.array([[10.0, 1.0, 2.0, 3.0]]))  # (1, 10) ⊗ (x² + 4xy + 3y²)
