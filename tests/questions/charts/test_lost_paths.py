@@ -11,10 +11,13 @@ from shallows.homotopy import track as track_paths
 from shallows.mathematics.homotopy.classify import classify
 from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closure.closure import Closure
+from shallows.questions.charts.continuation.balanced_problem import BalancedProblem
 from shallows.questions.charts.continuation.detours import Detours
+from shallows.questions.charts.continuation.generic_members import generic_member
 from shallows.questions.charts.continuation.lost_paths import REPEATED, WAYS, Settled, settle
 from shallows.questions.charts.matrices import rank_one, rank_r
 from shallows.questions.charts.matrices.tracking import Frames
+from shallows.questions.charts.powers.equations import PowerEquations
 
 
 class Stubborn:
@@ -70,6 +73,44 @@ def first_entry(self, given, point):
     else:
         entry = self.equations.tensors(point[None])[0, 0]
     return entry.real + entry.imag / 10  # conjugate ends differ
+
+
+def test_two_ways_that_agree_on_less_than_all_have_found_settle_nothing(generic, monkeypatch):
+    """Both may take the same points for infinite ones: a third that found one of them is believed."""
+    equations = PowerEquations(degree=4, n=2, r=1)
+    even = BalancedProblem.of(generic(2, 1, 1, degree=4))
+    ways = Detours(equations, generic_member(equations), even.member, 0)
+    whole = ways._tracked(0)
+    ends, n = list(whole.finite), whole.finite.n
+    assert len(ends) == 10
+
+    def without(i, j, **others):
+        return replace(
+            whole, finite=SolutionSet(tuple(e for k, e in enumerate(ends) if k not in (i, j)), n), **others
+        )
+
+    lossy = without(0, 1, failed=SolutionSet((ends[0], ends[1]), n))
+    wrong = without(0, 2, at_infinity=SolutionSet((ends[0], ends[2]), n))
+    for told, settled in (([wrong, wrong], True), ([lossy, wrong, wrong], False)):
+        ways.runs, turns = [], iter(told)
+        monkeypatch.setattr(Detours, "_tracked", lambda self, way, turns=turns: next(turns))
+        answers = [ways.follow(way) for way in range(len(told))]
+        assert (answers[-1] is not None) == settled and all(answer is None for answer in answers[:-1])
+
+
+def test_a_path_that_diverges_before_the_random_member_is_lost_not_infinite():
+    """A generic member has no solution at infinity: that a path left every region there says nothing of its end."""
+    family = sh.homotopy.PolynomialFamily.read(["a*x - b"], ["x"], ["a", "b"])
+    near = sh.homotopy.TrackerSettings(divergence=1.5)
+    found = [
+        sh.homotopy.solve_member(
+            family, [[1.0]], [1, 1], [1, 1], rng=seed, settings=near, on_incomplete="return", give_up=1
+        )
+        for seed in range(20)
+    ]
+    assert all(one.at_infinity.count == 0 for one in found)
+    early = [end for one in found for end in one.failed if "before it came to the random member" in end.note]
+    assert early and any(one.finite.count for one in found)
 
 
 def path(self, given, point):

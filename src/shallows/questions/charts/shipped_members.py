@@ -21,7 +21,7 @@ from shallows.questions.charts.continuation.metrics import Kind, KindOfMetrics, 
 from shallows.questions.charts.matrices.equations import LowRankEquations
 from shallows.questions.charts.outputs.equations import OutputEquations
 from shallows.questions.charts.outputs.merged_equations import MergedOutputEquations
-from shallows.questions.charts.outputs.metrics import InvariantMetrics
+from shallows.questions.charts.outputs.metrics import InvariantMetrics, MovedMetrics
 from shallows.questions.charts.outputs.special_map import SpecialEquations
 from shallows.questions.charts.outputs.special_position import special_kinds
 from shallows.questions.charts.powers.equations import PowerEquations
@@ -35,7 +35,8 @@ KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
 SPECIAL = ((3, 2), (3, 3), (4, 2))
 #: Degrees, inputs and ranks of powers under a Gaussian moved along a line, as (1, x) is with a bias: long to solve.
 MOVED = ((4, 3, 2),)
-#: Degrees and inputs of two neurons with two outputs, and of their limits, under all and under invariant metrics.
+#: Degrees and inputs of two neurons with two outputs, and of their limits, under all and under invariant metrics; squares
+#: of (1, x) in two inputs beside them.
 OUTPUTS = ((2, 3), (3, 2))
 #: Sizes and ranks of matrices.
 MATRICES = ((3, 2), (4, 2), (4, 3))
@@ -57,6 +58,7 @@ def shapes() -> Iterator[tuple[Any, KindOfMetrics | None]]:
         for metrics in (None, InvariantMetrics(degree, n)):
             yield OutputEquations.of_powers(degree, n, 2, 2), metrics
             yield MergedOutputEquations(degree, n, 2, (2,)), metrics
+    yield OutputEquations.of_powers(2, 3, 2, 2), MovedMetrics("moved Gaussian", 2, 3)
     for metrics in (None, InvariantMetrics(2, 3)):
         for place in special_kinds(3, 2):
             yield SpecialEquations(3, (2,), 2, place.groups), metrics
