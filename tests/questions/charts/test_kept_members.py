@@ -12,6 +12,7 @@ import pytest
 import shallows as sh
 from shallows.questions.charts.continuation import generic_members, kept_members
 from shallows.questions.charts.continuation.equations import SolvedMember
+from shallows.questions.charts.continuation.generic_members import SPECIAL_SEEDS, first_whole, generic_member
 from shallows.questions.charts.continuation.kept_members import (
     SHIPPED,
     clear,
@@ -160,3 +161,14 @@ def test_two_quartic_neurons_with_bias_under_gaussian_data():
     assert (chart.completeness, chart.complex_count[2], chart.attained) == ("trace-tested", 715, True)
     lowest = sh.ensemble(problem, runs=20, method="lbfgs", rng=0).losses.min()
     assert lowest == pytest.approx(chart.infimum, rel=1e-6)
+
+
+def test_a_member_with_a_solution_twice_is_not_complete_and_another_is_drawn():
+    """A trace test does not see it: both go the same way."""
+    equations = PowerEquations(4, 2, 1)
+    whole = generic_member(equations)
+    double = SolvedMember(whole.parameters, np.concatenate([whole.points, whole.points[:1]]), "trace-tested")
+    alone = first_whole(equations, lambda seed: double)
+    assert alone.completeness == "sampled" and len(alone.points) == len(whole.points)
+    drawn = {SPECIAL_SEEDS[0]: double, SPECIAL_SEEDS[1]: whole}
+    assert first_whole(equations, drawn.__getitem__).completeness == whole.completeness != "sampled"

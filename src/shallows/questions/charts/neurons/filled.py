@@ -64,7 +64,9 @@ def filled_member(
     """A generic (G, g), among all metrics or special ones, with all critical networks whose neurons have a condition
     each; solved once a machine."""
     return solved_once(
-        equations, special, lambda: first_whole(lambda seed: _solved(equations, special, seed, tell), SEEDS)
+        equations,
+        special,
+        lambda: first_whole(equations, lambda seed: _solved(equations, special, seed, tell), SEEDS),
     )
 
 

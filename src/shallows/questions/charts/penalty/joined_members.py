@@ -62,7 +62,9 @@ class SeveralOutputs(NeuronEquations, ABC):
 def joined_start(equations: SeveralOutputs, special: PenalisedMetrics, tell: Shown = False) -> SolvedMember:
     """Where every problem with such networks and metrics starts from; solved once a machine."""
     return solved_once(
-        equations, special, lambda: first_whole(lambda seed: _solved(equations, special, seed, tell))
+        equations,
+        special,
+        lambda: first_whole(equations, lambda seed: _solved(equations, special, seed, tell)),
     )
 
 

@@ -191,7 +191,7 @@ def _special(equations: PenalisedEquations, special: PenalisedMetrics, tell: Sho
     wide = PenalisedMetrics(equations.inputs, "wide", equations.constants)
     start = solved_once(equations, wide, lambda: _wide(equations, tell))
     return first_whole(
-        lambda seed: _traced(equations, special, _followed(equations, special, start, seed, tell))
+        equations, lambda seed: _traced(equations, special, _followed(equations, special, start, seed, tell))
     )
 
 
