@@ -35,8 +35,8 @@ KINDS: tuple[Kind, ...] = ("Gaussian", "Frobenius")
 SPECIAL = ((3, 2), (3, 3), (4, 2))
 #: Degrees, inputs and ranks of powers under a Gaussian moved along a line, as (1, x) is with a bias: long to solve.
 MOVED = ((4, 3, 2),)
-#: Degrees and inputs of two neurons with two outputs, and of their limits, under all and under invariant metrics; squares
-#: of (1, x) in two inputs beside them.
+#: Degrees and inputs of two neurons with two outputs, and of their limits, under all metrics and under invariant ones;
+#: squares of (1, x) in two inputs are shipped beside them.
 OUTPUTS = ((2, 3), (3, 2))
 #: Sizes and ranks of matrices.
 MATRICES = ((3, 2), (4, 2), (4, 3))

@@ -11,7 +11,11 @@ so that, with ε = 1/δ and R_k = μ_k + b² Σ_{l≠k} c_l²/(ζ_l − μ_k), w
     δ²w_k = 1/(ε² + (1 + ε(j₁ − R_k))²/(b²c_k²) + ε²b² Σ_{l≠k} c_l²/(ζ_l − μ_k)²).
 
 A set I with the eigenvalue that is far away has δ²F_I bounded, and away from zero unless a linear neuron beside squares
-is critical; one without it has F_I/δ near α/h.
+is critical: whether it is, special targets have it, is decided exactly (`axial_sums`), and then the derivative along ε
+tells that there is no other zero near it. A set without that eigenvalue has F_I/δ near α/h. Along ε, with σ the sum of
+the diagonal of J and sums over what goes to poles,
+
+    μ_k′ = −ŵ_k,    ŵ_k′ = 2ŵ_k ((μ_k − σ + Σμ − εΣŵ)/(1 + ε(σ − Σμ − μ_k)) − Σ_{l≠k} ŵ_l/(μ_k − μ_l)),    ŵ = δ²w.
 """
 
 from __future__ import annotations
@@ -21,9 +25,11 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from flint import fmpq_poly
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball
+from shallows.mathematics.exact.linear_algebra import to_flint
 from shallows.questions.charts.closed_form.axial_pencil import Pencil, eigenvalues
 from shallows.questions.charts.closed_form.axial_roots import (
     Equation,
@@ -33,6 +39,7 @@ from shallows.questions.charts.closed_form.axial_roots import (
     quotient,
     weight_factors,
 )
+from shallows.questions.charts.closed_form.axial_sums import SetSums, are_zero
 
 #: Bounds that are tried, in units of the largest entry of J: cells of ε are that narrow.
 BOUNDS = tuple(4.0**k for k in range(2, 14))
@@ -86,27 +93,98 @@ def far_bound(equation: Equation) -> float | None:
 
 def _apart(equation: Equation, end: float) -> NDArray[np.bool_]:
     """For each choice whether F_I has no zero beyond this δ, on its side."""
-    pencil, metric = equation.pencil, equation.metric
+    pencil = equation.pencil
     branches = np.arange(pencil.size - 1) + (end < 0)
     far = pencil.size - 1 if end > 0 else 0
     eps = between(np.asarray(min(0.0, 1 / end)), np.asarray(max(0.0, 1 / end)))
     mu, hat = _finite(pencil, end, branches, eps)
     kept = Ball.exact(equation.masks[:, branches].T.astype(np.float64))
-    left = Ball.exact(1.0 - equation.masks[:, branches].T.astype(np.float64))
     has = equation.masks[:, far]
-    one, square = of_fraction(Fraction(1)), eps * eps
-    total = of_fraction(sum(pencil.diagonal, Fraction(0)))
-    swing = eps * (one + eps * (total - mu.sum())) * hat.sum()  # μ(1 − w) of the one that is far away
-    within = (mu * (one - square * hat)) @ kept + _chosen(has, swing, of_fraction(Fraction(0)))
-    weights = _chosen(has, one - square * (hat @ left), square * (hat @ kept))
-    alpha, trace = of_fraction(metric.alpha), of_fraction(metric.trace)
-    rest = of_fraction(pencil.whole - pencil.diagonal[0])
-    divisor = alpha + trace * (of_fraction(Fraction(equation.rank)) - weights)
-    rho = quotient(trace * (within + equation.passive - rest), divisor)
-    near = ((mu * hat) @ left) - rho * (hat @ left)
-    own = square * ((mu * hat) @ kept - rho * (hat @ kept))
-    ratio = one - eps * (rho + own - of_fraction(pencil.diagonal[0]))
-    return np.where(has, (near.lower > 0) | (near.upper < 0), (ratio.lower > 0) | (ratio.upper < 0))
+    at = _Far(equation, eps, mu, hat, kept)
+    near, slope = at.near()
+    away = (near.lower > 0) | (near.upper < 0)
+    if np.any(has & ~away):
+        away[has] |= _vanish(equation, ~away[has]) & ((slope.lower > 0) | (slope.upper < 0))[has]
+    ratio = at.ratio()
+    return np.where(has, away, (ratio.lower > 0) | (ratio.upper < 0))
+
+
+def _vanish(equation: Equation, open_: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The sets with the eigenvalue that is far away for which δ²F_I goes to zero, exactly: Σ (ζ − ρ)c² = 0 over what is
+    left out, c² the weights of the poles. Given are those for which balls leave that open."""
+    pencil, metric, kept = equation.pencil, equation.metric, int(equation.masks[0].sum())
+    passive = equation.rational_passive
+    P, Q = pencil.polynomials
+    inner = (fmpq_poly([to_flint(pencil.diagonal[0]), -1]) * Q - P) / to_flint(pencil.squares[0])
+    sums = None if passive is None else SetSums.of(Q, (-inner, Q.derivative()), kept - 1)
+    if sums is None or passive is None:
+        return np.zeros(open_.shape, bool)
+    divisor = metric.alpha + metric.trace * (equation.rank - 1)
+    rest = sums.mu + sums.number(passive + pencil.diagonal[0] - pencil.whole)
+    rho = rest * to_flint(metric.trace / divisor)
+    left = sums.number(Fraction(1)) - sums.w
+    return are_zero([sums.number(pencil.diagonal[1]) - sums.both - rho * left], open_)
+
+
+@dataclass(frozen=True, eq=False)
+class _Far:
+    """Over a cell of ε = 1/δ: what goes to poles, and which sets keep it."""
+
+    equation: Equation
+    eps: Ball
+    mu: Ball
+    hat: Ball
+    kept: Ball
+
+    def near(self) -> tuple[Ball, Ball]:
+        """Σ (μ − ρ)ŵ over what is left out, of sets with the eigenvalue that is far away; and its derivative."""
+        eps, mu, hat, bend = self.eps, self.mu, self.hat, self._bend()
+        one, two, square = of_fraction(Fraction(1)), of_fraction(Fraction(2)), eps * eps
+        room, total = self._room(), hat.sum()
+        swing = eps * (one + eps * room) * total  # μ(1 − w) of the one that is far away
+        turn = (one + two * eps * room + square * total) * total + eps * (one + eps * room) * bend.sum()
+        left = self._left()
+        rho, divisor = self._rho((mu * (one - square * hat)) @ self.kept + swing, one - square * (hat @ left))
+        inner = (square * hat * hat - hat - mu * (two * eps * hat + square * bend)) @ self.kept + turn
+        trace = of_fraction(self.equation.metric.trace)
+        drift = quotient(trace * (inner - rho * ((two * eps * hat + square * bend) @ left)), divisor)
+        value = (mu * hat) @ left - rho * (hat @ left)
+        return value, (mu * bend - hat * hat) @ left - drift * (hat @ left) - rho * (bend @ left)
+
+    def ratio(self) -> Ball:
+        """F_I/δ in units of α/h, of sets without it."""
+        eps, mu, hat = self.eps, self.mu, self.hat
+        one, square = of_fraction(Fraction(1)), eps * eps
+        rho, _ = self._rho((mu * (one - square * hat)) @ self.kept, square * (hat @ self.kept))
+        own = square * ((mu * hat) @ self.kept - rho * (hat @ self.kept))
+        return one - eps * (rho + own - of_fraction(self.equation.pencil.diagonal[0]))
+
+    def _rho(self, within: Ball, weights: Ball) -> tuple[Ball, Ball]:
+        """ρ and what it is divided by, from Σ_I μ(1 − w) and Σ_I w."""
+        equation, pencil = self.equation, self.equation.pencil
+        alpha, trace = of_fraction(equation.metric.alpha), of_fraction(equation.metric.trace)
+        rest = of_fraction(pencil.whole - pencil.diagonal[0])
+        divisor = alpha + trace * (of_fraction(Fraction(equation.rank)) - weights)
+        return quotient(trace * (within + equation.passive - rest), divisor), divisor
+
+    def _bend(self) -> Ball:
+        """The derivatives of ŵ."""
+        eps, mu, hat, one = self.eps, self.mu, self.hat, of_fraction(Fraction(1))
+        room = self._room()
+        pull = quotient(mu - room - eps * hat.sum(), one + eps * (room - mu))
+        parts = []
+        for k in range(len(mu.mid)):
+            others = np.flatnonzero(np.arange(len(mu.mid)) != k)
+            parts.append((pull[k] - quotient(hat[others], mu[k] - mu[others]).sum()) * hat[k])
+        both = Ball(np.array([x.mid for x in parts]), np.array([x.rad for x in parts]))
+        return both * of_fraction(Fraction(2))
+
+    def _room(self) -> Ball:
+        """σ − Σμ: the eigenvalue that is far away, less δ."""
+        return of_fraction(sum(self.equation.pencil.diagonal, Fraction(0))) - self.mu.sum()
+
+    def _left(self) -> Ball:
+        return Ball.exact(1.0 - self.kept.mid)
 
 
 def _finite(pencil: Pencil, end: float, branches: NDArray[np.intp], eps: Ball) -> tuple[Ball, Ball]:
@@ -126,8 +204,3 @@ def _finite(pencil: Pencil, end: float, branches: NDArray[np.intp], eps: Ball) -
         spread = eps * eps * (one + quotient(shares, gap).sum())
         hats.append(quotient(one, spread + quotient(lean * lean, c[k])))
     return mu, Ball(np.array([x.mid for x in hats]), np.array([x.rad for x in hats]))
-
-
-def _chosen(which: NDArray[np.bool_], one: Ball, other: Ball) -> Ball:
-    """One ball or the other, by place."""
-    return Ball(np.where(which, one.mid, other.mid), np.where(which, one.rad, other.rad))

@@ -29,6 +29,7 @@ from shallows.model.problem import Problem
 from shallows.questions.charts.chart_of_strata import chart_of_strata
 from shallows.questions.charts.closed_form.axial_blind import BlindEquation, far_bound
 from shallows.questions.charts.closed_form.axial_crossings import Crossing, Mixed, crossings, mixed_choices
+from shallows.questions.charts.closed_form.axial_lower import has_lower_rank
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric, axial_metric
 from shallows.questions.charts.closed_form.axial_pencil import Pencil, pencil_of
 from shallows.questions.charts.closed_form.axial_roots import Equation, Root, isolated_roots, masks_of
@@ -232,9 +233,9 @@ class AxialSetting:
         size = max([float(np.abs(self.pencil.jacobi.mid).max()), *values])
         if np.abs(kept).min() > VANISHES * size:
             return False
-        exact = equation.exactly(root.choice, shift)
-        if exact is not None:
-            return 0 in exact
+        lower = has_lower_rank(equation, root, shift)
+        if lower is not None:
+            return lower
         at_zero, left = self.pencil.at(np.zeros(1)), ~equation.masks[root.choice]
         zero = (at_zero.lower[0] <= 0) & (at_zero.upper[0] >= 0)
         passive = list(zip(self.pencil.passive, equation.counts, strict=True))

@@ -11,16 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
-from flint import arb, fmpq_poly
+from flint import arb, fmpq_mat, fmpq_poly
 from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import Ball
 from shallows.mathematics.balls.rounding import above, below
 from shallows.mathematics.balls.systems import BITS, precision
+from shallows.mathematics.exact.linear_algebra import from_flint, to_flint
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
-from shallows.questions.charts.closed_form.axial_pencil import Passive, Pencil, roots_of
+from shallows.questions.charts.closed_form.axial_pencil import Passive, Pencil
 from shallows.questions.charts.closed_form.axial_roots import (
     Equation,
     Spectra,
@@ -30,6 +32,7 @@ from shallows.questions.charts.closed_form.axial_roots import (
     quotient,
     spectra_between,
 )
+from shallows.questions.charts.closed_form.axial_sums import SetSums, are_zero, weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +77,9 @@ def crossings(pencil: Pencil) -> list[Crossing] | None:
 def _shift(pencil: Pencil, passive: Passive) -> arb | None:
     """δ* = −P(λ)/Q(λ), P = det(J − λ) and Q the same without the first row; None where Q(λ) = 0."""
     P, Q = pencil.polynomials
-    common = Q.gcd(passive.polynomial)
+    if Q.gcd(passive.polynomial).degree() > 0:
+        return None  # all of its roots, as it is irreducible
     with precision(BITS):
-        if common.degree() > 0 and any(root.real.overlaps(passive.ball) for root, _ in roots_of(common)):
-            return None
         return -_at(P, passive.ball) / _at(Q, passive.ball)
 
 
@@ -126,43 +128,42 @@ def _is_target(equation: Equation, crossing: Crossing) -> bool:
     return bool(equation.masks.sum() == pencil.size - 1) and not left
 
 
+class _Parts(NamedTuple):
+    """Of each choice: own = λ − ρ, rest and other, of which x is rest/(rest + other), and ρ.
+
+    With rest = d/h + e·Te − Σ (μ − ρ)w and other = own w_i − rest, x is between 0 and 1 where both have the sign
+    of own. Where own = 0 the eigenvalue that is met is not kept after all, and S has lower rank.
+    """
+
+    own: Ball
+    rest: Ball
+    other: Ball
+    rho: Ball
+
+
 def _inside(equation: Equation, crossing: Crossing) -> list[tuple[int, float, float]] | None:
     """The choices with 0 < x < 1, with x and ρ; None where it is not decided which these are."""
+    if equation.pencil.size - 1 == equation.masks[0].sum() and equation.metric.is_blind():
+        return []  # x = 1: with Σ w = 1 and Σ μw = e·Te + δ the two equations are one, and d = h(δ − ρ)
     if _is_target(equation, crossing):
         return []
-    if equation.pencil.rational is not None:
-        return _exactly_inside(equation, crossing, equation.pencil.rational)
-    shares, rho = _shares(equation, crossing)
-    inside = (shares.lower > 0) & (shares.upper < 1)
-    if not np.all(inside | (shares.upper < 0) | (shares.lower > 1)):
+    exact = _exact_parts(equation, crossing)
+    parts = _parts(equation, crossing)
+    if exact is not None and exact[0].nrows() == 1:
+        parts = _Parts(*(Ball.of_fractions([[from_flint(part[0, 0])]])[0] for part in exact))
+    own, rest, other = (np.sign(part.mid) * (np.abs(part.mid) > part.rad) for part in parts[:3])
+    outside = (own * rest < 0) | (own * other < 0)
+    inside = (own * rest > 0) & (own * other > 0)
+    for part, sign in zip(exact or (), (own, rest, other), strict=False):
+        outside |= are_zero([part], sign == 0)
+    if not np.all(inside | outside):
         return None
-    return [(int(i), float(shares.mid[i]), float(rho.mid[i])) for i in np.flatnonzero(inside)]
+    share = parts.rest.mid / np.where(inside, (parts.rest + parts.other).mid, 1.0)
+    return [(int(i), float(share[i]), float(parts.rho.mid[i])) for i in np.flatnonzero(inside)]
 
 
-def _exactly_inside(
-    equation: Equation, crossing: Crossing, values: list[Fraction]
-) -> list[tuple[int, float, float]] | None:
-    """The same where the axis is an eigenvector and eigenvalues are fractions, which people give.
-
-    Where λ = ρ the eigenvalue that is met is not kept after all, and S has lower rank.
-    """
-    pencil, metric, rank = equation.pencil, equation.metric, equation.rank
-    own, h, first = values[crossing.place], metric.height, metric.alpha + metric.trace * rank
-    s = sum((q * value for q, value in zip(equation.counts, values, strict=True)), Fraction(0)) - pencil.whole
-    last = -metric.alpha * (own - pencil.diagonal[0]) / h - metric.mixed * s
-    determinant = first * metric.along - metric.mixed**2 * rank
-    if not determinant:
-        return None
-    rho = (metric.trace * s * metric.along + metric.mixed * last) / determinant
-    d = (first * last + metric.mixed * rank * metric.trace * s) / determinant
-    if own == rho:
-        return []
-    share = (d / h + pencil.diagonal[0]) / (own - rho)
-    return [(0, float(share), float(rho))] if 0 < share < 1 else []
-
-
-def _shares(equation: Equation, crossing: Crossing) -> tuple[Ball, Ball]:
-    """x and ρ of each choice: ρ and d from their two linear equations, and h(Σ (μ − ρ)w + (λ − ρ) x w_i − e·Te) = d."""
+def _parts(equation: Equation, crossing: Crossing) -> _Parts:
+    """By balls: ρ and d from their two linear equations, and h(Σ (μ − ρ)w + (λ − ρ) x w_i − e·Te) = d."""
     alpha, trace, mixed, along, height, whole, corner = equation.constants
     rank, cell = of_fraction(Fraction(equation.rank)), crossing.cell
     with np.errstate(all="ignore"):
@@ -173,6 +174,33 @@ def _shares(equation: Equation, crossing: Crossing) -> tuple[Ball, Ball]:
         determinant = first * along - mixed * mixed * rank
         rho = quotient(trace * s * along + mixed * last, determinant)
         d = quotient(first * last + mixed * rank * trace * s, determinant)
-        others = (cell.mu[0] * cell.w[0]) @ equation.kept - rho * (cell.w[0] @ equation.kept)
+        rest = (
+            d / height
+            + corner
+            - ((cell.mu[0] * cell.w[0]) @ equation.kept - rho * (cell.w[0] @ equation.kept))
+        )
         own = of_arb(equation.pencil.passive[crossing.place].ball) - rho
-        return quotient(d / height + corner - others, own * cell.w[0, crossing.branch]), rho
+        return _Parts(own, rest, own * cell.w[0, crossing.branch] - rest, rho)
+
+
+def _exact_parts(equation: Equation, crossing: Crossing) -> tuple[fmpq_mat, ...] | None:
+    """The same as matrices with an eigenvalue for each choice (`axial_sums`); None where δ or what is kept is not
+    rational, or there are too many choices."""
+    pencil, metric = equation.pencil, equation.metric
+    level, passive = pencil.passive[crossing.place].rational, equation.rational_passive
+    if level is None or passive is None:
+        return None
+    P, Q = (from_flint(polynomial(to_flint(level))) for polynomial in pencil.polynomials)
+    sums = SetSums.at(pencil, -P / Q, int(equation.masks[0].sum()), [level])
+    first = metric.alpha + metric.trace * equation.rank
+    determinant = first * metric.along - metric.mixed**2 * equation.rank
+    if sums is None or not determinant:
+        return None
+    s = sums.mu + sums.number(passive - pencil.whole)
+    last = sums.number(metric.alpha * P / Q / metric.height) - s * to_flint(metric.mixed)
+    drift, pull = metric.trace * metric.along / determinant, metric.mixed / determinant
+    rho = s * to_flint(drift) + last * to_flint(pull)
+    d = last * to_flint(first / determinant) + s * to_flint(pull * equation.rank * metric.trace)
+    rest = d * to_flint(1 / metric.height) + sums.number(pencil.diagonal[0]) - sums.both + rho * sums.w
+    own = sums.number(level) - rho
+    return own, rest, own * to_flint(weight(pencil, -P / Q, level)) - rest, rho

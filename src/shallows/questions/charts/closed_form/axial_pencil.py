@@ -30,7 +30,7 @@ SKEW = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Passive:
-    """An eigenvalue, in a ball, its orthonormal eigenvectors, white columns, and the polynomial of all such."""
+    """An eigenvalue, in a ball, its orthonormal eigenvectors, white columns, and its irreducible polynomial."""
 
     ball: arb
     vectors: Array
@@ -48,9 +48,10 @@ class Passive:
 
     @cached_property
     def rational(self) -> Fraction | None:
-        """The eigenvalue itself, where it is a simple fraction."""
-        near = near_fraction(self.value)
-        return near if self.ball.contains(to_flint(near)) and self.polynomial(to_flint(near)) == 0 else None
+        """The eigenvalue itself, where it is a fraction."""
+        if self.polynomial.degree() > 1:
+            return None
+        return from_flint(-self.polynomial[0] / self.polynomial[1])
 
     def turned(self, seed: int) -> Array:
         """Other orthonormal eigenvectors, at random; the same for a seed, and the first for seed 0."""
@@ -78,12 +79,6 @@ class Pencil:
     def size(self) -> int:
         """The number of active eigenvalues."""
         return len(self.diagonal)
-
-    @cached_property
-    def rational(self) -> list[Fraction] | None:
-        """The passive eigenvalues where all are simple fractions and the axis is an eigenvector; None elsewhere."""
-        found = [p.rational for p in self.passive]
-        return None if self.size > 1 else [x for x in found if x is not None] if None not in found else None
 
     @cached_property
     def polynomials(self) -> tuple[fmpq_poly, fmpq_poly]:
@@ -224,16 +219,18 @@ def _passive(
     form = B.transpose() * rational_matrix(target) * B
     polynomial = fmpq_poly(list(inner.solve(form).charpoly()))
     with precision(BITS):
-        roots = roots_of(polynomial)
+        roots = [
+            (root.real, int(count), factor)
+            for factor, count in polynomial.factor()[1]
+            for root, _ in roots_of(factor)
+        ]
     white = np.linalg.solve(root, rational_array(B).reshape(metric.n, -1).astype(np.float64))
     frame = np.linalg.qr(white)[0]
     T = root.T @ target.astype(np.float64) @ root
     turn = np.linalg.eigh(frame.T @ T @ frame)[1]
     found, start = [], 0
-    for place, count in sorted(
-        ((value.real, int(count)) for value, count in roots), key=lambda r: float(r[0].mid())
-    ):
+    for place, count, factor in sorted(roots, key=lambda root: float(root[0].mid())):
         vectors = (frame @ turn)[:, start : start + count]
-        found.append(Passive(place, vectors, polynomial))
+        found.append(Passive(place, vectors, factor))
         start += count
     return found

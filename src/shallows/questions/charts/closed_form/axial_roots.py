@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 
 from shallows.mathematics.balls.arrays import UNIT, Ball, raised
 from shallows.mathematics.balls.rounding import above, below
-from shallows.mathematics.exact.linear_algebra import from_flint, to_flint
 from shallows.questions.charts.closed_form.axial_metric import AxialMetric
-from shallows.questions.charts.closed_form.axial_pencil import Pencil, near_fraction
+from shallows.questions.charts.closed_form.axial_pencil import Pencil
 from shallows.support.checks import Array
 
 #: Cells are cut here: no round number, for special targets have their roots at those.
@@ -86,6 +85,13 @@ class Equation:
         return of_arb(sum((count * one.ball for count, one in pairs), arb(0)))
 
     @cached_property
+    def rational_passive(self) -> Fraction | None:
+        """The same as a fraction, where all of these are fractions."""
+        kept = [(p.rational, q) for p, q in zip(self.pencil.passive, self.counts, strict=True) if q]
+        parts = [value * q for value, q in kept if value is not None]
+        return sum(parts, Fraction(0)) if len(parts) == len(kept) else None
+
+    @cached_property
     def constants(self) -> tuple[Ball, ...]:
         """α, q₁₁, q₁₂, q₂₂, h, tr T and e·Te."""
         m = self.metric
@@ -130,31 +136,6 @@ class Equation:
         lower = (masks[:, j] & ~masks[:, i]).T.astype(np.float64)
         lean = _sums(X * mu[:, i], Ball.exact(upper)) - _sums(X * mu[:, j], Ball.exact(lower))
         return _sums(X, Ball.exact(upper - lower)), lean
-
-    def exactly(self, choice: int, near: float) -> list[Fraction] | None:
-        """The kept eigenvalues μ − ρ at a root next to this δ, where all of these numbers are simple fractions.
-
-        Each is verified: the μ are roots of P + δQ (`Pencil.polynomials`), w = −Q/(P + δQ)′ there, and F_I = 0.
-        """
-        m, (P, Q), shift = self.metric, self.pencil.polynomials, near_fraction(near)
-        whole = P + to_flint(shift) * Q
-        mu = [near_fraction(x) for x in self.pencil.eigenpairs(float(shift))[0][self.masks[choice]].tolist()]
-        passive = [
-            p.rational for p, q in zip(self.pencil.passive, self.counts, strict=True) for _ in range(q)
-        ]
-        if None in passive or any(whole(to_flint(x)) != 0 for x in mu):
-            return None
-        w = [-from_flint(Q(to_flint(x)) / whole.derivative()(to_flint(x))) for x in mu]
-        kept = [*mu, *(x for x in passive if x is not None)]
-        e = sum((a * b for a, b in zip(mu, w, strict=True)), Fraction(0)) - self.pencil.diagonal[0]
-        first, s = sum(w, Fraction(0)), sum(kept, Fraction(0)) - self.pencil.whole
-        divisor = m.alpha + m.trace * self.rank + m.mixed * m.height * first
-        if not divisor:
-            return None
-        rho = (m.trace * s + m.mixed * m.height * e) / divisor
-        d = m.height * (e - rho * first)
-        value = m.mixed * (s - self.rank * rho) + m.along * d + m.alpha * shift / m.height
-        return None if value else [x - rho for x in kept]
 
     def in_doubles(self, shift: float) -> tuple[Array, Array]:
         """F_I and ρ at one δ, one a choice."""
